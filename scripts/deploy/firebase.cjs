@@ -89,7 +89,7 @@ replace(secrets, 'getSecretMetadata', (get) => async (project, name, version) =>
 
 replace(tools('firebase-tools/lib/errorOut'), 'errorOut', (end) => (error) => {
   if (error?.name !== 'ExitPromptError') return end(error);
-  end(new FirebaseError('Interrupted. Run the command again to go on.', { exit: 1 }));
+  end(new FirebaseError('Interrupted. Run the command again to continue.', { exit: 1 }));
 });
 
 tools('firebase-tools/lib/bin/firebase.js');

@@ -20,7 +20,7 @@ describe('doctor', () => {
     const stage = new Stage();
     const { world, diagnosis } = stage.installation;
     const at = world.clock.now();
-    await diagnosis.heartbeats.beat('recoverRuns', { at, tookMs: 1, outcome: 'failed', error: 'no store' });
+    await diagnosis.heartbeats.record('recoverRuns', { at, tookMs: 1, outcome: 'failed', error: 'no store' });
     await stage.cairn(['pause', '--everything']);
     const { code, out } = await stage.cairn(['doctor']);
     expect(code).toBe(7);

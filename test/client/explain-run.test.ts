@@ -240,7 +240,7 @@ describe('a run whose dispatches fail', () => {
       );
       expect(text).toContain(said);
       expect([text.split(said).length, until]).toEqual([2, LATER]);
-      expect(help).toContain('cause is mended');
+      expect(help).toContain('cause is fixed');
       expect(moves.some(({ words }) => words[1] === 'cancel')).toBe(!('cancellation' in facts));
     }
   });

@@ -245,7 +245,7 @@ describe('a run whose drive was killed', () => {
     const parked = () => world.db.runs.get(runId)?.snapshot.status === 'waiting_external';
     await world.run(parked, without);
     expect(await drive(without, { runId })).toBe('waiting');
-    // Looked at again and again, but left where it is.
+    // Checked again and again, but left where it is.
     for (let look = 0; look < 3; look += 1) {
       world.clock.jump(11 * 60_000);
       expect(await scan(without)).toMatchObject({ found: 1, enqueued: 0, failed: 0 });

@@ -75,7 +75,7 @@ describe('a trial notices', () => {
   test('a child that tells nobody of its end: says where it is stuck, and how to see it again', async () => {
     const sabotage: Sabotage = (deps) => ({
       ...deps,
-      otherRuns: { ...deps.otherRuns, tellParent: async () => {} },
+      otherRuns: { ...deps.otherRuns, notifyParent: async () => {} },
     });
     const message = await noticed(sabotage);
     expect(message).toMatch(/stuck: it goes on and on/);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { FirestoreStoreLook } from '../../packages/cairn/src/store/diagnosis/firestore-store-look.ts';
+import { FirestoreStoreProbe } from '../../packages/cairn/src/store/diagnosis/firestore-store-probe.ts';
 import { type IndexProbe, indexProbes } from '../../packages/cairn/src/store/diagnosis/index-probes.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../packages/local-firestore/src/server.ts';
 
@@ -103,7 +103,7 @@ test('one index that is missing is told, and no other; what it costs is a read f
   const db = await storeWith({ ...file, indexes });
   const server = opened.at(-1)?.server;
   server?.meter.reset();
-  const look = new FirestoreStoreLook({ db, somewhere: () => '8' });
+  const look = new FirestoreStoreProbe({ db, somewhere: () => '8' });
   const seen = await look.indexes();
   expect(seen.filter(({ state }) => state !== 'ready').map((one) => `${one.state} ${nameOf(one)}`)).toEqual([
     `missing ${gone}`,
@@ -137,6 +137,6 @@ test.each([
       return () => query;
     },
   });
-  const seen = await new FirestoreStoreLook({ db: refusing, somewhere: () => '8' }).indexes();
+  const seen = await new FirestoreStoreProbe({ db: refusing, somewhere: () => '8' }).indexes();
   expect(new Set(seen.map((one) => one.state))).toEqual(new Set([state]));
 });

@@ -4,19 +4,19 @@ import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-data
 import { MemoryFindingStore } from '../../packages/cairn/src/memory/memory-finding-store.ts';
 import { InstanceOperations } from '../../packages/cairn/src/platform/diagnosis/instance-operations.ts';
 import { MemoryHeartbeatStore } from './memory/memory-heartbeat-store.ts';
-import { MemoryStoreLook } from './memory/memory-store-look.ts';
+import { MemoryStoreProbe } from './memory/memory-store-probe.ts';
 
 export function pretendedDiagnosis(db: MemoryDatabase, clock: { now(): number }): DiagnosisParts {
   return {
-    look: new MemoryStoreLook(db),
+    storeProbe: new MemoryStoreProbe(db),
     heartbeats: new MemoryHeartbeatStore(db),
     findings: new MemoryFindingStore(db),
-    queueLook: {
+    queueProbe: {
       queues: [
         { name: 'drive', isAlone: false },
         { name: 'driveAlone', isAlone: true },
       ],
-      look: async () => ({
+      inspect: async () => ({
         kind: 'seen',
         state: 'running',
         tasks: { kind: 'counted', depth: 0, isCut: false },

@@ -13,7 +13,7 @@ import { answersOn, eventOutput } from '../../packages/cairn/src/engine/mailbox/
 import { resumed } from '../../packages/cairn/src/engine/waits/settle.ts';
 import { timeUp } from '../../packages/cairn/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
-import { appendFromOutside } from '../../packages/cairn/src/operations/outside-append.ts';
+import { appendToRun } from '../../packages/cairn/src/operations/append-to-run.ts';
 import type { Mailbox } from '../../packages/cairn/src/ports/mailbox-store.ts';
 import { World } from './world.ts';
 
@@ -132,7 +132,7 @@ export async function leave(deps: EngineDeps, state: RunState, waitId?: string):
 }
 
 function append(deps: EngineDeps, runId: string, decide: (state: RunState) => readonly EventDraft[]) {
-  return appendFromOutside(deps, { runId, tenantId: PLACE.tenantId, decide });
+  return appendToRun(deps, { runId, tenantId: PLACE.tenantId, decide });
 }
 
 /** Content of the event mailbox; undefined if empty. */

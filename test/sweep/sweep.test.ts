@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Bindings } from '../../packages/cairn/src/engine/define/bindings.ts';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
 import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
-import { appendFromOutside } from '../../packages/cairn/src/operations/outside-append.ts';
+import { appendToRun } from '../../packages/cairn/src/operations/append-to-run.ts';
 import type { Mailbox } from '../../packages/cairn/src/ports/mailbox-store.ts';
 import type { JournalCommit, StartCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../support/intercept.ts';
@@ -255,7 +255,7 @@ describe('the sweep finds out', () => {
       name: 'close',
       when: (view) => view.waitsAt('night'),
       act: async ({ deps, runId, tenantId }) => {
-        await appendFromOutside(deps, {
+        await appendToRun(deps, {
           runId,
           tenantId,
           decide: ({ waits }) =>

@@ -9,4 +9,4 @@ export async function declined(world: World, question: string): Promise<string |
 }
 
 /** Help of the error with that reason. */
-export const SAY_YES = 'Add --yes to go on without being asked.';
+export const SAY_YES = 'Add --yes to continue without confirmation.';

@@ -76,7 +76,7 @@ export async function assertPlansKept(ask: (path: string) => Promise<Response>):
   if (!answer.ok) {
     const problem = (await answer.text()).slice(0, MAX_PROBLEM_CHARS);
     throw new ApiFailedError(
-      `the API answers ${answer.status}: ${problem}\nIts error stands among the lines of the functions above. Correct it, then start again.`,
+      `the API answers ${answer.status}: ${problem}\nIts error is among the lines of the functions above. Correct it, then start again.`,
     );
   }
   const changed = changedIn((await answer.json()) as Workflows);

@@ -346,8 +346,8 @@ test('answers about the installation are as described', async () => {
   const { heartbeats } = installation.diagnosis;
   const at = installation.world.clock.now();
   const found = { at, checked: 50, problems: { STEP_MISSING: 1 } };
-  await heartbeats.beat('recoverRuns', { at, tookMs: 3, outcome: 'failed', error: 'no' });
-  await heartbeats.beat('checkRuns', { at, tookMs: 3, outcome: 'done' }, { found });
+  await heartbeats.record('recoverRuns', { at, tookMs: 3, outcome: 'failed', error: 'no' });
+  await heartbeats.record('checkRuns', { at, tookMs: 3, outcome: 'done' }, { found });
   installation.world.clock.jump(HOUR_MS);
   const { functions, problems } = await checked.ask('GET /v1/diagnosis');
   expect([functions, problems]).toMatchObject([[{ error: 'no' }, {}], [{ code: 'STEP_MISSING', count: 1 }]]);

@@ -56,7 +56,7 @@ test('the budget of the day is read by its tenant, and by the installation; the 
   const refused = await approve(operator);
   expect([refused.status, ((await refused.json()) as { help: string }).help]).toEqual([
     403,
-    expect.stringContaining('The run goes on by itself at 2026-01-02T00:00:00.000Z'),
+    expect.stringContaining('The run resumes by itself at 2026-01-02T00:00:00.000Z'),
   ]);
   expect((await approve(owner)).status).toBe(200);
   await installation.world.run(() => !asks());

@@ -11,7 +11,7 @@ function waiting(after: () => void = () => {}) {
     yield* [];
   }
   const answer = streamAnswer({
-    told: told(),
+    source: told(),
     frame: String,
     onEnd: () => said.push('end'),
     onCancel: () => gone.resolve(),

@@ -18,34 +18,34 @@ export function heartbeatsConformance(name: string, harness: Harness): void {
     afterAll(() => harness.close());
 
     test('nothing is heard before anything beat, but what time it is', async () => {
-      expect(await store.read()).toEqual({ beats: {}, readAt: stores.now() });
+      expect(await store.read()).toEqual({ latest: {}, readAt: stores.now() });
     });
 
     test('each function has its own sign, whatever the others do, and its last one only', async () => {
-      await store.beat('recoverRuns', FAILED);
-      await store.beat('fireSchedules', { ...DONE, outcome: 'off' });
-      await store.beat('recoverRuns', DONE);
-      const { beats } = await store.read();
-      expect(beats).toEqual({ recoverRuns: DONE, fireSchedules: { ...DONE, outcome: 'off' } });
+      await store.record('recoverRuns', FAILED);
+      await store.record('fireSchedules', { ...DONE, outcome: 'off' });
+      await store.record('recoverRuns', DONE);
+      const { latest } = await store.read();
+      expect(latest).toEqual({ recoverRuns: DONE, fireSchedules: { ...DONE, outcome: 'off' } });
     });
 
     test('what was found stays until something else is found, and is then replaced as a whole', async () => {
       const first = { at: T0, checked: 50, problems: { JOURNAL_GAP: 2, STEP_DIFFERENT: 1 } };
-      await store.beat('checkRuns', DONE, { found: first });
-      await store.beat('checkRuns', FAILED);
-      expect((await store.read()).beats).toEqual({ checkRuns: FAILED, found: first });
+      await store.record('checkRuns', DONE, { found: first });
+      await store.record('checkRuns', FAILED);
+      expect((await store.read()).latest).toEqual({ checkRuns: FAILED, found: first });
       const second = { at: T0 + 1, checked: 3, problems: {} };
-      await store.beat('checkRuns', DONE, { found: second });
-      expect((await store.read()).beats).toEqual({ checkRuns: DONE, found: second });
+      await store.record('checkRuns', DONE, { found: second });
+      expect((await store.read()).latest).toEqual({ checkRuns: DONE, found: second });
     });
 
     test('installations that beat are kept beside each other, each with its last time', async () => {
       const [here, there] = ['europe-west1/drive', 'us-central1/shop-cairn-drive'];
-      await store.beat('recoverRuns', FAILED, { installation: here });
-      await store.beat('recoverRuns', DONE, { installation: there });
-      await store.beat('checkRuns', DONE, { installation: here });
-      const { beats } = await store.read();
-      expect(beats).toEqual({
+      await store.record('recoverRuns', FAILED, { installation: here });
+      await store.record('recoverRuns', DONE, { installation: there });
+      await store.record('checkRuns', DONE, { installation: here });
+      const { latest } = await store.read();
+      expect(latest).toEqual({
         recoverRuns: DONE,
         checkRuns: DONE,
         installations: { [here]: DONE.at, [there]: DONE.at },
@@ -55,9 +55,9 @@ export function heartbeatsConformance(name: string, harness: Harness): void {
     test('it is known since when functions beat, by the time of the store', async () => {
       stores.passTime(1_000);
       const began = stores.now();
-      await store.beat('deleteExpired', DONE);
+      await store.record('deleteExpired', DONE);
       stores.passTime(90_000);
-      await store.beat('deleteExpired', DONE);
+      await store.record('deleteExpired', DONE);
       const { since = 0, readAt } = await store.read();
       expect(since - began).toBeLessThan(1_000);
       expect(readAt - since).toBeGreaterThan(88_000);

@@ -11,7 +11,7 @@ import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import { EncodedBatch } from '../../../packages/cairn/src/store/commits/encoded-batch.ts';
 import { FirestoreFindingStore } from '../../../packages/cairn/src/store/diagnosis/firestore-finding-store.ts';
 import { FirestoreHeartbeatStore } from '../../../packages/cairn/src/store/diagnosis/firestore-heartbeat-store.ts';
-import { FirestoreStoreLook } from '../../../packages/cairn/src/store/diagnosis/firestore-store-look.ts';
+import { FirestoreStoreProbe } from '../../../packages/cairn/src/store/diagnosis/firestore-store-probe.ts';
 import { FirestoreClientStore } from '../../../packages/cairn/src/store/firestore-client-store.ts';
 import { FirestoreDayBudgetStore } from '../../../packages/cairn/src/store/firestore-day-budget-store.ts';
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
@@ -86,7 +86,7 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
         dayBudgets: new FirestoreDayBudgetStore(db),
         heartbeats: new FirestoreHeartbeatStore(db),
         findings: new FirestoreFindingStore(db),
-        look: new FirestoreStoreLook({ db, somewhere: () => '8' }),
+        look: new FirestoreStoreProbe({ db, somewhere: () => '8' }),
         passTime: (ms) => {
           time += ms;
         },

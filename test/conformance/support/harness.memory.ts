@@ -19,7 +19,7 @@ import { MemoryLogStore } from '../../support/memory/memory-log-store.ts';
 import { MemoryRetentionStore } from '../../support/memory/memory-retention-store.ts';
 import { MemoryRunFinder } from '../../support/memory/memory-run-finder.ts';
 import { MemoryRunSample } from '../../support/memory/memory-run-sample.ts';
-import { MemoryStoreLook } from '../../support/memory/memory-store-look.ts';
+import { MemoryStoreProbe } from '../../support/memory/memory-store-probe.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 
@@ -48,7 +48,7 @@ export function memoryHarness(): Harness {
         dayBudgets: new MemoryDayBudgetStore(db),
         heartbeats: new MemoryHeartbeatStore(db),
         findings: new MemoryFindingStore(db),
-        look: new MemoryStoreLook(db),
+        look: new MemoryStoreProbe(db),
         passTime: (ms) => {
           time += ms;
         },

@@ -2,7 +2,7 @@
 import type { ClientRegistry } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import type { FindingStore } from '../../../packages/cairn/src/ports/diagnosis/findings.ts';
 import type { HeartbeatStore } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
-import type { StoreLook } from '../../../packages/cairn/src/ports/diagnosis/store-look.ts';
+import type { StoreProbe } from '../../../packages/cairn/src/ports/diagnosis/store-probe.ts';
 import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempotency-store.ts';
 import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type { RunStatistics } from '../../../packages/cairn/src/ports/run-statistics.ts';
@@ -41,7 +41,7 @@ export interface Stores {
   readonly dayBudgets: DayBudgetStore;
   readonly heartbeats: HeartbeatStore;
   readonly findings: FindingStore;
-  readonly look: StoreLook;
+  readonly look: StoreProbe;
   /** Moves the store's own time on, ms. */
   passTime(ms: number): void;
   /** The store's own time, epoch ms. */

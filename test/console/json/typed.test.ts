@@ -48,7 +48,7 @@ describe('JSON that is typed', () => {
         if (read.kind !== 'bad') return;
         expect(() => JSON.parse(text)).toThrow();
         expect(read.at).toBeLessThanOrEqual(text.length);
-        expect(canGoOn(text.slice(0, read.at))).toBe(true);
+        expect(canContinue(text.slice(0, read.at))).toBe(true);
       }),
       { numRuns: 500 },
     );
@@ -60,7 +60,7 @@ describe('JSON that is typed', () => {
 });
 
 /** Returns true if some continuation of the text is JSON, tried in the simplest ways. */
-function canGoOn(text: string): boolean {
+function canContinue(text: string): boolean {
   const open: string[] = [];
   for (const character of text.replace(/"(?:[^"\\\n]|\\.)*"?/g, '')) {
     if (character === '{' || character === '[') open.unshift(character);

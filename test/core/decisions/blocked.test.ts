@@ -29,8 +29,8 @@ describe('a run stands', () => {
     ['its time come, its version there', due, there, 'DISPATCH_DUE', dueAt, MINUTE],
     ['with others to tell, its version away', untold, away, 'PLAN_VERSION_UNAVAILABLE', NOW, MINUTE],
     ['taking over, its version away', taking, away, 'PLAN_VERSION_UNAVAILABLE', NOW - 60 * MINUTE, MINUTE],
-  ] as const)('%s', (_, state, deployed, code, since, lookMs) => {
-    expect(blockedOn(state, deployed, NOW)).toEqual({ code, since, lookMs });
+  ] as const)('%s', (_, state, deployed, code, since, checkMs) => {
+    expect(blockedOn(state, deployed, NOW)).toEqual({ code, since, checkMs });
   });
 
   test.each([

@@ -29,7 +29,7 @@ function everyCombination(): DriveFacts[] {
                     awaited,
                     earliestDueAt,
                     waits,
-                    tellAgainAt: undefined,
+                    announceAgainAt: undefined,
                     failure: failed,
                     cancellation: stop === 'cancel' ? cancellation : undefined,
                     undoes: false,
@@ -110,7 +110,7 @@ describe('the terminal reducer of a drive', () => {
     awaited: 0,
     earliestDueAt: undefined,
     waits: 0,
-    tellAgainAt: undefined,
+    announceAgainAt: undefined,
     failure: undefined,
     cancellation: undefined,
     undoes: false,
@@ -133,7 +133,7 @@ describe('the terminal reducer of a drive', () => {
     ['a run that only sleeps is suspended', { earliestDueAt: 9, waits: 1 }, { kind: 'suspend', until: 9 }],
     [
       'a run is not suspended while the outside has not heard of a wait',
-      { earliestDueAt: 9, waits: 1, tellAgainAt: 5 },
+      { earliestDueAt: 9, waits: 1, announceAgainAt: 5 },
       { kind: 'release', reason: 'retry', dueAt: 5 },
     ],
     [

@@ -22,7 +22,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'another drive has it',
     facts: { drivenByAnother: true },
-    ending: { kind: 'goes_on', held: 'driven_by_another' },
+    ending: { kind: 'continue', held: 'driven_by_another' },
   },
   {
     name: 'somebody asked for its end',
@@ -32,7 +32,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'its plan is not deployed',
     facts: { isDeployed: false },
-    ending: { kind: 'goes_on', held: 'without_plan' },
+    ending: { kind: 'continue', held: 'without_plan' },
   },
   {
     name: 'it lost its worker too often',
@@ -56,7 +56,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'its drive died while a question was open',
     facts: { questionOpen: true },
-    ending: { kind: 'goes_on', held: 'question_open' },
+    ending: { kind: 'continue', held: 'question_open' },
   },
   {
     name: 'a step is in doubt',
@@ -97,12 +97,12 @@ describe('a run that waits out a child', () => {
 
   test.each([false, true])('is cancelled or fails after it (to be undone: %s)', (undoDue) => {
     expect(endingOf({ ...facts, undoDue, cancellation })).toEqual({
-      kind: 'goes_on',
+      kind: 'continue',
       held: 'children_open',
       end: { kind: 'cancelled', cancellation },
     });
     expect(endingOf({ ...facts, undoDue, failure })).toEqual({
-      kind: 'goes_on',
+      kind: 'continue',
       held: 'children_open',
       end: { kind: 'failed', because: 'failure', error: failure },
     });
@@ -112,7 +112,7 @@ describe('a run that waits out a child', () => {
     expect(endingOf({ ...facts, compensating: true, failure })).toMatchObject({ kind: 'failed' });
     const lostWorkers = { times: 5, at: 's1', isSameStep: true };
     expect(endingOf({ ...facts, lostWorkers })).toMatchObject({ kind: 'failed', because: 'lost_workers' });
-    expect(endingOf(facts)).toEqual({ kind: 'goes_on' });
+    expect(endingOf(facts)).toEqual({ kind: 'continue' });
   });
 });
 
@@ -127,12 +127,12 @@ describe('how a run ends', () => {
 
   test('it goes on if nothing of all that is so, whatever would have to be undone', () => {
     for (const undoDue of [false, true])
-      expect(endingOf({ ...ATTENDED, undoDue })).toEqual({ kind: 'goes_on' });
+      expect(endingOf({ ...ATTENDED, undoDue })).toEqual({ kind: 'continue' });
   });
 
   test('where the workflow says so, a person is asked about all the steps in doubt', () => {
     const facts = { ...ATTENDED, inDoubt: ['s2', 's3'], onDoubt: 'ask', undoDue: true } as const;
-    expect(endingOf(facts)).toEqual({ kind: 'goes_on', held: 'in_doubt', steps: ['s2', 's3'] });
+    expect(endingOf(facts)).toEqual({ kind: 'continue', held: 'in_doubt', steps: ['s2', 's3'] });
   });
 });
 
@@ -161,7 +161,7 @@ describe('what it did is undone first', () => {
 
 describe('a run that is cancelled where its plan is not deployed', () => {
   const facts = { ...ATTENDED, isDeployed: false, cancellation };
-  const stands = { kind: 'goes_on', held: 'without_plan' };
+  const stands = { kind: 'continue', held: 'without_plan' };
   const ends = { kind: 'cancelled' };
 
   test.each([

@@ -7,7 +7,7 @@ import {
   FIRST_PARKED_LOOK_MS,
   isParked,
   nextDue,
-  nextParkedLookMs,
+  nextParkedCheckMs,
   OPEN_WAIT_MS,
   PARKED_MS,
   READY_GRACE_MS,
@@ -182,7 +182,7 @@ describe('over any journal', () => {
 test('a parked run is looked at after half a minute, then after twice as long each time, up to ten minutes', () => {
   const parked = waiting([], { ...PARK, until: T0 + FIRST_PARKED_LOOK_MS });
   const looks: number[] = [];
-  for (let now = wakeAt(parked) ?? 0; looks.length < 8; now += nextParkedLookMs(parked, now))
+  for (let now = wakeAt(parked) ?? 0; looks.length < 8; now += nextParkedCheckMs(parked, now))
     looks.push(now - T0);
   const minutes = [0.5, 1, 2, 4, 8, 16, 26, 36];
   expect(looks.map((ms) => ms / 60_000)).toEqual(minutes);

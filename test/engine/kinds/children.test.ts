@@ -192,8 +192,8 @@ describe('a child', () => {
       ...world.deps,
       otherRuns: {
         ...world.deps.otherRuns,
-        tellParent: (state: Parameters<typeof world.deps.otherRuns.tellParent>[0]) => {
-          if (died || state.parent === undefined) return world.deps.otherRuns.tellParent(state);
+        notifyParent: (state: Parameters<typeof world.deps.otherRuns.notifyParent>[0]) => {
+          if (died || state.parent === undefined) return world.deps.otherRuns.notifyParent(state);
           died = true;
           return new Promise<never>(() => {});
         },

@@ -5,8 +5,8 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import {
   type DiagnosisDeps,
   Diagnostician,
-  LOOK_TTL_MS,
-  SLOW_LOOK_TTL_MS,
+  FAST_TTL_MS,
+  SLOW_TTL_MS,
 } from '../../../packages/cairn/src/operations/diagnosis/diagnose.ts';
 import type { Finding } from '../../../packages/cairn/src/operations/diagnosis/finding.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
@@ -38,9 +38,10 @@ beforeEach(() => {
 
 const codesOf = (findings: readonly Finding[], state: Finding['state'] = 'wrong') =>
   findings.filter((one) => one.state === state).map(({ code }) => code);
-const look = async (other: Partial<DiagnosisDeps> = {}) => new Diagnostician({ ...deps, ...other }).look();
+const look = async (other: Partial<DiagnosisDeps> = {}) =>
+  new Diagnostician({ ...deps, ...other }).diagnose();
 const beat = (name: 'recoverRuns' | 'fireSchedules' | 'checkRuns' | 'deleteExpired') =>
-  deps.heartbeats.beat(name, { at: world.clock.now(), tookMs: 1, outcome: 'done' });
+  deps.heartbeats.record(name, { at: world.clock.now(), tookMs: 1, outcome: 'done' });
 
 const lost = () => Promise.reject(new OutcomeUnknown('a look', new Error('connection lost')));
 
@@ -102,10 +103,10 @@ describe('a look', () => {
   });
 
   test('looks at the queues of drive classes too, each by the name under which it is deployed', async () => {
-    const queues = [...deps.queueLook.queues, { name: 'drive-heavyAlone', isAlone: true }];
+    const queues = [...deps.queueProbe.queues, { name: 'drive-heavyAlone', isAlone: true }];
     const missing = async (now: number, name: string) =>
-      name === 'drive-heavyAlone' ? { kind: 'missing' as const } : deps.queueLook.look(now, name);
-    const { findings } = await look({ queueLook: { queues, look: missing } });
+      name === 'drive-heavyAlone' ? { kind: 'missing' as const } : deps.queueProbe.inspect(now, name);
+    const { findings } = await look({ queueProbe: { queues, inspect: missing } });
     const found = findings.filter(({ code }) => code.includes('QUEUE'));
     expect(found.map(({ state, code }) => `${state} ${code}`)).toEqual([
       'wrong ALONE_QUEUE_MISSING',
@@ -127,10 +128,13 @@ describe('a look', () => {
 
 describe('what cannot be answered', () => {
   test.each([
-    ['the queue', { queueLook: { queues: [{ name: 'drive', isAlone: false }], look: lost } }],
-    ['overdue runs', { look: { indexes: async () => [], leftOvers: async () => [], waking: lost } }],
-    ['the indexes', { look: { indexes: lost, leftOvers: async () => [], waking: async () => [] } }],
-    ['expired documents', { look: { indexes: async () => [], leftOvers: lost, waking: async () => [] } }],
+    ['the queue', { queueProbe: { queues: [{ name: 'drive', isAlone: false }], inspect: lost } }],
+    ['overdue runs', { storeProbe: { indexes: async () => [], leftOvers: async () => [], waking: lost } }],
+    ['the indexes', { storeProbe: { indexes: lost, leftOvers: async () => [], waking: async () => [] } }],
+    [
+      'expired documents',
+      { storeProbe: { indexes: async () => [], leftOvers: lost, waking: async () => [] } },
+    ],
   ] as const)('is a finding, and ends no other question: %s', async (what, other) => {
     const { findings } = await look(other);
     const unseen = findings.filter(({ code }) => code === 'UNSEEN');
@@ -142,9 +146,9 @@ describe('what cannot be answered', () => {
 
   test('is the whole diagnosis if nothing is answered', async () => {
     const deaf = {
-      heartbeats: { read: lost, beat: lost },
-      look: { indexes: lost, leftOvers: lost, waking: lost },
-      queueLook: { ...deps.queueLook, look: lost },
+      heartbeats: { read: lost, record: lost },
+      storeProbe: { indexes: lost, leftOvers: lost, waking: lost },
+      queueProbe: { ...deps.queueProbe, inspect: lost },
       findings: { ...deps.findings, list: lost },
       config: { read: lost, write: lost },
       schedules: { ...deps.schedules, due: lost },
@@ -166,14 +170,14 @@ test('a diagnosis is answered from the last one for a while; indexes are probed 
       return [];
     },
   };
-  const diagnostician = new Diagnostician({ ...deps, look: counting });
-  await Promise.all([diagnostician.look(), diagnostician.look(), diagnostician.look()]);
+  const diagnostician = new Diagnostician({ ...deps, storeProbe: counting });
+  await Promise.all([diagnostician.diagnose(), diagnostician.diagnose(), diagnostician.diagnose()]);
   expect(asked).toEqual({ indexes: 1, waking: 1 });
-  world.clock.jump(LOOK_TTL_MS);
-  await diagnostician.look();
+  world.clock.jump(FAST_TTL_MS);
+  await diagnostician.diagnose();
   expect(asked).toEqual({ indexes: 1, waking: 2 });
-  world.clock.jump(SLOW_LOOK_TTL_MS);
-  await diagnostician.look();
+  world.clock.jump(SLOW_TTL_MS);
+  await diagnostician.diagnose();
   expect(asked).toEqual({ indexes: 2, waking: 3 });
 });
 
@@ -185,11 +189,11 @@ test('a probe that failed is repeated soon, however rare it is otherwise', async
   };
   const diagnostician = new Diagnostician({
     ...deps,
-    look: { indexes, leftOvers: async () => [], waking: async () => [] },
+    storeProbe: { indexes, leftOvers: async () => [], waking: async () => [] },
   });
-  expect(codesOf((await diagnostician.look()).findings)).toContain('UNSEEN');
-  world.clock.jump(LOOK_TTL_MS);
-  expect(codesOf((await diagnostician.look()).findings)).not.toContain('UNSEEN');
+  expect(codesOf((await diagnostician.diagnose()).findings)).toContain('UNSEEN');
+  world.clock.jump(FAST_TTL_MS);
+  expect(codesOf((await diagnostician.diagnose()).findings)).not.toContain('UNSEEN');
   expect(asked).toBe(2);
 });
 
@@ -200,8 +204,8 @@ test('a look that failed is made again by whoever asks next', async () => {
   const flaky = <T>(answer: () => Promise<T>) => (isDown ? Promise.reject(down) : answer());
   const diagnostician = new Diagnostician({
     ...deps,
-    heartbeats: { beat: lost, read: () => flaky(() => heartbeats.read()) },
-    queueLook: { ...deps.queueLook, look: (now) => flaky(() => deps.queueLook.look(now, 'drive')) },
+    heartbeats: { record: lost, read: () => flaky(() => heartbeats.read()) },
+    queueProbe: { ...deps.queueProbe, inspect: (now) => flaky(() => deps.queueProbe.inspect(now, 'drive')) },
     config: { write: lost, read: () => flaky(() => config.read()) },
     schedules: Object.assign(Object.create(schedules), {
       due: (at: number, limit: number) => flaky(() => schedules.due(at, limit)),
@@ -209,11 +213,15 @@ test('a look that failed is made again by whoever asks next', async () => {
     findings: Object.assign(Object.create(findings), {
       list: (limit: number) => flaky(() => findings.list(limit)),
     }),
-    look: { indexes: lost, leftOvers: lost, waking: (limit) => flaky(() => deps.look.waking(limit)) },
+    storeProbe: {
+      indexes: lost,
+      leftOvers: lost,
+      waking: (limit) => flaky(() => deps.storeProbe.waking(limit)),
+    },
   });
-  await expect(diagnostician.look()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(diagnostician.diagnose()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   isDown = false;
-  expect((await diagnostician.look()).heard).toBeDefined();
+  expect((await diagnostician.diagnose()).heard).toBeDefined();
 });
 
 test('a definition that is not what its version was is wrong, with the step and the next version', async () => {

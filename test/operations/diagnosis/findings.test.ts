@@ -4,9 +4,9 @@ import * as deployment from '../../../packages/cairn/src/operations/diagnosis/de
 import { type Finding, span } from '../../../packages/cairn/src/operations/diagnosis/finding.ts';
 import * as store from '../../../packages/cairn/src/operations/diagnosis/store-findings.ts';
 import * as work from '../../../packages/cairn/src/operations/diagnosis/work-findings.ts';
-import type { HeardBeats, Heartbeat } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
-import type { SeenQueue } from '../../../packages/cairn/src/ports/diagnosis/queue-look.ts';
-import type { SeenIndex } from '../../../packages/cairn/src/ports/diagnosis/store-look.ts';
+import type { Heartbeat, StoredHeartbeats } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
+import type { SeenQueue } from '../../../packages/cairn/src/ports/diagnosis/queue-probe.ts';
+import type { SeenIndex } from '../../../packages/cairn/src/ports/diagnosis/store-probe.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 8, 30);
 const MINUTE_MS = 60_000;
@@ -26,8 +26,11 @@ const beat = (agoMs: number, more: Partial<Heartbeat> = {}): Heartbeat => ({
   outcome: 'done',
   ...more,
 });
-const heard = (beats: HeardBeats['beats'], since: number | undefined = NOW - DAY_MS): HeardBeats => ({
-  beats,
+const heard = (
+  latest: StoredHeartbeats['latest'],
+  since: number | undefined = NOW - DAY_MS,
+): StoredHeartbeats => ({
+  latest,
   readAt: NOW,
   ...(since === undefined ? {} : { since }),
 });
@@ -81,11 +84,11 @@ describe('the store', () => {
     expect(store.ofExpiry(late, heard({}))[0]?.what).toContain('expired 4 days ago');
     expect(seen(store.ofExpiry([], heard({}, NOW - 6 * DAY_MS)))).toEqual(['well TTL']);
     expect(seen(store.ofExpiry([], heard({}, NOW - 4 * DAY_MS)))).toEqual(['note TTL_UNKNOWN']);
-    expect(seen(store.ofExpiry([], { beats: {}, readAt: NOW }))).toEqual(['note TTL_UNKNOWN']);
+    expect(seen(store.ofExpiry([], { latest: {}, readAt: NOW }))).toEqual(['note TTL_UNKNOWN']);
     // Without it gcloud looks at '(default)', which is not the database of `cairn init`.
     for (const { help } of [
       ...store.ofExpiry(late, heard({})),
-      ...store.ofExpiry([], { beats: {}, readAt: NOW }),
+      ...store.ofExpiry([], { latest: {}, readAt: NOW }),
     ])
       expect(help).toContain('ttls list --database=DATABASE');
   });
@@ -127,15 +130,15 @@ describe('the scheduled functions', () => {
       ['wrong FUNCTION_LATE', 'wrong FUNCTION_FAILED'],
     ],
     ['one that never ran in a day', { ...WELL, checkRuns: undefined }, ['wrong FUNCTION_LATE']],
-  ] as const)('%s', (_, beats, expected) => {
-    const given = Object.fromEntries(Object.entries(beats).filter(([, one]) => one !== undefined));
+  ] as const)('%s', (_, latest, expected) => {
+    const given = Object.fromEntries(Object.entries(latest).filter(([, one]) => one !== undefined));
     expect(seen(work.ofFunctions(heard(given)))).toEqual(expected);
   });
 
   test('right after a deployment those that have not run yet are only noted', () => {
     const fresh = heard({ recoverRuns: beat(0), fireSchedules: beat(0) }, NOW - MINUTE_MS);
     expect(seen(work.ofFunctions(fresh))).toEqual(['note FUNCTION_NEVER']);
-    expect(seen(work.ofFunctions({ beats: {}, readAt: NOW }))).toEqual(['note FUNCTION_NEVER']);
+    expect(seen(work.ofFunctions({ latest: {}, readAt: NOW }))).toEqual(['note FUNCTION_NEVER']);
   });
 });
 

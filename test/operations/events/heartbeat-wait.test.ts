@@ -13,9 +13,9 @@ const NOTHING = z.object({});
 const MINUTE = 60_000;
 const actor = 'c.carrier';
 type Options = Partial<EventOptions<object, Record<never, never>, unknown>>;
-const BEATING: Options = { heartbeat: { within: '8m' } };
+const SCHEDULED_FUNCTIONS: Options = { heartbeat: { within: '8m' } };
 
-async function waiting(options: Options = BEATING, busyMs?: number) {
+async function waiting(options: Options = SCHEDULED_FUNCTIONS, busyMs?: number) {
   const world: World = new World({
     workflows: [
       defineWorkflow({
@@ -99,7 +99,7 @@ test('beats that come more often than needed are answered without a write, and n
 });
 
 test("the step's timeout bounds the whole, however many beats come", async () => {
-  const { world, runId, beat, state, startedAt } = await waiting({ ...BEATING, timeout: '20m' });
+  const { world, runId, beat, state, startedAt } = await waiting({ ...SCHEDULED_FUNCTIONS, timeout: '20m' });
   for (let i = 0; i < 3; i += 1) {
     world.clock.jump(6 * MINUTE);
     await world.run(() => true);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { MAX_INBOX, MAX_INBOX_BYTES } from '../../../packages/cairn/src/core/run/data/inbox.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import { appendToRun } from '../../../packages/cairn/src/operations/append-to-run.ts';
 import {
   MAX_EARLY_SIGNAL_BYTES,
   type SignalRequest,
   signalRun,
 } from '../../../packages/cairn/src/operations/events/signal-run.ts';
-import { appendFromOutside } from '../../../packages/cairn/src/operations/outside-append.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { announce, end, world as newWorld, PLACE, waitingRun } from '../../support/waiting-runs.ts';
 import type { World } from '../../support/world.ts';
@@ -183,7 +183,7 @@ describe('a signal to a run that takes none', () => {
       details: { status: 'cancelled' },
     });
     const ending = await suspendedRun(world);
-    await appendFromOutside(world.deps, {
+    await appendToRun(world.deps, {
       runId: ending,
       tenantId: 't1',
       decide: () => [{ type: 'cancel_requested', initiator: 'user', data: { stopKind: 'user' } }],

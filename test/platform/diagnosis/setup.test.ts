@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import * as functions from '../../../functions/src/index.ts';
 import { boundSecrets } from '../../../packages/cairn/src/platform/diagnosis/bound-secrets.ts';
-import { setupLook } from '../../../packages/cairn/src/platform/diagnosis/setup.ts';
+import { setupProbe } from '../../../packages/cairn/src/platform/diagnosis/setup.ts';
 import { installationOf } from '../../../packages/cairn/src/platform/installation/installation.ts';
 
 const SETTINGS = {
@@ -32,15 +32,15 @@ test.each([
   ['none', 'none'],
   ['s3cr3t-of-ours', 'set'],
 ])('a secret whose variable is %j is %s, and is not told', (value, state) => {
-  const seen = setupLook(SETTINGS, SECRETS, { GITHUB_TOKEN: value }).secrets();
+  const seen = setupProbe(SETTINGS, SECRETS, { GITHUB_TOKEN: value }).secrets();
   expect(seen.find(({ name }) => name === 'GITHUB_TOKEN')?.state).toBe(state);
   expect(JSON.stringify(seen)).not.toContain('s3cr3t');
 });
 
 test('parameters that make no sense are named with why', () => {
-  expect(setupLook(SETTINGS, SECRETS, {}).wrongParameters()).toEqual([]);
+  expect(setupProbe(SETTINGS, SECRETS, {}).wrongParameters()).toEqual([]);
   const wrong = { ...SETTINGS, githubTenants: { listed: 'acme', others: '' }, slackTenants: 'T1' };
-  expect(setupLook(wrong, SECRETS, {}).wrongParameters()).toEqual([
+  expect(setupProbe(wrong, SECRETS, {}).wrongParameters()).toEqual([
     { name: 'GITHUB_TENANTS', why: expect.stringContaining("'acme' is not") },
     { name: 'SLACK_TENANTS', why: expect.stringContaining("'T1' is not") },
   ]);

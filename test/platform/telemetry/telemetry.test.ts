@@ -243,7 +243,7 @@ test('active runs are told at once, after an export that is under way', async ()
   telemetry.answered(ANSWER);
   await telemetry.workEnded();
   const activity = [{ tenantId: 'acme', active: [{ status: 'running' as const, runs: 1 }] }];
-  await telemetry.tellActive(activity);
+  await telemetry.reportActive(activity);
   expect(sink.activity).toBe(activity);
   expect(sink.sent).toHaveLength(2);
 });

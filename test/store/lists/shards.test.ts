@@ -3,7 +3,7 @@ import type { Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { COMPLETED_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import { MAX_SHARDS, SHARD_COUNT, shardOf } from '../../../packages/cairn/src/core/encoding/ids.ts';
-import { FirestoreStoreLook } from '../../../packages/cairn/src/store/diagnosis/firestore-store-look.ts';
+import { FirestoreStoreProbe } from '../../../packages/cairn/src/store/diagnosis/firestore-store-probe.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
 import { FirestoreRunStatistics } from '../../../packages/cairn/src/store/firestore-run-statistics.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
@@ -40,7 +40,7 @@ function deployed(count: number) {
     statistics: new FirestoreRunStatistics(db, undefined, shards),
     retention: new FirestoreRetentionStore(db, undefined, shards),
     sample: new FirestoreRunSample(db, undefined, shards),
-    look: new FirestoreStoreLook({ db, somewhere: () => '8', shards }),
+    look: new FirestoreStoreProbe({ db, somewhere: () => '8', shards }),
   };
 }
 type Deployed = ReturnType<typeof deployed>;

@@ -2,11 +2,11 @@
 
 import { adopt, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type {
-  BeatingFunction,
   EndReport,
-  HeardBeats,
   Heartbeat,
   HeartbeatStore,
+  ScheduledFunction,
+  StoredHeartbeats,
 } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
 
 export class MemoryHeartbeatStore implements HeartbeatStore {
@@ -16,19 +16,23 @@ export class MemoryHeartbeatStore implements HeartbeatStore {
     this.#db = db;
   }
 
-  async beat(name: BeatingFunction, beat: Heartbeat, { found, installation }: EndReport = {}): Promise<void> {
-    const { beats, since = this.#db.now() } = this.#db.heartbeats;
+  async record(
+    name: ScheduledFunction,
+    heartbeat: Heartbeat,
+    { found, installation }: EndReport = {},
+  ): Promise<void> {
+    const { latest, since = this.#db.now() } = this.#db.heartbeats;
     const changed = {
-      [name]: adopt(beat),
+      [name]: adopt(heartbeat),
       ...(found ? { found: adopt(found) } : {}),
       ...(installation === undefined
         ? {}
-        : { installations: { ...beats.installations, [installation]: beat.at } }),
+        : { installations: { ...latest.installations, [installation]: heartbeat.at } }),
     };
-    this.#db.heartbeats = { beats: { ...beats, ...changed }, since };
+    this.#db.heartbeats = { latest: { ...latest, ...changed }, since };
   }
 
-  async read(): Promise<HeardBeats> {
+  async read(): Promise<StoredHeartbeats> {
     return { ...this.#db.heartbeats, readAt: this.#db.now() };
   }
 }

@@ -46,7 +46,7 @@ class TooLate extends Error {
   override readonly name = 'TooLate';
 }
 
-async function appendFromOutside(
+async function appendToRun(
   { settings, ...deps }: EngineDeps,
   runId: string,
   draft: EventDraft,
@@ -85,8 +85,8 @@ export const WORK: { readonly [K in Kind]: (deps: EngineDeps, runId: string) => 
     const { failed } = await scan(deps);
     return `scanned, ${failed} failed`;
   },
-  signal: (deps, runId) => appendFromOutside(deps, runId, SIGNAL),
-  cancel: (deps, runId) => appendFromOutside(deps, runId, CANCEL),
+  signal: (deps, runId) => appendToRun(deps, runId, SIGNAL),
+  cancel: (deps, runId) => appendToRun(deps, runId, CANCEL),
 };
 
 /** Errors after which the caller asks again: the answer of the queue was lost, or the question came too late. */

@@ -283,7 +283,7 @@ describe('what is declared', () => {
     [{ topic: 'a' }, 'not a topic name'],
     [{ topic: 'google-things' }, 'not a topic name'],
     [{ topic: 'projects/p/topics/t' }, 'not a topic name'],
-    [[{ topic: 'orders' }, { topic: 'orders' }], 'stands twice'],
+    [[{ topic: 'orders' }, { topic: 'orders' }], 'is listed twice'],
     [{ topic: 'orders', input: () => 1, deliver: 'attributes' }, 'not both'],
     [{ topic: 'orders', deliver: 'headers' }, "by 'attributes' or by a function"],
   ])('is refused at load where it cannot be: %j', (pubsub, why) => {

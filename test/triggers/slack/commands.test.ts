@@ -251,7 +251,7 @@ describe('a definition', () => {
   );
 
   test('with one command twice is refused', () => {
-    expect(() => listening('w', [{ command: '/a' }, { command: '/a' }])).toThrow("'/a' stands twice");
+    expect(() => listening('w', [{ command: '/a' }, { command: '/a' }])).toThrow("'/a' is listed twice");
   });
 
   test('two workflows cannot have one command; two versions of one can', () => {

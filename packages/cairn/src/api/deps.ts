@@ -26,7 +26,7 @@ import type { RateLimit } from './rate-limit.ts';
 
 export type DiagnosisParts = Pick<
   DiagnosisDeps,
-  'look' | 'queueLook' | 'heartbeats' | 'findings' | 'setup' | 'operations'
+  'storeProbe' | 'queueProbe' | 'heartbeats' | 'findings' | 'setup' | 'operations'
 >;
 
 export interface ApiDeps {

@@ -24,7 +24,7 @@ export function readQuery<Name extends string>(url: string, known: readonly Name
   const query: { [K in Name]?: string } = {};
   for (const [name, value] of new URL(url).searchParams) {
     if (!isOneOf(name, known)) refuse(name, `is unknown; use ${known.join(', ') || 'none'}`);
-    if (query[name] !== undefined) refuse(name, 'stands twice');
+    if (query[name] !== undefined) refuse(name, 'is given twice');
     if (value === '') refuse(name, 'is empty');
     if (value.length > MAX_VALUE_CHARS) refuse(name, `is longer than ${MAX_VALUE_CHARS} characters`);
     query[name] = value;

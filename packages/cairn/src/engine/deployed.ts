@@ -61,7 +61,7 @@ export async function learnPlan(deps: Pick<EngineDeps, 'registry' | 'plans'>, st
   const { registry, plans } = deps;
   const workflow = registry.pinned(state.type, state.planVersion);
   if (state.planFingerprint === undefined && workflow)
-    registry.setKnownChanged(workflow, typeof (await plans.look(workflow)) === 'object');
+    registry.setKnownChanged(workflow, typeof (await plans.compare(workflow)) === 'object');
   if (state.cancellation && !workflowOf(registry, state)) await learnUndoable(deps, state);
 }
 

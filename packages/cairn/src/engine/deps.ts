@@ -39,7 +39,7 @@ export interface OtherRuns {
   startChild(child: ChildToStart): Promise<void>;
   cancelChild(parent: RunState, runId: string): Promise<void>;
   /** Does nothing for a run without a parent. */
-  tellParent(state: RunState): Promise<void>;
+  notifyParent(state: RunState): Promise<void>;
 }
 
 export interface EngineDeps extends Pools {

@@ -27,7 +27,7 @@ export async function meetObligations(
   const { state, soft, snapshotVersion: seen } = loaded;
   if (!soft.obligationsMet) {
     await untie(deps, loaded);
-    await deps.otherRuns.tellParent(state);
+    await deps.otherRuns.notifyParent(state);
   }
   const unpublished = events ? { ...events, seen } : unpublishedOf(deps, loaded);
   if (unpublished) return settleEvents(deps, state, unpublished);

@@ -51,7 +51,7 @@ export async function policyDecision(
   const cancel = clock.timer(withinMs, () =>
     silent.reject(new Error(`the policy did not answer within ${withinMs} ms`)),
   );
-  const stop = () => silent.reject(new Error('nobody waits for the policy any more'));
+  const stop = () => silent.reject(new Error('the call of the policy was aborted'));
   signal?.addEventListener('abort', stop, { once: true });
   try {
     const answer: Partial<PolicyDecision> = await Promise.race([policy(question), silent.promise]);

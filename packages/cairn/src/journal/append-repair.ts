@@ -23,7 +23,7 @@ export interface RepairAppend extends Pick<RepairCommit, 'steps' | 'checkpoints'
   /** State folded from the journal. */
   readonly state: RunState;
   readonly snapshot: Omit<RepairCommit['snapshot'], 'state'>;
-  readonly told: EventData['snapshot_repaired'];
+  readonly data: EventData['snapshot_repaired'];
   /** Requester. */
   readonly actor: string;
 }
@@ -36,8 +36,8 @@ export type RepairAppended =
 
 /** @throws CairnError UNAVAILABLE if the store does not answer: the same repair may be asked for again */
 export async function appendRepair(deps: AppendRepairDeps, repair: RepairAppend): Promise<RepairAppended> {
-  const { state, snapshot, told, actor, steps, checkpoints } = repair;
-  const draft: EventDraft = { type: 'snapshot_repaired', initiator: 'user', actor, data: told };
+  const { state, snapshot, data, actor, steps, checkpoints } = repair;
+  const draft: EventDraft = { type: 'snapshot_repaired', initiator: 'user', actor, data };
   const event = seal(draft, { chain: state, id: deps.random.token(), now: deps.clock.now() });
   const after = reduce(state, event);
   const commit: RepairCommit = {

@@ -15,7 +15,7 @@ import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
 import type { ApiClient } from '../ports/access/client-store.ts';
 import type { RunFinding } from '../ports/diagnosis/findings.ts';
-import type { HeardBeats } from '../ports/diagnosis/heartbeats.ts';
+import type { StoredHeartbeats } from '../ports/diagnosis/heartbeats.ts';
 import type { StoredMailbox } from '../ports/mailbox-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import type { StoredDayBudget } from '../ports/runs/day-budget-store.ts';
@@ -78,7 +78,7 @@ export class MemoryDatabase {
   readonly erasures = new Map<string, StoredErasure>();
   /** Progress of deletion at its last tick. */
   retention: RetentionProgress = {};
-  heartbeats: Omit<HeardBeats, 'readAt'> = { beats: {} };
+  heartbeats: Omit<StoredHeartbeats, 'readAt'> = { latest: {} };
   /** By their runs. */
   readonly findings = new Map<string, RunFinding>();
   /** By name, of each run, step and revision. */

@@ -19,7 +19,7 @@ import type { KnownPlans } from '../engine/plans/known-plans.ts';
 import { resumed } from '../engine/waits/settle.ts';
 import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { type Log, ofRun } from '../ports/log.ts';
-import { appendFromOutside } from './outside-append.ts';
+import { appendToRun } from './append-to-run.ts';
 
 export interface CancelDeps extends JournalDeps, DriveAfterDeps {
   /** Has the compensations of deployed versions. */
@@ -55,7 +55,7 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   const { registry } = deps;
   let unlearned: RunState | undefined;
   const append = (isLearned: boolean) =>
-    appendFromOutside(deps, {
+    appendToRun(deps, {
       runId,
       tenantId,
       decide(current) {
@@ -102,7 +102,7 @@ export function cancelDrafts(
       // Also ends a run whose worker died before it carried out an earlier request.
       return [...requested, ended];
     default: {
-      const held = ending.kind === 'goes_on' ? ending.held : undefined;
+      const held = ending.kind === 'continue' ? ending.held : undefined;
       // The next dispatch parks the run, which then waits until its compensations are deployed.
       if (held === 'without_plan' && state.parked === undefined)
         return [...requested, ...resumed(state, 'cancelled: what it did is to be undone', ended)];

@@ -75,16 +75,16 @@ export async function* followLogs(
   const news = new WatchReports<{ readonly ended: RunEnd | undefined }>(clock);
   const stop = deps.watch.watchLogs(runId, { onLogs: (ended) => news.put({ ended }), onError: news.fail });
   try {
-    let toldAt = clock.now();
+    let sentAt = clock.now();
     for (;;) {
       const left = until - clock.now();
       if (left <= 0 || signal.aborted) return;
-      const heard = await news.next(Math.min(Math.max(0, toldAt + quietMs - clock.now()), left), signal);
+      const heard = await news.next(Math.min(Math.max(0, sentAt + quietMs - clock.now()), left), signal);
       if (signal.aborted) return;
       // Lines that were written with the end of the run are there by the time it is told of.
       if (heard) {
         for await (const one of rest()) {
-          toldAt = clock.now();
+          sentAt = clock.now();
           yield one;
         }
         if (heard.ended) {
@@ -93,8 +93,8 @@ export async function* followLogs(
           return;
         }
       }
-      if (clock.now() - toldAt >= quietMs && clock.now() < until) {
-        toldAt = clock.now();
+      if (clock.now() - sentAt >= quietMs && clock.now() < until) {
+        sentAt = clock.now();
         yield { kind: 'quiet' };
       }
     }

@@ -33,13 +33,13 @@ export type FollowedList =
   | { readonly kind: 'ready' }
   | { readonly kind: 'quiet' };
 
-/** Ends when it is told to, or when its time is over. @throws errors of the watch */
+/** Ends when its signal aborts, or when its time is over. @throws errors of the watch */
 export async function* followRunList(
   { watch, clock }: FollowListDeps,
   { filter, limit, quietMs, onlyNow, until, signal }: FollowingList,
 ): AsyncGenerator<FollowedList> {
   const lists = new WatchReports<readonly ListedRun[]>(clock);
-  const told = new Map<string, string>();
+  const sent = new Map<string, string>();
   let isReady = false;
   let quietAt = clock.now() + quietMs;
   const stop = watch.watchRuns(filter, limit, { onRuns: (runs) => lists.put(runs), onError: lists.fail });
@@ -49,7 +49,7 @@ export async function* followRunList(
       if (beganAt >= until || signal.aborted) return;
       const runs = await lists.next(Math.min(quietAt, until) - beganAt, signal);
       const roundAt = clock.now();
-      const round = runs === undefined ? [] : roundOf(runs, told);
+      const round = runs === undefined ? [] : roundOf(runs, sent);
       if (runs && !isReady) {
         round.push({ kind: 'ready' });
         isReady = true;
@@ -67,19 +67,19 @@ export async function* followRunList(
 }
 
 /** Differences from the last report, newest first; they then count as reported. */
-function roundOf(runs: readonly ListedRun[], told: Map<string, string>): FollowedList[] {
+function roundOf(runs: readonly ListedRun[], sent: Map<string, string>): FollowedList[] {
   const there = new Set(runs.map(({ state }) => state.id));
   const round: FollowedList[] = [];
-  for (const runId of [...told.keys()].filter((id) => !there.has(id))) {
-    told.delete(runId);
+  for (const runId of [...sent.keys()].filter((id) => !there.has(id))) {
+    sent.delete(runId);
     round.push({ kind: 'gone', runId });
   }
   for (const run of runs) {
     const { id, headHash } = run.state;
     // All that a run shows is folded from the journal that this hash ends, but for what it has cost.
     const shown = `${headHash} ${JSON.stringify(run.soft.cost)}`;
-    if (told.get(id) === shown) continue;
-    told.set(id, shown);
+    if (sent.get(id) === shown) continue;
+    sent.set(id, shown);
     round.push({ kind: 'run', run });
   }
   return round;

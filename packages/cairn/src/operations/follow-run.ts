@@ -47,7 +47,7 @@ export async function* followRun(deps: FollowDeps, following: RunFollowing): Asy
   const { runId, quietMs, until, signal } = following;
   const { clock } = deps;
   let { after, status, stopKind } = following;
-  const tell = (event: RunEvent): FollowedRun => {
+  const followed = (event: RunEvent): FollowedRun => {
     after = event.seq;
     status = ENDINGS[event.type] ?? status;
     if (event.type === 'run_cancelled') stopKind = event.data.stopKind;
@@ -56,7 +56,7 @@ export async function* followRun(deps: FollowDeps, following: RunFollowing): Asy
   async function* rest(): AsyncGenerator<FollowedRun> {
     for (;;) {
       const page = await deps.store.readEvents(runId, after, PAGE);
-      for (const event of page) yield tell(event);
+      for (const event of page) yield followed(event);
       if (page.length < PAGE || signal.aborted) return;
     }
   }
@@ -77,7 +77,7 @@ export async function* followRun(deps: FollowDeps, following: RunFollowing): Asy
       const arrived = (await arrivals.next(Math.min(quietMs, left), signal)) ?? [];
       if (arrived.length === 0 && left > quietMs && !signal.aborted) yield { kind: 'quiet' };
       for (const event of arrived) {
-        if (event.seq === after + 1) yield tell(event);
+        if (event.seq === after + 1) yield followed(event);
         else if (event.seq > after) yield* rest();
       }
     }

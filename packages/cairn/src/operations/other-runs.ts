@@ -18,8 +18,8 @@ import { driveAfter } from '../engine/drive-after.ts';
 import { kept, type Output, outputFrom } from '../engine/facts/output.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { answered, refused, resumed } from '../engine/waits/settle.ts';
+import { appendToRun } from './append-to-run.ts';
 import { cancelRun } from './cancel-run.ts';
-import { appendFromOutside } from './outside-append.ts';
 import type { StartDeps } from './start/request.ts';
 import { startRun } from './start/start-run.ts';
 import { childLineage } from './successors/child-successor.ts';
@@ -30,7 +30,7 @@ export function otherRuns(deps: OtherRunsDeps): OtherRuns {
   return {
     startChild: (child) => startChild(deps, child),
     cancelChild: (parent, runId) => cancelChild(deps, parent, runId),
-    tellParent: (state) => tellParent(deps, state),
+    notifyParent: (state) => notifyParent(deps, state),
   };
 }
 
@@ -94,7 +94,7 @@ async function cancelChild(deps: OtherRunsDeps, { id, tenantId }: RunState, runI
 }
 
 /** The outcome of a child becomes the outcome of the step that waits for it. */
-async function tellParent(deps: OtherRunsDeps, child: RunState): Promise<void> {
+async function notifyParent(deps: OtherRunsDeps, child: RunState): Promise<void> {
   const { parent, tenantId, result } = child;
   if (!parent) return;
   let output: Output | undefined;
@@ -111,7 +111,7 @@ async function tellParent(deps: OtherRunsDeps, child: RunState): Promise<void> {
     return [...facts, ...resumed(state, `child ${child.id} has ended`)];
   };
   try {
-    await driveAfter(deps, await appendFromOutside(deps, { runId: parent.runId, tenantId, decide }));
+    await driveAfter(deps, await appendToRun(deps, { runId: parent.runId, tenantId, decide }));
   } catch (error) {
     // A parent that was deleted cannot be told.
     if (!isOneOf(error, 'RUN_NOT_FOUND')) throw error;

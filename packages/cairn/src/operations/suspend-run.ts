@@ -11,7 +11,7 @@ import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
 import { enqueueSoon } from '../engine/enqueue-soon.ts';
 import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
-import { appendFromOutside } from './outside-append.ts';
+import { appendToRun } from './append-to-run.ts';
 
 export type SuspendDeps = JournalDeps & DriveAfterDeps;
 
@@ -38,7 +38,7 @@ export async function suspendRun(
   { runId, tenantId, actor, reason }: SuspendRequest & { readonly reason: string },
 ): Promise<Suspension> {
   const decide = (state: RunState) => suspendDrafts(state, actor, reason);
-  const appended = await appendFromOutside(deps, { runId, tenantId, decide });
+  const appended = await appendToRun(deps, { runId, tenantId, decide });
   const { state, events } = appended;
   if (events.length > 0) deps.log.warn('run_suspended', { ...ofRun(state), by: actor });
   await driveAfter(deps, appended);
@@ -74,10 +74,10 @@ export async function continueRun(
   { runId, tenantId, actor, reason }: SuspendRequest & { readonly reason?: string | undefined },
 ): Promise<{ readonly runId: string; readonly status: RunState['status'] }> {
   const decide = (state: RunState) => continueDrafts(state, actor, reason);
-  const appended = await appendFromOutside(deps, { runId, tenantId, decide });
+  const appended = await appendToRun(deps, { runId, tenantId, decide });
   const { state, events } = appended;
   if (events.length > 0) deps.log.info('run_continued', { ...ofRun(state), by: actor });
-  await goOn(deps, appended);
+  await enqueueIfUnleased(deps, appended);
   return { runId, status: state.status };
 }
 
@@ -87,7 +87,7 @@ function continueDrafts(state: RunState, actor: string, reason: string | undefin
 }
 
 /** Also for a waiting run: a wait may be due meanwhile, or not announced. */
-async function goOn(deps: SuspendDeps, { state }: Appended): Promise<void> {
+async function enqueueIfUnleased(deps: SuspendDeps, { state }: Appended): Promise<void> {
   if (state.lease === undefined && !isOver(state))
     await enqueueSoon(deps, { runId: state.id, reason: 'continue' });
 }

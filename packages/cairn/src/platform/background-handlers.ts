@@ -7,7 +7,7 @@ import { isRunId } from '../core/encoding/ids.ts';
 import { optional } from '../core/optional.ts';
 import { parseTraceparent } from '../core/trace.ts';
 import { drive } from '../engine/drive/drive.ts';
-import { beating } from '../operations/diagnosis/beating.ts';
+import { withHeartbeat } from '../operations/diagnosis/with-heartbeat.ts';
 import { sampleRuns } from '../operations/integrity/sample-runs.ts';
 import { sweepRetention } from '../operations/retention/sweep.ts';
 import { noticeRestore } from '../operations/runtime/restore.ts';
@@ -110,33 +110,33 @@ function traceparentIn(data: unknown): string | undefined {
 }
 
 export async function recover(installation: CairnInstallation): Promise<void> {
-  const { engine, telemetry, statistics, restore, beating: sign } = await compose(installation);
-  await beating(sign, 'recoverRuns', async () => {
+  const { engine, telemetry, statistics, restore, heartbeat } = await compose(installation);
+  await withHeartbeat(heartbeat, 'recoverRuns', async () => {
     await noticeRestore(restore);
     const report = await scan({ ...engine, counts: telemetry });
     if (report.found > 0 || report.watched > 0) engine.log.info('recovery_scan', { ...report });
     return { off: report.off };
   });
-  if (telemetry) await tellActive(telemetry, { statistics, log: engine.log });
+  if (telemetry) await reportActive(telemetry, { statistics, log: engine.log });
 }
 
 /** Once for all tenants, here and in no other instance. That it fails is no reason to call the scan failed. */
-async function tellActive(
+async function reportActive(
   telemetry: Telemetry,
   { statistics, log }: { statistics: RunStatistics; log: Log },
 ): Promise<void> {
   try {
     const { activity, isCut } = await countActive(statistics);
     if (isCut) log.warn('telemetry_tenants_left_out', { counted: activity.length });
-    await telemetry.tellActive(activity);
+    await telemetry.reportActive(activity);
   } catch (error) {
     log.warn('telemetry_not_counted', { error });
   }
 }
 
 export async function fireDueSchedules(installation: CairnInstallation): Promise<void> {
-  const { schedules, telemetry, beating: sign } = await compose(installation);
-  await beating(sign, 'fireSchedules', async () => {
+  const { schedules, telemetry, heartbeat } = await compose(installation);
+  await withHeartbeat(heartbeat, 'fireSchedules', async () => {
     const report = await tick(schedules);
     if (report.due > 0) schedules.log.info('schedule_tick', { ...report });
     return {};
@@ -146,8 +146,8 @@ export async function fireDueSchedules(installation: CairnInstallation): Promise
 
 /** Nobody waits for it: runs that could not be checked are checked an hour later. */
 export async function checkSample(installation: CairnInstallation): Promise<void> {
-  const { sample, telemetry, beating: sign } = await compose(installation);
-  await beating(sign, 'checkRuns', async () => {
+  const { sample, telemetry, heartbeat } = await compose(installation);
+  await withHeartbeat(heartbeat, 'checkRuns', async () => {
     const { problems, ...report } = await sampleRuns(sample);
     sample.log.info('runs_sampled', report);
     return { found: { checked: report.checked, problems } };
@@ -156,8 +156,8 @@ export async function checkSample(installation: CairnInstallation): Promise<void
 }
 
 export async function deleteOldRuns(installation: CairnInstallation): Promise<void> {
-  const { retention, telemetry, beating: sign } = await compose(installation);
-  await beating(sign, 'deleteExpired', async () => {
+  const { retention, telemetry, heartbeat } = await compose(installation);
+  await withHeartbeat(heartbeat, 'deleteExpired', async () => {
     const report = await sweepRetention(retention);
     const { kept: _, off, erasures, ...done } = report;
     if (Object.values({ ...done, ...erasures }).some((count) => count > 0))

@@ -15,7 +15,7 @@ import { retentionIn } from '../engine/define/retention.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { KnownPlans } from '../engine/plans/known-plans.ts';
 import { LOCAL_PROCESSING_LOCK_MS, LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
-import type { BeatingDeps } from '../operations/diagnosis/beating.ts';
+import type { HeartbeatDeps } from '../operations/diagnosis/with-heartbeat.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
 import type { SweepDeps } from '../operations/retention/deps.ts';
@@ -76,7 +76,7 @@ export interface Root {
   readonly statistics: RunStatistics;
   readonly restore: HomeDeps;
   /** For the scheduled functions. */
-  readonly beating: BeatingDeps;
+  readonly heartbeat: HeartbeatDeps;
   /** Undefined: no collector is configured. */
   readonly telemetry: Telemetry | undefined;
   /** Connects the clients that a drive needs: otherwise they connect when they are first used. */
@@ -163,7 +163,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
   const home = `projects/${project}/databases/${settings.database}`;
   const runtime = new CachedRuntimeConfig(stores.config, systemClock, home);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
-  const { diagnosis, beating } = diagnosisOf({ settings, secrets, db, operations, log: platformLog });
+  const { diagnosis, heartbeat } = diagnosisOf({ settings, secrets, db, operations, log: platformLog });
   const limitsOf = dayLimits(options.budgets);
   const engine: EngineDeps = {
     ...start,
@@ -233,7 +233,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     },
     sample: { ...start, reader: integrity, payloads: runs, statistics, sample, problems: telemetry },
     statistics,
-    beating,
+    heartbeat,
     telemetry,
     connect: [commits.connect, queue.connect],
   };

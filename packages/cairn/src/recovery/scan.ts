@@ -6,7 +6,7 @@ import { claimDecision } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasObligations, hasUnpublishedEvents } from '../core/run/state.ts';
-import { nextParkedLookMs, OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
+import { nextParkedCheckMs, OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
 import { workThrough } from '../core/some-at-once.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
@@ -175,16 +175,16 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
     case 'early':
       if (owes) return enqueue(deps, loaded, { trace });
       if ((await bringReady(deps, state)) === 'not_yet')
-        return lookAgain(deps, loaded, Math.min(PARKED_MS, decision.at - loaded.readAt));
+        return checkAgain(deps, loaded, Math.min(PARKED_MS, decision.at - loaded.readAt));
       return enqueue(deps, loaded, { at: decision.at, trace });
     case 'claim':
       return enqueue(deps, loaded, { trace });
     case 'suspended':
-      return owes ? enqueue(deps, loaded, { trace }) : lookAgain(deps, loaded, OPEN_WAIT_MS);
+      return owes ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
       if (owes) return enqueue(deps, loaded, { trace });
       if (decision.parked) return unpark(deps, loaded, trace);
-      return lookAgain(
+      return checkAgain(
         deps,
         loaded,
         (await bringReady(deps, state)) === 'not_yet' ? PARKED_MS : OPEN_WAIT_MS,
@@ -208,11 +208,11 @@ async function unpark(
   trace: TraceContext | undefined,
 ): Promise<Handled> {
   if (deployedFor(deps.registry, loaded.state).available) return enqueue(deps, loaded, { trace });
-  return lookAgain(deps, loaded, nextParkedLookMs(loaded.state, deps.clock.now()));
+  return checkAgain(deps, loaded, nextParkedCheckMs(loaded.state, deps.clock.now()));
 }
 
 /** Nothing to do before external input. */
-async function lookAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<Handled> {
+async function checkAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<Handled> {
   const { state, snapshotVersion: seen } = loaded;
   await deps.store.touch({ runId: state.id, seen, wakeAt: deps.clock.now() + afterMs });
   return 'skipped';

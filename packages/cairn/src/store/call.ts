@@ -9,17 +9,17 @@ import { RequestBudget } from './request-budget.ts';
  *   hold, see {@link isTaken} and {@link isStale}
  */
 export async function call<T>(what: string, send: () => Promise<T>): Promise<T> {
-  const told = async () => {
+  const attempt = async () => {
     try {
       return await send();
     } catch (error) {
-      throw toldOf(what, error);
+      throw storeErrorOf(what, error);
     }
   };
-  return RequestBudget.current?.spend(what, told) ?? told();
+  return RequestBudget.current?.spend(what, attempt) ?? attempt();
 }
 
-function toldOf(what: string, error: unknown): unknown {
+function storeErrorOf(what: string, error: unknown): unknown {
   const failure = failureOf(error);
   if (failure === 'unknown') return new OutcomeUnknown(what, error);
   if (failure === undefined || failure === 'precondition') return error;

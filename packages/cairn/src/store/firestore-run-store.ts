@@ -41,8 +41,8 @@ import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
 import type { Members } from './codec/kinds.ts';
 import {
   encodeNewSnapshot,
-  encodeOutsideUpdate,
   encodeSnapshotUpdate,
+  encodeUnleasedUpdate,
   isMarkedToGo,
 } from './codec/snapshot.ts';
 import { segmentCodec } from './codec/values.ts';
@@ -107,7 +107,7 @@ export class FirestoreRunStore implements RunStore {
     const { supersedes } = commit;
     if (!supersedes) return this.#start(commit);
     const { snapshot, soft, seen } = supersedes;
-    const members = encodeOutsideUpdate(snapshot, soft);
+    const members = encodeUnleasedUpdate(snapshot, soft);
     return this.#pages.write(
       { run: this.#paths.run(snapshot.id), snapshot, members, cost: undefined },
       async (pages) => {

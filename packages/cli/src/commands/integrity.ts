@@ -28,7 +28,7 @@ export const repairRun = command({
   name: 'repair',
   summary: 'Show what a repair of a run would change; --apply makes the changes',
   details:
-    'Makes the documents beside the journal what the journal says, and leaves an event that tells so. The journal itself is\nnever repaired, nor what waits for a person. May be repeated. Exit code 7 while anything is left to do.',
+    'Rewrites the documents beside the journal from the journal, and records the repair as an event. The journal itself and\nwhatever waits for a person are not repaired. May be repeated. Exit code 7 while anything is left to do.',
   args: { run: RUN },
   options: { apply: { type: 'flag', help: 'make the changes; requires the role admin' } },
   mutates: true,

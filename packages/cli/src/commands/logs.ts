@@ -21,7 +21,7 @@ export const logs = command({
     'Lines of level info, warn and error are kept beside the run, within bounds; the log of the process has all of them. With --follow, text that steps stream is printed as it comes. With --json, prints one line for each.',
   args: { run: RUN },
   options: {
-    follow: { type: 'flag', short: 'f', help: 'go on until the run ends' },
+    follow: { type: 'flag', short: 'f', help: 'continue until the run ends' },
     step: { type: 'text', value: 'STEP', help: 'only lines of this step, or of one item: STEP[KEY]' },
     level: { type: 'text', choices: LEVELS, help: 'only lines of this level or a higher one' },
     limit: {

@@ -21,7 +21,7 @@ const TIMING = {
     choices: CATCH_UPS,
     help: 'handling of missed slots',
   },
-  name: { type: 'text', help: 'for people' },
+  name: { type: 'text', help: 'display name' },
 } as const;
 
 export const listSchedules = command({

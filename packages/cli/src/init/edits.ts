@@ -89,7 +89,7 @@ export function undo(record: InitRecord, files: Files): Restored {
     throw new InitProblem(
       'WRITE_FAILED',
       `the project cannot be written: ${(error as Error).message}`,
-      'Put right what is named, then run cairn init --undo again: it goes on where it stopped.',
+      'Correct the named problem, then run cairn init --undo again: it continues where it stopped.',
     );
   }
 }

@@ -171,7 +171,7 @@ function assertFree({ codebases, firebaseJson }: Project, { name, folderExists }
     throw new InitProblem(
       'ALREADY_ADOPTED',
       `the codebase '${adopted.name}' has functions of Cairn already`,
-      'Add your workflows there. docs/adopt.md tells how to have a second installation.',
+      'Add your workflows there. docs/adopt.md explains how to add a second installation.',
     );
   const taken = takenBy(name, { codebases, firebaseJson, folderExists });
   if (taken !== undefined)

@@ -13,12 +13,12 @@ type Expired = Answer<'ExpiredRunPage'>['items'][number];
 
 const WHY: Readonly<Record<NonNullable<Fate['because']>['why'], string>> = {
   live: 'has not ended',
-  owes: 'still has to be told to others',
+  owes: 'has completion duties that are not done',
   held: 'is held',
   not_due: 'is to be kept longer',
   parent: 'is the child of a run that is still there',
   child: 'has a child that is still live',
-  too_many: 'is of a lineage with more runs than are looked at',
+  too_many: 'is of a lineage with more runs than are checked',
 };
 
 /** @param now epoch ms */

@@ -72,7 +72,7 @@ export interface Explanation {
 const MOST_NAMED = 2;
 
 const FAILING_HELP =
-  'The run is dispatched again by itself, and goes on once the cause is mended. Otherwise cancel it.';
+  'The run is dispatched again by itself, and continues once the cause is fixed. Otherwise cancel it.';
 
 /** @param activity default: what the run itself names */
 export function explainRun(run: ExplainedRun, activity: Activity = activityOf(run)): Explanation {

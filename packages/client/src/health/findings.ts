@@ -169,7 +169,7 @@ export function schedules(items: readonly Answer<'ScheduleSummary'>[], now: numb
       wrong(
         'SCHEDULE_LATE',
         `schedule ${id} was due ${ago(nextAt, now)}`,
-        'The function fireSchedules does not run: look at Cloud Scheduler.',
+        'The function fireSchedules does not run: check Cloud Scheduler.',
       ),
     ),
     ...(failing.length + late.length === 0

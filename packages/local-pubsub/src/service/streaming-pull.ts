@@ -29,7 +29,7 @@ export class StreamingPull implements FeedReceiver {
   #keepAlives = false;
   #draining = false;
   /** Exactly-once setting last sent to the client. */
-  #told: boolean | undefined;
+  #sentExactlyOnce: boolean | undefined;
 
   constructor(broker: Broker, outgoing: Outgoing) {
     this.#broker = broker;
@@ -43,7 +43,7 @@ export class StreamingPull implements FeedReceiver {
   /** One message of the client. @throws PubsubError that ends the stream */
   request(request: WireStreamingPull): void {
     if (this.#feed === undefined) this.#open(request);
-    else this.#goOn(this.#feed, request);
+    else this.#update(this.#feed, request);
   }
 
   /** The client is gone or has had enough: what it has stays with it until its deadline. */
@@ -64,8 +64,8 @@ export class StreamingPull implements FeedReceiver {
   }
 
   configured({ exactlyOnce, ordered }: SubscriptionConfig): void {
-    if (this.#told === exactlyOnce) return;
-    this.#told = exactlyOnce;
+    if (this.#sentExactlyOnce === exactlyOnce) return;
+    this.#sentExactlyOnce = exactlyOnce;
     this.#write({
       subscriptionProperties: { exactlyOnceDeliveryEnabled: exactlyOnce, messageOrderingEnabled: ordered },
     });
@@ -92,7 +92,7 @@ export class StreamingPull implements FeedReceiver {
     feed.attach(this);
   }
 
-  #goOn(feed: Feed, request: WireStreamingPull): void {
+  #update(feed: Feed, request: WireStreamingPull): void {
     const { subscription, maxOutstandingMessages, maxOutstandingBytes, protocolVersion } = request;
     const again = [maxOutstandingMessages, maxOutstandingBytes, protocolVersion].some(
       (value) => integer(value) !== 0,

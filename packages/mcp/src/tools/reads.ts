@@ -64,7 +64,7 @@ const getRun = read({
   name: 'get_run',
   title: 'Explain a run',
   description:
-    'Explains one run: why it is where it is, since when, where the code of its flows stands, what would move it, with its steps, open waits, effects and newest events. Role viewer.',
+    'Explains one run: what it is doing, why and since when, where the code of its flows is, what would move it on, with its steps, open waits, effects and newest events. Role viewer.',
   input: z.strictObject({
     runId: RUN_ID,
     events: z

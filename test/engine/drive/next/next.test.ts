@@ -212,10 +212,10 @@ describe('an announcement', () => {
     const { dispatch, wait } = await waiting();
     const failed = new Error('unknown');
     dispatch.next({ kind: 'announced', wait, failed });
-    const { tellAgainAt } = dispatch.working.waits;
-    expect(tellAgainAt).toBeGreaterThan(dispatch.now);
+    const { announceAgainAt } = dispatch.working.waits;
+    expect(announceAgainAt).toBeGreaterThan(dispatch.now);
     dispatch.next({ kind: 'announced', wait: { ...wait, openedAt: dispatch.now - 3_600_000 }, failed });
-    expect(dispatch.working.waits.tellAgainAt).toBe(tellAgainAt);
+    expect(dispatch.working.waits.announceAgainAt).toBe(announceAgainAt);
   });
 });
 

@@ -33,7 +33,7 @@ import { streamLogs } from './stream/stream-logs.ts';
 import { streamRun } from './stream/stream-run.ts';
 import { streamRuns } from './stream/stream-runs.ts';
 import * as successors from './successors.ts';
-import { goOn, suspend } from './suspend-run.ts';
+import { continueSuspended, suspend } from './suspend-run.ts';
 import { fail, heartbeat } from './waits.ts';
 
 /** The first path that fits a request is taken: `/v1/runs/counts` stands before `/v1/runs/{id}`. */
@@ -65,7 +65,7 @@ export const ROUTES: Routes = {
   '/v1/runs/{id}/signals': { POST: signal },
   '/v1/runs/{id}/cancel': { POST: cancel },
   '/v1/runs/{id}/suspend': { POST: suspend },
-  '/v1/runs/{id}/continue': { POST: goOn },
+  '/v1/runs/{id}/continue': { POST: continueSuspended },
   '/v1/runs/{id}/resume': { POST: successors.resume },
   '/v1/runs/{id}/replay': { POST: successors.replay },
   '/v1/runs/{id}/fork': { POST: successors.fork },

@@ -10,12 +10,12 @@ export const deliver: ChangeHandler<'POST', '/v1/events'> = {
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   before: ({ body }) => eventDataText(body),
   async work({ deps: { start, registry, mailboxes }, caller, body }, requestId) {
-    const { keptUntil, refused, ...told } = await deliverEvent(
+    const { keptUntil, refused, ...outcome } = await deliverEvent(
       { ...start, registry, mailboxes },
       { ...body, tenantId: caller.tenantId, eventId: `e.${requestId}`, actor: caller.principal },
     );
     const delivered = {
-      ...told,
+      ...outcome,
       refused: refused.map((refusal) => ({ ...refusal })),
       keptUntil: keptUntil === undefined ? undefined : iso(keptUntil),
     };

@@ -1,6 +1,6 @@
 /** The run that a request names. Only ever of the caller's tenant: a run of another is answered as one that does not exist. */
 import { isRunId } from '../../core/encoding/ids.ts';
-import { loadOwn, runNotFound } from '../../operations/outside-append.ts';
+import { loadOwn, runNotFound } from '../../operations/append-to-run.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';

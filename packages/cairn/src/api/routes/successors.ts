@@ -9,7 +9,7 @@ import type { SuccessorMode } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { isOver } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { loadOwn } from '../../operations/outside-append.ts';
+import { loadOwn } from '../../operations/append-to-run.ts';
 import { previewSuccessor } from '../../operations/successors/preview.ts';
 import type { Wanted } from '../../operations/successors/request.ts';
 import { resumeRun } from '../../operations/successors/resume-run.ts';

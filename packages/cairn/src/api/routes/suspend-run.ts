@@ -12,7 +12,7 @@ export const suspend: ChangeHandler<'POST', '/v1/runs/{id}/suspend'> = {
   },
 };
 
-export const goOn: ChangeHandler<'POST', '/v1/runs/{id}/continue'> = {
+export const continueSuspended: ChangeHandler<'POST', '/v1/runs/{id}/continue'> = {
   before: assertOwnRun,
   async work(sent) {
     const continued = await continueRun(sent.deps.start, { ...runOf(sent), reason: sent.body.reason });

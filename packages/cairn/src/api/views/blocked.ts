@@ -23,11 +23,11 @@ export function listedBlocked(
 }
 
 export function blockedView(
-  { code, since, lookMs }: BlockedRun,
+  { code, since, checkMs }: BlockedRun,
   { id, type, planVersion, cancellation }: Pick<RunState, 'id' | 'type' | 'planVersion' | 'cancellation'>,
 ): View {
   const plan = `version ${planVersion} of '${type}'`;
-  const within = lookMs === MINUTE_MS ? 'a minute' : `${lookMs / MINUTE_MS} minutes`;
+  const within = checkMs === MINUTE_MS ? 'a minute' : `${checkMs / MINUTE_MS} minutes`;
   const words = WORDS[code](plan, within);
   return {
     code,

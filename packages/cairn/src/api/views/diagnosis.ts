@@ -1,8 +1,8 @@
 /** Diagnosis of the installation, as admins see it. Values that could not be determined are absent, with a finding. */
 import type { Diagnosis } from '../../operations/diagnosis/diagnose.ts';
-import { BEATING, type HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
+import { SCHEDULED_FUNCTIONS, type StoredHeartbeats } from '../../ports/diagnosis/heartbeats.ts';
 import type { BilledOperations } from '../../ports/diagnosis/operations.ts';
-import type { SeenQueue } from '../../ports/diagnosis/queue-look.ts';
+import type { SeenQueue } from '../../ports/diagnosis/queue-probe.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
 
@@ -13,9 +13,9 @@ export interface InstallationFacts {
   readonly publishes: boolean;
 }
 
-export function diagnosisView(diagnosis: Diagnosis, told: InstallationFacts): View {
+export function diagnosisView(diagnosis: Diagnosis, facts: InstallationFacts): View {
   const { at, skewMs, findings, heard, waking, queue, lateSchedules, operations } = diagnosis;
-  const { version, project, environment, publishes } = told;
+  const { version, project, environment, publishes } = facts;
   return {
     at: iso(at),
     version,
@@ -25,13 +25,13 @@ export function diagnosisView(diagnosis: Diagnosis, told: InstallationFacts): Vi
     findings: findings.map((finding) => ({ ...finding })),
     functions: heard ? functionsView(heard) : [],
     scan: {
-      lastAt: heard?.beats.recoverRuns && iso(heard.beats.recoverRuns.at),
+      lastAt: heard?.latest.recoverRuns && iso(heard.latest.recoverRuns.at),
       ...(waking ? { lagMs: waking.lagMs, due: waking.due, isCut: waking.isCut } : {}),
     },
     queue: queue ? queueView(queue, at) : {},
     leases: waking ? { held: waking.held, stale: waking.stale } : {},
-    problems: Object.entries(heard?.beats.found?.problems ?? {}).map(([code, count]) => ({ code, count })),
-    sample: heard?.beats.found && { at: iso(heard.beats.found.at), checked: heard.beats.found.checked },
+    problems: Object.entries(heard?.latest.found?.problems ?? {}).map(([code, count]) => ({ code, count })),
+    sample: heard?.latest.found && { at: iso(heard.latest.found.at), checked: heard.latest.found.checked },
     schedules: lateSchedules ? { ...lateSchedules } : {},
     published: { isOn: publishes, behind: waking?.behind },
     operations: {
@@ -43,11 +43,11 @@ export function diagnosisView(diagnosis: Diagnosis, told: InstallationFacts): Vi
   };
 }
 
-function functionsView({ beats }: HeardBeats): View[] {
-  return BEATING.flatMap((name) => {
-    const beat = beats[name];
-    if (!beat) return [];
-    const { at, tookMs, outcome, error } = beat;
+function functionsView({ latest }: StoredHeartbeats): View[] {
+  return SCHEDULED_FUNCTIONS.flatMap((name) => {
+    const heartbeat = latest[name];
+    if (!heartbeat) return [];
+    const { at, tookMs, outcome, error } = heartbeat;
     return [{ name, lastAt: iso(at), tookMs, outcome, error }];
   });
 }

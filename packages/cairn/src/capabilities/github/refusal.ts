@@ -41,8 +41,8 @@ export function judged(what: string, answer: GithubAnswer, now: number): Error {
 /** When GitHub's limits allow the next request, if it was they that refused this one. */
 export function limitEnd({ status, headers, message }: GithubAnswer, now: number): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
-  const told = retryAfter(headerOf(headers, 'retry-after'), now);
-  if (told !== undefined) return told;
+  const delayMs = retryAfter(headerOf(headers, 'retry-after'), now);
+  if (delayMs !== undefined) return delayMs;
   const reset = Number(headerOf(headers, 'x-ratelimit-reset'));
   if (headerOf(headers, 'x-ratelimit-remaining') === '0' && reset > 0)
     return notBeyond(reset * 1000 + RESET_SLACK_MS, now);

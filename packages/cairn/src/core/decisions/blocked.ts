@@ -7,7 +7,7 @@ import {
   isParked,
   isSuspendedWithoutWorker,
   nextDue,
-  nextParkedLookMs,
+  nextParkedCheckMs,
   parkedSince,
   type RestingRun,
 } from '../run/wake.ts';
@@ -21,7 +21,7 @@ export interface BlockedRun {
   /** Start of the block, epoch ms. */
   readonly since: number;
   /** Longest time until the next scan, ms. */
-  readonly lookMs: number;
+  readonly checkMs: number;
 }
 
 /** The scan ticks each minute, and finds what is due. */
@@ -36,15 +36,15 @@ export function blockedOn(
   // One that an operator suspended says so itself, and stays as it is.
   if (!standing || state.lease || isSuspendedWithoutWorker(state)) return undefined;
   if (deployed.available)
-    return standing.canGoOn ? { code: 'DISPATCH_DUE', ...timesOf(standing) } : undefined;
+    return standing.canContinue ? { code: 'DISPATCH_DUE', ...timesOf(standing) } : undefined;
   return { code: deployed.changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE', ...timesOf(standing) };
 }
 
 interface BlockedStanding {
   readonly since: number;
-  readonly lookMs: number;
+  readonly checkMs: number;
   /** True if the run continues by itself once its plan is deployed. */
-  readonly canGoOn: boolean;
+  readonly canContinue: boolean;
 }
 
 function standingOf(state: RestingRun, now: number): BlockedStanding | undefined {
@@ -52,12 +52,16 @@ function standingOf(state: RestingRun, now: number): BlockedStanding | undefined
     case 'awaiting_approval':
     case 'waiting_external':
       if (isParked(state))
-        return { since: parkedSince(state), lookMs: wholeTicks(nextParkedLookMs(state, now)), canGoOn: true };
+        return {
+          since: parkedSince(state),
+          checkMs: wholeTicks(nextParkedCheckMs(state, now)),
+          canContinue: true,
+        };
       if (!isDue(state, now)) return undefined;
-      return { since: Math.min(now, nextDue(state) ?? now), lookMs: TICK_MS, canGoOn: true };
+      return { since: Math.min(now, nextDue(state) ?? now), checkMs: TICK_MS, canContinue: true };
     // Without its plan it cannot take over anything, nor be parked from there.
     case 'replaying':
-      return { since: state.updatedAt, lookMs: TICK_MS, canGoOn: false };
+      return { since: state.updatedAt, checkMs: TICK_MS, canContinue: false };
     default:
       return undefined;
   }
@@ -68,6 +72,6 @@ function wholeTicks(ms: number): number {
   return Math.ceil(ms / TICK_MS) * TICK_MS;
 }
 
-function timesOf({ since, lookMs }: BlockedStanding): Pick<BlockedRun, 'since' | 'lookMs'> {
-  return { since, lookMs };
+function timesOf({ since, checkMs }: BlockedStanding): Pick<BlockedRun, 'since' | 'checkMs'> {
+  return { since, checkMs };
 }

@@ -27,7 +27,7 @@ export interface DriveFacts {
   /** Open waits: for a time, a person, an event, a child. */
   readonly waits: number;
   /** Time to retry failed external registrations of waits; epoch ms. Until then the run is not suspended. */
-  readonly tellAgainAt: number | undefined;
+  readonly announceAgainAt: number | undefined;
   /** A step failed for good, or the time of the run is over: the first that did. */
   readonly failure: RecordedError | undefined;
   /** The requested cancellation, if the drive stops for it. */
@@ -48,7 +48,7 @@ export interface DriveFacts {
 
 export type DispatchDecision =
   | { readonly kind: 'wait' }
-  | Exclude<EndingDecision, { kind: 'goes_on' }>
+  | Exclude<EndingDecision, { kind: 'continue' }>
   /** `until` absent: nothing happens without external input. */
   | { readonly kind: 'suspend'; readonly until?: number | undefined }
   /** Its children have to end before it can end so: they are cancelled, and the run waits for them. */
@@ -66,20 +66,20 @@ export function conclude(facts: DriveFacts): DispatchDecision {
   const { cancellation, undoes: undoDue, failure, unsettled, childrenOpen } = facts;
   const ended = { allEnded: unsettled === 0, childrenOpen };
   const ending = endingOf({ ...ATTENDED, cancellation, undoDue, failure, ...ended });
-  const waitsOut = ending.kind === 'goes_on' && ending.held === 'children_open';
+  const waitsOut = ending.kind === 'continue' && ending.held === 'children_open';
   // Undoing is work of its own, which operators do not want begun.
   if ((ending.kind === 'undo_first' || waitsOut) && facts.stop === 'held')
     return { kind: 'release', reason: 'held' };
   if (waitsOut)
     return facts.unacknowledged > 0 ? { kind: 'wait' } : { kind: 'end_children', end: ending.end };
-  if (ending.kind !== 'goes_on') return ending;
+  if (ending.kind !== 'continue') return ending;
   if (facts.stop) return { kind: 'release', reason: facts.stop };
   if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };
   if (facts.held > 0) return { kind: 'release', reason: 'budget' };
   const dueAt = facts.earliestDueAt;
-  const { tellAgainAt } = facts;
-  if (tellAgainAt !== undefined) {
-    return { kind: 'release', reason: 'retry', dueAt: Math.min(tellAgainAt, dueAt ?? tellAgainAt) };
+  const { announceAgainAt } = facts;
+  if (announceAgainAt !== undefined) {
+    return { kind: 'release', reason: 'retry', dueAt: Math.min(announceAgainAt, dueAt ?? announceAgainAt) };
   }
   if (facts.waits > 0) return { kind: 'suspend', until: dueAt };
   if (dueAt !== undefined) return { kind: 'release', reason: 'retry', dueAt };

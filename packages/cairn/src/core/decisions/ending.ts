@@ -64,7 +64,7 @@ export interface EndFacts {
 }
 
 export type EndingDecision =
-  | GoesOn
+  | Continues
   /** It ends so after its compensations. */
   | { readonly kind: 'undo_first'; readonly end: CancelledEnding | FailedEnding }
   | CancelledEnding
@@ -72,12 +72,12 @@ export type EndingDecision =
   | { readonly kind: 'completed' };
 
 /** `held`: what keeps it from moving; absent: nothing of what is judged here. */
-export type GoesOn =
-  | { readonly kind: 'goes_on'; readonly held?: 'driven_by_another' | 'without_plan' | 'question_open' }
-  | { readonly kind: 'goes_on'; readonly held: 'in_doubt'; readonly steps: readonly string[] }
+export type Continues =
+  | { readonly kind: 'continue'; readonly held?: 'driven_by_another' | 'without_plan' | 'question_open' }
+  | { readonly kind: 'continue'; readonly held: 'in_doubt'; readonly steps: readonly string[] }
   /** It ends so after its children. */
   | {
-      readonly kind: 'goes_on';
+      readonly kind: 'continue';
       readonly held: 'children_open';
       readonly end: CancelledEnding | FailedEnding;
     };
@@ -113,12 +113,12 @@ export const ATTENDED: EndFacts = {
 
 /** The table above: the first that has an answer gives it. */
 const ORDER: readonly ((facts: EndFacts) => EndingDecision | undefined)[] = [
-  ({ drivenByAnother }) => (drivenByAnother ? { kind: 'goes_on', held: 'driven_by_another' } : undefined),
+  ({ drivenByAnother }) => (drivenByAnother ? { kind: 'continue', held: 'driven_by_another' } : undefined),
   cancelled,
-  ({ isDeployed }) => (isDeployed ? undefined : { kind: 'goes_on', held: 'without_plan' }),
+  ({ isDeployed }) => (isDeployed ? undefined : { kind: 'continue', held: 'without_plan' }),
   poisoned,
   failing,
-  ({ questionOpen }) => (questionOpen ? { kind: 'goes_on', held: 'question_open' } : undefined),
+  ({ questionOpen }) => (questionOpen ? { kind: 'continue', held: 'question_open' } : undefined),
   doubted,
   orphaned,
   ({ allEnded }) => (allEnded ? { kind: 'completed' } : undefined),
@@ -129,14 +129,14 @@ export function endingOf(facts: EndFacts): EndingDecision {
     const ending = answer(facts);
     if (ending) return afterChildren(ending, facts);
   }
-  return { kind: 'goes_on' };
+  return { kind: 'continue' };
 }
 
 function afterChildren(ending: EndingDecision, facts: EndFacts): EndingDecision {
   if (!isForChildren(facts) || !facts.isDeployed) return ending;
   const end = ending.kind === 'undo_first' ? ending.end : ending;
   return end.kind === 'cancelled' || end.kind === 'failed'
-    ? { kind: 'goes_on', held: 'children_open', end }
+    ? { kind: 'continue', held: 'children_open', end }
     : ending;
 }
 
@@ -179,7 +179,7 @@ function failing({ failure: error, undoDue }: EndFacts): EndingDecision | undefi
 function doubted({ inDoubt, onDoubt, undoDue }: EndFacts): EndingDecision | undefined {
   const [stepId] = inDoubt;
   if (stepId === undefined) return undefined;
-  if (onDoubt === 'ask') return { kind: 'goes_on', held: 'in_doubt', steps: inDoubt };
+  if (onDoubt === 'ask') return { kind: 'continue', held: 'in_doubt', steps: inDoubt };
   const message = `step '${stepId}' was running when its worker died and is not idempotent: it may have acted`;
   const error = { code: 'RUN_ORPHANED', message, stepId, retryable: false };
   return undoneFirst({ kind: 'failed', because: 'in_doubt', error }, undoDue);

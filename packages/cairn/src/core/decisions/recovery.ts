@@ -9,7 +9,7 @@ import type { RunState } from '../run/state.ts';
 import { leftUndone } from './compensation.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { endFactsOf } from './end-facts.ts';
-import { endingOf, type FailedEnding, type GoesOn } from './ending.ts';
+import { type Continues, endingOf, type FailedEnding } from './ending.ts';
 
 export type RecoveryDecision =
   | {
@@ -33,8 +33,8 @@ export type RecoveryDecision =
 export function recoveryDecision(state: RunState, deployed: DeployedPlan): RecoveryDecision {
   const ending = endingOf(endFactsOf(state, deployed));
   switch (ending.kind) {
-    case 'goes_on':
-      return goingOn(ending, deployed);
+    case 'continue':
+      return continuing(ending, deployed);
     case 'cancelled':
       return { kind: 'cancel', notUndone: leftUndone(state, deployed.isCompensable) };
     case 'failed':
@@ -50,7 +50,7 @@ export function recoveryDecision(state: RunState, deployed: DeployedPlan): Recov
   }
 }
 
-function goingOn(ending: GoesOn, { changed }: DeployedPlan): RecoveryDecision {
+function continuing(ending: Continues, { changed }: DeployedPlan): RecoveryDecision {
   switch (ending.held) {
     case 'without_plan':
       return {

@@ -76,11 +76,11 @@ function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: CallRows): Fo
     : inheritedEffectDecision(rows, request, scope, asked);
   // A new action under its own key has not been confirmed by anybody yet.
   const isUnconfirmed = decision.kind === 'own' && facts.requiresConfirmation;
-  const { action, why } = toldOf(isUnconfirmed ? { kind: 'confirm' } : decision, acted);
+  const { action, why } = foreseen(isUnconfirmed ? { kind: 'confirm' } : decision, acted);
   return { effectId, runId, stepId, itemKey, revision, capabilityId, action, why };
 }
 
-function toldOf(
+function foreseen(
   decision: { readonly kind: string; readonly remedy?: DoubtRemedy },
   acted: EffectRecord,
 ): Pick<ForetoldEffect, 'action' | 'why'> {

@@ -117,20 +117,20 @@ export type InheritedEffectDecision =
 /**
  * Decision over the rows that a replay or fork finds of earlier runs (E4, E6).
  *
- * @param goesOnIn resumes of the replay or fork
+ * @param continuedIn resumes of the replay or fork
  * @param asked the row with which this run asked for a decision, if any
  */
 export function inheritedEffectDecision(
   rows: Rows,
   request: EffectRequest,
-  { mode, runId, goesOnIn = [] }: EffectScope & { readonly goesOnIn?: readonly string[] },
+  { mode, runId, continuedIn = [] }: EffectScope & { readonly continuedIn?: readonly string[] },
   asked?: EffectRecord,
 ): InheritedEffectDecision {
   const before = effectDecision(rows, request);
   if (before.kind === 'act' || before.kind === 'confirm' || before.kind === 'presume') return { kind: 'own' };
   if (before.kind === 'doubt') return before;
   // Its own call to resolve a doubt is done: it is not repeated.
-  if (before.origin.runId === runId || goesOnIn.includes(before.origin.runId)) return before;
+  if (before.origin.runId === runId || continuedIn.includes(before.origin.runId)) return before;
   // In a fork another request is another action.
   if (before.kind === 'mismatch' && mode === 'fork') return { kind: 'own' };
   switch (request.replayPolicy) {

@@ -85,24 +85,24 @@ function when(isAmiss: boolean, ...fault: BareProblem): BareProblem[] {
 function foldedFaults(found: RunState, expected: RunState): BareProblem[] {
   const left = new Set(differing(found, expected));
   const faults: BareProblem[] = [];
-  const tell = (code: ProblemCode, members: readonly string[], evidence: Evidence = {}) => {
-    const told = members.filter((member) => left.delete(member));
-    if (told.length > 0) faults.push([code, { members: told, ...evidence }]);
+  const report = (code: ProblemCode, members: readonly string[], evidence: Evidence = {}) => {
+    const reported = members.filter((member) => left.delete(member));
+    if (reported.length > 0) faults.push([code, { members: reported, ...evidence }]);
   };
   if (expected.stopKind === 'halt' && found.status !== 'cancelled')
-    tell('HALT_NOT_APPLIED', ['status', 'stopKind']);
+    report('HALT_NOT_APPLIED', ['status', 'stopKind']);
   if (isRunStatus(found.status) && isTerminal(found.status)) {
     const missing = (TERMINAL_MEMBERS[found.status] ?? []).filter((member) => found[member] === undefined);
-    tell('TERMINAL_FIELDS_MISSING', missing);
+    report('TERMINAL_FIELDS_MISSING', missing);
   }
   const [there, wanted] = [idsOf(found.waits), idsOf(expected.waits)];
   const extra = there.filter((id) => !wanted.includes(id));
   const isSettled = found.status === 'completed' || found.status === 'cancelled';
   if (extra.length > 0)
-    tell(isSettled ? 'SETTLED_WITH_OPEN_WAIT' : 'WAIT_WITHOUT_EVENT', ['waits'], { waits: extra });
+    report(isSettled ? 'SETTLED_WITH_OPEN_WAIT' : 'WAIT_WITHOUT_EVENT', ['waits'], { waits: extra });
   const gone = wanted.filter((id) => !there.includes(id));
-  if (gone.length > 0) tell('EVENT_WITHOUT_WAIT', ['waits'], { waits: gone });
-  tell('SNAPSHOT_DIFFERENT', [...left]);
+  if (gone.length > 0) report('EVENT_WITHOUT_WAIT', ['waits'], { waits: gone });
+  report('SNAPSHOT_DIFFERENT', [...left]);
   return faults;
 }
 

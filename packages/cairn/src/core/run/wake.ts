@@ -102,7 +102,7 @@ export function parkedSince({ dueAt, updatedAt }: Pick<RestingRun, 'dueAt' | 'up
 }
 
 /** Time until the next scan of a parked run, ms. */
-export function nextParkedLookMs(state: Pick<RestingRun, 'dueAt' | 'updatedAt'>, now: number): number {
+export function nextParkedCheckMs(state: Pick<RestingRun, 'dueAt' | 'updatedAt'>, now: number): number {
   return Math.min(PARKED_MS, Math.max(FIRST_PARKED_LOOK_MS, now - parkedSince(state)));
 }
 

@@ -23,7 +23,7 @@ export function matchOf(given: string): RunMatch {
   if (tag !== undefined) return { kind: 'comparison', tag, is: is as ComparisonSign, than };
   const beginning = text.replace(/\*+$/, '').toLowerCase();
   if (beginning === '') throw refusal('it is empty');
-  if (beginning.includes('*')) throw refusal("'*' can only stand at the end");
+  if (beginning.includes('*')) throw refusal("'*' is only allowed at the end");
   if (beginning.length > MAX_NAME_CHARS) throw refusal(`it has more than ${MAX_NAME_CHARS} characters`);
   return { kind: 'beginning', text: beginning };
 }

@@ -59,7 +59,7 @@ export function pubsubSubscriptions(
   for (const { topic, input, deliver } of given) {
     const refuse = (why: string) => invalid(type, 'on.pubsub', `'${topic}' ${why}`);
     if (!TOPIC.test(topic)) throw refuse('is not a topic name (without its project)');
-    if (topics.has(topic)) throw refuse('stands twice');
+    if (topics.has(topic)) throw refuse('is listed twice');
     if (input && deliver) throw refuse('must either start runs or deliver events, not both');
     if (typeof deliver === 'string' && deliver !== 'attributes')
       throw refuse("must deliver by 'attributes' or by a function");

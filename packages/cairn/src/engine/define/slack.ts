@@ -44,7 +44,7 @@ export function slackSubscriptions(
         `'${command}' is not a slash command: use a slash and up to 31 characters without capitals or spaces`,
       );
     }
-    if (commands.has(command)) throw invalid(type, 'on.slack.command', `'${command}' stands twice`);
+    if (commands.has(command)) throw invalid(type, 'on.slack.command', `'${command}' is listed twice`);
     commands.add(command);
   }
   return given;

@@ -34,10 +34,10 @@ export class CommandRunner {
     switch (command.kind) {
       case 'record': {
         const recording = this.#record(command.change);
-        return command.change.opening ? this.#announcer.tell(recording) : recording;
+        return command.change.opening ? this.#announcer.track(recording) : recording;
       }
       case 'announce':
-        return this.#announcer.tell(this.#announce(command));
+        return this.#announcer.track(this.#announce(command));
       case 'keep':
         return this.#keep(command);
       case 'find_question':

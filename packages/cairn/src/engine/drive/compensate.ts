@@ -19,7 +19,7 @@ import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { compensationStarted, refOf } from '../facts/drafts.ts';
 import type { Output } from '../facts/output.ts';
-import { tellEnd } from '../tracing/ends.ts';
+import { endSpanWith } from '../tracing/ends.ts';
 import { afterFailure } from './bodies/after-failure.ts';
 import { StepAborted } from './bodies/attempt.ts';
 import { BodyAttempt, type BodyAttemptParams } from './bodies/body-attempt.ts';
@@ -104,7 +104,7 @@ async function undoOnce({ deps, journal, report, restoredAt, stop }: Compensatin
     // The return value is ignored.
     return null;
   };
-  const result = await tellEnd(span, attempt.run({ id, timeoutMs, idempotent, body }), abort.signal);
+  const result = await endSpanWith(span, attempt.run({ id, timeoutMs, idempotent, body }), abort.signal);
   const settled = await attempt.end(result);
   report.ended(keyOf(undoing.unit));
   stop.removeEventListener('abort', onStop);

@@ -25,7 +25,7 @@ import type { EngineDeps } from '../deps.ts';
 import { restoreBefore } from '../effects/restored.ts';
 import { placed } from '../enqueue-soon.ts';
 import { mayDrive, postpone } from '../gate.ts';
-import { bringOverlooked } from '../mailbox/collect.ts';
+import { deliverBuffered } from '../mailbox/collect.ts';
 import { meetObligations } from '../obligations.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
 import { publisherFor, settleEvents, type UnpublishedEvents, unpublishedOf } from '../publish/settle.ts';
@@ -84,7 +84,7 @@ export async function drive(deps: EngineDeps, task: DriveRequest): Promise<Drive
     if (error instanceof StoreRefused) {
       const end = await endUnwritable(deps, { runId: task.runId, owner: account.owner, refusal: error });
       if (end.kind === 'released')
-        await goOnLater(deps, end.state, { dueAt: end.dueAt, trace: account.trace });
+        await enqueueNext(deps, end.state, { dueAt: end.dueAt, trace: account.trace });
       if (end.kind !== 'named') {
         const how = end.kind === 'ended' ? 'unwritable' : 'failed';
         account.ended(how);
@@ -119,7 +119,7 @@ async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAcco
     }
     await learnPlan(deps, loaded.state);
     const end = await act(own, loaded, account);
-    if (end !== 'look_again') return end;
+    if (end !== 'try_again') return end;
   }
   await deps.queue.enqueue({
     runId: task.runId,
@@ -136,7 +136,7 @@ async function act(
   deps: EngineDeps,
   loaded: LoadedRun,
   account: DriveAccount,
-): Promise<DriveEnd | 'look_again'> {
+): Promise<DriveEnd | 'try_again'> {
   const { clock, queue } = deps;
   const decision = claimDecision(observation(deps, loaded, account));
   const runId = loaded.state.id;
@@ -155,7 +155,7 @@ async function act(
       return 'leased';
     }
     case 'early':
-      if (await bringOverlooked(deps, loaded.state)) return 'look_again';
+      if (await deliverBuffered(deps, loaded.state)) return 'try_again';
       await settleRest(deps, loaded);
       // Unnamed: the task at hand may itself carry the name of this due time.
       await queue.enqueue({ runId, reason: 'early', at: decision.at, ...more });
@@ -164,13 +164,13 @@ async function act(
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded, { by: account.by, delivery: account.delivery });
       // Its appends are published by the next scan; a blocked run has no other dispatch.
-      const goesOn = kind === 'resumed' || kind === 'moved_on' || deps.bus !== undefined;
-      return goesOn ? 'look_again' : 'recovered';
+      const continues = kind === 'resumed' || kind === 'moved_on' || deps.bus !== undefined;
+      return continues ? 'try_again' : 'recovered';
     }
     case 'waiting':
       if (decision.parked && deployedFor(deps.registry, loaded.state).available)
         return claimAndGo(deps, loaded, account);
-      if (await bringOverlooked(deps, loaded.state)) return 'look_again';
+      if (await deliverBuffered(deps, loaded.state)) return 'try_again';
       await settleRest(deps, loaded);
       return 'waiting';
     case 'suspended':
@@ -178,7 +178,7 @@ async function act(
       return 'held';
     case 'claim':
       if (!restsWithoutPlan(loaded.state, recoveryDecisionOf(deps, loaded.state)))
-        return (await bringOverlooked(deps, loaded.state)) ? 'look_again' : claimAndGo(deps, loaded, account);
+        return (await deliverBuffered(deps, loaded.state)) ? 'try_again' : claimAndGo(deps, loaded, account);
       // It woke up before the version it needs was deployed: the scan looks again.
       await settleRest(deps, loaded);
       return 'waiting';
@@ -211,12 +211,12 @@ async function claimAndGo(
   deps: EngineDeps,
   loaded: LoadedRun,
   account: DriveAccount,
-): Promise<DriveEnd | 'look_again'> {
+): Promise<DriveEnd | 'try_again'> {
   if (await handedOver(deps, loaded.state, account)) return 'moved';
   const parent = await isAbandoned(deps, loaded.state);
   if (parent) {
     await deps.otherRuns.cancelChild(parent, loaded.state.id);
-    return 'look_again';
+    return 'try_again';
   }
   const publisher = publisherFor(deps, loaded);
   try {
@@ -230,7 +230,7 @@ async function claimed(
   deps: EngineDeps,
   loaded: LoadedRun,
   { publisher, account }: { readonly publisher: RunPublisher | undefined; readonly account: DriveAccount },
-): Promise<DriveEnd | 'look_again'> {
+): Promise<DriveEnd | 'try_again'> {
   const owner = deps.random.token();
   try {
     return await driveHeld(deps, loaded, { publisher, account, owner });
@@ -244,7 +244,7 @@ async function claimed(
     });
     if (!released) throw error;
     await nameIfStuck(deps, released.state);
-    await goOnLater(deps, released.state, { dueAt: released.dueAt, trace: account.trace });
+    await enqueueNext(deps, released.state, { dueAt: released.dueAt, trace: account.trace });
     return 'failed';
   }
 }
@@ -259,7 +259,7 @@ async function driveHeld(
   deps: EngineDeps,
   loaded: LoadedRun,
   { publisher, account, owner }: Holding,
-): Promise<DriveEnd | 'look_again'> {
+): Promise<DriveEnd | 'try_again'> {
   const { clock, settings, registry } = deps;
   const { isAsked, isAlone: alone } = account;
   const restoredAt = await restoreBefore(deps, loaded.state);
@@ -274,7 +274,7 @@ async function driveHeld(
   const { state, events } = await journal.append((current) =>
     claimDrafts(deps, current, { owner, isAsked, ...account.task, ...(alone && { alone }) }),
   );
-  if (events.length === 0) return 'look_again';
+  if (events.length === 0) return 'try_again';
   account.took(state);
   const unpublished = () =>
     publisher && !publisher.isNoted ? { publisher, seen: journal.snapshotVersion } : undefined;
@@ -305,7 +305,7 @@ async function driveHeld(
   }
   const answeredByOthers = end.kind === 'suspended' && end.dueAt === undefined;
   if ((end.kind === 'released' || end.kind === 'suspended') && !answeredByOthers) {
-    await goOnLater(deps, journal.state, { dueAt: end.dueAt, trace: account.trace });
+    await enqueueNext(deps, journal.state, { dueAt: end.dueAt, trace: account.trace });
   }
   if (end.kind === 'released') await nameIfStuck(deps, journal.state);
   // A run that goes on at once is claimed before anybody could note how far it is published.
@@ -374,7 +374,7 @@ function isClaimable(state: RunState, decision: ClaimDecision): boolean {
 }
 
 /** The enqueue follows the acknowledgement of its commit; if it is lost, the scan finds the run by `wakeAt`. */
-async function goOnLater(
+async function enqueueNext(
   deps: EngineDeps,
   state: RunState,
   { dueAt, trace }: { readonly dueAt: number | undefined; readonly trace: TraceContext | undefined },

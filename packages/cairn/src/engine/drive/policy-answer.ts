@@ -27,7 +27,7 @@ export interface PolicyParams {
   /** Time by which the dispatch must have released the run, epoch ms. */
   readonly budgetEndsAt: number;
   /** Aborts when the dispatch must release the run. */
-  readonly letGo: AbortSignal;
+  readonly abandoned: AbortSignal;
 }
 
 /** Time in ms. A policy is due before all else: a run that rested and has not asked it could not, or its drive threw. */
@@ -40,14 +40,14 @@ export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunStat
 export async function policyAnswer(
   params: PolicyParams,
 ): Promise<{ readonly drafts: readonly EventDraft[] } | ClosingDecision | undefined> {
-  const { deps, journal, workflow, input, letGo } = params;
+  const { deps, journal, workflow, input, abandoned } = params;
   const { state } = journal;
   if (!workflow.policy || !state.policyDue || state.cancellation || state.error) return undefined;
   const at = state.policySnapshotId === undefined ? 'start' : 'resume';
   if (at === 'start' && state.source?.forcedBy !== undefined)
     return { drafts: passedOver(state.source.forcedBy) };
   const needless = new AbortController();
-  const signal = AbortSignal.any([letGo, needless.signal]);
+  const signal = AbortSignal.any([abandoned, needless.signal]);
   const endWatch = watchForStops(params, () => needless.abort());
   try {
     const answer = await evaluatePolicy(deps, workflow.policy, { state, input, at, signal });
@@ -86,11 +86,11 @@ function isStopped({ cancellation, suspension }: RunState): boolean {
 }
 
 function stopped(params: PolicyParams): ClosingDecision | undefined {
-  const { journal, deps, budgetEndsAt, letGo } = params;
+  const { journal, deps, budgetEndsAt, abandoned } = params;
   if (journal.state.cancellation) return undefined;
   if (journal.state.suspension) return { kind: 'release', reason: 'held' };
   if (deps.clock.now() >= budgetEndsAt) return putOff(params, 'it did not answer before the dispatch ended');
-  const isShutdown = letGo.reason instanceof StepAborted && letGo.reason.why === 'shutdown';
+  const isShutdown = abandoned.reason instanceof StepAborted && abandoned.reason.why === 'shutdown';
   return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
 }
 

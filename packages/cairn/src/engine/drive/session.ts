@@ -67,7 +67,7 @@ export class DriveSession {
   readonly #timers = new Set<CancelTimer>();
   readonly #end = Promise.withResolvers<SessionEnd>();
   /** Aborts running compensations. */
-  readonly #letGo = new AbortController();
+  readonly #abandoned = new AbortController();
   #stop: Stop | undefined;
   #isHandling = false;
   /**
@@ -196,7 +196,7 @@ export class DriveSession {
         return 'begin';
       case 'paused':
         // Operators asked for nothing new, not for steps whose outcome is in doubt: those that have begun may end.
-        this.#letGo.abort(new StepAborted('budget'));
+        this.#abandoned.abort(new StepAborted('budget'));
         this.#stop ??= 'held';
         return 'end';
       case 'halt':
@@ -227,7 +227,7 @@ export class DriveSession {
   /** Evaluates the policy of the workflow if it is due. False: the run is over, because the policy forbids it. */
   async #isAllowed(): Promise<boolean> {
     const { workflow } = this.#params;
-    const answer = await policyAnswer({ ...this.#params, letGo: this.#letGo.signal });
+    const answer = await policyAnswer({ ...this.#params, abandoned: this.#abandoned.signal });
     if (!answer) return true;
     if ('drafts' in answer) {
       await this.#working.appendHeld(() => answer.drafts);
@@ -295,7 +295,7 @@ export class DriveSession {
 
   /** Stops the dispatch, e.g. after a cancel: starts no step, aborts running ones, and abandons those that do not end in time. */
   #halt(why: 'cancel' | 'budget' | 'shutdown'): void {
-    if (why !== 'cancel') this.#letGo.abort(new StepAborted(why));
+    if (why !== 'cancel') this.#abandoned.abort(new StepAborted(why));
     if (this.#over || this.#stop === why || this.#stop === 'cancel') return;
     this.#stop = why;
     this.#stopBodies(why);
@@ -369,7 +369,7 @@ export class DriveSession {
   async #undo({ end }: Extract<DispatchDecision, { kind: 'undo_first' }>): Promise<ClosingDecision> {
     const error = end.kind === 'failed' ? end.error : undefined;
     this.#working.outputs.releaseResult();
-    const undone = await compensate({ ...this.#params, error, stop: this.#letGo.signal });
+    const undone = await compensate({ ...this.#params, error, stop: this.#abandoned.signal });
     if (undone === 'done') return end;
     if (isSuspended(this.#params.journal.state)) return { kind: 'release', reason: 'held' };
     return { kind: 'release', reason: this.#stop === 'shutdown' ? 'shutdown' : 'budget' };
@@ -379,7 +379,7 @@ export class DriveSession {
     this.#over = true;
     this.#working.bodies.abort('lease_lost');
     this.#working.bodies.failed(error);
-    this.#letGo.abort(new StepAborted('lease_lost'));
+    this.#abandoned.abort(new StepAborted('lease_lost'));
     if (error instanceof LeaseLost) this.#end.resolve({ kind: 'lease_lost' });
     else this.#end.reject(error);
   }

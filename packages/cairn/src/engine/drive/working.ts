@@ -116,7 +116,7 @@ export class Working extends Scope {
       held: this.#canStart ? 1 : 0,
       awaited: this.resting.watched,
       waits: this.waits.size,
-      tellAgainAt: this.waits.tellAgainAt,
+      announceAgainAt: this.waits.announceAgainAt,
       earliestDueAt: this.#earliestDueAt,
       failure: this.failure,
     };

@@ -54,7 +54,7 @@ export async function act(effectCall: PerformCall): Promise<ActEnd> {
       const place = await placeOf({ ...effectCall, mayHaveRows });
       effectCall.note(unsaid(effectCall, place));
       const end = await actOn(effectCall, place);
-      if (end !== 'look_again') return end;
+      if (end !== 'try_again') return end;
     } catch (error) {
       if (!(error instanceof EffectMoved)) throw error;
     }
@@ -73,7 +73,7 @@ function unsaid(effectCall: PerformCall, { rows }: LedgerPlace): EventDraft[] {
   );
 }
 
-async function actOn(effectCall: PerformCall, place: LedgerPlace): Promise<ActEnd | 'look_again'> {
+async function actOn(effectCall: PerformCall, place: LedgerPlace): Promise<ActEnd | 'try_again'> {
   const { decision } = place;
   switch (decision.kind) {
     case 'act':
@@ -161,7 +161,7 @@ async function presume(
   effectCall: PerformCall,
   { key }: LedgerPlace,
   n: number,
-): Promise<ActEnd | 'look_again'> {
+): Promise<ActEnd | 'try_again'> {
   const { caller, request, deps, restoredAt: presumedAt } = effectCall;
   const effectId = effectIdOf(key, n);
   const { wasWritten } = await effectCall.append((state) => {
@@ -176,7 +176,7 @@ async function presume(
     ];
   });
   deps.log.info('effect_presumed', { runId: caller.state.id, effectId });
-  return !wasWritten ? { kind: 'stopped' } : 'look_again';
+  return !wasWritten ? { kind: 'stopped' } : 'try_again';
 }
 
 /** The doubt moves to the next row: this one needs no decision. Conditional on the version that was read. */
@@ -279,7 +279,7 @@ async function resolveDoubt(
   effectCall: PerformCall,
   place: LedgerPlace,
   { row, remedy }: DoubtDecision,
-): Promise<ActEnd | 'look_again'> {
+): Promise<ActEnd | 'try_again'> {
   const { caller } = effectCall;
   const stored = place.stored(row);
   const alive = effectCall.alive.get(row.effectId);
@@ -288,7 +288,7 @@ async function resolveDoubt(
     await Promise.race([alive, abortOf(effectCall.signal)]);
     return effectCall.signal.aborted
       ? { kind: 'doubt', cause: effectCall.signal.reason, settled: [] }
-      : 'look_again';
+      : 'try_again';
   }
   if (row.runId !== caller.state.id && !(await isDead(effectCall, row.runId))) {
     const message = `run ${row.runId} of the same lineage is making this call`;
@@ -323,7 +323,7 @@ async function lookUp(
   effectCall: PerformCall,
   key: string,
   { record, version }: StoredEffect,
-): Promise<ActEnd | 'look_again'> {
+): Promise<ActEnd | 'try_again'> {
   const { deps, caller, request, signal } = effectCall;
   const { binding, capability, state } = caller;
   let answer: StoredAnswer | undefined;
@@ -353,7 +353,7 @@ async function lookUp(
     return [{ ...said, effect: { kind: 'change', effectId: record.effectId, seen: version, change } }];
   });
   deps.log.info('effect_looked_up', { runId: state.id, effectId: record.effectId, outcome });
-  return !wasWritten ? { kind: 'stopped' } : 'look_again';
+  return !wasWritten ? { kind: 'stopped' } : 'try_again';
 }
 
 /** Span attributes of an effect call. */

@@ -50,7 +50,7 @@ function isSame(row: EffectRecord, bindingCallId: string, { status, responseHash
   return row.bindingCallId === bindingCallId && row.status === status && row.responseHash === responseHash;
 }
 
-/** Looked at again this often if others write the row at the same time. */
+/** Read again at most this often if others write the row at the same time. */
 const MAX_LOOKS = 5;
 
 async function keepEvidence(

@@ -95,7 +95,7 @@ export class Performer {
   /** Handles the rejection even if the body does not await the call: an unhandled one could end the process and the other runs in it. */
   perform(capability: Capability, given: unknown, options: { readonly key?: string } = {}): Promise<unknown> {
     const performed = this.#perform(capability, given, options);
-    performed.catch((error: unknown) => this.#tellRefusal(error));
+    performed.catch((error: unknown) => this.#reportRefusal(error));
     return performed;
   }
 
@@ -132,7 +132,7 @@ export class Performer {
   }
 
   /** Logs a refused call, which is an error of the body. The ledger or the end of the attempt records everything else. */
-  #tellRefusal(error: unknown): void {
+  #reportRefusal(error: unknown): void {
     const isRefusal = error instanceof Fatal || (error instanceof CairnError && error.httpStatus < 500);
     if (!isRefusal) return;
     const { deps, state, execution } = this.#params;
@@ -304,7 +304,7 @@ export class Performer {
     } finally {
       this.#calls.delete(acting);
     }
-    this.#tell(capability, end, span);
+    this.#report(capability, end, span);
     if ('settled' in end) this.#note(end.settled);
     switch (end.kind) {
       case 'answered':
@@ -338,7 +338,7 @@ export class Performer {
     }
   }
 
-  #tell({ id: capabilityId }: Capability, end: ActEnd, span: Span | undefined): void {
+  #report({ id: capabilityId }: Capability, end: ActEnd, span: Span | undefined): void {
     const outcome = effectOutcome(end);
     span?.set({ 'cairn.effect.outcome': outcome ?? 'stopped' });
     span?.end(end.kind === 'doubt' || end.kind === 'not_applied' ? failureOf(end.cause) : undefined);

@@ -44,13 +44,18 @@ export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
   const question = ownRows.find(({ record }) => record.blockedBy === 'policy');
   const acting = { key: own, n: (ownRows[0]?.record.n ?? 0) + 1 };
   const { id, resumedFrom } = caller.state;
-  const goesOnIn = resumedFrom === undefined ? [id] : [id, resumedFrom];
+  const continuedIn = resumedFrom === undefined ? [id] : [id, resumedFrom];
   let rowsOfBase: readonly StoredEffect[] | undefined;
   for (const key of [...older.map(({ runId }) => keyIn(effectCall, runId)), base]) {
     const rows = await read(effectCall, key);
     if (key === base) rowsOfBase = rows;
     if (!hasActed(rows)) continue;
-    const decision = inheritedEffectDecision(records(rows), asked, { ...scope, goesOnIn }, question?.record);
+    const decision = inheritedEffectDecision(
+      records(rows),
+      asked,
+      { ...scope, continuedIn },
+      question?.record,
+    );
     if (decision.kind === 'own') break;
     return { key, rows: records(rows), decision, own: acting, asked: question, stored: storedIn(rows) };
   }

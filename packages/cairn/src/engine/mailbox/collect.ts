@@ -45,7 +45,7 @@ export async function bringReady(
  *
  * @throws OutcomeUnknown, CairnError
  */
-export async function bringOverlooked(deps: DeliverDeps, state: RunState): Promise<boolean> {
+export async function deliverBuffered(deps: DeliverDeps, state: RunState): Promise<boolean> {
   const waits = state.waits.filter(({ announced }) => announced);
   if (waits.length === 0) return false;
   const found = await bringReady(deps, { ...state, waits });

@@ -58,7 +58,7 @@ export async function deliver(
     repeated ??= isKnown(seen, event);
     return accepted(seen, address, { event, now: deps.clock.now() });
   });
-  return { ...(await goOn(deps, address, begun)), repeated: repeated ?? false };
+  return { ...(await offerUntilDone(deps, address, begun)), repeated: repeated ?? false };
 }
 
 /** Brings an event that was given back to those who have come meanwhile. @throws OutcomeUnknown */
@@ -66,7 +66,7 @@ export async function passOn(deps: DeliverDeps, address: MailboxAddress, eventId
   const begun = await changeMailbox(deps, address, (seen) =>
     reported(seen, address, { eventId, offered: NOBODY, now: deps.clock.now() }),
   );
-  await goOn(deps, address, begun);
+  await offerUntilDone(deps, address, begun);
 }
 
 /**
@@ -88,7 +88,7 @@ export async function askHolder(deps: DeliverDeps, address: MailboxAddress, even
   if (tally.failure) throw tally.failure;
 }
 
-async function goOn(
+async function offerUntilDone(
   deps: DeliverDeps,
   address: MailboxAddress,
   begun: EventDelivery,

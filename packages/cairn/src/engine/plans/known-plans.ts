@@ -41,7 +41,7 @@ export class KnownPlans {
   }
 
   /** @throws CairnError UNAVAILABLE */
-  async look(workflow: Workflow): Promise<PlanComparison> {
+  async compare(workflow: Workflow): Promise<PlanComparison> {
     return this.#recall(workflow) ?? this.#remember(workflow, await this.#compare(workflow));
   }
 
@@ -134,7 +134,7 @@ export function firstDifferenceText([first, ...rest]: readonly PlanDifference[])
 /** All definitions of this process that are not what their versions were. @throws CairnError UNAVAILABLE */
 export async function changesIn(plans: KnownPlans, registry: WorkflowRegistry): Promise<PlanChange[]> {
   const deployed = registry.types().flatMap((type) => registry.versions(type));
-  const comparisons = await Promise.all(deployed.map((workflow) => plans.look(workflow)));
+  const comparisons = await Promise.all(deployed.map((workflow) => plans.compare(workflow)));
   return comparisons.filter((comparison) => typeof comparison === 'object');
 }
 

@@ -98,18 +98,18 @@ export class DriveAccount {
   }
 
   ended(end: string): void {
-    this.#tell(end);
+    this.#report(end);
   }
 
   failed(error: unknown): void {
-    this.#tell('failed', failureOf(error));
+    this.#report('failed', failureOf(error));
   }
 
   get #asked() {
     return { by: this.#request.trace, startedAt: this.#startedAt };
   }
 
-  #tell(end: string, failure?: string): void {
+  #report(end: string, failure?: string): void {
     const { tracer, metrics, clock } = this.#deps;
     const state = this.#state;
     if (!state) return;

@@ -10,7 +10,7 @@ import type { ActEnd } from '../effects/effect-call.ts';
  *
  * @param body its signal
  */
-export async function tellEnd<T extends AttemptResult | undefined>(
+export async function endSpanWith<T extends AttemptResult | undefined>(
   span: Span | undefined,
   attempt: Promise<T>,
   body: AbortSignal,

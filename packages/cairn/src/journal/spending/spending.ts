@@ -17,16 +17,16 @@ export interface Carrying<T> {
 }
 
 export class Spending {
-  #untold: Spent;
+  #unrecorded: Spent;
   /** Spending carried by writes whose outcome is unknown. */
   readonly #doubtful = new Map<string, Spent>();
 
   constructor(begun: Spent = NOTHING) {
-    this.#untold = begun;
+    this.#unrecorded = begun;
   }
 
   add(spent: Spent): void {
-    this.#untold = sum(this.#untold, spent);
+    this.#unrecorded = sum(this.#unrecorded, spent);
   }
 
   /**
@@ -34,8 +34,8 @@ export class Spending {
    * is refused, the first was applied: its spending is not reported twice.
    */
   async carry<T>({ key, own, send, isApplied }: Carrying<T>): Promise<T> {
-    const fresh = this.#untold;
-    this.#untold = NOTHING;
+    const fresh = this.#unrecorded;
+    this.#unrecorded = NOTHING;
     const before = this.#doubtful.get(key);
     const carried = sum(before ?? NOTHING, fresh);
     let result: T;

@@ -10,7 +10,7 @@ export const noOperationsInBodies: Rule.RuleModule = {
     schema: [],
     messages: {
       nested:
-        "'{{call}}' stands in the body of an operation. A body that completed does not run again, so the code would not ask for it again, and the flow stops with FLOW_DIVERGED. Call it in the code of the flow, before or after the operation.",
+        "'{{call}}' is called in the body of an operation. A body that completed does not run again, so the code would not ask for it again, and the flow stops with FLOW_DIVERGED. Call it in the code of the flow, before or after the operation.",
     },
   },
   create(context) {

@@ -35,7 +35,7 @@ const INSTEAD = {
 export const noWorkOutsideSteps: Rule.RuleModule = {
   meta: {
     type: 'problem',
-    docs: { description: 'What takes time or talks to the outside is an operation of the flow' },
+    docs: { description: 'Calls that take time or do I/O are operations of the flow' },
     schema: [],
     messages: {
       work: "'{{what}}' between the operations of a flow is done again each time the code runs, after every wait and crash. {{instead}}",

@@ -9,8 +9,8 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { deployedFor, planMissing, workflowOf } from '../../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
+import { appendToRun } from '../append-to-run.ts';
 import { logCancelRequests } from '../cancel-run.ts';
-import { appendFromOutside } from '../outside-append.ts';
 import { decisionDrafts } from './decision-drafts.ts';
 import { type RaiseDayDeps, raiseDay } from './raise-day.ts';
 import { type ApprovalDecided, assertMakesSense, type DecideRequest, payloadTextOf } from './request.ts';
@@ -34,7 +34,7 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
   let dayAsked: Wait | undefined;
   let raised: Wait | undefined;
   const append = () =>
-    appendFromOutside(deps, {
+    appendToRun(deps, {
       runId,
       tenantId,
       decide: (state, now) => {

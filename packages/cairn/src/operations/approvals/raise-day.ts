@@ -28,7 +28,7 @@ export async function raiseDay(deps: RaiseDayDeps, wait: Wait, request: DecideRe
   const { tenantId, runId, actor: by } = request;
   const { day = '' } = wait;
   if (!request.mayRaiseDay) throw forbidden(wait);
-  if (!store) throw new Error(`'${wait.id}' asks about the budget of a day, and nobody keeps one`);
+  if (!store) throw new Error(`'${wait.id}' asks about the budget of a day, and the installation has none`);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const found = await sendUntilKnown(deps, () => store.read(tenantId, day));
     // The database was restored to a time before it: the run looks again, and asks again where it must.
@@ -64,7 +64,7 @@ function forbidden({ dueAt, day }: Wait): CairnError {
     'FORBIDDEN',
     `raising the budget of ${day} of a tenant requires the role installation`,
     {
-      help: `Use an API key with that role, in the API, the command line or the console. The run goes on by itself at ${next}.`,
+      help: `Use an API key with that role, in the API, the command line or the console. The run resumes by itself at ${next}.`,
     },
   );
 }

@@ -17,7 +17,7 @@ import { reachedOf } from '../../engine/waits/budget-question.ts';
 import * as settle from '../../engine/waits/settle.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
-import { appendFromOutside } from '../outside-append.ts';
+import { appendToRun } from '../append-to-run.ts';
 
 export interface ResumeAskingDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;
@@ -96,7 +96,7 @@ async function resumeOne(
 ): Promise<void> {
   try {
     const decide = (state: RunState, now: number) => resumedDrafts(state, { id: wait.id, actor, now });
-    await driveAfter(deps, await appendFromOutside(deps, { runId, tenantId, decide }));
+    await driveAfter(deps, await appendToRun(deps, { runId, tenantId, decide }));
   } catch (error) {
     deps.log.warn('day_budget_not_resumed', { tenantId, runId, error: messageOf(error) });
   }

@@ -5,8 +5,8 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { deployedFor } from '../../engine/deployed.ts';
+import { loadOwn } from '../append-to-run.ts';
 import { cancelDrafts } from '../cancel-run.ts';
-import { loadOwn } from '../outside-append.ts';
 import { previewSuccessor } from '../successors/preview.ts';
 import type { PreviewDeps } from '../successors/request.ts';
 import { approvalOf, type NamedQuestion } from './question.ts';

@@ -99,7 +99,7 @@ export function ofPlans(changes: readonly PlanChange[], nextOf: (type: string) =
 
 /** @param isCut not all tenants, or not all versions, were looked at */
 export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): Finding[] {
-  const told = versions.flatMap(({ type, planVersion, runs, isDeployed, isNewest }): Finding[] => {
+  const found = versions.flatMap(({ type, planVersion, runs, isDeployed, isNewest }): Finding[] => {
     const what = `${counted(runs, 'live run', isCut)} ${runs === 1 ? 'is' : 'are'} on ${type} v${planVersion}`;
     const evidence = { type, planVersion, runs };
     if (!isDeployed)
@@ -121,7 +121,7 @@ export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): F
           ),
         ]
       : []),
-    ...told,
+    ...found,
     ...(isCut ? [note('COUNT_CUT', 'only some tenants and versions with live runs were counted')] : []),
   ];
 }

@@ -9,9 +9,9 @@ import type { Finding } from './finding.ts';
 import { type Now, type ObserveDeps, observeNow, observeSlowly, type Slow, UNSEEN } from './observe.ts';
 
 /** Short, so that an operator sees a fix; each diagnosis costs a read per due or leased run. */
-export const LOOK_TTL_MS = 5_000;
+export const FAST_TTL_MS = 5_000;
 /** Indexes, versions and what has expired: some 20 reads, and two for each version in use by a tenant. */
-export const SLOW_LOOK_TTL_MS = 60_000;
+export const SLOW_TTL_MS = 60_000;
 
 export interface DiagnosisDeps extends ObserveDeps {
   /** Billed operations of this instance. */
@@ -34,12 +34,12 @@ export class Diagnostician {
 
   constructor(deps: DiagnosisDeps) {
     this.#deps = deps;
-    this.#now = new Shared(deps, () => observeNow(deps), LOOK_TTL_MS);
-    this.#slow = new Shared(deps, () => observeSlowly(deps), SLOW_LOOK_TTL_MS);
+    this.#now = new Shared(deps, () => observeNow(deps), FAST_TTL_MS);
+    this.#slow = new Shared(deps, () => observeSlowly(deps), SLOW_TTL_MS);
   }
 
   /** @throws CairnError UNAVAILABLE if nothing could be seen */
-  async look(): Promise<Diagnosis> {
+  async diagnose(): Promise<Diagnosis> {
     const [{ value: now, at }, { value: slow }] = await Promise.all([this.#now.get(), this.#slow.get()]);
     const findings = [...now.findings, ...slow.findings].sort(
       (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state),
@@ -74,7 +74,7 @@ class Shared<T extends { readonly findings: readonly Finding[] }> {
     this.#known = known;
     const forgetSoon = ({ value }: TimedAnswer<T>) => {
       if (value.findings.some(({ code }) => code === UNSEEN))
-        known.until = at + Math.min(this.#ttlMs, LOOK_TTL_MS);
+        known.until = at + Math.min(this.#ttlMs, FAST_TTL_MS);
     };
     // One that failed is made again by whoever asks next.
     look.then(forgetSoon, () => {

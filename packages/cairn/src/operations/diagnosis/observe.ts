@@ -12,10 +12,10 @@ import { stoppedBy } from '../../engine/gate.ts';
 import { changesIn, type KnownPlans } from '../../engine/plans/known-plans.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { FINDINGS_READ, type FindingStore } from '../../ports/diagnosis/findings.ts';
-import type { HeardBeats, HeartbeatStore } from '../../ports/diagnosis/heartbeats.ts';
-import type { QueueLook, SeenQueue } from '../../ports/diagnosis/queue-look.ts';
-import type { SetupLook } from '../../ports/diagnosis/setup.ts';
-import type { StoreLook } from '../../ports/diagnosis/store-look.ts';
+import type { HeartbeatStore, StoredHeartbeats } from '../../ports/diagnosis/heartbeats.ts';
+import type { QueueProbe, SeenQueue } from '../../ports/diagnosis/queue-probe.ts';
+import type { SetupProbe } from '../../ports/diagnosis/setup.ts';
+import type { StoreProbe } from '../../ports/diagnosis/store-probe.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
 import { NOTHING_SET, type RuntimeConfigStore } from '../../ports/runtime-config.ts';
@@ -26,11 +26,11 @@ import * as store from './store-findings.ts';
 import * as work from './work-findings.ts';
 
 export interface ObserveDeps {
-  readonly look: StoreLook;
-  readonly queueLook: QueueLook;
+  readonly storeProbe: StoreProbe;
+  readonly queueProbe: QueueProbe;
   readonly heartbeats: HeartbeatStore;
   readonly findings: FindingStore;
-  readonly setup: SetupLook;
+  readonly setup: SetupProbe;
   readonly statistics: RunStatistics;
   readonly schedules: ScheduleStore;
   readonly config: RuntimeConfigStore;
@@ -40,15 +40,15 @@ export interface ObserveDeps {
   readonly log: Log;
 }
 
-/** Runs looked at, the first to be touched: as many as the scan takes in a minute, and a read each. */
-const RUNS_LOOKED_AT = 200;
+/** Runs read, the first to be touched: as many as the scan takes in a minute, and a read each. */
+const RUNS_CHECKED = 200;
 /** More late schedules than this say no more. */
-const SCHEDULES_LOOKED_AT = 100;
+const SCHEDULES_CHECKED = 100;
 /** Tenants and, of each, versions whose live runs are counted: two reads for each version. */
 const TENANTS_COUNTED = 50;
 const VERSIONS_COUNTED = 50;
 
-/** Queues looked at together, two questions each: there may be a hundred of each class. */
+/** Queues inspected at a time, two requests each: there may be a hundred of each class. */
 const QUEUES_AT_ONCE = 16;
 
 /** The code of a question that was not answered. */
@@ -58,7 +58,7 @@ export const UNSEEN = 'UNSEEN';
 export interface Now {
   readonly findings: readonly Finding[];
   /** Undefined: it could not be seen. */
-  readonly heard: HeardBeats | undefined;
+  readonly heard: StoredHeartbeats | undefined;
   /** Clock of this instance minus the clock of the store. */
   readonly skewMs: number | undefined;
   readonly waking: work.Waking | undefined;
@@ -69,7 +69,7 @@ export interface Now {
 
 /** @throws CairnError UNAVAILABLE if not even the store's time is known */
 export async function observeNow(deps: ObserveDeps): Promise<Now> {
-  const { heartbeats, look, queueLook, schedules, config, setup, clock } = deps;
+  const { heartbeats, storeProbe, queueProbe, schedules, config, setup, clock } = deps;
   const asking = new Asking(deps.log);
   const begunAt = clock.now();
   const heard = await asking.ask('the heartbeats of the scheduled functions', () => heartbeats.read());
@@ -77,19 +77,19 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
   const skewMs = heard && Math.round(askedAt - heard.readAt);
   const now = heard?.readAt ?? clock.now();
   const [waking, queues, late, switches, named] = await Promise.all([
-    asking.ask('overdue runs', async () => wakingIn(await look.waking(RUNS_LOOKED_AT), now)),
+    asking.ask('overdue runs', async () => wakingIn(await storeProbe.waking(RUNS_CHECKED), now)),
     asking.ask('the queue', () =>
-      someAtOnce(queueLook.queues, QUEUES_AT_ONCE, async (queue) => ({
+      someAtOnce(queueProbe.queues, QUEUES_AT_ONCE, async (queue) => ({
         ...queue,
-        seen: await queueLook.look(now, queue.name),
+        seen: await queueProbe.inspect(now, queue.name),
       })),
     ),
-    asking.ask('late schedules', () => schedules.due(now - work.SCHEDULE_LATE_MS, SCHEDULES_LOOKED_AT)),
+    asking.ask('late schedules', () => schedules.due(now - work.SCHEDULE_LATE_MS, SCHEDULES_CHECKED)),
     asking.ask('the switches', async () => (await config.read())?.config ?? NOTHING_SET),
     asking.ask('runs that make no progress', () => deps.findings.list(FINDINGS_READ)),
   ]);
   if (asking.isDeaf) throw new CairnError('UNAVAILABLE', 'the store did not respond');
-  const lateSchedules = late && { late: late.length, isCut: late.length === SCHEDULES_LOOKED_AT };
+  const lateSchedules = late && { late: late.length, isCut: late.length === SCHEDULES_CHECKED };
   const isOff = switches !== undefined && stoppedBy(switches) !== undefined;
   const findings = [
     ...(skewMs === undefined ? [] : [store.ofClock(skewMs)]),
@@ -113,13 +113,13 @@ export interface Slow {
 
 /** Observations that change only with deployments, or slowly, and are more expensive. */
 export async function observeSlowly(deps: ObserveDeps): Promise<Slow> {
-  const { look, heartbeats } = deps;
+  const { storeProbe, heartbeats } = deps;
   const asking = new Asking(deps.log);
   const [indexes, expiry, versions, plans] = await Promise.all([
-    asking.ask('the indexes', async () => store.ofIndexes(await look.indexes())),
+    asking.ask('the indexes', async () => store.ofIndexes(await storeProbe.indexes())),
     asking.ask('expired documents', async () => {
       const heard = await heartbeats.read();
-      return store.ofExpiry(await look.leftOvers(heard.readAt - store.TTL_GRACE_MS), heard);
+      return store.ofExpiry(await storeProbe.leftOvers(heard.readAt - store.TTL_GRACE_MS), heard);
     }),
     asking.ask('the versions in use', () => versionsInUse(deps)),
     asking.ask('the recorded definitions', () => changedPlans(deps)),
@@ -128,7 +128,7 @@ export async function observeSlowly(deps: ObserveDeps): Promise<Slow> {
   return { findings: [...found, ...asking.unanswered] };
 }
 
-function wakingIn(runs: Awaited<ReturnType<StoreLook['waking']>>, now: number): work.Waking {
+function wakingIn(runs: Awaited<ReturnType<StoreProbe['waking']>>, now: number): work.Waking {
   const due = runs.filter(({ wakeAt }) => wakeAt <= now);
   const leases = runs.map(({ leasedUntil }) => leasedUntil).filter((until) => until !== undefined);
   return {
@@ -139,7 +139,7 @@ function wakingIn(runs: Awaited<ReturnType<StoreLook['waking']>>, now: number): 
     behind: runs.filter(
       ({ hasUnpublishedEvents, leasedUntil }) => hasUnpublishedEvents && leasedUntil === undefined,
     ).length,
-    isCut: runs.length === RUNS_LOOKED_AT,
+    isCut: runs.length === RUNS_CHECKED,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Findings about the store: indexes, TTL deletion, clock. Pure. */
-import type { HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
-import type { LeftOver, SeenIndex } from '../../ports/diagnosis/store-look.ts';
+import type { StoredHeartbeats } from '../../ports/diagnosis/heartbeats.ts';
+import type { LeftOver, SeenIndex } from '../../ports/diagnosis/store-probe.ts';
 import { type Finding, note, span, well, wrong } from './finding.ts';
 
 const HOUR_MS = 3_600_000;
@@ -13,8 +13,8 @@ const MOST_SKEW_MS = 30_000;
 const DEPLOY_INDEXES = 'firebase deploy --only firestore:indexes';
 
 export function ofIndexes(indexes: readonly SeenIndex[]): Finding[] {
-  const told = indexes.flatMap(ofIndex);
-  if (told.length > 0 || indexes.length === 0) return told;
+  const found = indexes.flatMap(ofIndex);
+  if (found.length > 0 || indexes.length === 0) return found;
   return [well('INDEXES', `all ${indexes.length} required indexes exist`, { tried: indexes.length })];
 }
 
@@ -48,7 +48,7 @@ function ofIndex({ collection, fields, serves, state }: SeenIndex): Finding[] {
   }
 }
 
-export function ofExpiry(leftOvers: readonly LeftOver[], { since, readAt }: HeardBeats): Finding[] {
+export function ofExpiry(leftOvers: readonly LeftOver[], { since, readAt }: StoredHeartbeats): Finding[] {
   if (leftOvers.length > 0)
     return leftOvers.map(({ collection, expiredAt }) =>
       wrong(

@@ -1,13 +1,17 @@
 /** Findings about the work: scheduled functions, queue, overdue runs, schedules, events. Pure. */
 import { findingCode } from '../../core/findings.ts';
 import { FINDINGS_READ, type RunFinding } from '../../ports/diagnosis/findings.ts';
-import { BEATING, type BeatingFunction, type HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
-import type { SeenQueue, WatchedQueue } from '../../ports/diagnosis/queue-look.ts';
+import {
+  SCHEDULED_FUNCTIONS,
+  type ScheduledFunction,
+  type StoredHeartbeats,
+} from '../../ports/diagnosis/heartbeats.ts';
+import type { SeenQueue, WatchedQueue } from '../../ports/diagnosis/queue-probe.ts';
 import { counted, type Finding, note, span, well, wrong } from './finding.ts';
 
 const MINUTE_MS = 60_000;
 /** So much later than it should have run, something is wrong: for those of every minute three in a row. */
-export const LATE_MS: Readonly<Record<BeatingFunction, number>> = {
+export const LATE_MS: Readonly<Record<ScheduledFunction, number>> = {
   recoverRuns: 3 * MINUTE_MS,
   fireSchedules: 3 * MINUTE_MS,
   checkRuns: 150 * MINUTE_MS,
@@ -22,36 +26,38 @@ export const SCHEDULE_LATE_MS = 3 * MINUTE_MS;
 /** Overdue for this long: two scans have missed it. */
 export const STALE_AFTER_MS = 3 * MINUTE_MS;
 
-export function ofFunctions({ beats, since, readAt }: HeardBeats): Finding[] {
-  const told = BEATING.flatMap((name): Finding[] => {
-    const beat = beats[name];
+export function ofFunctions({ latest, since, readAt }: StoredHeartbeats): Finding[] {
+  const found = SCHEDULED_FUNCTIONS.flatMap((name): Finding[] => {
+    const heartbeat = latest[name];
     const isScan = name === 'recoverRuns';
-    const lastAt = beat?.at ?? since;
-    if (lastAt === undefined || (!beat && readAt - lastAt <= LATE_MS[name])) return [];
+    const lastAt = heartbeat?.at ?? since;
+    if (lastAt === undefined || (!heartbeat && readAt - lastAt <= LATE_MS[name])) return [];
     const agoMs = readAt - lastAt;
     const evidence = { function: name, lastMsAgo: agoMs };
     if (agoMs > LATE_MS[name])
       return [
         wrong(
           isScan ? 'SCAN_LATE' : 'FUNCTION_LATE',
-          beat ? `${name} last ran ${span(agoMs)} ago` : `${name} has not run for at least ${span(agoMs)}`,
+          heartbeat
+            ? `${name} last ran ${span(agoMs)} ago`
+            : `${name} has not run for at least ${span(agoMs)}`,
           {
             help: 'Check Cloud Scheduler (gcloud scheduler jobs list --location REGION) and the log of the function.',
             evidence,
           },
         ),
       ];
-    if (beat?.outcome !== 'failed') return [];
+    if (heartbeat?.outcome !== 'failed') return [];
     return [
       wrong(
         isScan ? 'SCAN_FAILED' : 'FUNCTION_FAILED',
-        `${name} failed ${span(agoMs)} ago: ${beat.error ?? ''}`,
+        `${name} failed ${span(agoMs)} ago: ${heartbeat.error ?? ''}`,
         { help: 'Check the log of the function. It runs again automatically.', evidence },
       ),
     ];
   });
-  if (told.length > 0) return told;
-  const missing = BEATING.filter((name) => !beats[name]);
+  if (found.length > 0) return found;
+  const missing = SCHEDULED_FUNCTIONS.filter((name) => !latest[name]);
   if (missing.length > 0)
     return [
       note('FUNCTION_NEVER', `not run since the deployment: ${missing.join(', ')}`, {
@@ -59,18 +65,18 @@ export function ofFunctions({ beats, since, readAt }: HeardBeats): Finding[] {
         evidence: { functions: missing },
       }),
     ];
-  const scan = beats.recoverRuns;
+  const scan = latest.recoverRuns;
   return [
     well('FUNCTIONS', `the scheduled functions run; last scan ${span(readAt - (scan?.at ?? readAt))} ago`),
   ];
 }
 
-/** An installation that beat so lately is there still: its scan runs each minute. */
+/** An installation with a heartbeat this recent still exists: its scan runs each minute. */
 const INSTALLED_MS = 15 * MINUTE_MS;
 
 /** Codebases cannot see each other, but what they write in the same place. */
-export function ofInstallations({ beats, readAt }: HeardBeats): Finding[] {
-  const names = Object.entries(beats.installations ?? {})
+export function ofInstallations({ latest, readAt }: StoredHeartbeats): Finding[] {
+  const names = Object.entries(latest.installations ?? {})
     .filter(([, at]) => readAt - at <= INSTALLED_MS)
     .map(([name]) => name)
     .sort();
@@ -251,8 +257,8 @@ function denied(isAlone: boolean, name: string, what: string): Finding {
   );
 }
 
-export function ofSample({ beats, readAt }: HeardBeats): Finding[] {
-  const { found } = beats;
+export function ofSample({ latest, readAt }: StoredHeartbeats): Finding[] {
+  const { found } = latest;
   if (!found) return [];
   const codes = Object.entries(found.problems).sort(([a], [b]) => (a < b ? -1 : 1));
   const when = `${span(readAt - found.at)} ago`;

@@ -12,7 +12,7 @@ import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
-import { appendFromOutside, loadOwn } from '../outside-append.ts';
+import { appendToRun, loadOwn } from '../append-to-run.ts';
 import { checkedAnswer } from './answer.ts';
 import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
 import { type ResolutionContent, resolutionDrafts, waitFor } from './resolution-drafts.ts';
@@ -58,7 +58,7 @@ async function resolve(
   const said = await saidOf(deps, request, stored.record);
   const before = resolution && answeredBefore(stored.record, { request, said });
   let state: RunState | undefined;
-  const appended = await appendFromOutside(deps, {
+  const appended = await appendToRun(deps, {
     runId,
     tenantId,
     decide: (current, now) => {

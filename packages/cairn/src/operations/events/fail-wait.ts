@@ -11,7 +11,7 @@ import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import type { OfferDeps } from '../../engine/mailbox/offer.ts';
 import { refused, resumed } from '../../engine/waits/settle.ts';
-import { appendFromOutside } from '../outside-append.ts';
+import { appendToRun } from '../append-to-run.ts';
 
 export interface FailWaitRequest {
   readonly runId: string;
@@ -34,7 +34,7 @@ export interface WaitFailed {
  */
 export async function failWait(deps: OfferDeps, request: FailWaitRequest): Promise<WaitFailed> {
   const { runId, tenantId, stepId } = request;
-  const appended = await appendFromOutside(deps, {
+  const appended = await appendToRun(deps, {
     runId,
     tenantId,
     decide: (state, now) => failDrafts(deps.registry, state, { ...request, now }),

@@ -8,7 +8,7 @@ import { dueAfterBeat } from '../../core/run/heartbeat.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
-import { appendFromOutside } from '../outside-append.ts';
+import { appendToRun } from '../append-to-run.ts';
 import { openEventWait } from './fail-wait.ts';
 
 export interface HeartbeatRequest {
@@ -35,18 +35,18 @@ export async function heartbeatWait(
   deps: JournalDeps & DriveAfterDeps,
   { runId, tenantId, stepId, actor }: HeartbeatRequest,
 ): Promise<WaitBeaten> {
-  const appended = await appendFromOutside(deps, {
+  const appended = await appendToRun(deps, {
     runId,
     tenantId,
-    decide: (state, now) => beatDrafts(beatenWait(state, stepId), { now, actor }),
+    decide: (state, now) => heartbeatDrafts(extendedWait(state, stepId), { now, actor }),
   });
   const recorded = appended.events.length > 0;
   if (recorded) await driveAfter(deps, appended);
-  const { dueAt } = beatenWait(appended.state, stepId);
+  const { dueAt } = extendedWait(appended.state, stepId);
   return { runId, stepId, dueAt, recorded };
 }
 
-function beatDrafts(
+function heartbeatDrafts(
   wait: Wait,
   { now, actor }: { readonly now: number; readonly actor: string },
 ): EventDraft[] {
@@ -56,7 +56,7 @@ function beatDrafts(
 }
 
 /** @throws CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION */
-function beatenWait(state: RunState, stepId: string): Wait & { readonly dueAt: number } {
+function extendedWait(state: RunState, stepId: string): Wait & { readonly dueAt: number } {
   const wait = openEventWait(state, stepId);
   const { heartbeat, dueAt } = wait;
   if (heartbeat && dueAt !== undefined) return { ...wait, dueAt };

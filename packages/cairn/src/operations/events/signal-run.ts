@@ -15,7 +15,7 @@ import {
   type OfferDeps,
   waitsFor,
 } from '../../engine/mailbox/offer.ts';
-import { appendFromOutside } from '../outside-append.ts';
+import { appendToRun } from '../append-to-run.ts';
 import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
 
 /** Data of one signal that nothing waits for yet. */
@@ -65,7 +65,7 @@ export async function signalRun(deps: OfferDeps, request: SignalRequest): Promis
     initiator: actor === undefined ? 'system' : 'user',
     actor,
   };
-  const appended = await appendFromOutside(deps, {
+  const appended = await appendToRun(deps, {
     runId,
     tenantId,
     decide: (state, now) => signalDrafts(state, { registry: deps.registry, name, key, brought, now }),
@@ -83,7 +83,7 @@ interface Signalling extends Pick<SignalRequest, 'name' | 'key'>, Omit<Answering
 function signalDrafts(state: RunState, { name, key, ...bringing }: Signalling): readonly EventDraft[] {
   const { brought } = bringing;
   if (state.received.includes(brought.id)) return [];
-  assertGoesOn(state);
+  assertAcceptsSignals(state);
   const waits = waitsFor(state, name, key);
   let first: CairnError | undefined;
   // One step takes it, as one will that finds it in the inbox: the one that has waited longest.
@@ -105,7 +105,7 @@ function signalDrafts(state: RunState, { name, key, ...bringing }: Signalling): 
 }
 
 /** @throws CairnError RUN_TERMINAL_STATE for a run in which nothing will take a signal in any more */
-function assertGoesOn(state: RunState): void {
+function assertAcceptsSignals(state: RunState): void {
   const { status, cancellation, compensating } = state;
   if (!isOver(state) && !cancellation && !compensating) return;
   const what = isOver(state) ? `is ${status}` : 'is ending';

@@ -48,8 +48,10 @@ export async function leftInDoubt(
   const more = questions.length - read;
   if (open.length === 0) return { questions: [], more, isKnown: true };
   if (await isResumedByALiveRun(deps, run)) return { questions: [], more: 0, isKnown: false };
-  const told = await Promise.all(open.map(async (one) => ((await isAskedElsewhere(deps, one)) ? [] : [one])));
-  return { questions: told.flat(), more, isKnown: false };
+  const found = await Promise.all(
+    open.map(async (one) => ((await isAskedElsewhere(deps, one)) ? [] : [one])),
+  );
+  return { questions: found.flat(), more, isKnown: false };
 }
 
 async function withRow({ effects }: LeftDeps, question: OpenQuestion): Promise<LeftQuestion> {

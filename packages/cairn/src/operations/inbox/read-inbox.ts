@@ -46,8 +46,8 @@ export async function readInbox(
   page: PageRequest,
 ): Promise<Page<AskingRun>> {
   const { items, ...listed } = await deps.finder.asking(tenantId, page);
-  const told = await someAtOnce(items, CONCURRENT_RUNS, (run) => askingRun(deps, run));
-  return { ...listed, items: told.filter(({ questions }) => questions.length > 0) };
+  const found = await someAtOnce(items, CONCURRENT_RUNS, (run) => askingRun(deps, run));
+  return { ...listed, items: found.filter(({ questions }) => questions.length > 0) };
 }
 
 async function askingRun(deps: InboxDeps, run: RunState): Promise<AskingRun> {

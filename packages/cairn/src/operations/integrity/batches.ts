@@ -63,7 +63,7 @@ export async function* batchesOf(
 }
 
 /** Record of a commit for the journal: hashes of the documents before and after, and their names. */
-export function toldOf({ changes, places }: RepairBatch): EventData['snapshot_repaired'] {
+export function repairedDataOf({ changes, places }: RepairBatch): EventData['snapshot_repaired'] {
   const hashOf = (side: 'before' | 'after') =>
     sha256Hex(JSON.stringify(changes.map((change) => [change.subject, textOf(change[side])])));
   const all = [...changes, ...places];

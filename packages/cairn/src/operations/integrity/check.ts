@@ -5,8 +5,8 @@ import { externalProblems } from '../../core/integrity/external.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
 import { type ConsistencyProblem, isBlocking } from '../../core/integrity/problems.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { runNotFound } from '../append-to-run.ts';
 import { isOwnExternal } from '../effects/external.ts';
-import { runNotFound } from '../outside-append.ts';
 import {
   type IsWanted,
   isThere,

@@ -27,7 +27,7 @@ interface ListOf {
   readonly most: number;
 }
 
-/** Far more than 10,000 steps with their attempts make; more than this is not read within the minute that a look may take. */
+/** Far more than 10,000 steps with their attempts make; more than this is not read within the minute that a read may take. */
 const EVENTS: ListOf = { what: 'events', limit: 300, most: 200_000 };
 /** A run has at most 10,000 steps and items, and sends some of them back; beyond this something else is wrong. */
 const CHECKPOINTS: ListOf = { what: 'checkpoints or steps', limit: 100, most: 100_000 };
@@ -57,7 +57,7 @@ export async function readFacts(
   isWanted: IsWanted,
 ): Promise<ReadRun | undefined> {
   const read = await sendUntilKnown(deps, () =>
-    deps.reader.atOneMoment(runId, (reader) => look(reader, isWanted)),
+    deps.reader.atOneMoment(runId, (reader) => readStored(reader, isWanted)),
   );
   if (!read) return undefined;
   const { payloads, unread } = await readPayloads(deps, runId, read.checkpoints);
@@ -95,7 +95,7 @@ async function begin(reader: RunReader, isWanted: IsWanted): Promise<BegunReadin
   const { found: snapshot, readAt } = await reader.snapshot();
   const [first] = await reader.events({ after: undefined, limit: 1 });
   if (!first && !snapshot) return undefined;
-  // About to be deleted: it may be half gone by the next look.
+  // About to be deleted: it may be half gone by the next read.
   if (snapshot?.soft.deletionMarkedAt !== undefined) return undefined;
   const reading = new JournalReading({ runId: reader.runId, snapshotHash: snapshot?.headHash });
   if (first) reading.take(first);
@@ -107,7 +107,7 @@ async function begin(reader: RunReader, isWanted: IsWanted): Promise<BegunReadin
 
 type StoredFacts = Omit<RunFacts, 'runId' | 'payloads'>;
 
-async function look(reader: RunReader, isWanted: IsWanted): Promise<StoredFacts | undefined> {
+async function readStored(reader: RunReader, isWanted: IsWanted): Promise<StoredFacts | undefined> {
   const begun = await begin(reader, isWanted);
   if (!begun) return undefined;
   const { snapshot, readAt, reading, first } = begun;

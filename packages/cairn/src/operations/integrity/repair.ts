@@ -19,7 +19,7 @@ import {
 import type { ConsistencyProblem } from '../../core/integrity/problems.ts';
 import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair.ts';
 import type { Log } from '../../ports/log.ts';
-import { batchesOf, toldOf } from './batches.ts';
+import { batchesOf, repairedDataOf } from './batches.ts';
 import { readOwnFacts, type WhichRun } from './check.ts';
 import { type PlaceDeps, repairMailboxEntry } from './mailbox-entry.ts';
 import type { ReadFactsDeps } from './read-facts.ts';
@@ -89,15 +89,15 @@ async function carryOut(deps: RepairDeps, { actor, facts, plan, done }: RepairWo
   for await (const batch of batchesOf(deps, facts, plan)) {
     if (batch === 'stale') return;
     const { steps, checkpoints, changes, places } = batch;
-    const told = toldOf(batch);
+    const data = repairedDataOf(batch);
     const snapshot = { seen, soft, isSoftDamaged: softDamage.length > 0 };
-    const appended = await appendRepair(deps, { state, snapshot, steps, checkpoints, told, actor });
+    const appended = await appendRepair(deps, { state, snapshot, steps, checkpoints, data, actor });
     if (appended.kind === 'stale') return;
     state = appended.state;
     done.changes.push(...changes);
     done.events.push(state.head);
     const documents = changes.length + places.length;
-    deps.log.warn('run_repaired', { runId: state.id, seq: state.head, documents, codes: told.problems });
+    deps.log.warn('run_repaired', { runId: state.id, seq: state.head, documents, codes: data.problems });
     // The event is appended first: if this process dies now, the journal already records the repair. A repetition leaves correct
     // entries alone.
     for (const place of places) await repairMailboxEntry(deps, state, place);

@@ -50,7 +50,7 @@ export interface SampleReport {
   readonly problems: Readonly<Record<string, number>>;
 }
 
-/** @throws what the store could not tell: which runs there are */
+/** @throws errors of the store while it lists the runs */
 export async function sampleRuns(deps: SampleDeps): Promise<SampleReport> {
   const deadline = deps.clock.now() + TIME_MS;
   const problems: Record<string, number> = {};
@@ -94,7 +94,7 @@ type OnProblems = (tenantId: string, codes: readonly ProblemCode[]) => void;
 async function lookAt(
   deps: SampleDeps,
   runId: string,
-  tell: OnProblems,
+  onProblems: OnProblems,
 ): Promise<'checked' | 'inconsistent' | 'passedOver' | 'failed'> {
   let isTooLong = false;
   const isWanted = ({ head = 0 }: Owned) => {
@@ -120,7 +120,7 @@ async function lookAt(
       subjects,
     };
     deps.log.error('run_inconsistent', { ...found, ...(head === undefined ? {} : { head }) });
-    tell(tenantId, codes);
+    onProblems(tenantId, codes);
     return 'inconsistent';
   } catch (error) {
     deps.log.warn('run_not_checked', { runId, error });
@@ -132,14 +132,14 @@ async function lookAt(
 const MAX_SUBJECTS = 10;
 
 /** Records whose run does not exist: a repeated request would be answered with it. */
-async function danglingStarts(deps: SampleDeps, tell: OnProblems): Promise<number> {
+async function danglingStarts(deps: SampleDeps, onProblems: OnProblems): Promise<number> {
   const started = await deps.sample.startedSince(deps.clock.now() - HOUR_MS, SAMPLE);
   const there = await deps.sample.existing([...new Set(started.map(({ runId }) => runId))]);
   const dangling = started.filter(({ runId }) => !there.has(runId));
   const codes: readonly ProblemCode[] = ['IDEMPOTENCY_RECORD_ELSEWHERE'];
   for (const { runId, tenantId } of dangling) {
     deps.log.error('run_inconsistent', { runId, tenantId, verdict: 'needs_person', codes });
-    tell(tenantId, codes);
+    onProblems(tenantId, codes);
   }
   return dangling.length;
 }

@@ -57,7 +57,7 @@ export class Budget {
     this.#documents -= documents;
   }
 
-  looked(runs: number): void {
+  inspected(runs: number): void {
     this.#runs -= runs;
   }
 }

@@ -7,7 +7,7 @@
 import type { Cleared, LineageMember } from '../../ports/runs/retention-store.ts';
 import type { Budget } from './budget.ts';
 import type { CarryDeps } from './deps.ts';
-import { type Looked, lookAtLineage } from './look-at-lineage.ts';
+import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 
 /**
  * `unfinished`: the rest is left to the next tick. `moved`: one of the runs was changed concurrently; it is checked
@@ -17,13 +17,13 @@ export type Done = 'gone' | 'kept' | 'waits' | 'marked' | 'moved' | 'deleted' | 
 
 export interface LineageWork {
   readonly rootRunId: string;
-  readonly looked: Looked;
+  readonly lineage: InspectedLineage;
   readonly budget: Budget;
 }
 
 /** @throws errors of the store; the next tick continues */
 export async function carryOut(deps: CarryDeps, work: LineageWork): Promise<Done> {
-  const { members, decision } = work.looked;
+  const { members, decision } = work.lineage;
   switch (decision.kind) {
     case 'gone':
       return 'gone';
@@ -41,7 +41,7 @@ export async function carryOut(deps: CarryDeps, work: LineageWork): Promise<Done
 
 async function mark(
   deps: CarryDeps,
-  { rootRunId, looked: { members } }: LineageWork,
+  { rootRunId, lineage: { members } }: LineageWork,
   runIds: readonly string[],
 ): Promise<Done> {
   const { retention, clock, log } = deps;
@@ -57,7 +57,7 @@ async function mark(
 
 /** One of the runs is being held or resumed: the others become visible immediately, not at the next tick. */
 async function takeBack(deps: CarryDeps, rootRunId: string): Promise<Done> {
-  const { members, decision } = await lookAtLineage(deps, rootRunId);
+  const { members, decision } = await inspectLineage(deps, rootRunId);
   if (decision.kind === 'keep') await unmark(deps, members, decision.unmark);
   return 'moved';
 }
@@ -77,7 +77,7 @@ async function unmark(
 
 async function remove(
   { retention, log }: CarryDeps,
-  { rootRunId, looked: { members }, budget }: LineageWork,
+  { rootRunId, lineage: { members }, budget }: LineageWork,
 ): Promise<Done> {
   let documents = 0;
   const clear = (piece: (limit: number) => Promise<Cleared>) =>

@@ -8,7 +8,7 @@ import type { RetentionStore } from '../../ports/runs/retention-store.ts';
 import type { RuntimeConfigReader } from '../../ports/runtime-config.ts';
 
 /** Dependencies for deciding about lineages. */
-export interface LookDeps {
+export interface LineageDeps {
   readonly retention: RetentionStore;
   readonly retentionOf: RetentionOf;
   readonly clock: Clock;
@@ -17,7 +17,7 @@ export interface LookDeps {
 }
 
 /** Dependencies for marking and deleting lineages after the decision. */
-export interface CarryDeps extends LookDeps {
+export interface CarryDeps extends LineageDeps {
   readonly log: Log;
 }
 
@@ -33,7 +33,7 @@ export interface SweepDeps extends ErasingDeps {
 }
 
 /**
- * Runs of a lineage that are looked at: at about a kilobyte each, what an answer of the store bears. A lineage with more of
+ * Runs of a lineage that are read: at about a kilobyte each, what an answer of the store bears. A lineage with more of
  * them is kept, and the log says so.
  */
 export const MAX_MEMBERS = 2_000;
@@ -49,7 +49,7 @@ export interface TickBounds {
   /** Deleted documents, except the run documents of lineages in progress. */
   readonly documents: number;
   readonly runs: number;
-  /** Runs with payloads looked at. */
+  /** Runs with payloads that are checked. */
   readonly owners: number;
   /** Ms. */
   readonly forMs: number;

@@ -5,16 +5,16 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { Bucket } from '../../ports/runs/retention-store.ts';
-import { loadOwn } from '../outside-append.ts';
-import { type LookDeps, PAGE } from './deps.ts';
-import { type Looked, lookAtLineage } from './look-at-lineage.ts';
+import { loadOwn } from '../append-to-run.ts';
+import { type LineageDeps, PAGE } from './deps.ts';
+import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 import { placeAfter, placeText, readPlace, walk } from './walk.ts';
 
 export interface Fate {
   readonly runId: string;
   readonly rootRunId: string;
   readonly runs: number;
-  readonly decision: Looked['decision'];
+  readonly decision: InspectedLineage['decision'];
 }
 
 export interface RunFate extends Fate {
@@ -27,13 +27,13 @@ export interface ExpiredRun extends Fate, Bucket {
   readonly completedAt: number;
 }
 
-export type FateDeps = LookDeps & JournalDeps;
+export type FateDeps = LineageDeps & JournalDeps;
 
 /**
  * Most runs checked per page, including those of other tenants: about 400 reads. A page that reaches it has fewer runs
  * than requested, and a cursor.
  */
-const MAX_LOOKED = 200;
+const MAX_INSPECTED = 200;
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
 export async function fateOf(
@@ -41,7 +41,7 @@ export async function fateOf(
   run: { readonly runId: string; readonly tenantId: string },
 ): Promise<RunFate> {
   const { state, soft } = await loadOwn(deps, run);
-  const { members, decision } = await sendUntilKnown(deps, () => lookAtLineage(deps, state.rootRunId));
+  const { members, decision } = await sendUntilKnown(deps, () => inspectLineage(deps, state.rootRunId));
   return {
     runId: state.id,
     rootRunId: state.rootRunId,
@@ -54,30 +54,30 @@ export async function fateOf(
 
 /** In the order of the ticks. @throws CairnError INVALID_INPUT for the cursor */
 export async function expiredRuns(
-  deps: LookDeps,
+  deps: LineageDeps,
   tenantId: string,
   { limit, cursor }: PageRequest,
 ): Promise<Page<ExpiredRun>> {
   const from = cursor === undefined ? undefined : readPlace(cursor);
-  const lineages = new Map<string, ReturnType<typeof lookAtLineage>>();
+  const lineages = new Map<string, ReturnType<typeof inspectLineage>>();
   const items: ExpiredRun[] = [];
-  let looked = 0;
+  let inspected = 0;
   for await (const { bucket, runs, place } of walk(deps, from, PAGE)) {
     for (const run of runs) {
       const { runId, rootRunId, completedAt } = run;
       if (run.tenantId === tenantId) {
-        const look = lineages.get(rootRunId) ?? lookAtLineage(deps, rootRunId);
-        lineages.set(rootRunId, look);
-        const { members, decision } = await look;
+        const inspection = lineages.get(rootRunId) ?? inspectLineage(deps, rootRunId);
+        lineages.set(rootRunId, inspection);
+        const { members, decision } = await inspection;
         items.push({ ...bucket, runId, rootRunId, completedAt, runs: members.length, decision });
       }
-      looked += 1;
-      if (items.length === limit || looked >= MAX_LOOKED)
+      inspected += 1;
+      if (items.length === limit || inspected >= MAX_INSPECTED)
         return { items, next: placeText(placeAfter(bucket, run)) };
     }
-    // A bucket without any costs a look as well.
-    if (runs.length === 0) looked += 1;
-    if (looked >= MAX_LOOKED) return { items, next: placeText(place) };
+    // A bucket without runs counts as one as well.
+    if (runs.length === 0) inspected += 1;
+    if (inspected >= MAX_INSPECTED) return { items, next: placeText(place) };
   }
   return { items };
 }

@@ -5,7 +5,7 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RetentionStore } from '../../ports/runs/retention-store.ts';
-import { loadOwn } from '../outside-append.ts';
+import { loadOwn } from '../append-to-run.ts';
 
 export interface HoldDeps extends JournalDeps {
   readonly log: Log;

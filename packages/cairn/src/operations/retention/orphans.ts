@@ -12,7 +12,7 @@ const ORPHAN_AGE_MS = 7 * 24 * 3_600_000;
 const OWNERS_A_PAGE = 25;
 
 interface OrphanSearch {
-  /** The last one that was looked at. */
+  /** The last one that was checked. */
   readonly after: string | undefined;
   /** Most owners checked. */
   readonly owners: number;
@@ -32,8 +32,8 @@ export async function deleteOrphans(
 ): Promise<OrphansDeleted> {
   let next = after;
   let deleted = 0;
-  for (let looked = 0; looked < owners && !budget.isOverdue; ) {
-    const page = await retention.payloadOwners(next, Math.min(OWNERS_A_PAGE, owners - looked));
+  for (let checked = 0; checked < owners && !budget.isOverdue; ) {
+    const page = await retention.payloadOwners(next, Math.min(OWNERS_A_PAGE, owners - checked));
     for (const { runId, writtenAt } of page) {
       if (clock.now() - writtenAt >= ORPHAN_AGE_MS) {
         const documents = await removeAll(runId);
@@ -45,7 +45,7 @@ export async function deleteOrphans(
       next = runId;
     }
     if (page.length === 0) return { next: undefined, deleted };
-    looked += page.length;
+    checked += page.length;
   }
   return { next, deleted };
 

@@ -10,7 +10,7 @@ import { Budget } from './budget.ts';
 import { carryOut, type Done } from './carry-out.ts';
 import { CONCURRENCY, PAGE, type SweepDeps, TICK, type TickBounds } from './deps.ts';
 import { type ErasureReport, sweepErasures } from './erasure/sweep.ts';
-import { type Looked, lookAtLineage } from './look-at-lineage.ts';
+import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 import { deleteOrphans } from './orphans.ts';
 import { type BucketPosition, placeText, readPlace, walk } from './walk.ts';
 
@@ -28,7 +28,7 @@ export interface RetentionReport {
   readonly orphans: number;
   /** Requested erasures, which come first. */
   readonly erasures: ErasureReport;
-  /** The kill switch is on, or the installation is held after a restore: nothing was looked at. */
+  /** The kill switch is on, or the installation is held after a restore: nothing was inspected. */
   readonly off: boolean;
 }
 
@@ -81,7 +81,7 @@ async function sweepRuns(deps: SweepDeps, sweep: RetentionSweep): Promise<string
   let before = from;
   for await (const { runs, place } of walk(deps, from, PAGE)) {
     const roots = new Set(runs.map(({ rootRunId }) => rootRunId));
-    sweep.budget.looked(Math.max(1, runs.length));
+    sweep.budget.inspected(Math.max(1, runs.length));
     await sweepLineages(deps, sweep, [...roots], before);
     // Deletion that is under way is gone on with first of all, so its place is not needed for that.
     before = place;
@@ -102,10 +102,10 @@ function placeIn({ log }: SweepDeps, text: string | undefined): BucketPosition |
 
 interface CheckedLineage {
   readonly rootRunId: string;
-  readonly looked: Looked;
+  readonly lineage: InspectedLineage;
 }
 
-/** Looks at all of them, notes which are to go, and then carries out what was decided. */
+/** Inspects all lineages, records which will be deleted, and then carries the decisions out. */
 async function sweepLineages(
   deps: SweepDeps,
   sweep: RetentionSweep,
@@ -118,23 +118,23 @@ async function sweepLineages(
   const sentences: CheckedLineage[] = [];
   await eachOf(open, (rootRunId) =>
     guarded(deps, sweep, rootRunId, async () => {
-      const looked = await lookAtLineage(deps, rootRunId);
-      budget.looked(looked.members.length);
-      if (looked.decision.kind === 'keep' && looked.decision.reason.why === 'too_many')
+      const lineage = await inspectLineage(deps, rootRunId);
+      budget.inspected(lineage.members.length);
+      if (lineage.decision.kind === 'keep' && lineage.decision.reason.why === 'too_many')
         deps.log.warn('lineage_too_large', { rootRunId });
-      if (looked.decision.kind === 'delete') sweep.underway.add(rootRunId);
+      if (lineage.decision.kind === 'delete') sweep.underway.add(rootRunId);
       else sweep.underway.delete(rootRunId);
-      sentences.push({ rootRunId, looked });
+      sentences.push({ rootRunId, lineage });
     }),
   );
   // First noted, then begun: should they be kept longer by tomorrow, what is left of them still goes.
-  if (sentences.some(({ looked }) => looked.decision.kind === 'delete')) {
+  if (sentences.some(({ lineage }) => lineage.decision.kind === 'delete')) {
     const runs = place && placeText(place);
     await save(deps, sweep, { runs, payloads: sweep.progress.payloads });
   }
-  await eachOf(sentences, ({ rootRunId, looked }) =>
+  await eachOf(sentences, ({ rootRunId, lineage }) =>
     guarded(deps, sweep, rootRunId, async () => {
-      const done = await carryOut(deps, { rootRunId, looked, budget });
+      const done = await carryOut(deps, { rootRunId, lineage, budget });
       counts[done] += 1;
       if (done === 'deleted') sweep.underway.delete(rootRunId);
     }),

@@ -6,7 +6,7 @@
 import { CairnError } from '../../core/errors.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
 import type { Bucket, EndedRun, EndPosition } from '../../ports/runs/retention-store.ts';
-import type { LookDeps } from './deps.ts';
+import type { LineageDeps } from './deps.ts';
 
 /** A bucket, and how far in it; undefined: at its beginning. */
 export interface BucketPosition extends Bucket {
@@ -26,7 +26,7 @@ export interface WalkPage {
  * @param from undefined: the beginning
  */
 export async function* walk(
-  { retention, retentionOf, clock }: LookDeps,
+  { retention, retentionOf, clock }: LineageDeps,
   from: BucketPosition | undefined,
   pageSize: number,
 ): AsyncGenerator<WalkPage> {

@@ -37,10 +37,10 @@ export async function startRun(deps: StartDeps, request: StartRequest): Promise<
       : startOnce(deps, request));
   } catch (refusal) {
     const before = await startedBefore(deps, request, refusal);
-    tellAnswered(deps, request, before, startedAt);
+    reportAnswered(deps, request, before, startedAt);
     return before;
   }
-  tellAnswered(deps, request, outcome, startedAt);
+  reportAnswered(deps, request, outcome, startedAt);
   const { tenantId, source, key } = request;
   if (key !== undefined && outcome.kind !== 'in_flight')
     deps.metrics.answered({ tenantId, source, result: outcome.kind === 'replayed' ? 'hit' : 'miss' });
@@ -214,7 +214,7 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
 }
 
 /** Traces a start that created no run; the run has a trace of its own. */
-function tellAnswered(
+function reportAnswered(
   { tracer }: StartDeps,
   { trace: parent, workflow }: StartRequest,
   outcome: StartOutcome,

@@ -14,7 +14,7 @@ import { planChanged } from '../../engine/plans/known-plans.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
-import { loadOwn } from '../outside-append.ts';
+import { loadOwn } from '../append-to-run.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage } from '../start/request.ts';
 import type { SuccessorDeps, Wanted } from './request.ts';
@@ -45,7 +45,7 @@ export async function prepare(deps: SuccessorDeps, wanted: Wanted): Promise<Prep
   const { state } = loaded;
   assertAllowed(state, wanted);
   const workflow = workflowFor(deps, state, wanted);
-  const comparison = await deps.plans.look(workflow);
+  const comparison = await deps.plans.compare(workflow);
   if (typeof comparison === 'object') throw planChanged(comparison);
   const source = await sourceOf(deps, { state, workflow, wanted });
   const input = await inputOf(deps, { state, workflow, wanted });

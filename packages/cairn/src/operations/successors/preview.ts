@@ -19,7 +19,7 @@ import type { Workflow } from '../../engine/define/steps.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { planOf } from '../../engine/successors/plan.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { loadOwn } from '../outside-append.ts';
+import { loadOwn } from '../append-to-run.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import type { PreviewDeps, Wanted } from './request.ts';

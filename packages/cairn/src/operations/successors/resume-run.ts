@@ -15,7 +15,7 @@ import type { RunStatus } from '../../core/run/status.ts';
 import { isDue, isParked } from '../../core/run/wake.ts';
 import { deployedFor, planMissing } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
-import { appendFromOutside } from '../outside-append.ts';
+import { appendToRun } from '../append-to-run.ts';
 import type { SuccessorDeps } from './request.ts';
 
 export interface ResumeRequest {
@@ -43,7 +43,7 @@ export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Pr
     isPutOff = resumption === 'put_off';
     return resumeDrafts(resumption, actor);
   };
-  const appended = await appendFromOutside(deps, { runId, tenantId, decide });
+  const appended = await appendToRun(deps, { runId, tenantId, decide });
   // Also of an interrupted run for which more than this is to be decided: its drive does so.
   await driveAfter(deps, appended, isPutOff ? { asked: true } : {});
   const { status } = appended.state;
@@ -96,13 +96,13 @@ export function resumptionOf(
   if (state.lease && waitsFor(state) !== undefined) assertNothingOpen(state, isQuestion);
   if (status !== 'awaiting_approval' && status !== 'waiting_external')
     return isBackingOff(state, { now, deployed }) ? 'put_off' : 'moving';
-  if (!goesOnByItself(state, now)) assertNothingOpen(state, () => true);
+  if (!continuesByItself(state, now)) assertNothingOpen(state, () => true);
   if (!deployed.available) throw planMissing(registry, state);
   return 'resumed_by_event';
 }
 
 /** True for a waiting run that only needs a dispatch: it is blocked on deployment, or a wait is due. */
-function goesOnByItself(state: RunState, now: number): boolean {
+function continuesByItself(state: RunState, now: number): boolean {
   return isParked(state) || isDue(state, now);
 }
 

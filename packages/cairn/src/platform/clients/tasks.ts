@@ -5,10 +5,10 @@
 import { furtherQueues } from '../../core/encoding/queue-place.ts';
 import { optional } from '../../core/optional.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { QueueLook } from '../../ports/diagnosis/queue-look.ts';
+import type { QueueProbe } from '../../ports/diagnosis/queue-probe.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
-import { CloudTasksLook, type QueueClient } from '../../queue/cloud-tasks-look.ts';
+import { CloudTasksProbe, type QueueClient } from '../../queue/cloud-tasks-probe.ts';
 import { CloudTasksQueue, type TasksClient } from '../../queue/cloud-tasks-queue.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Wire, wireTo } from './wire.ts';
@@ -53,9 +53,9 @@ export function lazyQueue(options: LazyQueueOptions): TaskQueue & { connect(): P
 }
 
 /** Looks at the queues by a client of its own: an instance that asks seldom enqueues. */
-export function lazyQueueLook(
+export function lazyQueueProbe(
   settings: Pick<Settings, 'project' | 'region' | 'tasksHost' | 'drive' | 'pools'>,
-): QueueLook {
+): QueueProbe {
   const { project, region: location, tasksHost, drive, pools } = settings;
   const classes = [drive, ...Object.values(pools)];
   const queues = [
@@ -71,14 +71,14 @@ export function lazyQueueLook(
       })),
     ),
   ];
-  let connected: Promise<CloudTasksLook> | undefined;
+  let connected: Promise<CloudTasksProbe> | undefined;
   return {
     queues,
-    async look(now, name) {
+    async inspect(now, name) {
       connected ??= tasksClient(tasksHost).then(
-        (client) => new CloudTasksLook({ client, project, location }),
+        (client) => new CloudTasksProbe({ client, project, location }),
       );
-      return (await connected).look(now, name);
+      return (await connected).inspect(now, name);
     },
   };
 }

@@ -1,20 +1,20 @@
 /** Puts together what a diagnosis is made of, and what lets the scheduled functions leave signs of life. */
 import type { Firestore } from '@google-cloud/firestore';
 import type { DiagnosisParts } from '../../api/deps.ts';
-import type { BeatingDeps } from '../../operations/diagnosis/beating.ts';
+import type { HeartbeatDeps } from '../../operations/diagnosis/with-heartbeat.ts';
 import type { OperationReader } from '../../ports/diagnosis/operations.ts';
 import type { Log } from '../../ports/log.ts';
 import { FirestoreFindingStore } from '../../store/diagnosis/firestore-finding-store.ts';
 import { FirestoreHeartbeatStore } from '../../store/diagnosis/firestore-heartbeat-store.ts';
-import { FirestoreStoreLook } from '../../store/diagnosis/firestore-store-look.ts';
+import { FirestoreStoreProbe } from '../../store/diagnosis/firestore-store-probe.ts';
 import { Shards } from '../../store/lists/shards.ts';
 import { Paths } from '../../store/paths.ts';
-import { lazyQueueLook } from '../clients/tasks.ts';
+import { lazyQueueProbe } from '../clients/tasks.ts';
 import { systemClock } from '../clock.ts';
 import { systemRandomness } from '../randomness.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { BoundSecrets } from './bound-secrets.ts';
-import { setupLook } from './setup.ts';
+import { setupProbe } from './setup.ts';
 
 export interface DiagnosisOptions {
   readonly settings: Settings;
@@ -26,25 +26,25 @@ export interface DiagnosisOptions {
 
 export function diagnosisOf({ settings, secrets, db, operations, log }: DiagnosisOptions): {
   readonly diagnosis: DiagnosisParts;
-  readonly beating: BeatingDeps;
+  readonly heartbeat: HeartbeatDeps;
 } {
   const prefix = settings.collectionPrefix;
   const heartbeats = new FirestoreHeartbeatStore(db, prefix);
   return {
     diagnosis: {
-      look: new FirestoreStoreLook({
+      storeProbe: new FirestoreStoreProbe({
         db,
         prefix,
         somewhere: systemRandomness.token,
         shards: new Shards(new Paths(db, prefix), settings.shards),
       }),
-      queueLook: lazyQueueLook(settings),
+      queueProbe: lazyQueueProbe(settings),
       heartbeats,
       findings: new FirestoreFindingStore(db, prefix),
-      setup: setupLook(settings, secrets, process.env),
+      setup: setupProbe(settings, secrets, process.env),
       operations,
     },
-    beating: {
+    heartbeat: {
       heartbeats,
       clock: systemClock,
       log,

@@ -4,7 +4,7 @@
  * Must not: reveal a secret, a part of one, or its length.
  */
 import { messageOf } from '../../core/thrown.ts';
-import type { SeenSecret, SetupLook, WrongParameter } from '../../ports/diagnosis/setup.ts';
+import type { SeenSecret, SetupProbe, WrongParameter } from '../../ports/diagnosis/setup.ts';
 import { githubTenantsIn } from '../../triggers/github/tenants.ts';
 import { tenantsIn } from '../../triggers/slack/tenants.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -13,11 +13,11 @@ import type { BoundSecrets } from './bound-secrets.ts';
 /** The one that may say that there is none. */
 const NONE = 'none';
 
-export function setupLook(
+export function setupProbe(
   settings: Pick<Settings, 'project' | 'runEventsTopic' | 'githubTenants' | 'slackTenants'>,
   bound: BoundSecrets,
   env: Readonly<Record<string, string | undefined>>,
-): SetupLook {
+): SetupProbe {
   const { project, runEventsTopic, githubTenants, slackTenants } = settings;
   return {
     project,

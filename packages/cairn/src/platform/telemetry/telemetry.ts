@@ -1,6 +1,6 @@
 /**
  * When an instance tells a collector what it has counted. An instance is frozen between requests and may never wake, so
- * the end of a request is the time to tell; a timer alone would never fire.
+ * the end of a request is the time to report; a timer alone would never fire.
  *
  * Must not: keep anybody waiting for a collector, or fail anybody's work over one.
  */
@@ -29,7 +29,7 @@ const WAIT_MS = 2_000;
 /** The same for an instance that ends then: nothing continues after it, and it serves no other request. */
 const LAST_WAIT_MS = 10_000;
 /** Most entries before the exporter is loaded, which takes a fraction of a second. */
-const MAX_UNTOLD = 10_000;
+const MAX_PENDING = 10_000;
 /** A collector that is down is complained of once in this time. */
 const COMPLAIN_EVERY_MS = 60_000;
 
@@ -49,7 +49,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
   readonly #spans = new SpanBuffer();
   #loading: Promise<Sinks> | undefined;
   #sink: MetricSink | undefined;
-  #untold: ((sink: MetricSink) => void)[] = [];
+  #pending: ((sink: MetricSink) => void)[] = [];
   #lost = 0;
   /** True if there are metrics or ended spans that no export has started with. */
   #news = false;
@@ -123,18 +123,18 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
   }
 
   /** Metrics of a scheduled function, exported at once because nobody waits for it. */
-  async tellActive(activity: readonly TenantActivity[]): Promise<void> {
+  async reportActive(activity: readonly TenantActivity[]): Promise<void> {
     this.#count((sink) => sink.active(activity));
     await this.#inTime(this.#sendNow());
   }
 
-  #count(tell: (sink: MetricSink) => void): void {
+  #count(report: (sink: MetricSink) => void): void {
     this.#news = true;
     if (this.#sink) {
-      tell(this.#sink);
+      report(this.#sink);
       return;
     }
-    if (this.#untold.length < MAX_UNTOLD) this.#untold.push(tell);
+    if (this.#pending.length < MAX_PENDING) this.#pending.push(report);
     else this.#lost += 1;
     // Without waiting for the first export: what is counted before it is loaded is kept in a list.
     this.#load().catch((error: unknown) => this.#complain(error));
@@ -144,9 +144,9 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#loading ??= this.#options.load().then(
       (sinks) => {
         this.#sink = sinks.metrics;
-        for (const tell of this.#untold) tell(sinks.metrics);
+        for (const report of this.#pending) report(sinks.metrics);
         if (this.#lost > 0) this.#options.log.warn('telemetry_counts_lost', { counts: this.#lost });
-        this.#untold = [];
+        this.#pending = [];
         return sinks;
       },
       (error: unknown) => {

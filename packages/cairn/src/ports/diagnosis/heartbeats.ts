@@ -4,8 +4,8 @@
  */
 
 /** The functions that note their runs, by the names they are deployed under. */
-export const BEATING = ['recoverRuns', 'fireSchedules', 'checkRuns', 'deleteExpired'] as const;
-export type BeatingFunction = (typeof BEATING)[number];
+export const SCHEDULED_FUNCTIONS = ['recoverRuns', 'fireSchedules', 'checkRuns', 'deleteExpired'] as const;
+export type ScheduledFunction = (typeof SCHEDULED_FUNCTIONS)[number];
 
 export interface Heartbeat {
   /** When it ended, epoch ms. */
@@ -13,12 +13,12 @@ export interface Heartbeat {
   readonly tookMs: number;
   /** `off`: the kill switch is on, and it did nothing. */
   readonly outcome: 'done' | 'off' | 'failed';
-  /** The reason of the failure, cut to {@link MAX_BEAT_ERROR_CHARS}. */
+  /** The reason of the failure, cut to {@link MAX_HEARTBEAT_ERROR_CHARS}. */
   readonly error?: string | undefined;
 }
 
 /** The document is read as a whole, so errors are short; the log has the full error. */
-export const MAX_BEAT_ERROR_CHARS = 300;
+export const MAX_HEARTBEAT_ERROR_CHARS = 300;
 
 /** Result of the hourly check of a sample of runs. */
 export interface SampleFound {
@@ -28,7 +28,7 @@ export interface SampleFound {
   readonly problems: Readonly<Record<string, number>>;
 }
 
-export type Heartbeats = { readonly [Name in BeatingFunction]?: Heartbeat } & {
+export type Heartbeats = { readonly [Name in ScheduledFunction]?: Heartbeat } & {
   readonly found?: SampleFound | undefined;
   /** By the name of each installation that keeps its runs here: when its functions last ran, epoch ms. */
   readonly installations?: Readonly<Record<string, number>> | undefined;
@@ -41,8 +41,8 @@ export interface EndReport {
   readonly installation?: string;
 }
 
-export interface HeardBeats {
-  readonly beats: Heartbeats;
+export interface StoredHeartbeats {
+  readonly latest: Heartbeats;
   /** When the first of them was noted, by the store's clock, epoch ms; absent: none ever was. */
   readonly since?: number;
   /** The store's own time of this answer, epoch ms. */
@@ -51,7 +51,7 @@ export interface HeardBeats {
 
 /** Both throw `OutcomeUnknown` where it cannot be known whether the call was applied. */
 export interface HeartbeatStore {
-  /** Takes the place of the function's beat before, and of what was found before if that is given; installations are kept beside each other. */
-  beat(name: BeatingFunction, beat: Heartbeat, said?: EndReport): Promise<void>;
-  read(): Promise<HeardBeats>;
+  /** Replaces the last heartbeat of the function, and the last sample if one is given; installations are kept beside each other. */
+  record(name: ScheduledFunction, heartbeat: Heartbeat, report?: EndReport): Promise<void>;
+  read(): Promise<StoredHeartbeats>;
 }

@@ -18,7 +18,7 @@ export interface WrongParameter {
   readonly why: string;
 }
 
-export interface SetupLook {
+export interface SetupProbe {
   readonly project: string;
   /** True if run events are published. */
   readonly publishes: boolean;

@@ -2,7 +2,7 @@
 import type { Heartbeat, Heartbeats, SampleFound } from '../../ports/diagnosis/heartbeats.ts';
 import { documentCodec, integer, kind, map, optional, text, time, word } from './kinds.ts';
 
-const beat = map<Heartbeat>({ at: time, tookMs: integer, outcome: word(), error: optional(text) });
+const heartbeat = map<Heartbeat>({ at: time, tookMs: integer, outcome: word(), error: optional(text) });
 
 const counts = kind<SampleFound['problems']>(
   (problems) => ({ ...problems }),
@@ -22,10 +22,10 @@ const times = kind<NonNullable<Heartbeats['installations']>>(
 );
 
 export const heartbeatsCodec = documentCodec<Heartbeats>({
-  recoverRuns: optional(beat),
-  fireSchedules: optional(beat),
-  checkRuns: optional(beat),
-  deleteExpired: optional(beat),
+  recoverRuns: optional(heartbeat),
+  fireSchedules: optional(heartbeat),
+  checkRuns: optional(heartbeat),
+  deleteExpired: optional(heartbeat),
   found: optional(map<SampleFound>({ at: time, checked: integer, problems: counts })),
   installations: optional(times),
 });

@@ -265,7 +265,7 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
 }
 
 /** After an event of others, by who knows what is not folded: that stays, and counts for `wakeAt`. */
-export function encodeOutsideUpdate(snapshot: RunState, known: SoftState): Members {
+export function encodeUnleasedUpdate(snapshot: RunState, known: SoftState): Members {
   return { ...encodeSnapshotUpdate({ snapshot }), wakeAt: timeOrDelete(wakeAt(snapshot, known)) };
 }
 

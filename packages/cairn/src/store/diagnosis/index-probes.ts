@@ -4,7 +4,7 @@
  * counts; a test holds the table against `firestore.indexes.json`.
  */
 import type { CollectionReference, Firestore } from '@google-cloud/firestore';
-import type { IndexNeed } from '../../ports/diagnosis/store-look.ts';
+import type { IndexNeed } from '../../ports/diagnosis/store-probe.ts';
 import { FirestoreClientStore } from '../firestore-client-store.ts';
 import { FirestoreEffectStore } from '../firestore-effect-store.ts';
 import { FirestoreRunStatistics } from '../firestore-run-statistics.ts';

@@ -71,7 +71,7 @@ export class RunLists {
     return shardedPage({
       what: 'scan of due runs',
       // Each tick looks anew: another instance may have written runs of more shards meanwhile.
-      shards: await (after ? this.#shards.live() : this.#shards.look()),
+      shards: await (after ? this.#shards.live() : this.#shards.read()),
       documents: this.#paths.runs().where('wakeAt', '<=', Timestamp.fromMillis(now)),
       by: 'wakeAt',
       members: DUE_NAMES,

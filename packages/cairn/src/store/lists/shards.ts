@@ -23,7 +23,7 @@ export class Shards {
   readonly #paths: Paths;
   readonly #most: number;
   #live: readonly number[] | undefined;
-  #looking: Promise<readonly number[]> | undefined;
+  #reading: Promise<readonly number[]> | undefined;
 
   /** @param most shards that documents may have, of whatever deployment */
   constructor(paths: Paths, written: number = SHARD_COUNT, most: number = MAX_SHARDS) {
@@ -32,20 +32,20 @@ export class Shards {
     this.#most = most;
   }
 
-  /** Shards of runs that are to be woken, as of the last {@link look} of this process. */
+  /** Shards of runs that are to be woken, as of the last {@link read} of this process. */
   async live(): Promise<readonly number[]> {
-    return this.#live ?? this.look();
+    return this.#live ?? this.read();
   }
 
   /** Shards of runs that are to be woken. One read, unless there can be no more shards. */
-  look(): Promise<readonly number[]> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+  read(): Promise<readonly number[]> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
     });
-    return this.#looking;
+    return this.#reading;
   }
 
-  async #look(): Promise<readonly number[]> {
+  async #read(): Promise<readonly number[]> {
     this.#live = await this.covering('look for runs of more shards', (beyond) =>
       beyond(this.#paths.runs()).orderBy('wakeAt'),
     );

@@ -105,7 +105,7 @@ class Watch {
           if (isCurrent) this.#fail(error);
         },
       );
-    this.#goOn(() => {
+    this.#setStop(() => {
       isCurrent = false;
       stop();
     });
@@ -113,26 +113,26 @@ class Watch {
 
   #poll(): void {
     const ended = new AbortController();
-    this.#goOn(() => ended.abort());
+    this.#setStop(() => ended.abort());
     this.#readAgainAndAgain(ended.signal).catch((error: unknown) => this.#fail(error));
   }
 
   async #readAgainAndAgain(ended: AbortSignal): Promise<void> {
     const { paths, clock, filter, limit, observer } = this.#of;
     const lists = new RunLists(paths);
-    for (let told = ''; ; ) {
+    for (let reported = ''; ; ) {
       const { items } = await lists.listRuns(filter, { limit });
       if (ended.aborted) return;
       const text = JSON.stringify(items);
-      if (text !== told) observer.onRuns(items);
-      told = text;
+      if (text !== reported) observer.onRuns(items);
+      reported = text;
       await pause(clock, POLL_MS, ended);
       if (ended.aborted) return;
     }
   }
 
   /** Replaces the previous listener of the list. */
-  #goOn(stop: () => void): void {
+  #setStop(stop: () => void): void {
     this.#stop();
     this.#stop = stop;
   }

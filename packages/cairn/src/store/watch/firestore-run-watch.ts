@@ -74,7 +74,7 @@ export class FirestoreRunWatch implements RunWatch {
 
   /** Lines are written with a snapshot, in one commit. */
   watchLogs(runId: string, observer: LogObserver): () => void {
-    let told: unknown;
+    let reported: unknown;
     const end = this.#watchRun(
       runId,
       (snapshot) => {
@@ -85,8 +85,8 @@ export class FirestoreRunWatch implements RunWatch {
           return;
         }
         const bytes: unknown = snapshot.get('soft.logs.bytes') ?? 0;
-        if (bytes === told) return;
-        told = bytes;
+        if (bytes === reported) return;
+        reported = bytes;
         observer.onLogs(undefined);
       },
       observer,

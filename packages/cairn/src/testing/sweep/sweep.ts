@@ -70,7 +70,7 @@ async function performedAlone(options: SweepOptions): Promise<PerformedScenario>
   const open = outcome.runs.find(({ status }) => !isOver({ status }));
   if (open)
     throw new Error(
-      `${where} leaves a run of '${open.type}' ${open.status}: 'perform' must go on until all runs have ended`,
+      `${where} leaves a run of '${open.type}' ${open.status}: 'perform' must continue until all runs have ended`,
     );
   if (calls.length > MAX_CALLS)
     throw new Error(`${where} makes ${calls.length} calls; at most ${MAX_CALLS} are swept: make it smaller`);

@@ -9,7 +9,7 @@ import { startRun } from '../../operations/start/start-run.ts';
 import type { SlackScope } from './deps.ts';
 import type { Form } from './form.ts';
 import { actorOf, SLACK_ID } from './ids.ts';
-import { privately, type SlackMessage, told } from './message.ts';
+import { privately, quoted, type SlackMessage } from './message.ts';
 
 const MAX_URL_CHARS = 2_000;
 
@@ -38,7 +38,7 @@ export async function runCommand(deps: SlackScope, { command, context }: Command
   const tenantId = deps.tenants.get(teamId);
   if (tenantId === undefined) return notConnected(deps, teamId);
   const listener = deps.registry.slackListener(command.command);
-  if (!listener) return privately(`No workflow handles ${told(command.command)}.`);
+  if (!listener) return privately(`No workflow handles ${quoted(command.command)}.`);
   const { workflow, subscription } = listener;
   const outcome = await startRun(deps.start, {
     tenantId,

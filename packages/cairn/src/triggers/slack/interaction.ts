@@ -9,7 +9,7 @@ import { notConnected } from './command.ts';
 import { type DecisionValue, isDecideAction, readValue } from './decision-value.ts';
 import type { SlackScope } from './deps.ts';
 import { actorOf, readableActor, SLACK_ID } from './ids.ts';
-import { instead, privately, type SlackMessage, told } from './message.ts';
+import { instead, privately, quoted, type SlackMessage } from './message.ts';
 
 const id = z.string().regex(SLACK_ID);
 /** The used part of Slack's payload. */
@@ -75,7 +75,7 @@ const DONE: Readonly<Record<DecisionValue['decision'], string>> = {
 
 function sentence({ decidedBy, decision, stepId, runId }: ApprovalDecided, teamId: string): string {
   const done = DONE[decision as DecisionValue['decision']];
-  return `${done} by ${readableActor(decidedBy, teamId)}: \`${told(stepId)}\` of run \`${runId}\`.`;
+  return `${done} by ${readableActor(decidedBy, teamId)}: \`${quoted(stepId)}\` of run \`${runId}\`.`;
 }
 
 function malformed(field: string): CairnError {

@@ -10,9 +10,9 @@ export type SlackMessage = {
 };
 
 /** Longer foreign texts are cut: a response is a line or two. */
-const MAX_TOLD_CHARS = 600;
+const MAX_QUOTED_CHARS = 600;
 
-/** Visible only to the requester. @param text in Slack's markup; external text must have gone through {@link told} */
+/** Visible only to the requester. @param text in Slack's markup; external text must have gone through {@link quoted} */
 export function privately(text: string): SlackMessage {
   return { response_type: 'ephemeral', text, replace_original: false };
 }
@@ -23,8 +23,8 @@ export function instead(text: string): SlackMessage {
 }
 
 /** Text from outside, so that nothing in it is markup: no mention, no link, no channel (Slack, "Escaping text"). */
-export function told(text: string): string {
-  return escaped(clipped(text, MAX_TOLD_CHARS));
+export function quoted(text: string): string {
+  return escaped(clipped(text, MAX_QUOTED_CHARS));
 }
 
 export function escaped(text: string): string {
@@ -39,7 +39,7 @@ export function clipped(text: string, most: number): string {
 /** A refusal, and what can be done. @param error below 500: its texts are written for the caller */
 export function refusal({ message, help, code }: CairnError): SlackMessage {
   // The general advice about fields and requests is for programs; a person has just read what is wrong.
-  return privately(code === 'INVALID_INPUT' ? told(message) : `${told(message)}\n${told(help)}`);
+  return privately(code === 'INVALID_INPUT' ? quoted(message) : `${quoted(message)}\n${quoted(help)}`);
 }
 
 /** It is not known whether what was asked for has happened. */

@@ -6,7 +6,7 @@ import { RUN, runIdOf } from './named.ts';
 
 export const explain = command({
   name: 'explain',
-  summary: 'Explain why a run is where it is, since when, where its code stands, and what would move it',
+  summary: 'Explain what a run is doing, why and since when, where its code is, and what would move it on',
   args: { run: RUN },
   options: {},
   examples: [

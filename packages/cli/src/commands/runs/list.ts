@@ -67,7 +67,7 @@ export const listRuns = command({
     if (found.more && found.items.length < limit) {
       notes.print(
         notes.style.dim(
-          `${isSorted ? 'Other' : 'Older'} runs were not looked at; narrow them by --since, --until or a filter.\n`,
+          `${isSorted ? 'Other' : 'Older'} runs were not checked; narrow them by --since, --until or a filter.\n`,
         ),
       );
       return;

@@ -1,6 +1,6 @@
 /** Schemas of the diagnosis, as `views/diagnosis.ts` returns it. */
 import { z } from 'zod';
-import { BEATING } from '../../../ports/diagnosis/heartbeats.ts';
+import { SCHEDULED_FUNCTIONS } from '../../../ports/diagnosis/heartbeats.ts';
 import { Count, Time, Value } from './common.ts';
 
 const Finding = z.object({
@@ -25,7 +25,7 @@ export const Diagnosis = z
     functions: z
       .array(
         z.object({
-          name: z.enum(BEATING),
+          name: z.enum(SCHEDULED_FUNCTIONS),
           lastAt: Time,
           tookMs: Ms,
           outcome: z

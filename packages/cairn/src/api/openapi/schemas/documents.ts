@@ -131,7 +131,7 @@ export const LogLine = z.object({
   kind: z
     .enum(['log', 'dropped'])
     .describe(
-      '`dropped` stands in the place of the first line of an attempt that was not kept. New kinds may be added. Ignore unknown kinds.',
+      '`dropped` replaces the first line of an attempt that was not kept. New kinds may be added. Ignore unknown kinds.',
     ),
   at: Time,
   level: z.enum(KEPT_LEVELS),

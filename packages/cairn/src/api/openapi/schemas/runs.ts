@@ -58,7 +58,7 @@ export const Wait = z
       .string()
       .optional()
       .describe(
-        'For the purpose `budget`: the UTC day whose budget the tenant has reached. The run goes on by itself at `dueAt`. Absent: the run has reached its own.',
+        'For the purpose `budget`: the UTC day whose budget the tenant has reached. The run resumes by itself at `dueAt`. Absent: the run has reached its own.',
       ),
     effectId: z.string().optional().describe('For the purpose `effect`: the effect in question.'),
     name: z.string().optional(),

@@ -9,6 +9,5 @@ import { diagnosisView } from '../../views/diagnosis.ts';
 export const readDiagnosis: ReadHandler<'GET', '/v1/diagnosis'> = async ({ deps, instance }) => {
   const { version, environment, diagnosis } = deps;
   const { project, publishes } = diagnosis.setup;
-  const looked = await instance.diagnostician.look();
-  return diagnosisView(looked, { version, environment, project, publishes });
+  return diagnosisView(await instance.diagnostician.diagnose(), { version, environment, project, publishes });
 };

@@ -1,8 +1,8 @@
 /** `GET /v1/runs/{id}?wait=…`: returns the run once it has ended, or its current state after the wait. A waiting request counts as a stream. */
 import { isRunId } from '../../../core/encoding/ids.ts';
 import { isOver } from '../../../core/run/state.ts';
+import { runNotFound } from '../../../operations/append-to-run.ts';
 import { type AwaitEndResult, awaitEnd } from '../../../operations/await-end.ts';
-import { runNotFound } from '../../../operations/outside-append.ts';
 import type { LoadedRun } from '../../../ports/run-store.ts';
 import { waitOf } from '../../query.ts';
 import type { Asked } from '../../route.ts';

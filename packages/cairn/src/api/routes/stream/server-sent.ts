@@ -35,7 +35,7 @@ export function frameText({ id, event, data }: Frame): string {
 }
 
 export interface EventStream<T> {
-  readonly told: AsyncGenerator<T>;
+  readonly source: AsyncGenerator<T>;
   readonly frame: (one: T) => string;
   /** Called once, however the stream ends. */
   readonly onEnd: () => void;
@@ -61,14 +61,14 @@ export function answerStream<T>(
   const leave = instance.places.take(caller.tenantId);
   const { clock, log } = deps.start;
   const gone = new AbortController();
-  const told = follow({
+  const source = follow({
     onlyNow,
     quietMs: HEARTBEAT_MS,
     until: clock.now() + STREAM_MS,
     signal: AbortSignal.any([gone.signal, deps.shutdown]),
   });
   return streamAnswer({
-    told,
+    source,
     frame,
     onEnd: leave,
     onCancel: () => gone.abort(),
@@ -77,7 +77,7 @@ export function answerStream<T>(
 }
 
 /** Takes the next item only when the reader wants it: nothing accumulates for a slow reader. */
-export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: EventStream<T>): Response {
+export function streamAnswer<T>({ source, frame, onEnd, onCancel, onError }: EventStream<T>): Response {
   const encoder = new TextEncoder();
   let isGone = false;
   const body = new ReadableStream<Uint8Array>({
@@ -86,7 +86,7 @@ export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: Event
     },
     async pull(controller) {
       try {
-        const { done, value } = await told.next();
+        const { done, value } = await source.next();
         // Its reader left while it waited: nothing can be closed any more, and `cancel` has seen to the end.
         if (isGone) return;
         if (!done) {
@@ -106,7 +106,7 @@ export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: Event
       isGone = true;
       onCancel();
       onEnd();
-      await told.return(undefined);
+      await source.return(undefined);
     },
   });
   return new Response(body, { headers: HEADERS });

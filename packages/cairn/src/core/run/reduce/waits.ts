@@ -28,10 +28,10 @@ export const waitReducers: Reducers<WaitEvent> = {
     };
   },
   wait_heartbeat: (state, { at, data: { waitId, dueAt } }) => {
-    const beating = openWait(state, waitId);
-    if (!beating.heartbeat) throw new Error(`run ${state.id}: wait '${waitId}' has no heartbeat`);
-    const beaten: EventWait = { ...beating, dueAt, heartbeat: { ...beating.heartbeat, lastAt: at } };
-    return { waits: state.waits.map((wait) => (wait === beating ? beaten : wait)) };
+    const wait = openWait(state, waitId);
+    if (!wait.heartbeat) throw new Error(`run ${state.id}: wait '${waitId}' has no heartbeat`);
+    const extended: EventWait = { ...wait, dueAt, heartbeat: { ...wait.heartbeat, lastAt: at } };
+    return { waits: state.waits.map((each) => (each === wait ? extended : each)) };
   },
   wait_resolved: (state, event) => {
     const { waitId, decision, signalId } = event.data;

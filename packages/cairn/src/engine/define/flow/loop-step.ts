@@ -69,7 +69,7 @@ export function loopStep(name: StepName, options: UncheckedOptions, more: unknow
       new Turns({ name, needs: step.needs, loop, turn, flow, seen, start }).run(),
   );
   const part: steps.FlowStep['code'] = (flow, { input }, start) => {
-    if (!start) throw new Error(`the part of the loop '${name.id}' was not told where it goes on`);
+    if (!start) throw new Error(`the part of the loop '${name.id}' has no position to continue from`);
     const given = input as PartInput;
     const seen = seenByPart(step.needs, given);
     return new Turns({ name, needs: step.needs, loop, turn, flow, seen, start }).runPart(given);
@@ -129,7 +129,7 @@ class Turns {
     const { start, loop } = this.#params;
     let { hasParts } = start;
     let { turn, state, isOver = false }: steps.LastTurn = start.last ?? { turn: 0, state: this.#initial() };
-    while (!isOver && this.#goesOn(turn, state)) {
+    while (!isOver && this.#continues(turn, state)) {
       const move = loopMove({ ...start, turn, from: undefined, max: loop.max, hasParts });
       if (move === 'limit') throw this.#tooMany();
       if (move === 'part') {
@@ -149,7 +149,7 @@ class Turns {
     const from = given.turn;
     let turn = from + (start.last?.turn ?? 0);
     let state = start.last ? start.last.state : given.state;
-    while (this.#goesOn(turn, state)) {
+    while (this.#continues(turn, state)) {
       if (loopMove({ ...start, turn, from, max: loop.max }) === 'return')
         return { state, turn, isOver: false };
       await this.#pause(turn, state);
@@ -189,11 +189,11 @@ class Turns {
     return parseFrozen(this.#textOf(state, 'before its first turn'));
   }
 
-  #goesOn(turn: number, state: unknown): boolean {
+  #continues(turn: number, state: unknown): boolean {
     const { name, loop, seen } = this.#params;
-    const goesOn: unknown = loop.while({ ...seen, state, turn } as never);
-    if (typeof goesOn === 'boolean') return goesOn;
-    const what = goesOn instanceof Promise ? 'a promise' : typeof goesOn;
+    const continues: unknown = loop.while({ ...seen, state, turn } as never);
+    if (typeof continues === 'boolean') return continues;
+    const what = continues instanceof Promise ? 'a promise' : typeof continues;
     throw new Fatal(`'while' of the loop '${name.id}' must return true or false, not ${what}`);
   }
 

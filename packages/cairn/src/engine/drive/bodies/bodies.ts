@@ -13,7 +13,7 @@ import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recorded } from '../../facts/output.ts';
 import { evaluatePolicy } from '../../policy.ts';
-import { tellEnd } from '../../tracing/ends.ts';
+import { endSpanWith } from '../../tracing/ends.ts';
 import { MOVED } from '../messages.ts';
 import type { Scope } from '../scope.ts';
 import { type BodyUnit, keyOf, type Unit } from '../step-inputs.ts';
@@ -79,7 +79,7 @@ export class Bodies {
   async run(unit: BodyUnit, execution: StepExecution, reserve: Cost = {}): Promise<void> {
     const running = this.#begin(unit, execution, reserve);
     const { span, abort } = running.attempt;
-    await tellEnd(span, this.#run(running), abort.signal);
+    await endSpanWith(span, this.#run(running), abort.signal);
   }
 
   /** Result of the attempt, once recorded; undefined: stopped before its body started. */

@@ -15,14 +15,14 @@ export class BodyReport implements BodyNews {
   /** Keys of bodies whose start is in no snapshot yet. */
   readonly #unshown = new Set<string>();
   /** Keys that the newest snapshot lists as running, including those of an earlier dispatch. */
-  #told: readonly string[];
+  #reported: readonly string[];
   #news = false;
 
   /** @param before what the dispatch before this one left in the snapshot */
   constructor(before: Pick<SoftState, 'inFlight' | 'running' | 'logs'> = {}) {
     this.log = new RunLog(before.logs);
     this.#last = new Map(before.inFlight?.map((progress) => [progress.step, progress]));
-    this.#told = before.running?.map(nameOf) ?? [];
+    this.#reported = before.running?.map(nameOf) ?? [];
   }
 
   note(progress: Progress): void {
@@ -66,11 +66,12 @@ export class BodyReport implements BodyNews {
 
   take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running' | 'logged'> {
     const running = letsGo ? [] : [...this.#running.values()].slice(0, MAX_RUNNING_TOLD);
-    const told = running.map(nameOf);
-    const isNew = told.length !== this.#told.length || told.some((name, at) => name !== this.#told[at]);
+    const names = running.map(nameOf);
+    const isNew =
+      names.length !== this.#reported.length || names.some((name, at) => name !== this.#reported[at]);
     const hasNews = this.#news;
     this.#unshown.clear();
-    this.#told = told;
+    this.#reported = names;
     this.#news = false;
     const logged = this.log.take();
     return {
@@ -82,7 +83,7 @@ export class BodyReport implements BodyNews {
 
   putBack(): void {
     for (const step of this.#running.keys()) this.#unshown.add(step);
-    this.#told = [UNKNOWN];
+    this.#reported = [UNKNOWN];
     this.#news = true;
     this.log.putBack();
   }

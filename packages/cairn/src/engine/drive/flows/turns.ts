@@ -48,13 +48,13 @@ export class Turns {
     this.#quietTurns = 0;
     if (this.#isWatching || this.#isOver) return;
     this.#isWatching = true;
-    this.#tellBusy();
+    this.#signalBusy();
     this.#params.guard(this.#watch());
   }
 
   end(): void {
     this.#isOver = true;
-    this.#tellQuiet();
+    this.#signalQuiet();
   }
 
   async #watch(): Promise<void> {
@@ -63,11 +63,11 @@ export class Turns {
       this.#quietTurns += 1;
     }
     this.#isWatching = false;
-    if (this.#params.isWaiting()) this.#tellQuiet();
+    if (this.#params.isWaiting()) this.#signalQuiet();
     if (!this.#isOver) this.#params.onQuiet();
   }
 
-  #tellBusy(): void {
+  #signalBusy(): void {
     const { observer } = this.#params;
     if (!observer || this.#settled) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -75,7 +75,7 @@ export class Turns {
     observer.busy(promise);
   }
 
-  #tellQuiet(): void {
+  #signalQuiet(): void {
     this.#settled?.();
     this.#settled = undefined;
   }

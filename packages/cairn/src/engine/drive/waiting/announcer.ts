@@ -26,7 +26,7 @@ const RUN_ENDS = 'the run ends or rests';
 export class Announcer {
   readonly #working: Working;
   /** Openings and registrations of waits that are under way. */
-  readonly #telling = new Set<Promise<unknown>>();
+  readonly #pending = new Set<Promise<unknown>>();
   /** Aborts when the dispatch must not fight for a place any longer. */
   readonly #hurry = new AbortController();
   /** Mailboxes that this dispatch joined for the run. */
@@ -37,18 +37,18 @@ export class Announcer {
   }
 
   /** Work that {@link quiet} waits for. */
-  tell<T>(work: Promise<T>): Promise<T> {
-    this.#telling.add(work);
-    const told = () => void this.#telling.delete(work);
-    work.then(told, told);
+  track<T>(work: Promise<T>): Promise<T> {
+    this.#pending.add(work);
+    const done = () => void this.#pending.delete(work);
+    work.then(done, done);
     return work;
   }
 
   /** Resolves once no announcement is in progress: a wait must not be registered after the run's end. */
   async quiet(): Promise<void> {
     this.#hurry.abort(RUN_ENDS);
-    while (this.#telling.size > 0) {
-      await Promise.allSettled(this.#telling);
+    while (this.#pending.size > 0) {
+      await Promise.allSettled(this.#pending);
       // A wait that has just been opened is announced when its message is handled.
       await undefined;
     }

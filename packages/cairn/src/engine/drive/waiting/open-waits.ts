@@ -23,7 +23,7 @@ export class OpenWaits {
   /** Ids of waits whose child was never started. */
   readonly neverStarted = new Set<string>();
   /** When a dispatch must tell the outside of waits of which this one could not; epoch ms. */
-  tellAgainAt: number | undefined;
+  announceAgainAt: number | undefined;
 
   get size(): number {
     return this.#held.size;

@@ -18,7 +18,7 @@ const TELL_AGAIN_FIRST_MS = 15_000;
 const TELL_AGAIN_CAP_MS = 3_600_000;
 
 /** Time of the next attempt to announce a wait. The interval grows with the age of the wait, because each attempt costs a claim and a release. */
-function tellAgainAt({ openedAt }: Wait, now: number, random: number): number {
+function announceAgainAt({ openedAt }: Wait, now: number, random: number): number {
   const bound = Math.min(TELL_AGAIN_CAP_MS, Math.max(TELL_AGAIN_FIRST_MS, now - openedAt));
   return now + Math.ceil(bound * (0.5 + random / 2));
 }
@@ -52,8 +52,8 @@ export function announced(working: Working, { wait, facts, place, failed }: Anno
   if (facts) endWait(working, wait, { facts, after: place && [{ kind: 'leave_mailbox', place }] });
   if (!failed) return;
   // This dispatch releases the run, and a later one repeats the announcement.
-  const at = tellAgainAt(wait, now, deps.random.unit());
-  waits.tellAgainAt = Math.min(waits.tellAgainAt ?? at, at);
+  const at = announceAgainAt(wait, now, deps.random.unit());
+  waits.announceAgainAt = Math.min(waits.announceAgainAt ?? at, at);
   deps.log.warn('wait_not_announced', { runId, waitId: wait.id, error: failed.message });
 }
 

@@ -12,7 +12,7 @@ import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
 import type { Budget } from '../budget.ts';
 import { carryOut, type Done } from '../carry-out.ts';
 import { type ErasingDeps, PAGE } from '../deps.ts';
-import { type Looked, lookAtLineage } from '../look-at-lineage.ts';
+import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
 
 type Count = { -readonly [K in keyof Gone]: number };
 
@@ -39,9 +39,9 @@ async function passLineages(deps: ErasingDeps, passing: Passing): Promise<Passed
   const left: string[] = [];
   let keptBy: Erasure['keptBy'];
   for (const root of passing.erasure.roots) {
-    const { done, looked } = await eraseLineage(deps, passing, root);
+    const { done, lineage } = await eraseLineage(deps, passing, root);
     if (done !== 'deleted' && done !== 'gone') left.push(root);
-    keptBy ??= reasonOf(looked);
+    keptBy ??= reasonOf(lineage);
   }
   if (left.length > 0) return { roots: left, state: 'open', keptBy };
   return { roots: [], state: 'done', keptBy: undefined, finishedAt: deps.clock.now() };
@@ -61,9 +61,9 @@ async function passTenant(deps: ErasingDeps, passing: Passing): Promise<Passed> 
     for (const { rootRunId } of page) {
       if (seen.has(rootRunId)) continue;
       seen.add(rootRunId);
-      const { done, looked } = await eraseLineage(deps, passing, rootRunId);
+      const { done, lineage } = await eraseLineage(deps, passing, rootRunId);
       isLeft ||= done !== 'deleted' && done !== 'gone';
-      keptBy ??= reasonOf(looked);
+      keptBy ??= reasonOf(lineage);
     }
     if (page.length < PAGE) break;
     if (budget.isSpent) return { ...open, keptBy };
@@ -83,22 +83,22 @@ async function passTenant(deps: ErasingDeps, passing: Passing): Promise<Passed> 
 
 interface Erased {
   readonly done: Done;
-  readonly looked: Looked;
+  readonly lineage: InspectedLineage;
 }
 
 async function eraseLineage(deps: ErasingDeps, passing: Passing, rootRunId: string): Promise<Erased> {
   const { budget, gone } = passing;
-  const looked = await lookAtLineage(deps, rootRunId);
-  budget.looked(Math.max(1, looked.members.length));
+  const lineage = await inspectLineage(deps, rootRunId);
+  budget.inspected(Math.max(1, lineage.members.length));
   // Before the run documents: by these it is known which records are theirs.
-  if (looked.decision.kind === 'delete')
-    for (const { runId } of looked.members)
+  if (lineage.decision.kind === 'delete')
+    for (const { runId } of lineage.members)
       if (!(await clear(passing, 'records', (limit) => deps.erasures.deleteRecordsOfRun(runId, limit))))
-        return { done: 'unfinished', looked };
-  const done = await carryOut(deps, { rootRunId, looked, budget });
+        return { done: 'unfinished', lineage };
+  const done = await carryOut(deps, { rootRunId, lineage, budget });
   if (done === 'marked')
-    for (const { runId } of looked.members) gone.published += await publishedOf(deps, runId);
-  return { done, looked };
+    for (const { runId } of lineage.members) gone.published += await publishedOf(deps, runId);
+  return { done, lineage };
 }
 
 async function publishedOf({ store }: ErasingDeps, runId: string): Promise<number> {
@@ -115,7 +115,7 @@ function clear(
   });
 }
 
-function reasonOf({ decision }: Looked): Erasure['keptBy'] {
+function reasonOf({ decision }: InspectedLineage): Erasure['keptBy'] {
   if (decision.kind !== 'keep') return undefined;
   const { why, runId } = decision.reason;
   return { why, runId };

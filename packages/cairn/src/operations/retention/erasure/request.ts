@@ -16,10 +16,10 @@ import type { JournalDeps } from '../../../journal/run-journal.ts';
 import { type SendDeps, sendUntilKnown } from '../../../journal/send-until-known.ts';
 import type { Page, PageRequest } from '../../../ports/run-store.ts';
 import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
-import { loadOwn } from '../../outside-append.ts';
+import { loadOwn } from '../../append-to-run.ts';
 import { Budget } from '../budget.ts';
 import { type ErasingDeps, MAX_MEMBERS, type TickBounds } from '../deps.ts';
-import { lookAtLineage } from '../look-at-lineage.ts';
+import { inspectLineage } from '../inspect-lineage.ts';
 import { pass } from './pass.ts';
 
 /** Most lineages of one erasure, including those of children: their ids are in one document. */
@@ -141,7 +141,7 @@ async function erasable(deps: EraseDeps, rootRunId: string): Promise<string[]> {
   const known = new Set([rootRunId]);
   for (const root of known) {
     const { members, decision } = await sendUntilKnown(deps, () =>
-      lookAtLineage({ ...deps, retentionOf: () => 0 }, root),
+      inspectLineage({ ...deps, retentionOf: () => 0 }, root),
     );
     if (decision.kind === 'keep' && !(roots.length > 0 && decision.reason.why === 'parent'))
       throw keptBy(decision.reason);

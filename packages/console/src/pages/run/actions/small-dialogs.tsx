@@ -22,7 +22,7 @@ export function CancelDialog({ runId, outdated, onClose }: OfRun) {
       verb="Cancel the run"
       danger
       plan={(reason) => cancelRun(runId, reason)}
-      label="Reason (may be left out; it stands in the journal)"
+      label="Reason (optional; recorded in the journal)"
       most={MOST_REASON}
       onClose={onClose}
     >
@@ -41,7 +41,7 @@ export function SuspendDialog({ runId, outdated, onClose }: OfRun) {
       title="Suspend the run"
       verb="Suspend it"
       plan={(reason) => suspendRun(runId, reason)}
-      label="Reason, for whoever finds it standing"
+      label="Reason (shown on the suspended run)"
       required
       most={MOST_REASON}
       onClose={onClose}

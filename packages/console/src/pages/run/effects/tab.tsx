@@ -44,7 +44,7 @@ export function EffectsTab() {
   if (pages.error && items.length === 0) return <Failure error={pages.error} again={pages.again} />;
   if (items.length === 0) {
     return (
-      <Empty title="The run did nothing outside">
+      <Empty title="The run called no external system">
         <p>What a step does through a capability is listed here, with its request and its result.</p>
       </Empty>
     );

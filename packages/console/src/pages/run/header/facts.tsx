@@ -199,7 +199,7 @@ function isWeb(url: string): boolean {
 
 function CostText({ cost }: { readonly cost: Run['cost'] }) {
   return (
-    <span title="Firestore operations and tasks at list price; without computing time and what people read">
+    <span title="Firestore operations and tasks at list price; without compute time, and without reads by the console and the API">
       {usdText(cost.usd)} <span className="dim">· {operationsText(cost)}</span>
     </span>
   );

@@ -56,7 +56,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
       onClose={onClose}
     >
       <div className="successor stack-small">
-        <p className="hint">{isItself ? 'It was held up, and goes on from where it is.' : what}</p>
+        <p className="hint">{isItself ? 'It was held up, and continues where it stopped.' : what}</p>
         {!isItself && (
           <FromChoice mode={mode} from={from} onFrom={(chosen) => setPlace(wordOf(chosen), 'replace')} />
         )}

@@ -11,7 +11,7 @@ const SAID = {
     'read once',
     'A list by a comparison or a beginning, or in another order, does not move by itself',
   ],
-  refused: ['bad', '✕', 'not live', 'The API refuses to tell of changes'],
+  refused: ['bad', '✕', 'not live', 'The API refuses to report changes'],
 } as const;
 
 export function LiveMark({ stream }: { readonly stream: StreamState }) {

@@ -4,7 +4,7 @@
  */
 import { FieldPath, type Firestore, type QuerySnapshot, Timestamp } from '@google-cloud/firestore';
 import { someAtOnce } from '../../core/some-at-once.ts';
-import type { LeftOver, SeenIndex, StoreLook, WakingRun } from '../../ports/diagnosis/store-look.ts';
+import type { LeftOver, SeenIndex, StoreProbe, WakingRun } from '../../ports/diagnosis/store-probe.ts';
 import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
@@ -26,7 +26,7 @@ export interface StoreLookOptions {
   readonly shards?: Shards;
 }
 
-export class FirestoreStoreLook implements StoreLook {
+export class FirestoreStoreProbe implements StoreProbe {
   readonly #paths: Paths;
   readonly #shards: Shards;
   readonly #probes: readonly IndexProbe[];
@@ -56,7 +56,7 @@ export class FirestoreStoreLook implements StoreLook {
   async waking(limit: number): Promise<readonly WakingRun[]> {
     const docs = await shardedPage({
       what: 'look for runs to be touched next',
-      shards: await this.#shards.look(),
+      shards: await this.#shards.read(),
       documents: this.#paths.runs(),
       by: 'wakeAt',
       members: ['wakeAt', 'head', 'lease.expiresAt', 'soft.leaseExtendedTo', 'soft.publishedSeq'],

@@ -4,7 +4,7 @@ import type { EventDraft } from '../../packages/cairn/src/core/run/events.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { OUTSIDE_PATIENCE_MS } from '../../packages/cairn/src/journal/append-unleased.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
-import { appendFromOutside } from '../../packages/cairn/src/operations/outside-append.ts';
+import { appendToRun } from '../../packages/cairn/src/operations/append-to-run.ts';
 import type { RunStore } from '../../packages/cairn/src/ports/run-store.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../support/intercept.ts';
@@ -82,9 +82,7 @@ describe('an append from outside', () => {
         { runId: missing, tenantId: 't1' },
         { runId: 'no id at all', tenantId: 't1' },
       ].map((whose) =>
-        appendFromOutside(world.deps, { ...whose, decide: () => [signal('s')] }).catch(
-          (error: unknown) => error,
-        ),
+        appendToRun(world.deps, { ...whose, decide: () => [signal('s')] }).catch((error: unknown) => error),
       ),
     );
     for (const refusal of refusals) {
@@ -99,7 +97,7 @@ describe('an append from outside', () => {
     const { world, runId } = await worldWithRun();
     const { store, calls } = busy(world, runId, 5);
     const heads: number[] = [];
-    const work = appendFromOutside(
+    const work = appendToRun(
       { ...world.deps, store },
       {
         runId,
@@ -125,7 +123,7 @@ describe('an append from outside', () => {
       timer: (delayMs: number, fire: () => void) =>
         world.clock.timer(delayMs, () => void foreign(world, runId, `at ${world.clock.now()}`).then(fire)),
     };
-    const work = appendFromOutside(
+    const work = appendToRun(
       { ...world.deps, clock, store: crowded },
       { runId, tenantId: 't1', decide: () => [signal('mine')] },
     );
@@ -139,7 +137,7 @@ describe('an append from outside', () => {
     const { world, runId } = await worldWithRun();
     const { store, calls } = busy(world, runId, Number.POSITIVE_INFINITY);
     const before = world.clock.now();
-    const work = appendFromOutside(
+    const work = appendToRun(
       { ...world.deps, store },
       { runId, tenantId: 't1', decide: () => [signal('mine')] },
     );
@@ -158,9 +156,7 @@ describe('an append from outside', () => {
     const decide = () => {
       throw new RangeError('no');
     };
-    await expect(appendFromOutside(world.deps, { runId, tenantId: 't1', decide })).rejects.toThrow(
-      RangeError,
-    );
+    await expect(appendToRun(world.deps, { runId, tenantId: 't1', decide })).rejects.toThrow(RangeError);
     expect(assertStored(world.db, runId).head).toBe(1);
   });
 
@@ -173,7 +169,7 @@ describe('an append from outside', () => {
       losses += 1;
       throw new OutcomeUnknown(method, 'gone');
     });
-    const work = appendFromOutside(
+    const work = appendToRun(
       { ...world.deps, store },
       { runId, tenantId: 't1', decide: () => [signal('mine')] },
     );

@@ -30,9 +30,9 @@ export type SeenTasks =
     }
   | { readonly kind: 'denied' };
 
-export interface QueueLook {
+export interface QueueProbe {
   /** All queues that drive runs: those of `drive` first, then those of each drive class. */
   readonly queues: readonly WatchedQueue[];
   /** One page of tasks at most. Throws what the service answered where it is none of the above. */
-  look(now: number, name: string): Promise<SeenQueue>;
+  inspect(now: number, name: string): Promise<SeenQueue>;
 }

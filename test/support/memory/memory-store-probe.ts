@@ -4,11 +4,11 @@ import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-d
 import type {
   LeftOver,
   SeenIndex,
-  StoreLook,
+  StoreProbe,
   WakingRun,
-} from '../../../packages/cairn/src/ports/diagnosis/store-look.ts';
+} from '../../../packages/cairn/src/ports/diagnosis/store-probe.ts';
 
-export class MemoryStoreLook implements StoreLook {
+export class MemoryStoreProbe implements StoreProbe {
   readonly #db: MemoryDatabase;
 
   constructor(db: MemoryDatabase) {

@@ -6,19 +6,19 @@ import {
   relativesOf,
 } from '../../core/retention/lineage.ts';
 import type { LineageMember } from '../../ports/runs/retention-store.ts';
-import { type LookDeps, MAX_MEMBERS } from './deps.ts';
+import { type LineageDeps, MAX_MEMBERS } from './deps.ts';
 
-export interface Looked {
+export interface InspectedLineage {
   readonly members: readonly LineageMember[];
   /** `gone`: there is no such lineage any more. */
   readonly decision: LineageDecision | { readonly kind: 'gone' };
 }
 
 /** @throws errors of the store, also for an unreadable run: then it is unknown whether anything may be deleted */
-export async function lookAtLineage(
-  { retention, retentionOf, clock, graceMs }: LookDeps,
+export async function inspectLineage(
+  { retention, retentionOf, clock, graceMs }: LineageDeps,
   rootRunId: string,
-): Promise<Looked> {
+): Promise<InspectedLineage> {
   const members = await retention.lineage(rootRunId, MAX_MEMBERS + 1);
   if (members.length > MAX_MEMBERS) {
     const reason = { why: 'too_many' as const, runId: rootRunId };

@@ -33,7 +33,7 @@ export interface WakingRun {
   readonly hasUnpublishedEvents: boolean;
 }
 
-export interface StoreLook {
+export interface StoreProbe {
   /** Tries every query that needs one. None, where the store has no indexes. */
   indexes(): Promise<readonly SeenIndex[]>;
   /** Collections cleaned by TTL that have documents which expired before this time; epoch ms. */

@@ -1,14 +1,17 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { type BeatingDeps, beating } from '../../../packages/cairn/src/operations/diagnosis/beating.ts';
+import {
+  type HeartbeatDeps,
+  withHeartbeat,
+} from '../../../packages/cairn/src/operations/diagnosis/with-heartbeat.ts';
 import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
 import { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 import { MemoryHeartbeatStore } from '../../support/memory/memory-heartbeat-store.ts';
 
 let clock: VirtualClock;
-let deps: BeatingDeps;
+let deps: HeartbeatDeps;
 let log: CollectedLog;
-const beats = async () => (await deps.heartbeats.read()).beats;
+const latest = async () => (await deps.heartbeats.read()).latest;
 
 beforeEach(() => {
   clock = new VirtualClock();
@@ -22,13 +25,13 @@ beforeEach(() => {
 });
 
 test('a function that ends notes when, how long it took, and what it found', async () => {
-  await beating(deps, 'checkRuns', async () => {
+  await withHeartbeat(deps, 'checkRuns', async () => {
     clock.jump(250);
     return { found: { checked: 3, problems: { JOURNAL_GAP: 1 } } };
   });
-  await beating(deps, 'recoverRuns', async () => ({ off: true }));
+  await withHeartbeat(deps, 'recoverRuns', async () => ({ off: true }));
   const at = clock.now();
-  expect(await beats()).toEqual({
+  expect(await latest()).toEqual({
     checkRuns: { at, tookMs: 250, outcome: 'done' },
     found: { at, checked: 3, problems: { JOURNAL_GAP: 1 } },
     recoverRuns: { at, tookMs: 0, outcome: 'off' },
@@ -37,9 +40,9 @@ test('a function that ends notes when, how long it took, and what it found', asy
 });
 
 test('one that fails notes why in a sentence, and still fails', async () => {
-  const failing = beating(deps, 'recoverRuns', () => Promise.reject(new Error('x'.repeat(5_000))));
+  const failing = withHeartbeat(deps, 'recoverRuns', () => Promise.reject(new Error('x'.repeat(5_000))));
   await expect(failing).rejects.toThrow('xxx');
-  const { recoverRuns } = await beats();
+  const { recoverRuns } = await latest();
   expect(recoverRuns).toMatchObject({ outcome: 'failed', error: 'x'.repeat(300) });
 });
 
@@ -48,13 +51,13 @@ test('a sign that cannot be written is logged, and changes nothing for the funct
     ...deps,
     heartbeats: {
       read: () => deps.heartbeats.read(),
-      beat: () => Promise.reject(new Error('no store')),
+      record: () => Promise.reject(new Error('no store')),
     },
   };
-  await beating(deaf, 'fireSchedules', async () => ({}));
-  await expect(beating(deaf, 'fireSchedules', () => Promise.reject(new Error('its own')))).rejects.toThrow(
-    'its own',
-  );
+  await withHeartbeat(deaf, 'fireSchedules', async () => ({}));
+  await expect(
+    withHeartbeat(deaf, 'fireSchedules', () => Promise.reject(new Error('its own'))),
+  ).rejects.toThrow('its own');
   expect(log.lines.map(({ level, event }) => `${level} ${event}`)).toEqual([
     'warn heartbeat_not_noted',
     'warn heartbeat_not_noted',

@@ -2,9 +2,9 @@
  * Reads from Cloud Tasks the state of a queue that drives runs: whether it runs, and how much waits in it. Takes a role that
  * putting tasks into it does not; without that role it says so.
  *
- * Must not: change anything, or look into a task.
+ * Must not: change anything, or read the content of a task.
  */
-import type { QueueLook, SeenQueue, SeenTasks } from '../ports/diagnosis/queue-look.ts';
+import type { QueueProbe, SeenQueue, SeenTasks } from '../ports/diagnosis/queue-probe.ts';
 import { GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
 
 /** The part of `CloudTasksClient` that this adapter uses. */
@@ -32,7 +32,7 @@ interface ListedTask {
   } | null;
 }
 
-export interface CloudTasksLookOptions {
+export interface CloudTasksProbeOptions {
   readonly client: QueueClient;
   readonly project: string;
   readonly location: string;
@@ -45,16 +45,16 @@ const CALL: GaxCallOptions = { timeout: 5_000, retry: null };
 
 const STATES = { RUNNING: 'running', PAUSED: 'paused', DISABLED: 'disabled' } as const;
 
-export class CloudTasksLook implements Pick<QueueLook, 'look'> {
+export class CloudTasksProbe implements Pick<QueueProbe, 'inspect'> {
   readonly #client: QueueClient;
   readonly #location: string;
 
-  constructor({ client, project, location }: CloudTasksLookOptions) {
+  constructor({ client, project, location }: CloudTasksProbeOptions) {
     this.#client = client;
     this.#location = `projects/${project}/locations/${location}`;
   }
 
-  async look(now: number, queue: string): Promise<SeenQueue> {
+  async inspect(now: number, queue: string): Promise<SeenQueue> {
     const name = `${this.#location}/queues/${queue}`;
     try {
       const [{ state }] = await this.#client.getQueue({ name }, CALL);

@@ -6,15 +6,15 @@
 import { messageOf } from '../../core/thrown.ts';
 import type { Clock } from '../../ports/clock.ts';
 import {
-  type BeatingFunction,
   type Heartbeat,
   type HeartbeatStore,
-  MAX_BEAT_ERROR_CHARS,
+  MAX_HEARTBEAT_ERROR_CHARS,
   type SampleFound,
+  type ScheduledFunction,
 } from '../../ports/diagnosis/heartbeats.ts';
 import type { Log } from '../../ports/log.ts';
 
-export interface BeatingDeps {
+export interface HeartbeatDeps {
   readonly heartbeats: HeartbeatStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,9 +30,9 @@ export interface Worked {
 }
 
 /** @throws what the work threw */
-export async function beating(
-  deps: BeatingDeps,
-  name: BeatingFunction,
+export async function withHeartbeat(
+  deps: HeartbeatDeps,
+  name: ScheduledFunction,
   work: () => Promise<Worked>,
 ): Promise<void> {
   const begunAt = deps.clock.now();
@@ -42,23 +42,23 @@ export async function beating(
   };
   try {
     const { off = false, found } = await work();
-    const beat = ended(off ? 'off' : 'done');
-    await note(deps, name, beat, found && { at: beat.at, ...found });
+    const heartbeat = ended(off ? 'off' : 'done');
+    await note(deps, name, heartbeat, found && { at: heartbeat.at, ...found });
   } catch (error) {
     const message = messageOf(error);
-    await note(deps, name, ended('failed', message.slice(0, MAX_BEAT_ERROR_CHARS)));
+    await note(deps, name, ended('failed', message.slice(0, MAX_HEARTBEAT_ERROR_CHARS)));
     throw error;
   }
 }
 
 async function note(
-  { heartbeats, log, installation }: BeatingDeps,
-  name: BeatingFunction,
-  beat: Heartbeat,
+  { heartbeats, log, installation }: HeartbeatDeps,
+  name: ScheduledFunction,
+  heartbeat: Heartbeat,
   found?: SampleFound,
 ): Promise<void> {
   try {
-    await heartbeats.beat(name, beat, { installation, found });
+    await heartbeats.record(name, heartbeat, { installation, found });
   } catch (error) {
     log.warn('heartbeat_not_noted', { function: name, error });
   }

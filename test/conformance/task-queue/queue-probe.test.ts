@@ -1,7 +1,7 @@
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { lazyQueueLook } from '../../../packages/cairn/src/platform/clients/tasks.ts';
-import { CloudTasksLook, type QueueClient } from '../../../packages/cairn/src/queue/cloud-tasks-look.ts';
+import { lazyQueueProbe } from '../../../packages/cairn/src/platform/clients/tasks.ts';
+import { CloudTasksProbe, type QueueClient } from '../../../packages/cairn/src/queue/cloud-tasks-probe.ts';
 import { LOCATION, startTasks, type TasksFixture } from '../../local/tasks/tasks-fixture.ts';
 
 const DRIVE = `${LOCATION}/queues/drive`;
@@ -16,7 +16,7 @@ afterAll(() => tasks.stop());
 
 const called = (name: string) => ({ name, targetUrl: 'http://127.0.0.1:1/' });
 const look = () =>
-  lazyQueueLook({
+  lazyQueueProbe({
     project: 'demo-cairn',
     region: 'us-central1',
     tasksHost: tasks.server.host,
@@ -37,13 +37,13 @@ beforeEach(() => {
 });
 
 test('a queue that is not there is missing', async () => {
-  expect(await look().look(now, 'drive')).toEqual({ kind: 'missing' });
+  expect(await look().inspect(now, 'drive')).toEqual({ kind: 'missing' });
 });
 
 test('a queue tells whether it runs, how much is in it, and for how long the first has been due', async () => {
   await tasks.client.createQueue({ parent: LOCATION, queue: { name: DRIVE } });
   const counted = { kind: 'counted', isCut: false };
-  expect(await look().look(now, 'drive')).toEqual({
+  expect(await look().inspect(now, 'drive')).toEqual({
     kind: 'seen',
     state: 'running',
     tasks: { ...counted, depth: 0 },
@@ -51,7 +51,7 @@ test('a queue tells whether it runs, how much is in it, and for how long the fir
   await tasks.client.pauseQueue({ name: DRIVE });
   await add(0);
   await add(3_600_000);
-  expect(await look().look(now + 90_500, 'drive')).toEqual({
+  expect(await look().inspect(now + 90_500, 'drive')).toEqual({
     kind: 'seen',
     state: 'paused',
     tasks: { ...counted, depth: 2, oldestDueAt: now },
@@ -65,8 +65,8 @@ test('each queue is looked at by its name, those of drive classes too', async ()
     { name: 'drive-heavy', isAlone: false },
     { name: 'drive-heavyAlone', isAlone: true },
   ]);
-  expect(await look().look(now, 'drive-heavy')).toEqual({ kind: 'missing' });
-  expect(await look().look(now, 'driveAlone')).toEqual({ kind: 'missing' });
+  expect(await look().inspect(now, 'drive-heavy')).toEqual({ kind: 'missing' });
+  expect(await look().inspect(now, 'driveAlone')).toEqual({ kind: 'missing' });
 });
 
 test('several queues of one function are looked at, each named with the one that takes its tasks if it is missing', () => {
@@ -75,7 +75,7 @@ test('several queues of one function are looked at, each named with the one that
     alone: called(`${name}Alone`),
     spread: { queues: 2, perTenant: 1 },
   });
-  const { queues } = lazyQueueLook({
+  const { queues } = lazyQueueProbe({
     project: 'demo-cairn',
     region: 'us-central1',
     tasksHost: tasks.server.host,
@@ -90,12 +90,12 @@ test('several queues of one function are looked at, each named with the one that
 
 test('more than a page is not counted', async () => {
   await Promise.all(Array.from({ length: 999 }, () => add(3_600_000)));
-  expect(await look().look(now, 'drive')).toMatchObject({ tasks: { depth: 1_000, isCut: true } });
+  expect(await look().inspect(now, 'drive')).toMatchObject({ tasks: { depth: 1_000, isCut: true } });
 });
 
 const refusing = (code: number) => () => Promise.reject(Object.assign(new Error(`status ${code}`), { code }));
 const made = (client: Partial<QueueClient>) =>
-  new CloudTasksLook({
+  new CloudTasksProbe({
     client: {
       getQueue: async () => [{ state: 'RUNNING' }],
       listTasks: async () => [[], null],
@@ -106,13 +106,13 @@ const made = (client: Partial<QueueClient>) =>
   });
 
 test('who may not see it is told so, be it of the queue or of its tasks', async () => {
-  expect(await made({ getQueue: refusing(7) }).look(0, 'drive')).toEqual({ kind: 'denied' });
-  expect(await made({ listTasks: refusing(7) }).look(0, 'drive')).toEqual({
+  expect(await made({ getQueue: refusing(7) }).inspect(0, 'drive')).toEqual({ kind: 'denied' });
+  expect(await made({ listTasks: refusing(7) }).inspect(0, 'drive')).toEqual({
     kind: 'seen',
     state: 'running',
     tasks: { kind: 'denied' },
   });
-  await expect(made({ getQueue: refusing(14) }).look(0, 'drive')).rejects.toThrow('status 14');
+  await expect(made({ getQueue: refusing(14) }).inspect(0, 'drive')).rejects.toThrow('status 14');
 });
 
 test('the client of the library fits', () => {

@@ -12,7 +12,7 @@ import { sendUntilKnown } from '../journal/send-until-known.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 
-export interface OutsideAppend {
+export interface RunAppend {
   readonly runId: string;
   /** Tenant of the caller: another tenant's run is answered exactly as one that does not exist. */
   readonly tenantId: string;
@@ -20,10 +20,7 @@ export interface OutsideAppend {
 }
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (send the same again), or what `decide` throws */
-export async function appendFromOutside(
-  deps: JournalDeps,
-  { decide, ...whose }: OutsideAppend,
-): Promise<Appended> {
+export async function appendToRun(deps: JournalDeps, { decide, ...whose }: RunAppend): Promise<Appended> {
   const loaded = await loadOwn(deps, whose);
   try {
     return await appendUnleased(deps, loaded, decide);
@@ -40,7 +37,7 @@ export async function appendFromOutside(
 /** The run, if it is the caller's. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
 export async function loadOwn(
   deps: JournalDeps,
-  { runId, tenantId }: Omit<OutsideAppend, 'decide'>,
+  { runId, tenantId }: Omit<RunAppend, 'decide'>,
 ): Promise<LoadedRun> {
   const load = () => deps.store.load(runId, tenantId);
   const loaded = isRunId(runId) ? await sendUntilKnown(deps, load) : undefined;
