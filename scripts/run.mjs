@@ -1,16 +1,14 @@
-// Runs one of the project's commands on a bare machine: installs what is missing, then hands over to the
-// Node version the project pins (devDependency `node`). Must run on any Node >= 20, so: no dependencies, plain JS.
+// Runs one of the project's commands on a bare machine: installs what is missing (install.mjs), then hands over to the
+// Node version the project pins (dependency `node`). Must run on any Node >= 20, so: no dependencies, plain JS.
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { helpText } from './help.mjs';
-import { installedText, installText } from './install-progress.mjs';
+import { install, pinnedNodeOf, pinnedPath } from './install.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const pinnedNode = join(root, 'node_modules/node/bin/node');
+const pinnedNode = pinnedNodeOf(root);
 const quiet = ['--disable-warning=ExperimentalWarning'];
 /** As packages/local/src/node-flags.ts has them, which says why. */
 const cloud = [...quiet, '--invocation-count-for-maglev=40', '--minimum-invocations-after-ic-update=40'];
@@ -22,6 +20,9 @@ const buildTestFunctions = [join(root, 'scripts/test-functions/build.mjs')];
 const [name, ...args] = process.argv.slice(2);
 /** An example beside the shipped workflows; a later `--functions` counts, and firebase-tools serves the folder functions/. */
 const exampleFunctions = args.includes('--emulators') ? [] : ['--functions', 'examples/order/functions.ts'];
+
+/** Commands that need no tools for tests and checks, which are a third of the installation. */
+const FOR_USE = new Set(['start', 'firestore', 'cairn']);
 
 /** Each command is a list of node invocations, run in order until one fails. */
 const commands = {
@@ -81,7 +82,7 @@ if (!invocations) {
   process.stderr.write(helpText(name));
   process.exit(2);
 }
-await install();
+await install(root, { forUse: FOR_USE.has(name) });
 /**
  * Every process that is started keeps its compiled modules for the next, from its first module on: `enableCompileCache()` in a main comes
  * after that main's own imports were stripped of their types. The folder is Node's usual one; an entry counts for the very same source only.
@@ -89,7 +90,7 @@ await install();
 const env = {
   NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
   ...process.env,
-  PATH: pinnedPath(),
+  PATH: pinnedPath(root),
 };
 for (const [i, invocation] of invocations.entries()) {
   const argv = [...invocation, ...args];
@@ -98,88 +99,6 @@ for (const [i, invocation] of invocations.entries()) {
     const { status } = spawnSync(pinnedNode, argv, { cwd: root, env, stdio: 'inherit' });
     if (status !== 0) process.exit(status ?? 1);
   }
-}
-
-/**
- * Installs unless the lock file is the one installed last. `npm install --no-save`, not `npm ci`: it takes the
- * locked versions too, and keeps what is there. npm's own talk goes to standard error.
- */
-async function install() {
-  const lock = readFileSync(join(root, 'package-lock.json'));
-  const stamp = join(root, 'node_modules/.cairn-installed');
-  const wanted = createHash('sha256').update(lock).digest('hex');
-  if (existsSync(pinnedNode) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  await npmInstall(process.env, lock);
-  // An npm leaves out optional packages, such as compiled parts, that want a newer Node than it runs on, and says nothing.
-  // Now there is one, and npm runs on the first that it finds; it is to trust whom this machine's own Node trusts.
-  if (leftOut(lock).length > 0)
-    await npmInstall({ ...process.env, PATH: pinnedPath(), NODE_OPTIONS: '--use-system-ca' }, lock);
-  // Made anew: a copy of this folder by hard links has packages of its own.
-  rmSync(stamp, { force: true });
-  writeFileSync(stamp, wanted);
-}
-
-async function npmInstall(env, lock) {
-  const over = showProgress(lock);
-  const status = await new Promise((resolve) => {
-    const npm = spawn('npm', ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'], {
-      cwd: root,
-      env,
-      stdio: ['ignore', 2, 2],
-      shell: process.platform === 'win32',
-    });
-    npm.once('error', () => resolve(1));
-    npm.once('exit', (code) => resolve(code ?? 1));
-  });
-  over(status === 0);
-  if (status === 0) return;
-  process.stderr.write('cairn: `npm install` failed; see its output above\n');
-  process.exit(status);
-}
-
-/** Reports on standard error how many packages are there: on a terminal in one line, elsewhere every ten seconds. Returns its end. */
-function showProgress(lock) {
-  // An optional package may be left out, unless it is the part for this machine.
-  const paths = packagesOf(lock)
-    .filter(([, { optional, os, cpu }]) => !optional || os || cpu)
-    .map(([path]) => path);
-  const began = Date.now();
-  const { isTTY } = process.stderr;
-  const show = (isDone = false) => {
-    const there = paths.filter((path) => existsSync(join(root, path, 'package.json'))).length;
-    const seconds = Math.round((Date.now() - began) / 1_000);
-    const text = isDone ? installedText(there, seconds) : installText({ there, of: paths.length, seconds });
-    // A line can be shorter than the one before it.
-    process.stderr.write(isTTY ? `\r${text}\x1b[K` : `${text}\n`);
-  };
-  show();
-  const ticker = setInterval(show, isTTY ? 500 : 10_000);
-  return (isDone) => {
-    clearInterval(ticker);
-    show(isDone);
-    if (isTTY) process.stderr.write('\n');
-  };
-}
-
-/** Optional packages of the lock file that are for this machine and are not there. */
-function leftOut(lock) {
-  return packagesOf(lock)
-    .filter(([path, { optional, os, cpu }]) => optional && (os || cpu) && !existsSync(join(root, path)))
-    .map(([path]) => path);
-}
-
-/** Packages of the lock file that npm installs on this machine, with their paths. */
-function packagesOf(lock) {
-  const isFor = (words, mine) => words === undefined || words.includes(mine);
-  const libc = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
-  return Object.entries(JSON.parse(lock).packages)
-    .filter(([path, { link }]) => path.startsWith('node_modules/') && !link)
-    .filter(([, { os, cpu }]) => isFor(os, process.platform) && isFor(cpu, process.arch))
-    .filter(([, one]) => process.platform !== 'linux' || isFor(one.libc, libc));
-}
-
-function pinnedPath() {
-  return `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}`;
 }
 
 /** Replaces this process where Node can, so that a signal sent to it reaches the program itself. */

@@ -131,6 +131,16 @@ describe('the packages', () => {
     expect(undeclared(needed, folder === 'packages/console' ? all : own)).toEqual([]);
   });
 
+  // `npm start` and `npm run cairn` do without devDependencies (scripts/install.mjs).
+  test.each(PACKAGES)('the root has what %s needs among its dependencies', (folder) => {
+    const { dependencies, devDependencies } = manifest(folder);
+    const own = new Set(PACKAGES.map((name) => manifest(name).name));
+    // The console is built by `npm start`.
+    const needed = folder === 'packages/console' ? devDependencies : dependencies;
+    const missing = Object.keys(needed ?? {}).filter((name) => !own.has(name) && !root.dependencies?.[name]);
+    expect(missing).toEqual([]);
+  });
+
   test('have one version', () => {
     expect(new Set(PACKAGES.map((name) => manifest(name).version)).size).toBe(1);
   });

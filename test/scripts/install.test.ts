@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 // Plain JS, since it runs before anything is installed.
-const url = new URL('../../scripts/install-progress.mjs', import.meta.url);
+const url = new URL('../../scripts/install.mjs', import.meta.url);
 const { installedText, installText } = (await import(url.href)) as {
   installText(of: { there: number; of: number; seconds: number }): string;
   installedText(there: number, seconds: number): string;
