@@ -7,6 +7,7 @@ import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, control, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
+import { servesAgents } from '../mcp/stdio.suite.ts';
 import { eventually } from '../system/support.ts';
 
 const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
@@ -70,6 +71,9 @@ test("the command line finds the cloud of a directory, and its key is nobody els
     out: expect.stringContaining(`✓ ${cloud.ready.gateway} answers`),
   });
 });
+
+// Before any test ends the cloud.
+servesAgents(() => folder);
 
 test('a run that is watched shows that its worker died and that it came back, and the watch outlives the whole cloud', async () => {
   const release = join(folder, 'release');

@@ -1,51 +1,38 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** `cairn mcp` as an agent runs it, for a test file that has a local cloud. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { type CloudProcess, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
-import { builtFunctions } from '../../scripts/test-functions/built.ts';
 import { eventually } from '../system/support.ts';
 
 const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
-const functionsModule = builtFunctions(join(import.meta.dirname, '../system/fixtures/functions.ts'));
 
-let folder: string;
-let cloud: CloudProcess;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'cairn-mcp-'));
-  cloud = await startCloudProcess({ data: join(folder, 'data'), functionsModule, keepsSpare: false });
-});
-afterAll(async () => {
-  cloud.process.kill('SIGTERM');
-  await cloud.ended;
-  rmSync(folder, { recursive: true, force: true });
-});
-
-test('`cairn mcp` serves the local cloud to an agent: it starts a run, watches it end, and leaves', async () => {
-  const { CAIRN_URL: _, CAIRN_API_KEY: __, ...env } = process.env;
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', MAIN, 'mcp', '--local', 'data'],
-    cwd: folder,
-    env: env as Record<string, string>,
+/** @param folderOf folder with the data directory `data` of the cloud, once that is there */
+export function servesAgents(folderOf: () => string): void {
+  test('`cairn mcp` serves the local cloud to an agent: it starts a run, watches it end, and leaves', async () => {
+    const folder = folderOf();
+    const { CAIRN_URL: _, CAIRN_API_KEY: __, ...env } = process.env;
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: ['--disable-warning=ExperimentalWarning', MAIN, 'mcp', '--local', 'data'],
+      cwd: folder,
+      env: env as Record<string, string>,
+    });
+    const agent = new Client({ name: 'test', version: '1' });
+    await agent.connect(transport);
+    const call = async (name: string, args: Record<string, unknown>) =>
+      // biome-ignore lint/suspicious/noExplicitAny: the data of any tool
+      (await agent.callTool({ name, arguments: args })).structuredContent as any;
+    const start = { type: 'slow', input: { ms: 0, notes: join(folder, 'notes-of-agent') } };
+    const { token } = await call('preview_start_run', start);
+    const { runId } = await call('start_run', { ...start, token });
+    await eventually('the run to end', async () => {
+      const { run } = await call('get_run', { runId });
+      return run.status === 'completed' ? true : undefined;
+    });
+    const { newestEvents } = await call('get_run', { runId, events: 3 });
+    expect(newestEvents).toHaveLength(3);
+    expect(newestEvents.at(-1)).toMatchObject({ type: 'run_completed' });
+    await agent.close();
   });
-  const agent = new Client({ name: 'test', version: '1' });
-  await agent.connect(transport);
-  const call = async (name: string, args: Record<string, unknown>) =>
-    // biome-ignore lint/suspicious/noExplicitAny: the data of any tool
-    (await agent.callTool({ name, arguments: args })).structuredContent as any;
-  const start = { type: 'slow', input: { ms: 0, notes: join(folder, 'notes') } };
-  const { token } = await call('preview_start_run', start);
-  const { runId } = await call('start_run', { ...start, token });
-  await eventually('the run to end', async () => {
-    const { run } = await call('get_run', { runId });
-    return run.status === 'completed' ? true : undefined;
-  });
-  const { newestEvents } = await call('get_run', { runId, events: 3 });
-  expect(newestEvents).toHaveLength(3);
-  expect(newestEvents.at(-1)).toMatchObject({ type: 'run_completed' });
-  await agent.close();
-});
+}
