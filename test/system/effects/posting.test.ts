@@ -28,6 +28,7 @@ beforeAll(async () => {
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
     functionsModule: builtFunctions(join(import.meta.dirname, '../../../functions/src/index.ts')),
+    keepsSpare: false,
     // Environment of a GitHub CI job.
     env: { GITHUB_API_URL: 'https://api.github.invalid', GITHUB_TOKEN: 'real' },
   });
