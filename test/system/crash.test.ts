@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../scripts/demo/journal.ts';
 import { ended, eventually, startRun, startTestCloud } from './support.ts';
 
@@ -11,36 +10,12 @@ function notesIn(file: string): { what: string; pid: number }[] {
   return lines.map((line) => ({ what: line.split(' ')[0] ?? '', pid: Number(line.split(' ')[1]) }));
 }
 
-/** For the start of two clouds on a busy machine. */
+/** For the start of a cloud on a busy machine. */
 const PATIENCE_MS = 480_000;
 
-/** Each waits most of its time, for a new worker or for a lease to run out: beside each other they take as long as the longest. */
+/** One that is killed: doors/killed-worker.test.ts. */
 describe('a worker that dies', () => {
-  test.concurrent(
-    'killed in a step, its run is resumed by another and completes once',
-    async () => {
-      const cloud = await startTestCloud('sqlite', { keepsSpare: true });
-      try {
-        const { ready, folder } = cloud;
-        const notes = join(folder, 'notes');
-        const { runId } = (await (await startRun(ready, 'slow', { ms: 5_000, notes })).json()) as {
-          runId: string;
-        };
-        const { pid } = await eventually('the step to begin', () => notesIn(notes)[0]);
-        process.kill(pid, 'SIGKILL');
-        const run = await ended(ready, runId);
-        expect(run).toMatchObject({ status: 'completed', resumeCount: 1 });
-        expect(notesIn(notes).map(({ what }) => what)).toEqual(['begin', 'begin', 'end']);
-        const { workers } = await control<Ready['pids']>(ready, 'GET', '/pids');
-        expect(workers).not.toContain(pid);
-      } finally {
-        await cloud.stop();
-      }
-    },
-    PATIENCE_MS,
-  );
-
-  test.concurrent(
+  test(
     'stopped past its lease and continued, it writes nothing more (J3)',
     async () => {
       // A lease lasts 90 s; this cloud is told to make it 5, since the test waits until one has run out.

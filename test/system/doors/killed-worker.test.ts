@@ -1,12 +1,22 @@
 /**
- * The worker that answers is killed once its commit is durable and before it can make the task: real processes, real
+ * Killed workers: one in a step, and one that answers, once its commit is durable and before it can make the task. Real processes, real
  * clients, the local cloud.
  */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { READY_GRACE_MS } from '../../../packages/cairn/src/core/run/wake.ts';
 import { control, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import { eventually, look, type RunView, startTestCloud, type TestCloud } from '../support.ts';
+import {
+  ended,
+  eventually,
+  look,
+  type RunView,
+  startRun,
+  startTestCloud,
+  type TestCloud,
+} from '../support.ts';
 import { SOURCES, type Source } from './sources.ts';
 
 /** The longest there is, and longer than any request has time for: who waits for this answer waits until he dies, or his time is up. */
@@ -32,6 +42,21 @@ function rested({ rest }: Source, runId: string | undefined): Promise<RunView> {
     return run?.status === rest ? run : undefined;
   });
 }
+
+test('a run whose worker is killed in a step is resumed by another and completes once', async () => {
+  const { ready, folder } = cloud;
+  const file = join(folder, 'notes');
+  const notes = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);
+  const started = await startRun(ready, 'slow', { ms: 5_000, notes: file });
+  const { runId } = (await started.json()) as { runId: string };
+  const begun = await eventually('the step to begin', () => notes()[0]);
+  const pid = Number(begun.split(' ')[1]);
+  process.kill(pid, 'SIGKILL');
+  expect(await ended(ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
+  expect(notes().map((line) => line.split(' ')[0])).toEqual(['begin', 'begin', 'end']);
+  const { workers } = await control<Ready['pids']>(ready, 'GET', '/pids');
+  expect(workers).not.toContain(pid);
+});
 
 describe('a worker killed between the record and the task', () => {
   test.each(SOURCES)('of a request by $name leaves one run, which the next request names', async (source) => {

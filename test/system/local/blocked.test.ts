@@ -13,6 +13,7 @@ import {
   startTestCloud,
   type TestCloud,
 } from '../support.ts';
+import { leaseWaits } from './lease-wait.suite.ts';
 
 let cloud: TestCloud;
 
@@ -51,6 +52,9 @@ const LEASE_OVER_MS = 95_000;
 
 describe('on a cloud that waits for its workers', () => {
   serve(PATIENT_S);
+
+  // The first one: it counts dispatches.
+  leaseWaits(() => cloud);
 
   test('a body that blocks its process runs once though it is busy for seconds, and meanwhile the API starts and shows runs', async () => {
     const input = { ms: 3_500, notes: join(cloud.folder, 'busy') };

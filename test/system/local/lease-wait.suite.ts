@@ -1,10 +1,10 @@
-/** A worker that dies with a step under way that must not run twice: who says how long its run waits, on real processes. */
+/** A worker that dies with a step under way that must not run twice: its run says how long it waits. Kills a worker and moves the clock by a lease. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { control } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import { ended, eventually, look, type RunView, startRun, startTestCloud } from '../support.ts';
+import { ended, eventually, look, type RunView, startRun, type TestCloud } from '../support.ts';
 
 interface Waiting extends RunView {
   readonly leaseWait?: { readonly until: string; readonly steps: readonly string[]; readonly why: string };
@@ -17,10 +17,10 @@ interface Meter {
 /** More than a lease. */
 const LEASE_OVER_MS = 95_000;
 
-test('its run says for which step it waits and until when, though its task is delivered again, and goes on at that time', async () => {
-  const cloud = await startTestCloud('memory', { keepsSpare: true });
-  try {
-    const { ready, folder } = cloud;
+/** @param cloudOf the cloud, in memory and with a spare worker, once it is there */
+export function leaseWaits(cloudOf: () => TestCloud): void {
+  test('a run whose worker died says for which step it waits and until when, though its task is delivered again, and goes on at that time', async () => {
+    const { ready, folder } = cloudOf();
     const notes = join(folder, 'blocking');
     const answer = await startRun(ready, 'blocking', { notes });
     const { runId } = (await answer.json()) as { runId: string };
@@ -52,7 +52,5 @@ test('its run says for which step it waits and until when, though its task is de
     expect(intact).toBe(true);
     expect(readFileSync(notes, 'utf8').match(/begin/g)).toHaveLength(1);
     expect(await look<Waiting>(ready, `/v1/runs/${runId}`)).not.toHaveProperty('leaseWait');
-  } finally {
-    await cloud.stop();
-  }
-});
+  });
+}
