@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { BLOCKED_CODES } from '../../packages/cairn/src/core/decisions/blocked.ts';
 import { ERROR_CODES } from '../../packages/cairn/src/core/errors.ts';
 import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
 import {
@@ -210,6 +211,19 @@ describe('what would move a run', () => {
   ])('%j', (facts, words) => {
     expect(commands(facts)).toEqual(words);
   });
+
+  test.each(['waiting_external', 'awaiting_approval', 'replaying'] as const)(
+    'a blocked run (%s) is not said to continue when somebody looks at it next',
+    (status) => {
+      for (const code of BLOCKED_CODES) {
+        const blocked = { code, message: 'The run is blocked.', help: 'Deploy it.', since: AT };
+        const { since, until } = explainRun(run({ status, blocked, waits: [wait('timer')], wakeAt: LATER }));
+        expect([since, until]).toEqual([AT, undefined]);
+      }
+      if (status === 'replaying') return;
+      expect(explainRun(run({ status, parked: 'PLAN_CHANGED', wakeAt: LATER })).until).toBeUndefined();
+    },
+  );
 
   test('a wait says since when and until when', () => {
     const { since, until } = explainRun(run({ status: 'awaiting_approval', waits: [wait('approval')] }));

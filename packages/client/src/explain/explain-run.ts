@@ -250,6 +250,7 @@ function suspended(
   };
 }
 
+/** Its `wakeAt` is the next time that somebody looks whether it can continue. It does not continue then by itself. */
 function blocked(
   run: ExplainedRun,
   { message, help, since }: NonNullable<RunToExplain['blocked']>,
@@ -257,7 +258,6 @@ function blocked(
   return {
     text: message,
     since,
-    until: run.wakeAt,
     help,
     moves: [{ words: ['runs', 'resume', run.id], what: 'continue it now' }],
   };
@@ -268,7 +268,6 @@ function waiting(run: ExplainedRun): Explanation {
   if (run.parked !== undefined)
     return {
       text: `Blocked: ${run.parked}.`,
-      until: run.wakeAt,
       help: helpFor(run.parked),
       moves: [{ words: ['runs', 'resume', run.id], what: 'continue it now' }],
     };
