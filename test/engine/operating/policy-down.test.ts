@@ -114,6 +114,39 @@ test.each(Object.keys(NO_DECISIONS) as NoDecision[])(
   },
 );
 
+test.each(Object.keys(NO_VERDICTS) as NoVerdict[])(
+  'the time limit of a run ends it although its policy (%s) gives no answer',
+  async (kind) => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1_000, max: 300_000 }), async (timeout) => {
+        let ran = false;
+        const workflow = defineWorkflow({
+          type: 'guarded',
+          planVersion: 1,
+          input: z.object({}),
+          timeout,
+          policy: () => NO_VERDICTS[kind]() as PolicyVerdict,
+          steps: (step) => ({
+            a: step('a', () => {
+              ran = true;
+            }),
+          }),
+        });
+        const world = new World({ workflows: [workflow] });
+        const runId = await world.start('guarded');
+        const begun = world.clock.now();
+        const late = () => world.clock.now() - begun - timeout;
+        await world.run(() => isOver(world.stateOf(runId)) || late() > 90_000);
+        const { status, error } = world.stateOf(runId);
+        expect([status, error?.code, ran]).toEqual(['failed', 'RUN_TIMEOUT', false]);
+        // A dispatch that asks notices it within seconds; a run that rests is dispatched by the scan.
+        expect(late()).toBeLessThan(70_000);
+      }),
+      { numRuns: 8 },
+    );
+  },
+);
+
 /** A run whose policy never answers, while it is asked, and the number of questions. */
 async function asking() {
   let asked = 0;

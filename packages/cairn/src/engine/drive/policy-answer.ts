@@ -9,6 +9,7 @@ import type { EngineDeps } from '../deps.ts';
 import { evaluatePolicy, passedOver } from '../policy.ts';
 import { StepAborted } from './bodies/attempt.ts';
 import type { ClosingDecision } from './closing.ts';
+import type { Working } from './working.ts';
 
 /**
  * A policy that could not be asked is asked again after this, and after twice as long each time: every time costs a claim and
@@ -22,6 +23,8 @@ export interface PolicyParams {
   readonly journal: RunJournal;
   readonly workflow: Workflow;
   readonly input: unknown;
+  /** Its `failure` ends the run: the time limit has passed. Nothing is left then that a policy would have to allow. */
+  readonly working: Pick<Working, 'failure'>;
   /** Time in ms that the run has rested with its policy due; absent: none. */
   readonly restedMs?: number;
   /** Time by which the dispatch must have released the run, epoch ms. */
@@ -40,9 +43,9 @@ export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunStat
 export async function policyAnswer(
   params: PolicyParams,
 ): Promise<{ readonly drafts: readonly EventDraft[] } | ClosingDecision | undefined> {
-  const { deps, journal, workflow, input, abandoned } = params;
+  const { deps, journal, workflow, input, abandoned, working } = params;
   const { state } = journal;
-  if (!workflow.policy || !state.policyDue || state.cancellation || state.error) return undefined;
+  if (!workflow.policy || !state.policyDue || state.cancellation || working.failure) return undefined;
   const at = state.policySnapshotId === undefined ? 'start' : 'resume';
   if (at === 'start' && state.source?.forcedBy !== undefined)
     return { drafts: passedOver(state.source.forcedBy) };
@@ -52,15 +55,16 @@ export async function policyAnswer(
   try {
     const answer = await evaluatePolicy(deps, workflow.policy, { state, input, at, signal });
     if (answer === 'stopped') return stopped(params);
-    return 'failed' in answer ? putOff(params, answer.failed.message) : answer;
+    if (!('failed' in answer)) return answer;
+    return working.failure ? undefined : putOff(params, answer.failed.message);
   } finally {
     endWatch();
   }
 }
 
-/** Calls `onStop` once a person has cancelled or suspended the run. A dispatch reads that only with its commits otherwise. */
+/** Calls `onStop` once a person has cancelled or suspended the run, or its time is up. A dispatch reads that only with its commits otherwise. */
 function watchForStops(
-  { deps: { clock, settings }, journal }: PolicyParams,
+  { deps: { clock, settings }, journal, working }: PolicyParams,
   onStop: () => void,
 ): CancelTimer {
   let hasEnded = false;
@@ -76,7 +80,7 @@ function watchForStops(
   }
 
   function next(): void {
-    if (isStopped(journal.state)) onStop();
+    if (working.failure || isStopped(journal.state)) onStop();
     else if (!hasEnded) cancel = clock.timer(settings.pollMs, look);
   }
 }
@@ -86,18 +90,21 @@ function isStopped({ cancellation, suspension }: RunState): boolean {
 }
 
 function stopped(params: PolicyParams): ClosingDecision | undefined {
-  const { journal, deps, budgetEndsAt, abandoned } = params;
-  if (journal.state.cancellation) return undefined;
+  const { journal, deps, budgetEndsAt, abandoned, working } = params;
+  if (journal.state.cancellation || working.failure) return undefined;
   if (journal.state.suspension) return { kind: 'release', reason: 'held' };
   if (deps.clock.now() >= budgetEndsAt) return putOff(params, 'it did not answer before the dispatch ended');
   const isShutdown = abandoned.reason instanceof StepAborted && abandoned.reason.why === 'shutdown';
   return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
 }
 
-function putOff({ deps, workflow, restedMs = 0 }: PolicyParams, message: string): ClosingDecision {
+/** The run rests, but not beyond its time limit: then it ends, and needs no answer. */
+function putOff({ deps, journal, workflow, restedMs = 0 }: PolicyParams, message: string): ClosingDecision {
   const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
+  const { deadlineAt = Number.POSITIVE_INFINITY } = journal.state;
+  const dueAt = Math.min(deps.clock.now() + restMs, deadlineAt);
   const error = notEvaluated(workflow.type, message);
-  return { kind: 'release', reason: 'retry', dueAt: deps.clock.now() + restMs, error };
+  return { kind: 'release', reason: 'retry', dueAt, error };
 }
 
 function notEvaluated(type: string, message: string): RecordedError {
