@@ -15,11 +15,13 @@ const SPEC: FunctionSpec = {
 
 let pool: WorkerPool;
 let log: string[];
+let env: Record<string, string>;
 beforeEach(() => startPool({ keepsSpare: true }));
 afterEach(() => pool.stop());
 
 function startPool({ keepsSpare }: { readonly keepsSpare: boolean }): Promise<void> {
   log = [];
+  env = {};
   pool = new WorkerPool({
     keepsSpare,
     module: '',
@@ -29,7 +31,7 @@ function startPool({ keepsSpare }: { readonly keepsSpare: boolean }): Promise<vo
     watchdogMs: 60_000,
     region: 'r',
     output: 2,
-    env: {},
+    env,
     clockOffsetMs: () => 0,
     log: (line) => log.push(line),
     onLoaded: () => ({}),
@@ -147,6 +149,26 @@ test('without a spare it waits for a process that is started for it, and a dead 
   const next = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
   expect(pool.pidsByRole.tasks).not.toContain(pid);
   next.release();
+});
+
+test('a spare that cannot be loaded is told in a line: an edit that failed has been told with its stack', async () => {
+  env.FAILS = 'index.ts:4\nSyntaxError: on purpose\n    at here';
+  await until(() => log.length > 1, 'the spare to be started twice');
+  for (const line of log)
+    expect(line).toMatch(
+      /^a spare worker could not load the functions \(index\.ts:4\); starting another in \d+ ms$/,
+    );
+  env.FAILS = '';
+  await until(() => pool.pidsByRole.spare?.length === 1, 'a spare');
+});
+
+test('a worker that requests need and that cannot be loaded is told with its stack', async () => {
+  await pool.stop();
+  await startPool({ keepsSpare: false });
+  env.FAILS = 'index.ts:4\nSyntaxError: on purpose\n    at here';
+  for (const pid of pool.pids) process.kill(pid, 'SIGKILL');
+  await until(() => log.some((line) => line.includes('SyntaxError: on purpose\n    at here')), 'the reason');
+  env.FAILS = '';
 });
 
 test('the first spare starts at a pause between requests, or late', async () => {

@@ -233,7 +233,7 @@ export class WorkerPool {
     // One early death may be chance or a test's SIGKILL; from the second on, it is the functions.
     const exponent = this.#failuresInARow - (servedAt === undefined ? 1 : 2);
     const pause = exponent < 0 ? 0 : Math.min(BACKOFF_MS.first * 2 ** exponent, BACKOFF_MS.most);
-    this.#options.log(`${describeEnd(end)}; starting another${pause > 0 ? ` in ${pause} ms` : ''}`);
+    this.#options.log(`${describeEnd(end, worker)}; starting another${pause > 0 ? ` in ${pause} ms` : ''}`);
     if (pause === 0) {
       this.#fill();
       return;

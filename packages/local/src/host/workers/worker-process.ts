@@ -249,7 +249,10 @@ function typeFlags(module: string): string[] {
   return /\.m?ts$/.test(module) && !process.features.typescript ? ['--experimental-strip-types'] : [];
 }
 
-export function describeEnd({ pid, code, signal, error }: WorkerEnd): string {
+/** A spare that could not be loaded is told in a line: whoever must have the functions loaded tells the stack. */
+export function describeEnd({ pid, code, signal, error }: WorkerEnd, worker?: WorkerProcess): string {
+  if (error !== undefined && worker && worker.role === undefined)
+    return `a spare worker could not load the functions (${error.split('\n', 1)[0]})`;
   if (error !== undefined) return `the functions could not be loaded:\n${error}`;
   return signal ? `worker ${pid} was ended by ${signal}` : `worker ${pid} exited with code ${code}`;
 }
