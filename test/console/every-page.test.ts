@@ -71,6 +71,32 @@ test('no page scrolls sideways at a zoom of 400 %', async () => {
   await page.setViewportSize(SIZES.desktop);
 });
 
+test('where the system forces colours, bars are seen and what is chosen is outlined', async () => {
+  await page.emulateMedia({ forcedColors: 'active' });
+  await goTo(page, `/runs/${show.failed}`);
+  const paper = await styleOf('main', 'background-color');
+  for (const part of ['.chart-row[data-step=book] .bar', '.drive'])
+    expect(await styleOf(part, 'background-color')).not.toBe(paper);
+  expect(await styleOf('.tabs a[aria-current]', 'outline-style')).toBe('solid');
+  await goTo(page, '/runs?status=failed');
+  expect(await styleOf('.chip[aria-pressed=true]', 'outline-style')).toBe('solid');
+  await goTo(page, '/workflows/pay-invoice');
+  expect(await styleOf('.over-time .completed', 'background-color')).not.toBe(paper);
+  await page.emulateMedia({ forcedColors: 'none' });
+});
+
+test('a run is printed in dark on light, without what can only be pressed', async () => {
+  await goTo(page, `/runs/${show.failed}`);
+  await page.locator('.chart-row').first().waitFor();
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  expect(await styleOf('main', 'color')).toBe('rgb(26, 33, 40)');
+  for (const gone of ['.top', '.shell > nav', '.offers', 'main button:has-text("Run again")'])
+    expect([gone, await page.locator(gone).first().isVisible()]).toEqual([gone, false]);
+  for (const kept of ['h1', '.step-box', '.bar', '.copy-text'])
+    expect([kept, await page.locator(kept).first().isVisible()]).toEqual([kept, true]);
+  await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+});
+
 test('on a phone the head of a page is one line and the search, and no list of a page scrolls sideways', async () => {
   await page.setViewportSize(SIZES.phone);
   for (const path of [
@@ -100,6 +126,13 @@ test('on a phone the head of a page is one line and the search, and no list of a
   }
   await page.setViewportSize(SIZES.desktop);
 });
+
+function styleOf(part: string, property: string): Promise<string> {
+  return page
+    .locator(part)
+    .first()
+    .evaluate((one, name) => getComputedStyle(one).getPropertyValue(name), property);
+}
 
 /** The elements beyond the right edge of a page that scrolls sideways. */
 function beyond(page: Page): Promise<string[]> {

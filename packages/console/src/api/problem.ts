@@ -50,7 +50,7 @@ export function unreachable(error: unknown): ApiError {
     code: 'UNREACHABLE',
     title: 'The API does not answer',
     detail: `Nothing came back (${said}).`,
-    help: 'Check the network. On your machine: is `npm start` still running?',
+    help: 'Check the network. On your machine: does the local cloud (`npx cairn dev`, `npm start`) still run?',
   });
 }
 

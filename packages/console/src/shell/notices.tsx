@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { deviceNow } from '../api/device-clock.ts';
-import { duration } from '../parts/time.ts';
+import { duration, roughly } from '../parts/time.ts';
 import { useNow } from '../parts/when.tsx';
 import { useReached, useSession } from '../session/session.ts';
 
@@ -40,7 +40,7 @@ function Lost({ at }: { readonly at: number }) {
   if (ms < PATIENCE_MS) return null;
   return (
     <p>
-      <strong>The API has not answered for {duration(ms)}.</strong> What is shown is from before; it is read
+      <strong>The API has not answered for {roughly(ms)}.</strong> What is shown is from before; it is read
       again as soon as there is an answer.
     </p>
   );
