@@ -281,6 +281,9 @@ describe('naming runs', () => {
 
   test('what cannot be an id is answered with what can be, or with the near word', async () => {
     const mistyped = await stage.cairn(['runs', 'show', 'lst']);
+    expect((await stage.cairn(['runs', 'show', 'run_abcd'])).err).toContain(
+      "first 6 characters or more after 'run_'",
+    );
     expect([mistyped.code, mistyped.err]).toEqual([3, "cairn: 'lst' is no run id\nDid you mean 'last'?\n"]);
     const other = await stage.cairn(['explain', 'order-7']);
     expect(other.code).toBe(3);

@@ -52,7 +52,7 @@ export function helpOf(command: CliCommand, layout: HelpLayout): string {
 }
 
 /** `runs show RUN`. */
-function usageOf({ name, args }: CliCommand): string {
+export function usageOf({ name, args }: CliCommand): string {
   const shown = Object.entries(args).map(([arg, { optional }]) =>
     optional ? `[${arg.toUpperCase()}]` : arg.toUpperCase(),
   );

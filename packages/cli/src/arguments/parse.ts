@@ -9,6 +9,7 @@ import {
   type OptionSpecs,
   optionsOf,
 } from './command.ts';
+import { usageOf } from './help.ts';
 
 export type Parsed =
   | {
@@ -120,6 +121,11 @@ function optionError(error: Error, command: CliCommand): UsageError {
   const help = `See cairn ${command.name} --help.`;
   const [, unknown] = /Unknown option '--?([^']+)'/.exec(error.message) ?? [];
   if (unknown === undefined) return new UsageError(error.message.split('\n').join(' '), help);
+  if (Object.hasOwn(command.args, unknown))
+    return new UsageError(
+      `${unknown.toUpperCase()} is an argument of '${command.name}', not an option`,
+      `Give it without --${unknown}: cairn ${usageOf(command)}. ${help}`,
+    );
   const near = closest(unknown, Object.keys(optionsOf(command)));
   return new UsageError(
     `'${command.name}' has no option --${unknown}`,

@@ -16,7 +16,11 @@ const PREFIX = /^(?:run_)?([a-z2-7]{6,25})$/;
 export async function runIdOf(context: CommandContext, word: string): Promise<string> {
   const [, prefix] = PREFIX.exec(word) ?? [];
   if (/^run_[a-z2-7]{1,5}$/.test(word))
-    throw new Declined(`${word} is too short`, `Give the ${RUN.help}.`, EXIT.notFound);
+    throw new Declined(
+      `${word} is too short`,
+      "Give the whole id, the first 6 characters or more after 'run_', or 'last' for the newest.",
+      EXIT.notFound,
+    );
   if (prefix !== undefined) return idBeginning(context, `run_${prefix}`);
   const { api } = context;
   // The second is the owner of an effect without a run, where that can be named in place of a run.

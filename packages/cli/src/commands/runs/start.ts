@@ -6,7 +6,7 @@ import { watch } from './watch.ts';
 export const startRun = command({
   name: 'runs start',
   summary: 'Start a run of the newest version of a workflow',
-  args: { type: { help: 'type of the workflow; see cairn workflows' } },
+  args: { type: { help: "type of the workflow, one that 'workflows' lists" } },
   options: {
     input: {
       type: 'text',

@@ -59,7 +59,7 @@ export const listWorkflows = command({
 export const readWorkflowInput = command({
   name: 'workflows input',
   summary: 'Print the input schema of a workflow, as JSON Schema',
-  args: { type: { help: 'type of the workflow; see cairn workflows' } },
+  args: { type: { help: "type of the workflow, one that 'workflows' lists" } },
   options: {},
   examples: [['workflows input deploy', 'before cairn runs start deploy']],
   async run({ api, out }, { args: { type } }) {
