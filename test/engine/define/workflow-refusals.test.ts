@@ -47,6 +47,30 @@ describe('a workflow is refused at definition for', () => {
       "step 'a': the options of a step must be an object",
     ],
     [
+      'a function before its options',
+      defining((step) => ({ a: step('a', body, { timeout: '5s' }) })),
+      'a',
+      "step 'a': the function of a step comes last: step('a', { … }, () => …)",
+    ],
+    [
+      'no function of a step',
+      defining((step) => ({ a: step('a') })),
+      'a',
+      "step 'a': lacks its function: step('a', () => …)",
+    ],
+    [
+      'both steps and code',
+      defining(fine, { run: async () => 1 }),
+      'options',
+      "has either 'steps' or 'run', not both",
+    ],
+    [
+      'neither steps nor code',
+      defining(fine, { steps: undefined }),
+      'steps',
+      "needs the function 'steps' or 'run'",
+    ],
+    [
       'no options',
       defining((step) => ({ a: step.sleep('a') })),
       'a',

@@ -102,6 +102,7 @@ function isOneFlow(given: object): given is FlowWorkflowOptions<unknown, unknown
 
 /** @throws CairnError INVALID_INPUT for an option that such a workflow does not have */
 function ofOneFlow(given: FlowWorkflowOptions<unknown, unknown, unknown>): WorkflowOptions<unknown> {
+  if ('steps' in given) throw invalid(given.type, 'options', `has either 'steps' or 'run', not both`);
   const problem = unknownOption(given, FLOW_WORKFLOW_OPTIONS);
   if (problem !== undefined) throw invalid(given.type, 'options', problem);
   const { run, uses, output, retry, answers, compensate, ...options } = given;
@@ -152,7 +153,7 @@ function assertShape(
   }
   const unread = schemaProblem(input);
   if (unread !== undefined) throw invalid(type, 'input', `'input' is ${unread}`);
-  if (typeof steps !== 'function') throw invalid(type, 'steps', `needs the function 'steps'`);
+  if (typeof steps !== 'function') throw invalid(type, 'steps', `needs the function 'steps' or 'run'`);
 }
 
 function resultOf(
@@ -204,8 +205,10 @@ function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<
     };
   const plain = noted(define.plainStep);
   return Object.assign(
-    (id: string, ...rest: readonly unknown[]) =>
-      rest.length === 1 ? plain(id, {}, rest[0]) : plain(id, rest[0], rest[1]),
+    (id: string, ...rest: readonly unknown[]) => {
+      if (rest.length === 0) throw stepError({ type, id }, `lacks its function: step('${id}', () => …)`);
+      return rest.length === 1 ? plain(id, {}, rest[0]) : plain(id, rest[0], rest[1]);
+    },
     {
       map: noted(define.mapStep),
       approval: noted(define.approvalStep),
@@ -221,6 +224,8 @@ function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<
 function assertCall(type: string, id: unknown, options: unknown): UncheckedOptions {
   if (typeof id !== 'string')
     throw invalid(type, 'steps', `the first argument of a step is its name, not ${typeof id}`);
+  if (typeof options === 'function')
+    throw stepError({ type, id }, `the function of a step comes last: step('${id}', { … }, () => …)`);
   if (!isRecord(options)) {
     throw stepError({ type, id }, `the options of a step must be an object, such as { needs: { before } }`);
   }
