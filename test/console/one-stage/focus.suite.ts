@@ -29,6 +29,24 @@ test('a dialog returns the focus to the button that opened it', async () => {
   expect(await focused(page)).toBe('Start a run');
 });
 
+test('the page has the focus once a run is cancelled by keys, and its button is gone', async () => {
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
+    type: 'pay-invoice',
+    input: { invoice: 'K-1', text: 'by keys' },
+  });
+  const page = await stage.browser.open(`/runs/${runId}`);
+  await page.getByRole('button', { name: 'Answer approve' }).first().waitFor();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.type('not needed');
+  await page.keyboard.press('Enter');
+  await page.getByText('Cancelled by').first().waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor({ state: 'detached' });
+  expect(await focused(page)).toBe('content');
+});
+
 test('a refused request gets the focus, which its button lost while it was sent', async () => {
   const page = await stage.browser.open('/workflows/pay-invoice');
   await page.getByRole('button', { name: /^Start/ }).click();

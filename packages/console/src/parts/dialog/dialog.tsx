@@ -1,5 +1,6 @@
 /** A dialog over the page: the browser's own, with its focus and its Escape. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { focusIfLost } from '../focus-if-lost.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -17,7 +18,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       dialog.showModal();
       firstField(dialog)?.focus();
     }
-    return () => dialog?.close();
+    return () => {
+      dialog?.close();
+      focusIfLost(dialog);
+    };
   }, []);
   return (
     <dialog

@@ -1,6 +1,7 @@
 /** Actions of the signed-in person on the run: a button each, and the form that the address names. */
 import { declaredType } from '@cairn/client';
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
+import { focusIfLost } from '../../../parts/focus-if-lost.ts';
 import { GuardedButton } from '../../../parts/guarded-button.tsx';
 import { type Role, useMay } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';
@@ -75,10 +76,25 @@ function useMayEach(): (role: Role) => boolean {
 function OfferRow({ offers, label }: { readonly offers: readonly Offer[]; readonly label: string }) {
   const open = useOpenAct();
   const refusals = [...new Set(offers.flatMap(({ refused }) => refused ?? []))];
+  const hasFocus = useRef(false);
+  // Cancel is no offer any more once it is done, a moment after its dialog has returned the focus to it.
+  useLayoutEffect(() => {
+    if (hasFocus.current) focusIfLost();
+  });
   return (
     <div className="offers">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, these are buttons */}
-      <div className="row" role="group" aria-label={label}>
+      <div
+        className="row"
+        role="group"
+        aria-label={label}
+        onFocus={() => {
+          hasFocus.current = true;
+        }}
+        onBlur={() => {
+          hasFocus.current = false;
+        }}
+      >
         {offers.map(({ act, about, name, kind, refused }) => (
           <button
             key={`${act} ${about.wait ?? about.effect ?? ''}`}
