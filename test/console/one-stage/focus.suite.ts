@@ -45,6 +45,8 @@ test('the page has the focus once a run is cancelled by keys, and its button is 
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor({ state: 'detached' });
   expect(await focused(page)).toBe('content');
+  // Its question is asked of nobody any more.
+  await page.locator('.step-box', { hasText: 'approve' }).getByText('stopped').waitFor();
 });
 
 test('a refused request gets the focus, which its button lost while it was sent', async () => {

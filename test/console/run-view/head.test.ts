@@ -81,6 +81,15 @@ describe('a step at a glance', () => {
     expect([view.status, view.attempts, view.revision]).toEqual(['running', 3, 2]);
   });
 
+  test('that had not ended when its run did is stopped, and waits for nothing', () => {
+    const waiting = new Map([['ask', { key: 'ask', phase: 'waiting', seq: 4 }]]) as unknown as typeof steps;
+    const node = { id: 'ask', kind: 'approval' as const, needs: [] };
+    const facts = { steps: waiting, histories, items: new Map() };
+    expect(stepView(node, facts).status).toBe('waiting');
+    expect(stepView(node, { ...facts, isOver: true }).status).toBe('stopped');
+    expect(stepView({ ...node, id: 'later' }, { ...facts, isOver: true }).status).toBe(NOT_BEGUN);
+  });
+
   test('has not begun where nothing is known of it', () => {
     expect(
       stepView({ id: 'x', kind: 'step', needs: [] }, { steps, histories, items: new Map() }).status,

@@ -21,6 +21,7 @@ const TONES: Readonly<Record<string, readonly [tone: string, mark: string]>> = {
   'undo failed': ['bad', '⟲'],
   failed: ['bad', '✕'],
   cancelled: ['quiet', '⊘'],
+  stopped: ['quiet', '⊘'],
 };
 
 export function Status({ status }: { readonly status: string }) {

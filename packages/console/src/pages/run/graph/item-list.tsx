@@ -1,5 +1,6 @@
 /** The items of a set that are not simply done, and the way to all of them. */
 import { useMemo } from 'react';
+import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { ViewLink } from '../header/view-link.tsx';
@@ -11,7 +12,8 @@ import { itemStatus } from './step-view.ts';
 const MOST = 20;
 
 export function ItemList({ id, onSelect }: { readonly id: string; onSelect(key: string): void }) {
-  const { steps, undone } = useRunData();
+  const { steps, undone, run } = useRunData();
+  const isOver = run && isFinal(run.status);
   const items = useMemo(() => {
     const own = [...steps.values()].filter(({ key }) => key !== id && stepIdOf(key) === id);
     const needsALook = (step: GraphStepState) =>
@@ -27,7 +29,7 @@ export function ItemList({ id, onSelect }: { readonly id: string; onSelect(key: 
               <button type="button" className="link" onClick={() => onSelect(item.key)}>
                 <bdi>{visibleText(item.key)}</bdi>
               </button>
-              <Status status={itemStatus(item, undone.get(item.key))} />
+              <Status status={itemStatus(item, undone.get(item.key), isOver)} />
             </li>
           ))}
         </ul>

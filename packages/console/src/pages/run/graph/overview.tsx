@@ -1,6 +1,7 @@
 /** The first tab of a run: its steps as a graph or a table, with the timeline or the selected step beside it. */
 import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { counted } from '../../../parts/json-view/words.ts';
+import { isFinal } from '../../../parts/run-status.ts';
 import { Segments } from '../../../parts/segments.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
@@ -34,6 +35,7 @@ export function OverviewTab() {
   const working = useMemo(() => underWay(graph?.nodes, steps, run), [graph?.nodes, steps, run]);
   const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
   const progress = run?.progress;
+  const isOver = run !== undefined && isFinal(run.status);
   // A step's view is the same object until something has happened, so that a key that moves the focus draws two steps, not all.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
   const viewOf = useMemo(() => {
@@ -41,11 +43,11 @@ export function OverviewTab() {
     return (id: string) => {
       const node = byId.get(id);
       if (!node || views.has(id)) return views.get(id);
-      const view = stepView(node, { steps, histories, items, working, undone, progress });
+      const view = stepView(node, { steps, histories, items, working, undone, progress, isOver });
       views.set(id, view);
       return view;
     };
-  }, [byId, steps, histories, items, working, undone, progress, events]);
+  }, [byId, steps, histories, items, working, undone, progress, isOver, events]);
   const select = useCallback((id: string) => setSelected(id), [setSelected]);
 
   if (!graph) return error ? <Failure error={error} again={again} /> : <Loading what="the steps" />;

@@ -1,6 +1,7 @@
 /** The selected step: its status, waits, output, effects and attempts, with links to more. */
 import { stepKey as keyOf } from '@cairn/client';
 import { useEffect, useRef } from 'react';
+import { isFinal } from '../../../parts/run-status.ts';
 import { Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -60,7 +61,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
       ) : (
         <>
           <p className="row" aria-live="polite">
-            <Status status={view?.status ?? itemStatus(state, undoing)} />
+            <Status status={view?.status ?? itemStatus(state, undoing, run && isFinal(run.status))} />
             <span className="dim">{isItem ? itemKind(stepKey, told) : view?.kind}</span>
             {state && state.revision > 1 && <span className="dim">revision {state.revision}</span>}
             {told?.agent && (

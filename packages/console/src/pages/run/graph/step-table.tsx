@@ -1,6 +1,7 @@
 /** The steps of a run as a table: for who reads rather than looks, for items of sets, which the graph only counts, and for flows as they ran. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';
 import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
@@ -24,7 +25,8 @@ const ROW_HEIGHT = 32;
 const BEYOND = 10;
 
 export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTableProps) {
-  const { steps, histories, undone, events } = useRunData();
+  const { steps, histories, undone, events, run } = useRunData();
+  const isOver = run && isFinal(run.status);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
     if (selected !== undefined && isOperation(selected))
@@ -51,14 +53,14 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
       const history = histories.get(key);
       return {
         kind: itemKind(key, history),
-        status: itemStatus(state, undone.get(key)),
+        status: itemStatus(state, undone.get(key), isOver),
         revision: state?.revision ?? 1,
         attempts: history?.attempts ?? 0,
         durationMs: state?.phase === 'done' ? history?.durationMs : undefined,
         more: history?.summary ?? '',
       };
     },
-    [viewOf, steps, histories, undone],
+    [viewOf, steps, histories, undone, isOver],
   );
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : undefined;

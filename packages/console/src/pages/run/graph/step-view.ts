@@ -40,6 +40,9 @@ export const NOT_BEGUN = 'not started';
 /** A worker has the run and every dependency is done. The start itself is recorded only for steps that must not run twice. */
 export const UNDER_WAY = 'running';
 
+/** Shown of a step that had not ended when its run did. */
+export const STOPPED = 'stopped';
+
 /** Shown instead of the outcome once a step was undone. */
 const UNDONE = { compensated: 'undone', failed: 'undo failed' } as const;
 
@@ -101,10 +104,12 @@ export interface StepFacts extends Pick<StepsKnown, 'steps' | 'histories'> {
   readonly working?: ReadonlySet<string>;
   readonly undone?: ReadonlyMap<string, Undone>;
   readonly progress?: Run['progress'];
+  /** The run has ended. */
+  readonly isOver?: boolean;
 }
 
 export function stepView({ id, kind, needs }: RunGraphNode, facts: StepFacts): StepView {
-  const { steps, histories, working, undone, progress } = facts;
+  const { steps, histories, working, undone, progress, isOver } = facts;
   const state = steps.get(id);
   const history = histories.get(id);
   const items = facts.items.get(id);
@@ -112,14 +117,18 @@ export function stepView({ id, kind, needs }: RunGraphNode, facts: StepFacts): S
     id,
     kind,
     needs,
-    status: !state && working?.has(id) ? UNDER_WAY : (undoingOf(undone?.get(id), items) ?? statusOf(state)),
+    status:
+      !state && working?.has(id) ? UNDER_WAY : (undoingOf(undone?.get(id), items) ?? statusOf(state, isOver)),
     seq: state?.seq,
     revision: state?.revision ?? 1,
     attempts: state && 'attempt' in state ? state.attempt : (history?.attempts ?? 0),
     durationMs: state?.phase === 'done' ? history?.durationMs : undefined,
-    runningSince: state?.phase === 'running' ? Date.parse(state.startedAt) : undefined,
+    runningSince: state?.phase === 'running' && !isOver ? Date.parse(state.startedAt) : undefined,
     items,
-    share: state?.phase === 'done' ? undefined : shareOf(progress?.find(({ step }) => step === id)?.details),
+    share:
+      state?.phase === 'done' || isOver
+        ? undefined
+        : shareOf(progress?.find(({ step }) => step === id)?.details),
   };
 }
 
@@ -130,9 +139,16 @@ function undoingOf(own: Undone | undefined, items: ItemProgress | undefined): st
   return items.undoFailed > 0 ? UNDONE.failed : UNDONE.compensated;
 }
 
-/** @param undoing how the item was undone, if it was */
-export function itemStatus(state: GraphStepState | undefined, undoing: Undone | undefined): string {
-  return undoing ? UNDONE[undoing.outcome] : statusOf(state);
+/**
+ * @param undoing how the item was undone, if it was
+ * @param isOver the run has ended
+ */
+export function itemStatus(
+  state: GraphStepState | undefined,
+  undoing: Undone | undefined,
+  isOver: boolean | undefined,
+): string {
+  return undoing ? UNDONE[undoing.outcome] : statusOf(state, isOver);
 }
 
 /** Kind of an item of a set, or of an operation of a flow. */
@@ -140,9 +156,10 @@ export function itemKind(key: string, history: StepHistory | undefined): string 
   return isOperation(key) ? (history?.kind ?? 'operation') : 'item';
 }
 
-function statusOf(state: GraphStepState | undefined): string {
+function statusOf(state: GraphStepState | undefined, isOver = false): string {
   if (!state) return NOT_BEGUN;
-  return state.phase === 'done' ? state.outcome : state.phase;
+  if (state.phase === 'done') return state.outcome;
+  return isOver ? STOPPED : state.phase;
 }
 
 /** @param kind that of the set */

@@ -2,7 +2,7 @@
 import { type GraphStepState, type RunGraphNode, stepIdOf } from '../live/events.ts';
 import { isOperation, type Turns, turnsOf } from '../live/operations.ts';
 import type { StepHistory } from '../live/span.ts';
-import type { StepView } from './step-view.ts';
+import { STOPPED, type StepView } from './step-view.ts';
 
 export type TableRow =
   | { readonly kind: 'step'; readonly key: string; readonly depth: 0 | 1 | 2 }
@@ -93,7 +93,16 @@ export type RowFacts = Pick<StepView, 'kind' | 'status' | 'attempts' | 'revision
   readonly more: string;
 };
 
-const ENDED = new Set(['succeeded', 'degraded', 'skipped', 'reused', 'failed', 'undone', 'undo failed']);
+const ENDED = new Set([
+  'succeeded',
+  'degraded',
+  'skipped',
+  'reused',
+  'failed',
+  'undone',
+  'undo failed',
+  STOPPED,
+]);
 
 /** Facts of several turns: the state of the one that is open, or else of the last, and the number of turns in each state. */
 export function sumOf(turns: readonly RowFacts[]): RowFacts {
