@@ -36,7 +36,7 @@ describe('--json', () => {
         cloud: started.child.pid,
         workers: expect.any(Array),
         roles: expect.objectContaining({
-          doors: [expect.any(Number)],
+          requests: [expect.any(Number)],
           tasks: [expect.any(Number), expect.any(Number)],
         }),
       },
