@@ -44,16 +44,14 @@ export async function install(root, { forUse }) {
 async function npmInstall(env, { root, packages, args }) {
   const over = showProgress(root, packages);
   const status = await new Promise((resolve) => {
-    const npm = spawn(
-      'npm',
-      ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund', ...args],
-      {
-        cwd: root,
-        env,
-        stdio: ['ignore', 2, 2],
-        shell: process.platform === 'win32',
-      },
-    );
+    // A spinner of npm would erase the line that says how far it is.
+    const options = ['--no-save', '--loglevel=error', '--no-audit', '--no-fund', '--no-progress', ...args];
+    const npm = spawn('npm', ['install', ...options], {
+      cwd: root,
+      env,
+      stdio: ['ignore', 2, 2],
+      shell: process.platform === 'win32',
+    });
     npm.once('error', () => resolve(1));
     npm.once('exit', (code) => resolve(code ?? 1));
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { told } from '../../packages/mcp/src/answer.ts';
+import { toolResult } from '../../packages/mcp/src/answer.ts';
 import { bounded, MAX_SAID_CHARS } from '../../packages/mcp/src/bounded.ts';
 import { argumentProblem, keyOf, seal, stateProblem, TOKEN_LIFE_MS } from '../../packages/mcp/src/seal.ts';
 
@@ -30,7 +30,7 @@ describe('an answer', () => {
 });
 
 test('the text of an answer is bounded too, and says that it was cut', () => {
-  const { content, structuredContent } = told({ text: 'x'.repeat(1_000_000), data: {} });
+  const { content, structuredContent } = toolResult({ text: 'x'.repeat(1_000_000), data: {} });
   const [said] = content as { text: string }[];
   const text = said?.text ?? '';
   expect(text.length).toBeLessThan(MAX_SAID_CHARS + 100);

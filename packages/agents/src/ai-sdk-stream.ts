@@ -1,4 +1,4 @@
-/** Puts the answer of an AI SDK model together from the parts of its stream, in the form in which `doGenerate` returns it. */
+/** Assembles the answer of an AI SDK model from its stream, in the form that `doGenerate` returns. */
 import type { Json } from 'cairn';
 import type { AiSdkAnswer, Part, TextPart } from './ai-sdk.ts';
 
@@ -17,7 +17,7 @@ interface FinishPart extends StreamPart, Pick<AiSdkAnswer, 'finishReason' | 'usa
 interface Block {
   readonly type: TextPart['type'];
   text: string;
-  /** The newest that came with a part of the block. */
+  /** The newest metadata of the block's parts. */
   metadata: Json | undefined;
 }
 
@@ -61,7 +61,7 @@ async function* partsOf(stream: ReadableStream<StreamPart>): AsyncGenerator<Stre
       yield value;
     }
   } finally {
-    // After an error the rest is not needed.
+    // The rest after an error is not needed.
     await reader.cancel().catch(() => {});
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A model of the Vercel AI SDK: any `LanguageModelV2`, `V3` or `V4`, as its provider packages make them. Nothing of the SDK is loaded,
- * and its own loop is not used: the loop is the flow.
+ * A model of the Vercel AI SDK: any `LanguageModelV2`, `V3` or `V4`, from its provider packages. The SDK itself is not loaded,
+ * and its loop is not used: the loop is the flow.
  */
 import type { Json } from 'cairn';
 import { answerOfStream, type StreamPart } from './ai-sdk-stream.ts';
@@ -31,7 +31,7 @@ export interface AiSdkModel {
   readonly provider: string;
   readonly modelId: string;
   doGenerate(options: never): PromiseLike<AiSdkAnswer>;
-  /** Called where the text is streamed. Absent: the text comes when it is whole. */
+  /** Called if the text is streamed. Absent: the text arrives when it is complete. */
   doStream?(options: never): PromiseLike<{ readonly stream: ReadableStream<StreamPart> }>;
 }
 
@@ -107,7 +107,7 @@ function callFrom({ toolCallId, toolName, input }: CallPart): ToolCall {
   return { id: toolCallId, name: toolName, input: parsed(input) };
 }
 
-/** Input that is no JSON goes on as text, which no schema of a tool accepts: the model is told. */
+/** Input that is not JSON is passed on as text. No schema of a tool accepts that, so the model gets an error. */
 function parsed(input: string): Json {
   try {
     return JSON.parse(input === '' ? '{}' : input) as Json;

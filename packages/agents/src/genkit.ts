@@ -1,6 +1,6 @@
 /**
- * A model of Genkit: calls `ai.generate` for one turn and gets the calls of tools back instead of having Genkit make them. Nothing
- * of Genkit is loaded but the instance that is given.
+ * A model of Genkit: calls `ai.generate` for one turn and returns the tool calls instead of letting Genkit make them. Only the
+ * given instance of Genkit is used.
  */
 import type { Json } from 'cairn';
 import type { AgentMessage, AgentModel, ModelAnswer, ModelRequest, ToolCall } from './messages.ts';
@@ -70,7 +70,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
   };
 }
 
-/** Some models give their calls no reference: then the place of the call is one. */
+/** Some models give their calls no reference: then the index of the call is used. */
 function callsIn(content: readonly GenkitPart[], { length }: readonly AgentMessage[]): ToolCall[] {
   return content.flatMap(({ toolRequest }, i) => {
     if (!toolRequest) return [];

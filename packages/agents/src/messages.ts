@@ -1,8 +1,8 @@
-/** A conversation with a model, in a form that belongs to no provider. All of it is JSON. */
+/** A conversation with a model, independent of the provider. All of it is JSON. */
 import type { Json } from 'cairn';
 
 export interface ToolCall {
-  /** Made by the model; ties the result to the call. */
+  /** Made by the model; identifies the call of a result. */
   readonly id: string;
   readonly name: string;
   /** As the model wrote it, not checked. */
@@ -11,7 +11,7 @@ export interface ToolCall {
 
 export type ToolResult = { readonly id: string; readonly name: string } & (
   | { readonly output: Json }
-  /** Told to the model in place of an output. */
+  /** Sent to the model instead of an output. */
   | { readonly error: string }
 );
 
@@ -46,13 +46,13 @@ export interface ModelRequest {
     readonly input: Readonly<Record<string, unknown>>;
   }[];
   readonly signal: AbortSignal;
-  /** Takes the text of the answer piece by piece, as it comes. Absent: nobody watches. A model that does not stream need not call it. */
+  /** Receives the text of the answer piece by piece. Absent: not streamed. A model that does not stream need not call it. */
   readonly onText?: (piece: string) => void;
 }
 
 export interface AgentModel {
   /** Recorded with the usage: 'anthropic/claude-…'. */
   readonly id: string;
-  /** One call. Throws what the retries of the operation are for. */
+  /** One call. Errors are retried by the operation. */
   generate(request: ModelRequest): Promise<ModelAnswer>;
 }

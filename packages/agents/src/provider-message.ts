@@ -1,4 +1,4 @@
-/** Builds the messages of a provider from those of a conversation. Adapters have the same rules and differ in their parts. */
+/** Converts the messages of a conversation to those of a provider. The rules are shared by the adapters, which differ in their parts. */
 import type { AgentMessage, ToolCall, ToolResult } from './messages.ts';
 
 /** Parts of a provider's messages. */

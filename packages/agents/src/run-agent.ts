@@ -1,6 +1,6 @@
 /**
- * The loop of an agent, as code of a flow: the model answers, its calls are carried out, and it is asked again until it calls nothing
- * more. What it answered and what the calls came to are recorded operations, so that a killed turn repeats no action.
+ * The loop of an agent, as code of a flow: the model answers, its calls are carried out, and it is called again until it makes no more
+ * calls. Answers and results of calls are recorded operations, so that a killed turn repeats no action.
  */
 import { type Flow, type Json, OperationFailed } from 'cairn';
 import type { AgentMessage, AgentModel, ModelAnswer, ModelRequest } from './messages.ts';
@@ -11,7 +11,7 @@ import { carryOut } from './tool-calls.ts';
 export const MAX_TURNS = 20;
 const MODEL_TIMEOUT = '2m';
 const MESSAGE_EVENT = 'agent-message';
-/** Ends of an answer that are no answer. */
+/** Stop reasons that mean an incomplete answer. */
 const CUT_OFF = ['length', 'content-filter', 'error', 'blocked', 'aborted'];
 
 export interface AgentOptions {
@@ -28,9 +28,9 @@ export interface AgentOptions {
   readonly retry?: { readonly maxAttempts?: number; readonly initialMs?: number; readonly capMs?: number };
   /** Streams the text of each answer while the model writes it, where the model can: `stream` of a step body. Default false. */
   readonly stream?: boolean;
-  /** Longest time that a person may take to decide about a call. */
+  /** Time limit for a person to decide about a call. */
   readonly approvalTimeout?: string | number;
-  /** Takes messages while it works: events `agent-message` with this key, each a text or `{ text }`. */
+  /** Receives messages while it runs: events `agent-message` with this key, each a text or `{ text }`. */
   readonly messages?: { readonly key: string };
 }
 
@@ -39,7 +39,7 @@ export interface AgentResult {
   /** Calls of the model. */
   readonly turns: number;
   readonly usage: { readonly input: number; readonly output: number };
-  /** The whole conversation, from which another `runAgent` can go on. */
+  /** The whole conversation, from which another `runAgent` can continue. */
   readonly messages: readonly AgentMessage[];
 }
 
@@ -95,7 +95,7 @@ function asked<Input>(
   );
 }
 
-/** The text of a model that does not stream is shown when it is whole. */
+/** The text of a model that does not stream is shown when it is complete. */
 async function streamed(
   model: AgentModel,
   request: ModelRequest,
@@ -156,7 +156,7 @@ class Inbox {
     );
   }
 
-  /** @throws the failure of the wait for the next message, for instance of one with a key that cannot be one */
+  /** @throws the failure of the wait for the next message, for example for an invalid key */
   #assertListens(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }

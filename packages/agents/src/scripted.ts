@@ -5,7 +5,7 @@ export interface ScriptedAnswer extends Partial<Omit<ModelAnswer, 'calls'>> {
   readonly calls?: readonly (Omit<ToolCall, 'id'> & { readonly id?: string })[];
 }
 
-/** An answer, or a function of the conversation so far that makes one. */
+/** An answer, or a function that makes one from the conversation so far. */
 export type ScriptedTurn =
   | ScriptedAnswer
   | ((messages: readonly AgentMessage[]) => ScriptedAnswer | Promise<ScriptedAnswer>);

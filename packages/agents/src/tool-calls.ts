@@ -1,6 +1,6 @@
 /**
- * Carries out what a model asks for: each call is an operation of the flow, or two if a person is asked first. Whatever is wrong
- * with a call is told to the model, which can correct it.
+ * Carries out the calls of a model: each is an operation of the flow, or two if a person must approve first. Errors of a call
+ * are returned to the model, which can correct them.
  */
 import { CairnError, Fatal, type Flow, type Json, OperationFailed } from 'cairn';
 import type { ToolCall, ToolResult } from './messages.ts';
@@ -8,7 +8,7 @@ import { type AgentTool, APPROVE, asJson } from './tool.ts';
 
 export interface ToolCallOptions {
   readonly tools: readonly AgentTool[];
-  /** Longest time that a person may take to decide. */
+  /** Time limit for a person to decide. */
   readonly approvalTimeout: string | number | undefined;
 }
 
@@ -65,14 +65,14 @@ async function called<Input>(
     return asJson(await flow.perform(does.capability, does.request(input), { name }));
   const { run } = does;
   return asJson(
-    // The schema may make of the input what is no JSON.
+    // The schema may transform the input into a value that is not JSON.
     await flow.step(name, async (context): Promise<Json> => asJson(await run(input, context)), {
       input: given,
     }),
   );
 }
 
-/** @throws what is no fault of the call */
+/** @throws errors that the call did not cause */
 function said(error: unknown): string {
   if (!(error instanceof OperationFailed)) {
     if (isRefusedRequest(error)) return `The call is not valid: ${error.message}`;

@@ -1,24 +1,24 @@
-/** Tools of an agent: what a model may ask for, and what is done then. */
+/** Tools of an agent: calls that a model may make, and their implementation. */
 import { CairnError, type Capability, type Json, type StepContext } from 'cairn';
 import { type ZodType, z } from 'zod';
 
 interface CommonToolOptions<Input> {
   /** As the model calls it: a letter, then up to 63 letters, digits, '_' and '-'. Its calls are operations of this name. */
   readonly name: string;
-  /** For the model. */
+  /** Shown to the model. */
   readonly description: string;
   /** True, or true for this input: a person is asked before the call. The function must be pure. */
   readonly needsApproval?: boolean | ((input: Input) => boolean);
 }
 
-/** A tool that only reads or computes. A crash over it runs it again. */
+/** A tool that only reads or computes. A crash while it runs repeats it. */
 export interface PureToolOptions<Input> extends CommonToolOptions<Input> {
   readonly input: ZodType<Input>;
   readonly run: (input: Input, context: Pick<StepContext<unknown>, 'signal' | 'log' | 'runId'>) => unknown;
   readonly capability?: undefined;
 }
 
-/** A tool that acts outside, once for each call, through the ledger. */
+/** A tool that acts on an external system, once for each call, through the ledger. */
 export interface CapabilityToolOptions<Input, Request> extends CommonToolOptions<Input> {
   // biome-ignore lint/suspicious/noExplicitAny: the response goes to the model as it is
   readonly capability: Capability<Request, any>;
@@ -121,7 +121,7 @@ function actionOf(
   return { kind: 'perform', capability, request };
 }
 
-/** Models want an object at the top. */
+/** Models require an object at the top level. */
 function schemaOf(name: string, input: ZodType): AgentTool['schema'] {
   try {
     const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });

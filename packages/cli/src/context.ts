@@ -6,14 +6,14 @@ import type { World } from './world.ts';
 
 export interface CommandContext {
   readonly world: World;
-  /** Made when it is first asked for: help needs no address. */
+  /** Created on first use: help needs no address. */
   readonly api: CairnClient;
   readonly out: Output;
   /** Notes, to standard error, so that pipes get only the answer. */
   readonly notes: Output;
 }
 
-/** One of the two ways out. */
+/** Standard output or standard error. */
 export class Output {
   readonly style: Style;
   /** Print the answer as JSON. */

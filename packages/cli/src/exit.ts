@@ -1,9 +1,9 @@
 /** Exit codes. Scripts branch on these, so codes are only added. docs/cli.md lists them. */
 
 export const EXIT = {
-  /** Done; of a run that was watched: `completed`. */
+  /** Success; for a watched run: `completed`. */
   ok: 0,
-  /** Refused, or a run that was watched ended as `failed`. */
+  /** Refused, or the watched run ended as `failed`. */
   failed: 1,
   /** The arguments are invalid, or no address or key is configured. Nothing was sent. */
   usage: 2,
@@ -13,7 +13,7 @@ export const EXIT = {
   unreachable: 4,
   /** The key is wrong, or its role does not allow this. */
   notAllowed: 5,
-  /** A run that was watched ended as `cancelled`. */
+  /** The watched run ended as `cancelled`. */
   cancelled: 6,
   /** `doctor`, `check`, `repair` or `sweep` worked, and found something wrong. */
   found: 7,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `cairn …`: hands this process's words, environment and terminal to the program. Composition root only. */
+/** `cairn …`: passes the arguments, environment and terminal of this process to the program. Composition root only. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { calledIn, projectOf } from './project.ts';
 import type { ProgramEnd, Terminal, World } from './world.ts';
 
-// A Node that is too old has no such cache; the command that needs a newer one says so.
+// An old Node has no such cache; the command that needs a newer version reports it.
 modules.enableCompileCache?.();
 const { run } = await import('./program.ts');
 
@@ -22,7 +22,7 @@ process.on('warning', (warning) => {
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort());
 process.once('SIGTERM', () => interrupted.abort());
-// A reader that has seen enough (`| head`) is no failure.
+// A reader that closes the pipe early (`| head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

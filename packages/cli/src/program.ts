@@ -1,4 +1,4 @@
-/** One call of the command line, from its words to its exit code. Owns the order: read, connect, run, tell what failed. */
+/** One call of the command line, from its arguments to its exit code. Owns the order: parse, connect, run, report errors. */
 import type { CairnClient } from '@cairn/client';
 import { apiOf } from './api/client.ts';
 import { connect } from './api/connection.ts';
@@ -19,7 +19,7 @@ export async function run(
   world: World,
   commands: readonly CliCommand[] = COMMANDS,
 ): Promise<ExitCode> {
-  // Known before the words are read, so that also a wrong word is told as it was asked for.
+  // Determined before parsing, so that an invalid argument is also reported in the requested format.
   const wish = { json: words.includes('--json'), plain: words.includes('--no-color') };
   try {
     if (words[0] === '--version') {

@@ -1,5 +1,5 @@
 /**
- * The folder of the project that the person stands in, which is where its local cloud keeps its data.
+ * The project of the current folder, in which its local cloud keeps its data.
  *
  * Must not: depend on where this package is installed.
  */
@@ -25,7 +25,7 @@ export function projectOf(starts: readonly [string, ...string[]], exists: (path:
 }
 
 /**
- * The folder that the person stands in. npm runs the scripts of a package in its folder, and says in `INIT_CWD` where it was called;
+ * The current folder of the user. npm runs the scripts of a package in its folder, and says in `INIT_CWD` where it was called;
  * a script that calls the command line in another folder means that folder.
  */
 export function calledIn(env: Readonly<Record<string, string | undefined>>, cwd: string): string {

@@ -1,10 +1,10 @@
-/** All that the command line needs of the machine it runs on, so that a test can be that machine. */
+/** All access of the command line to its machine, so that tests can replace it. */
 
 export interface Terminal {
   write(text: string): void;
-  /** Somebody looks at it. */
+  /** True for a terminal. */
   readonly isTty: boolean;
-  /** Undefined: as wide as it likes. */
+  /** Undefined: unlimited. */
   readonly columns: number | undefined;
 }
 
@@ -12,7 +12,7 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Working directory: relative paths begin here. */
   readonly cwd: string;
-  /** Folder of the project that the person stands in: its local cloud keeps its state here. */
+  /** Folder of the current project: its local cloud keeps its state here. */
   readonly projectDir: string;
   readonly stdout: Terminal;
   readonly stderr: Terminal;
@@ -22,9 +22,9 @@ export interface World {
   /** @throws the error of the file system */
   readFile(path: string): string;
   readStdin(): Promise<string>;
-  /** A line that a person types. Undefined: not a terminal. */
+  /** Reads a line from the terminal. Undefined: not a terminal. */
   ask(question: string): Promise<string | undefined>;
-  /** A program that is run to its end. */
+  /** Runs a program to its end. */
   runProgram(command: string, args: readonly string[], cwd: string): Promise<ProgramEnd>;
   /** Version of this package. */
   readonly version: string;

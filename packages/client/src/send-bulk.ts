@@ -24,7 +24,7 @@ export interface SendBulkOptions<T> extends Omit<SendAllOptions<T, BulkResult>, 
 /** Resolves when each has an outcome, or the signal aborted and the requests in progress ended. Never throws. */
 export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<T>): Promise<void> {
   const { send, onSent, signal, sleep = THIS_MACHINE.sleep, ...running } = options;
-  const tell = (some: readonly T[], sent: SendState<BulkResult>) => {
+  const report = (some: readonly T[], sent: SendState<BulkResult>) => {
     for (const item of some) onSent(item, sent);
   };
   /** By chunk: those of its items that have no outcome yet. */
@@ -53,7 +53,7 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
     sleep,
     work: sendChunk,
     onSent(chunk, sent) {
-      if (sent.at !== 'done') tell(left.get(chunk) ?? chunk, sent);
+      if (sent.at !== 'done') report(left.get(chunk) ?? chunk, sent);
     },
   });
 }

@@ -13,12 +13,12 @@ const MOST_ROUND_TRIP_MS = 5_000;
  * @param date of the header; times in the local clock, epoch ms
  */
 export function offsetMs(date: string | null, askedAt: number, answeredAt: number): number | undefined {
-  const told = date === null ? Number.NaN : Date.parse(date);
+  const dateMs = date === null ? Number.NaN : Date.parse(date);
   const roundTripMs = answeredAt - askedAt;
-  if (Number.isNaN(told) || roundTripMs < 0 || roundTripMs > MOST_ROUND_TRIP_MS) return undefined;
+  if (Number.isNaN(dateMs) || roundTripMs < 0 || roundTripMs > MOST_ROUND_TRIP_MS) return undefined;
   // The installation looked at its clock between the two, and cut what it saw to the second.
-  const earliest = told - answeredAt;
-  const latest = told + DATE_STEP_MS - askedAt;
+  const earliest = dateMs - answeredAt;
+  const latest = dateMs + DATE_STEP_MS - askedAt;
   if (earliest - LEAST_OFFSET_MS <= 0 && latest + LEAST_OFFSET_MS >= 0) return 0;
   return Math.round((earliest + latest) / 2);
 }

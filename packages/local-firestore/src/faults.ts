@@ -1,20 +1,20 @@
 /**
- * Faults on request: what goes wrong is drawn from a seed, so a failing run can be repeated. Decides only; the adapter
- * carries it out. Empty rules cost nothing.
+ * Fault injection: faults are drawn from a seed, so a failing run can be repeated. Decides only; the adapter carries
+ * them out. Empty rules cost nothing.
  */
 import { generator } from './seeded.ts';
 
 export type Fault =
   /** Answers late. */
   | { readonly kind: 'latency'; readonly ms: number }
-  /** Refuses with ABORTED or UNAVAILABLE; nothing was done. */
+  /** Refuses with ABORTED or UNAVAILABLE; nothing is applied. */
   | { readonly kind: 'aborted' }
   | { readonly kind: 'unavailable' }
-  /** Does what was asked and then answers UNAVAILABLE, as if the answer had been lost. */
+  /** Applies the request, then answers UNAVAILABLE, as if the answer had been lost. */
   | { readonly kind: 'lost-answer' }
   /** Ends a stream of answers with UNAVAILABLE after so many messages. */
   | { readonly kind: 'cut-stream'; readonly afterMessages: number }
-  /** Does what was asked, durably, and then the process dies without an answer. */
+  /** Applies the request durably, then ends the process without an answer. */
   | { readonly kind: 'crash' };
 
 /** JSON-able. A server of another kind has faults of its own. */
@@ -25,9 +25,9 @@ export interface FaultRule<Kind = Fault> {
   readonly path?: string;
   /** Probability that a call is affected, 0 to 1. */
   readonly probability: number;
-  /** So many calls that match are spared first. */
+  /** Number of matching calls that are skipped first. */
   readonly after?: number;
-  /** It happens at most this often; absent: without end. */
+  /** Most injections; absent: unlimited. */
   readonly times?: number;
   readonly fault: Kind;
 }

@@ -49,7 +49,7 @@ export interface FirestoreServer {
    * @throws Error naming what is wrong with the declaration
    */
   useIndexes(file: IndexesFile | undefined): void;
-  /** Streams that listen at this moment. */
+  /** Number of streams that currently listen. */
   listening(): number;
   /** Copies all databases to a new file, as of one moment. @throws when the file exists. */
   exportTo(file: string): void;
@@ -64,7 +64,7 @@ export interface FirestoreServer {
 const SWEEP_INTERVAL_MS = 250;
 /** Production takes hours; often enough that a local run sees it, seldom enough to cost nothing. */
 const EXPIRY_INTERVAL_MS = 10_000;
-/** Room for the envelope of a request at the limit, so that the refusal is ours and says why. */
+/** Extra bytes for the envelope of a request at the limit, so that the refusal comes from this server with a reason. */
 const MAX_MESSAGE_BYTES = 2 * MAX_REQUEST_BYTES;
 
 export async function startFirestoreServer(options: FirestoreServerOptions): Promise<FirestoreServer> {

@@ -1,4 +1,4 @@
-/** The flags of `npm start`. Pure: reads a list of words, prints and exits nothing. */
+/** Parses the flags of `npm start`. Pure: neither prints nor exits. */
 import { parseArgs } from 'node:util';
 
 export interface StartArguments {
@@ -27,7 +27,7 @@ export interface StartArguments {
   readonly official: boolean;
 }
 
-/** The words make no sense; the message says which and why. */
+/** An argument is invalid; the message names it and the reason. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

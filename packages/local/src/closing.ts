@@ -6,7 +6,7 @@ export class Closing {
     this.#steps.push(step);
   }
 
-  /** Does every step, whatever becomes of others. @throws the first error of a step */
+  /** Runs every step, even if others fail. @throws the first error */
   async close(): Promise<void> {
     const errors: unknown[] = [];
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop())

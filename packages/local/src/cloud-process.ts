@@ -1,4 +1,4 @@
-/** Starts the local cloud as a user does, as a process of its own that can be killed, and speaks to it over HTTP. */
+/** Starts the local cloud as a user does, in a separate process that can be killed, and calls it over HTTP. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -43,14 +43,14 @@ export interface CloudProcessOptions {
   /** Length of a minute in `every N minutes`, s. */
   readonly tickSeconds?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** File for the log lines of cloud and functions. Default: this process reads them, which takes time of both. */
+  /** File for the log lines of cloud and functions. Default: this process reads them, which slows both down. */
   readonly logFile?: string;
 }
 
 /** Generous: a cold start on a busy machine; firebase-tools alone takes 10 s on an idle one. */
 const START_LIMIT_MS = { workers: 180_000, emulators: 180_000 };
 
-/** The end of what it logged, in the error. */
+/** Characters of its log that an error quotes. */
 const COMPLAINT_CHARS = 4_000;
 
 /** @throws Error if it ends, or is not ready in time */

@@ -1,7 +1,7 @@
 /**
- * The local cloud as one object: starts every server in the order they need each other, stops them in the order
- * that lets work in hand finish. Owns wiring only. A composition root: the one place of `packages/local/src/`, with the main,
- * that reads the clock, the environment and chance.
+ * The local cloud as one object: starts every server in the order of their dependencies, and stops them in an order
+ * that lets current requests finish. Owns wiring only. A composition root: the one place of `packages/local/src/`, with the main,
+ * that reads the clock, the environment and random numbers.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -36,13 +36,13 @@ export interface LocalCloudOptions {
   readonly ports?: Ports;
   /** Processes that run task-queue functions; default: one. Other functions have their own. */
   readonly workers?: number;
-  /** A loaded worker waits to take the place of one that dies; default: true. */
+  /** Keeps a loaded worker in reserve, which replaces one that dies; default: true. */
   readonly keepsSpare?: boolean;
   /** A worker without a heartbeat for this time is killed; default: {@link DEFAULT_WATCHDOG_S}. */
   readonly watchdogSeconds?: number;
   /** Module whose exports are served; default: the project's own. */
   readonly functionsModule?: string;
-  /** In place of one module: each has workers of its own. */
+  /** Instead of one module: each codebase has its own workers. */
   readonly codebases?: readonly Codebase[];
   /**
    * True: the gateway has Cairn's console and the API of the installation among the functions, and the site of
@@ -64,7 +64,7 @@ export interface LocalCloudOptions {
   readonly projectId?: string;
   /** Starts with the readable data of damaged files in the data directory; default: refuses to start. */
   readonly acceptDamage?: boolean;
-  /** Each commit is on the disk before it is acknowledged; default: it has reached the operating system. */
+  /** True: a commit is acknowledged once it is on disk; default: once the operating system has it. */
   readonly sync?: boolean;
   /** Length of the minute in `every N minutes`. */
   readonly tickSeconds?: number;
@@ -74,7 +74,7 @@ export interface LocalCloudOptions {
   readonly output?: number | ((line: string, codebase: string) => void);
   /** One line of this cloud's own log. */
   readonly log?: (line: string) => void;
-  /** Returns unused memory of this process to the system; called at rests. Absent: the process has another owner. */
+  /** Returns unused memory of this process to the system; called when idle. Absent: another component owns the process. */
   readonly collect?: () => void;
 }
 
@@ -105,9 +105,9 @@ export interface LocalCloud {
   readonly slack: string;
   /** Functions are at `{functionsUrl}/{name}`. */
   readonly functionsUrl: string;
-  /** Names of the functions that are served at this moment. */
+  /** Names of the functions that are currently served. */
   readonly functions: readonly string[];
-  /** The project's own site, if it has one apart from the gateway. */
+  /** The project's site, if it is served apart from the gateway. */
   readonly site: string | undefined;
   readonly projectId: string;
   readonly apiKey: string;
@@ -121,13 +121,13 @@ export interface LocalCloud {
    * @throws the reason if it cannot be loaded; then the previous workers continue to serve
    */
   reload(codebase: Pick<Codebase, 'name' | 'env'>): Promise<void>;
-  /** Lets work in hand finish (10 s at most), then ends everything. May be called more than once. */
+  /** Lets current requests finish (10 s at most), then stops everything. Idempotent. */
   stop(): Promise<void>;
 }
 
 export const DEFAULT_PROJECT = 'demo-cairn';
 const DEFAULT_TICK_S = 5;
-/** As long as a lease: a body that is only busy for less loses nothing. */
+/** As long as a lease: a body that blocks for less loses nothing. */
 const DEFAULT_WATCHDOG_S = 90;
 /** Grace period of Cloud Run after SIGTERM. */
 const GRACE_MS = 10_000;
@@ -168,8 +168,9 @@ async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalC
         if (isDeepStrictEqual(stores.get(codebase.name), found)) return Promise.resolve();
         stores.set(codebase.name, found);
         const all = [...stores.values()].flat();
-        const told = all.length > 0 || options.codebases !== undefined ? all : [untold(setting.outside)];
-        return prepareStores(told, { setting, servers });
+        const served =
+          all.length > 0 || options.codebases !== undefined ? all : [undeclared(setting.outside)];
+        return prepareStores(served, { setting, servers });
       },
       ...(options.onPlansChanged && { verify: verifying(apiKey, options.onPlansChanged) }),
     });
@@ -267,7 +268,7 @@ function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
   const clock = movableClock(Date.now);
   const dir = openDataDir(options.data, stack);
   const dev = openDevValues(dir && join(dir, 'dev.json'), () => randomBytes(24).toString('base64url'));
-  // Time never runs back for what is stored: leases and deadlines of the time before would hold for as long.
+  // The clock never runs back in a data directory: stored leases and deadlines would hold longer by that time.
   clock.advance(dev.clockOffsetMs);
   clock.onAdvance((offsetMs) => dev.rememberClock(offsetMs));
   if (dev.clockOffsetMs > 0)
@@ -281,7 +282,7 @@ function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
     acceptDamage: options.acceptDamage ?? false,
     sync: options.sync ?? false,
     dev,
-    // Not `GITHUB_TOKEN`: who has a real one in the environment does not mean it for this.
+    // Not `GITHUB_TOKEN`: a real token in the environment is not meant for the stand-in.
     githubToken: (outside.CAIRN_GITHUB_API_URL && outside.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN'),
     firebaseJson: resolve(options.firebaseJson ?? join(ROOT, 'firebase.json')),
     stack,
@@ -293,7 +294,7 @@ function codebasesOf({ codebases, functionsModule }: LocalCloudOptions): readonl
   return codebases ?? [{ name: 'default', module }];
 }
 
-/** Has each API answer once, which loads its workflows, and tells which of them were changed under their version. */
+/** Sends one request to each API, which loads its workflows, and reports those that changed under their version. */
 function verifying(apiKey: string, onPlansChanged: (message: string) => void) {
   const headers = { Authorization: `Bearer ${apiKey}` };
   return async (ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void> => {
@@ -328,13 +329,13 @@ async function startHost(
   return host;
 }
 
-/** The installation of functions that do not say where they keep their runs: firebase-tools tells nothing of it. */
-const untold = (outside: Setting['outside']): FunctionStore => ({
+/** The installation of functions that do not declare where they keep their runs: firebase-tools does not pass that on. */
+const undeclared = (outside: Setting['outside']): FunctionStore => ({
   database: outside.FIRESTORE_DATABASE || '(default)',
   collectionPrefix: outside.COLLECTION_PREFIX || 'gwi_',
 });
 
-/** Indexes for all installations, and one key that opens all of them. */
+/** Creates the indexes of all installations, and one key that is valid for all of them. */
 async function prepareStores(
   stores: readonly FunctionStore[],
   { setting, servers }: { readonly setting: Setting; readonly servers: StandIns },
@@ -376,7 +377,7 @@ async function openControl(
   return control;
 }
 
-/** The directory, made and locked; undefined in memory mode. */
+/** The directory, created and locked; undefined in memory mode. */
 function openDataDir(data: string, stack: Closing): string | undefined {
   if (data === 'memory') return undefined;
   const dir = resolve(data);

@@ -28,7 +28,7 @@ type Commit = (
   done: (error: ServiceError | null) => void,
 ) => void;
 
-/** Creates or replaces `clients/dev`, so that the key printed at start is always one that works. */
+/** Creates or replaces `clients/dev`, so that the key printed at start is always valid. */
 export async function writeDevClient({
   firestore,
   projectId,

@@ -1,5 +1,5 @@
 /**
- * Has the functions served, and sets up what calls them: the queues and subscriptions that `firebase deploy` would make, and
+ * Serves the functions, and creates their triggers: the queues and subscriptions that `firebase deploy` would create, and
  * the values of their secrets. Part of the composition root `cloud.ts`.
  *
  * Must not: run a function itself; that is the host's.
@@ -45,7 +45,7 @@ export async function startFunctions(
   const { setting, servers, host, region } = serving;
   const { projectId, githubToken } = setting;
   const named = { ...setting.outside, ...codebase.env };
-  // In production the topic is made by hand, and nothing is published until somebody names it.
+  // In production the topic is created by hand, and nothing is published until a parameter names it.
   const runEvents = named.RUN_EVENTS_TOPIC ?? 'run-events';
   if (runEvents !== '') servers.pubsub.local?.ensureTopic(topicName(projectId, runEvents));
   const outside: Setting['outside'] = {

@@ -1,5 +1,5 @@
 /**
- * Opens the ports that people and browsers ask: what `firebase.json` says of its site, and the console. Part of the composition
+ * Opens the ports for browsers and API clients: the site of `firebase.json`, and the console. Part of the composition
  * root `cloud.ts`.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ export async function openSiteWithConsole(options: GatewaysOptions): Promise<Gat
     site: existsSync(firebaseJson) ? readSite(firebaseJson) : undefined,
     serve: host.serve,
     collect,
-    ...told(options, () => gateway.url),
+    ...clientOptions(options, () => gateway.url),
   });
   setting.stack.defer(() => gateway.stop(0));
   return gateway;
@@ -50,7 +50,7 @@ export async function openConsole(options: GatewaysOptions): Promise<Gateway> {
     site: consoleSite(),
     serve: host.serve,
     collect,
-    ...told(options, () => gateway.url),
+    ...clientOptions(options, () => gateway.url),
   });
   setting.stack.defer(() => gateway.stop(0));
   return gateway;
@@ -75,7 +75,7 @@ export async function openOwnSite(
   return gateway;
 }
 
-function told({ welcome }: GatewaysOptions, url: () => string) {
+function clientOptions({ welcome }: GatewaysOptions, url: () => string) {
   const all = () => ({ ...welcome(), gateway: url() });
   return {
     consoleJson: () =>

@@ -9,21 +9,21 @@ import type { Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Long enough that a pause between two requests of one client is none. */
+/** Longer than the pause between two requests of one client. */
 export const REST_MS = 1_000;
-/** Without a request until then it may never have one: a spare, or a cloud that was only started. */
+/** A process without a request by then may never get one: a spare, or a cloud that was only started. */
 export const UNUSED_MS = 10_000;
-/** After so many requests a heap has grown again; the scan of every few seconds is too little to ask for it. */
+/** Requests after which the heap has grown again. The periodic scan alone stays below it. */
 export const REQUESTS_BETWEEN = 100;
 
 export interface GiveBackOptions {
   collect(): void;
   readonly restMs?: number;
-  /** Takes requests beside the server. */
+  /** Also receives requests. */
   readonly also?: Pick<EventEmitter, 'on'>;
 }
 
-/** Once it serves, at the first rest after a request, when everything is loaded, and at rests after much work. */
+/** Collects once it serves, when idle after the first request (everything is loaded then), and when idle after many requests. */
 export function giveBackAtRest(server: Server, { collect, restMs = REST_MS, also }: GiveBackOptions): void {
   let underWay = 0;
   let since = REQUESTS_BETWEEN;
@@ -35,7 +35,7 @@ export function giveBackAtRest(server: Server, { collect, restMs = REST_MS, also
     }, afterMs);
     timer.unref();
   };
-  // A spare may never have a request.
+  // A spare may never get a request.
   server.once('listening', () => collectSoon(REQUESTS_BETWEEN, UNUSED_MS));
   const onRequest = (_request: unknown, response: Pick<EventEmitter, 'once'>) => {
     clearTimeout(timer);

@@ -1,11 +1,11 @@
-/** The indexes that the local Firestore is to have: those of the project's file, and those of the installations it serves. */
+/** Indexes of the local Firestore: those of the project's file, and those of the installations it serves. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { IndexesFile } from '@cairn/local-firestore/indexes';
 import { parseJsonc } from './jsonc.ts';
 
 /**
- * Entries in several files are used once; the first definition of a field applies.
+ * An entry of several files is used once; the first definition of a field wins.
  *
  * @returns undefined: none are declared
  */
@@ -26,7 +26,7 @@ interface FirestoreConfig {
   readonly indexes?: string;
 }
 
-/** @returns what the files hold that a `firebase.json` names, of all databases; nothing if there is no such file */
+/** @returns the contents of the index files that a `firebase.json` names, of all databases; empty without the file */
 export function indexesOf(firebaseJson: string): IndexesFile[] {
   if (!existsSync(firebaseJson)) return [];
   const { firestore = [] } = parseJsonc(readFileSync(firebaseJson, 'utf8')) as {

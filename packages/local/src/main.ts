@@ -1,6 +1,6 @@
 /**
- * `npm start`: starts the local cloud, tells where it is, ends it on SIGTERM or Ctrl-C. Owns what is printed and
- * the exit code: 0 ended when asked, 1 could not start, 2 wrong flags.
+ * `npm start`: starts the local cloud, prints its addresses, and stops it on SIGTERM or Ctrl-C. Owns the output and
+ * the exit code: 0 stopped on request, 1 could not start, 2 invalid flags.
  */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ if (flags.help) {
   process.stdout.write(USAGE);
   process.exit(0);
 }
-// Loaded after the flags are known to be right: a wrong flag is answered at once.
+// Loaded after the flags are valid: an invalid flag is reported at once.
 const { startLocalCloud } = await import('./cloud.ts');
 const { collectAll } = await import('./give-back.ts');
 type LocalCloudOptions = Parameters<typeof startLocalCloud>[0];
@@ -34,7 +34,7 @@ process.env.MALLOC_ARENA_MAX ??= '1';
 
 let stopAsked = false;
 let cloud: Cloud | undefined;
-/** Ends of what was started beside the cloud. */
+/** Stop functions of what was started beside the cloud. */
 const others: (() => Promise<void>)[] = [];
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);

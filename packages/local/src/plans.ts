@@ -3,12 +3,12 @@
  * runs could not continue, and a message to the developer is better than blocked runs.
  */
 
-/** Its message says all there is to do. */
+/** The message is complete: it needs no stack. */
 export class PlansChangedError extends Error {
   override readonly name = 'PlansChangedError';
 }
 
-/** The function `api` fails, such as over an option that its deployment does not allow. Its message says all there is to do. */
+/** The function `api` fails, for example because its deployment does not allow an option. The message is complete: it needs no stack. */
 export class ApiFailedError extends Error {
   override readonly name = 'ApiFailedError';
 }
@@ -24,7 +24,7 @@ interface Workflows {
 const MAX_PROBLEM_CHARS = 500;
 
 export interface Patience {
-  /** The first request of a worker loads all it has. */
+  /** The first request of a worker loads its workflows. */
   readonly answerMs: number;
   readonly tries: number;
   /** Aborts with a `TimeoutError` after the time in ms. */
@@ -39,7 +39,7 @@ const PATIENCE: Patience = {
 };
 
 /**
- * Like {@link assertPlansKept}, for functions that were just started: asks again where no answer comes.
+ * Like {@link assertPlansKept}, for functions that were just started: repeats requests without an answer.
  *
  * @throws PlansChangedError; Error if the functions do not answer, or refuse to say
  */
@@ -71,7 +71,7 @@ function silent(ms: number): string {
  */
 export async function assertPlansKept(ask: (path: string) => Promise<Response>): Promise<void> {
   const answer = await ask('/v1/workflows');
-  // A function of one's own that has this name and no workflows.
+  // A function of the user with this name, without workflows.
   if (answer.status === 404) return;
   if (!answer.ok) {
     const problem = (await answer.text()).slice(0, MAX_PROBLEM_CHARS);

@@ -26,7 +26,7 @@ interface ServerContext {
 }
 
 interface FirestoreChoice {
-  /** `host:port` of one that runs already; then none is started. */
+  /** `host:port` of a running server; then none is started. */
   readonly outside: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface Setting extends Omit<ServerContext, 'port'> {
   readonly projectId: string;
   readonly dev: DevValues;
   readonly githubToken: string;
-  /** Its sites are served and its indexes made, if it is there. */
+  /** Its sites are served and its indexes created, if it exists. */
   readonly firebaseJson: string;
   readonly log: (line: string) => void;
 }
@@ -75,7 +75,7 @@ export async function startStandIns(
 const storageIn = ({ dir, acceptDamage, sync }: ServerContext, file: string): SqliteStorage =>
   dir === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: join(dir, file), acceptDamage, sync };
 
-/** The Firestore server, or where the one from outside is. It stops with the stack. */
+/** Starts the Firestore server, or returns the address of an external one. It stops with the stack. */
 async function startFirestore(context: ServerContext & FirestoreChoice) {
   const { clock, stack, outside } = context;
   if (outside) return { host: outside, local: undefined };
@@ -83,7 +83,7 @@ async function startFirestore(context: ServerContext & FirestoreChoice) {
   const server = await startFirestoreServer({
     storage: storageIn(context, 'firestore.sqlite'),
     clock: clock.now,
-    // A fault on request: nothing of this process may get to tidy up.
+    // An injected fault: the process must end without any clean-up.
     crash: () => process.kill(process.pid, 'SIGKILL'),
     ...(context.port !== undefined && { port: context.port }),
     awaitsIndexes: true,
@@ -93,7 +93,7 @@ async function startFirestore(context: ServerContext & FirestoreChoice) {
   return { host: server.host, local };
 }
 
-/** The Cloud Tasks server; it dispatches once `start()` is called, and stops with the stack. */
+/** Starts the Cloud Tasks server, which dispatches once `start()` is called, and stops with the stack. */
 async function startTasks(
   context: ServerContext & Pick<Parameters<typeof startTasksServer>[0], 'dispatch' | 'functionUrl'>,
 ): Promise<TasksServer> {
@@ -110,7 +110,7 @@ async function startTasks(
   return server;
 }
 
-/** The Pub/Sub server, or where the one from outside is. It pushes once `start()` is called, and stops with the stack. */
+/** Starts the Pub/Sub server, or returns the address of an external one. It pushes once `start()` is called, and stops with the stack. */
 async function startPubsub(
   context: ServerContext & { readonly dispatch: Dispatch; readonly outside: string | undefined },
 ): Promise<{ readonly host: string; readonly local: PubsubServer | undefined }> {
@@ -129,7 +129,7 @@ async function startPubsub(
   return { host: server.host, local: server };
 }
 
-/** GitHub's API, or where the one from outside is. It stops with the stack. */
+/** Starts the stand-in of GitHub's API, or returns the address of an external one. It stops with the stack. */
 async function startGithub(
   context: ServerContext & { readonly outside: string | undefined; readonly token: string },
 ): Promise<{ readonly url: string; readonly local: OutsideServer | undefined }> {
@@ -150,7 +150,7 @@ async function startSlack(context: ServerContext): Promise<OutsideServer> {
   return server;
 }
 
-/** Decimal digits, as Cloud Tasks makes them; drawn from 2^94 possibilities, so never the same twice. */
+/** Decimal digits, like those of Cloud Tasks; 94 random bits, so never the same twice. */
 function freshTaskId(): string {
   return `${randomInt(2 ** 47)}${randomInt(2 ** 47)}`;
 }

@@ -1,10 +1,10 @@
-/** Results of tool calls, as the protocol has them. Pure. */
+/** Results of tool calls, in the form of the protocol. Pure. */
 import { isUncertain, Refusal, Unreachable } from '@cairn/client';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { bounded, clipped, MAX_SAID_CHARS } from './bounded.ts';
 
 /** A result before it is bounded. */
-export interface Told {
+export interface ToolAnswer {
   /** A sentence or a few lines. */
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export class ToolProblem extends Error {
 
 const CUT_NOTE = 'Long parts were cut.';
 
-export function told({ text, data }: Told): CallToolResult {
+export function toolResult({ text, data }: ToolAnswer): CallToolResult {
   const { value, isCut: isDataCut } = bounded(data);
   const said = clipped(text, MAX_SAID_CHARS);
   const isCut = isDataCut || said !== text;
@@ -47,7 +47,7 @@ export function told({ text, data }: Told): CallToolResult {
   };
 }
 
-/** @throws what it is given, if that is no failure that is expected */
+/** @throws an unexpected error unchanged */
 export function failed(error: unknown): CallToolResult {
   const problem = problemOf(error);
   const { code, detail, field, stepId, help, mayHaveActed } = problem;

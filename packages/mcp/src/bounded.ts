@@ -4,7 +4,7 @@
 export const MAX_ANSWER_CHARS = 40_000;
 const MAX_TEXT_CHARS = 4_000;
 const MAX_ITEMS = 100;
-/** Deeper than any answer of the API itself; only values of workflows are. */
+/** Deeper than any answer of the API itself; only values of workflows reach it. */
 const MAX_DEPTH = 24;
 const CUT = '…';
 

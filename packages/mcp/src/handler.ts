@@ -14,12 +14,12 @@ export interface HandlerOptions {
   readonly url: string | (() => string);
   /** Default: that of this machine. */
   readonly fetch?: Fetch;
-  /** Receives requests that are no MCP, and errors outside tool calls. */
+  /** Receives errors of invalid MCP requests, and errors outside tool calls. */
   readonly onError?: (error: Error) => void;
 }
 
 const BEARER = /^Bearer +(\S+)$/i;
-/** Answers of the API that are handed to the caller as they are. */
+/** Statuses of the API that are passed on unchanged. */
 const REFUSALS = [401, 403, 429];
 
 export function mcpHandler(options: HandlerOptions): (request: Request) => Promise<Response> {
@@ -39,7 +39,7 @@ export function mcpHandler(options: HandlerOptions): (request: Request) => Promi
       const secret = createHmac('sha256', credential).update('cairn preview token').digest();
       return mcpServer({ client: clientFor(credential), secret });
     },
-    // No subscriptions: nothing is ever announced.
+    // No subscriptions: the server sends no notifications.
     { maxSubscriptions: 0, ...(onError && { onerror: onError }) },
   );
   return async (request) => {

@@ -1,7 +1,7 @@
 /** Builds an MCP server from the table of tools. Owns nothing but the registration: tools ask the API through the client. */
 import type { CairnClient } from '@cairn/client';
 import { McpServer } from '@modelcontextprotocol/server';
-import { failed, told } from './answer.ts';
+import { failed, toolResult } from './answer.ts';
 import { TOOLS } from './tools/all.ts';
 
 export interface ServerOptions {
@@ -31,7 +31,7 @@ export function mcpServer({ client, secret }: ServerOptions): McpServer {
     };
     server.registerTool(name, { title, description, inputSchema: input, annotations }, async (args) => {
       try {
-        return told(await run({ client, secret }, args));
+        return toolResult(await run({ client, secret }, args));
       } catch (error) {
         return failed(error);
       }

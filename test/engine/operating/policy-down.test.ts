@@ -114,7 +114,7 @@ test.each(Object.keys(NO_DECISIONS) as NoDecision[])(
   },
 );
 
-test.each(Object.keys(NO_VERDICTS) as NoVerdict[])(
+test.each(Object.keys(NO_DECISIONS) as NoDecision[])(
   'the time limit of a run ends it although its policy (%s) gives no answer',
   async (kind) => {
     await fc.assert(
@@ -125,7 +125,7 @@ test.each(Object.keys(NO_VERDICTS) as NoVerdict[])(
           planVersion: 1,
           input: z.object({}),
           timeout,
-          policy: () => NO_VERDICTS[kind]() as PolicyVerdict,
+          policy: () => NO_DECISIONS[kind]() as PolicyDecision,
           steps: (step) => ({
             a: step('a', () => {
               ran = true;

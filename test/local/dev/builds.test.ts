@@ -28,7 +28,7 @@ test('a build that watches clears no screen, and has not failed when it is stopp
     children,
     root: folder,
     env: process.env,
-    tell: (...line) => told.push(line),
+    log: (...line) => told.push(line),
   });
   const codebase: DevCodebase = {
     name: 'shop',

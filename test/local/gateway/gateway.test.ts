@@ -16,7 +16,7 @@ import { type Gateway, startGateway } from '../../../packages/local/src/gateway/
 import { readRewrites } from '../../../packages/local/src/gateway/rewrites.ts';
 import { commandsToTry, EXAMPLE_PAYLOAD, welcomePage } from '../../../packages/local/src/gateway/welcome.ts';
 import { UNUSED_MS } from '../../../packages/local/src/give-back.ts';
-import { refusalOf, TOLD } from '../../../packages/local-kit/src/http/problem.ts';
+import { PROBLEMS, refusalOf } from '../../../packages/local-kit/src/http/problem.ts';
 
 function rewrites(hosting: unknown) {
   const file = join(mkdtempSync(join(tmpdir(), 'cairn-gateway-')), 'firebase.json');
@@ -217,7 +217,7 @@ describe('the welcome', () => {
 });
 
 test('refusals of the local cloud are problem documents like those of the API', () => {
-  for (const { code, title, help } of Object.values(TOLD))
+  for (const { code, title, help } of Object.values(PROBLEMS))
     expect(ERROR_CODES[code as ErrorCode]).toMatchObject({ title, help });
   expect(JSON.parse(refusalOf(400, 'why').body)).toEqual(toProblem(new CairnError('INVALID_INPUT', 'why')));
 });

@@ -1,4 +1,4 @@
-/** The API as the command line asks it: with the network, the clock and Ctrl-C of its world. */
+/** The API client of the command line, with the network, clock and Ctrl-C of its environment. */
 import { CairnClient } from '@cairn/client';
 import type { World } from '../world.ts';
 
@@ -9,7 +9,7 @@ export interface Connection {
   readonly apiKey: string;
 }
 
-/** @param key the idempotency key of the one change that is made; undefined: a new one each */
+/** @param key the idempotency key of the change; undefined: a new one for each change */
 export function apiOf({ url, apiKey }: Connection, world: World, key?: string): CairnClient {
   return new CairnClient({
     url,

@@ -1,5 +1,5 @@
 /**
- * URL and credential of the installation: from options, then the environment, then the local cloud that runs here.
+ * URL and credential of the installation: from options, then the environment, then the running local cloud.
  *
  * Must not: take a key from the command line, where every process of the machine could read it; or send one unencrypted
  * over a network.
@@ -66,7 +66,7 @@ function givenKey(wanted: ConnectionOptions, world: World): string | undefined {
   throw new UsageError(`${file} must contain one API key and nothing else`);
 }
 
-/** The cloud that says it runs on the data directory; the directory, if none does. */
+/** The cloud that runs on the data directory; the directory, if none does. */
 function localCloud({ local }: ConnectionOptions, world: World): LocalCloudAddress | string {
   const dir = local === undefined ? join(world.projectDir, DATA_DIR) : resolve(world.cwd, local);
   try {

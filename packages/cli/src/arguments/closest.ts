@@ -12,7 +12,7 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return near[0]?.candidate;
 }
 
-/** Levenshtein's: letters put in, left out or changed. */
+/** Levenshtein distance: letters inserted, deleted or changed. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {

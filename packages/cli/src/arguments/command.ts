@@ -48,7 +48,7 @@ export interface Given<A extends ArgumentSpecs, O extends OptionSpecs> {
   readonly options: OptionsOf<O>;
 }
 
-/** Returns an exit code where it is not 0. */
+/** Returns the exit code if it is not 0. */
 export type RunCommand<A extends ArgumentSpecs, O extends OptionSpecs> = (
   context: CommandContext,
   given: Given<A, O>,
@@ -69,10 +69,10 @@ export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
   readonly run: RunCommand<A, O>;
 }
 
-/** A command among others, when its own types do not matter any more. */
+/** A command without its own types, as in the table of all commands. */
 export type CliCommand = CommandSpec<ArgumentSpecs, OptionSpecs>;
 
-/** Checks the types of one command against each other, and gives it back as one among others. */
+/** Checks the types of one command against each other, and erases them. */
 export function command<const A extends ArgumentSpecs, const O extends OptionSpecs>(
   spec: CommandSpec<A, O>,
 ): CliCommand {

@@ -4,7 +4,7 @@ import { type CliCommand, optionsOf } from './command.ts';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 interface CompletionEntry {
-  /** Words that may stand here, with what they mean. */
+  /** Words that may follow here, with their descriptions. */
   readonly words: ReadonlyMap<string, string>;
 }
 

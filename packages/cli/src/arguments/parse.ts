@@ -28,7 +28,7 @@ export interface GivenWords {
   readonly key: string | undefined;
 }
 
-/** @throws UsageError saying which word is wrong and what could be meant */
+/** @throws UsageError with the wrong word and a suggestion */
 export function parse(given: readonly string[], commands: readonly CliCommand[]): Parsed {
   const words = asOption(given, commands);
   const loose = looselyRead(words, commands);
@@ -53,7 +53,7 @@ export function parse(given: readonly string[], commands: readonly CliCommand[])
   };
 }
 
-/** `help runs list` and `runs help` are as `--help`. No command is called so, and the nearest one, `runs halt`, ends runs. */
+/** `help runs list` and `runs help` mean `--help`. Otherwise the nearest command, `runs halt`, would be suggested, which ends runs. */
 function asOption(words: readonly string[], commands: readonly CliCommand[]): readonly string[] {
   const [first, ...others] = words;
   if (first === 'help') return [...others, '--help'];
@@ -90,7 +90,7 @@ interface Loose {
   readonly help: boolean;
 }
 
-/** Finds the words that are no options, wherever options stand: a name has the same type in every command. */
+/** Finds the positional words between options: an option has the same type in every command. */
 function looselyRead(words: readonly string[], commands: readonly CliCommand[]): Loose {
   const all: OptionSpecs = Object.assign({}, ...commands.map(optionsOf));
   const { positionals, values } = parseArgs({

@@ -4,7 +4,7 @@ import { UsageError } from '../exit.ts';
 import type { World } from '../world.ts';
 
 /**
- * JSON as it stands, `@file`, or `-` for standard input.
+ * Literal JSON, `@file`, or `-` for standard input.
  *
  * @throws UsageError naming the option
  */
@@ -40,7 +40,7 @@ export function timeValue(option: string, text: string, now: number): string {
   const isTime = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text);
   const time = Date.parse(text);
   const day = text.slice(0, 10);
-  // `Date.parse` takes February 30 for March 2.
+  // `Date.parse` reads February 30 as March 2.
   if (isTime && Number.isFinite(time) && new Date(Date.parse(day)).toISOString().startsWith(day))
     return new Date(time).toISOString();
   throw new UsageError(

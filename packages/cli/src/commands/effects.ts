@@ -1,4 +1,4 @@
-/** `effects …`: what runs did outside, and what a person says of an action in doubt. */
+/** `effects …`: calls of external systems by runs, and the resolution of those in doubt. */
 import { command } from '../arguments/command.ts';
 import { jsonValue } from '../arguments/values.ts';
 import type { CommandContext } from '../context.ts';

@@ -26,11 +26,11 @@ export const sendEvent = command({
       const refused = sent.refused.map(({ runId, code, reason }) =>
         style.paint('bad', `${runId} ${code}: ${reason}\n`),
       );
-      const told = sent.delivered.map((runId) => `${style.paint('good', 'delivered')} ${runId}\n`);
+      const delivered = sent.delivered.map((runId) => `${style.paint('good', 'delivered')} ${runId}\n`);
       const kept = sent.kept
         ? [`kept${sent.keptUntil === undefined ? '' : ` until ${moment(sent.keptUntil)}`}\n`]
         : [];
-      return [...told, ...refused, ...kept].join('');
+      return [...delivered, ...refused, ...kept].join('');
     });
   },
 });

@@ -1,9 +1,9 @@
 /**
- * `clients first`: the first key of a new installation, which no API can give out, since whoever asks it needs a key. The
- * one command that goes past the API: it creates the client's document through Firestore's own REST API, as the owner of
+ * `clients first`: the first key of a new installation. The API cannot create it, because its callers need a key. The
+ * only command that bypasses the API: it creates the client's document through Firestore's REST API, as the owner of
  * the project. Every further key comes from `clients create`.
  *
- * Must not: store the key anywhere, or write over a client that is there.
+ * Must not: store the key anywhere, or overwrite an existing client.
  */
 import { createHash } from 'node:crypto';
 import { Refusal, reasonOf, Unreachable } from '@cairn/client';
@@ -110,7 +110,7 @@ function googleProblem(status: number, text: string): Refusal['problem'] {
   try {
     said = JSON.parse(text) as typeof said;
   } catch {
-    // Not from Firestore: the text itself is all there is to show.
+    // Not from Firestore: only the text itself can be shown.
   }
   return {
     status,

@@ -1,4 +1,4 @@
-/** `idempotency`: what became of one's own request. */
+/** `idempotency`: the outcome of an earlier request. */
 import { command } from '../arguments/command.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';

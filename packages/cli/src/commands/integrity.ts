@@ -1,4 +1,4 @@
-/** `check` and `repair`: what does not fit the journal of a run, and putting it right. */
+/** `check` and `repair`: documents that do not match the journal of a run, and their repair. */
 import { command } from '../arguments/command.ts';
 import { EXIT } from '../exit.ts';
 import { consistencyText, repairText } from '../views/integrity.ts';

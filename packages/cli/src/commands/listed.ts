@@ -16,12 +16,12 @@ export function limitOption({ most, usual = USUAL_LISTED, what = 'how many' }: L
   return { type: 'number', value: 'N', range: [1, most], help: `${what} (default ${usual})` } as const;
 }
 
-/** Notes that the list was cut. With `--json` nothing is noted: a program sees it in the output. */
+/** Prints a note if the list was cut. Not with `--json`, where the output says it. */
 export function noteMore({ out, notes }: Pick<CommandContext, 'out' | 'notes'>, more: boolean): void {
   if (more && !out.json) notes.print(notes.style.dim('More exist: --limit N\n'));
 }
 
-/** Notes which entries could not be read, and the command that names the reason. */
+/** Prints which entries could not be read, and the command that shows the reason. */
 export function noteUnreadable(
   { out, notes }: Pick<CommandContext, 'out' | 'notes'>,
   unreadable: readonly string[] = [],

@@ -13,7 +13,7 @@ export const mcp = command({
     ['mcp --url https://runs.example.com --key-file agent.key', 'with a key of the role the agent needs'],
   ],
   async run({ api, world, notes }) {
-    // Loaded by this command only: the SDK takes as long to load as all the rest.
+    // Loaded by this command only: the SDK takes as long to load as everything else.
     const { serveOverStdio } = await import('@cairn/mcp/stdio');
     await serveOverStdio({
       client: api,

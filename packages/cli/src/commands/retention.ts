@@ -1,5 +1,5 @@
 /**
- * Commands of deletion: `gc`, `runs retention`, `runs hold`, `runs release`; and what is to go whatever time it is to be kept:
+ * Commands of deletion: `gc`, `runs retention`, `runs hold`, `runs release`; and erasures, which ignore retention times:
  * `runs erase`, `tenants erase`, `erasures list`, `erasures show`. A scheduled job does the deletion.
  */
 import type { Answer } from 'cairn/api/calls';

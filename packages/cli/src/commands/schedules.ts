@@ -1,4 +1,4 @@
-/** `schedules …`: runs again and again. */
+/** `schedules …`: runs at recurring times. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import { isAgo, jsonValue, timeValue } from '../arguments/values.ts';
@@ -158,7 +158,7 @@ export const backfillSchedule = command({
     // A wrong time is refused before anything is sent.
     slotsAt(world.now());
     const params = { id: args.schedule };
-    // The slots lie in the time of the installation, which its answers tell.
+    // Slots are in the time of the installation, which its answers carry.
     if (options.to === undefined || [options.from, options.to].some((text) => isAgo(text ?? '')))
       await api.get('/v1/schedules/{id}', { params });
     const done = await api.change('POST', '/v1/schedules/{id}/backfill', {

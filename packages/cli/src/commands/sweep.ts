@@ -1,4 +1,4 @@
-/** `sweep`: crashes workflows of the user at every call, as a file of theirs describes. Asks no API. */
+/** `sweep`: crashes workflows of the user at every call, as described in a file. Calls no API. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Carries out a plan, all of it or nothing: everything is written beside its place first and then moved there, and a failure takes back
- * what was moved. The undo restores from the record.
+ * Carries out a plan atomically: all files are written beside their targets first and then renamed, and a failure reverts the
+ * renames. The undo restores from the record.
  */
 import { dirname } from 'node:path/posix';
 import type { Files } from './files.ts';
@@ -63,7 +63,7 @@ function takeBack(changes: readonly FileChange[], { placed, folders, files }: Un
   for (const folder of folders.toReversed()) files.removeFolder(folder);
 }
 
-/** Never half written. */
+/** Writes a file atomically. */
 function replace(files: Files, path: string, content: Uint8Array): void {
   files.write(path + UNPLACED, content);
   files.rename(path + UNPLACED, path);
@@ -140,7 +140,7 @@ function derivedFrom({ name, created }: InitRecord, files: Files): string[] {
   return paths.map((path) => `${name}/${path}`).filter((path) => files.exists(path));
 }
 
-/** Or is not there any more. */
+/** Also true if it does not exist any more. */
 function isAsWritten(path: string, hash: string, files: Files): boolean {
   const now = files.read(path);
   return now === undefined || sha256(now) === hash;

@@ -1,4 +1,4 @@
-/** The folder of a project, as far as `init` reads and writes it. Paths are relative to it, with slashes. */
+/** File access of `init` to the folder of a project. Paths are relative to it, with slashes. */
 import {
   chmodSync,
   existsSync,
@@ -22,9 +22,9 @@ export interface Files {
   write(path: string, content: Uint8Array): void;
   /** Replaces `to`; a symbolic link stays one, and permissions stay as they are. */
   rename(from: string, to: string): void;
-  /** Nothing, if there is no such file. */
+  /** Does nothing if there is no such file. */
   remove(path: string): void;
-  /** A file, or a folder with all that is in it. Nothing, if there is neither. */
+  /** Removes a file, or a folder with its contents. Does nothing if there is neither. */
   removeAll(path: string): void;
   /** The folders that were made, the outermost first. */
   makeFolder(path: string): readonly string[];

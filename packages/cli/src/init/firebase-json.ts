@@ -22,7 +22,7 @@ type FirebaseMembers = Readonly<Record<string, unknown>>;
 export interface FirebaseJson {
   readonly functions: readonly FirebaseMembers[];
   readonly firestore: readonly FirebaseMembers[];
-  /** As it is: an object, a list of them, or anything else. */
+  /** Unchanged: an object, a list of them, or anything else. */
   readonly hosting?: unknown;
 }
 
@@ -67,7 +67,7 @@ export interface Removed {
   readonly left: readonly FirebaseSection[];
 }
 
-/** Takes out of an edited file the entries that are as `init` wrote them. Undefined: the file cannot be read. */
+/** Removes the entries that `init` wrote and nobody changed. Undefined: the file cannot be read. */
 export function withoutEntries(text: string, entries: Entries): Removed | undefined {
   if (parsed(text).errors.length > 0) return undefined;
   const codebase = { section: 'functions', key: 'codebase' } as const;
@@ -91,7 +91,7 @@ function without(text: string, section: FirebaseSection): string {
   return applyEdits(text, modify(text, [section], undefined, {}));
 }
 
-/** Not by `modify`, which takes lists for being formatted as it formats them, and cuts into others. */
+/** Does not use `modify`, which assumes its own formatting of lists and damages others. */
 function withoutItem(text: string, section: FirebaseSection, place: number): string {
   const { children = [] } = findNodeAtLocation(rootOf(text), [section]) ?? {};
   const end = ({ offset, length }: Node) => offset + length;

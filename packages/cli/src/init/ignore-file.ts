@@ -1,6 +1,6 @@
 /** Lines of `.gitignore`. Pure. */
 
-/** Appended are those that are not there yet. */
+/** Appends the lines that are missing. */
 export function withLines(text: string | undefined, wanted: readonly string[]): string | undefined {
   const eol = text?.includes('\r\n') ? '\r\n' : '\n';
   const missing = missingLines(text ?? '', wanted);
@@ -26,7 +26,7 @@ export function withoutLines(text: string, unwanted: readonly string[]): string 
   }, text);
 }
 
-/** `/lib` and `lib/` are the same to who looks for either. */
+/** `/lib` and `lib/` count as equal. */
 function plain(line: string): string {
   return line.trim().replace(/^\/|\/$/g, '');
 }

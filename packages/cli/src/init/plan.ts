@@ -39,7 +39,7 @@ export interface PlanOptions {
 const NAME = /^[a-z][a-z0-9]{3,19}$/;
 const RESERVED =
   /^(?:await|break|case|catch|class|const|continue|debugger|default|delete|else|enum|export|extends|false|finally|function|import|instanceof|interface|null|package|private|protected|public|return|static|super|switch|this|throw|true|typeof|void|while|with|yield)$/;
-/** Runs TypeScript as it is, and is what Cloud Functions has. */
+/** Runs TypeScript without a build, and is available in Cloud Functions. */
 const OLDEST_NODE = [22, 18] as const;
 const RUNTIMES = ['22', '24'];
 const NEWEST_RUNTIME = '24';
@@ -153,7 +153,7 @@ function assertNode(version: string): void {
   );
 }
 
-/** Before it is part of any path. @throws InitProblem NAME_INVALID */
+/** Call before the name becomes part of a path. @throws InitProblem NAME_INVALID */
 export function assertName(name: string): void {
   if (NAME.test(name) && !RESERVED.test(name)) return;
   throw new InitProblem(

@@ -20,7 +20,7 @@ export const INIT_CODES = [
 ] as const;
 export type InitCode = (typeof INIT_CODES)[number];
 
-/** The command was given wrongly. */
+/** The command line is invalid. */
 const USAGE: ReadonlySet<InitCode> = new Set<InitCode>(['NAME_INVALID', 'REGION_INVALID', 'NOT_CONFIRMED']);
 
 export class InitProblem extends Declined {

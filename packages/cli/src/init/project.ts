@@ -124,7 +124,7 @@ function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Omi
   };
 }
 
-/** A package.json that cannot be read is for its own tools to complain about. */
+/** An unreadable package.json is left to its own tools to report. */
 function manifestIn(text: string | undefined): Manifest {
   try {
     return (JSON.parse(text ?? '{}') ?? {}) as Manifest;

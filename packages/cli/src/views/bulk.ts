@@ -1,4 +1,4 @@
-/** Runs that a bulk change selects, and what became of them. Pure. */
+/** Runs that a bulk change selects, and their outcomes. Pure. */
 import { ago } from '@cairn/client';
 import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';

@@ -101,10 +101,10 @@ function factsOf(run: RunView, now: number, call: string): (readonly [string, st
   return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== '');
 }
 
-/** Longer than there is between two signs of life of a drive that is well, locally and deployed. */
+/** Longer than the interval between heartbeats of a healthy drive, locally and deployed. */
 const SILENT_MS = 40_000;
 
-/** Undefined while the drive beats. Otherwise the queue takes over at once, unless something under way must not run twice. */
+/** Undefined while the drive sends heartbeats. Otherwise the queue takes over at once, unless something under way must not run twice. */
 function silenceText({ lease, lastHeartbeatAt }: RunView, now: number): string | undefined {
   if (!lease || lastHeartbeatAt === undefined) return undefined;
   const silentMs = now - Date.parse(lastHeartbeatAt);
@@ -112,7 +112,7 @@ function silenceText({ lease, lastHeartbeatAt }: RunView, now: number): string |
   return `dispatch ${lease.epoch}, no heartbeat for ${duration(silentMs)}; if its worker died, the run continues after ${moment(lease.expiresAt)}`;
 }
 
-/** More names than these say less. */
+/** Most names that are listed. */
 const MOST_NAMED = 5;
 
 /** The bodies under way, each with its attempt if it is not the first, and since when. */
@@ -144,7 +144,7 @@ function suspicionText({ suspect }: RunView): string | undefined {
   return `since its worker died${at}${alone && `; ${alone}`}`;
 }
 
-/** The reason why the run cannot go on, in one sentence, and what to do. */
+/** The reason why the run cannot continue, in one sentence, and what to do. */
 export function findingText(
   { code, title, message, stepId, help }: Omit<NonNullable<RunView['finding']>, 'since'>,
   { style, call }: OutputShape,
@@ -173,7 +173,7 @@ export function costText({ reads, writes, deletes, tasks, usd }: RunView['cost']
   const told = amounts
     .filter(([amount], i) => amount > 0 || i < 2)
     .map(([amount, what]) => `${amount} ${what}${amount === 1 ? '' : 's'}`);
-  // Two digits that mean something: a run costs some hundred-thousandths of a dollar.
+  // Two significant digits: a run costs some hundred-thousandths of a dollar.
   const digits = usd === 0 ? 0 : Math.max(2, 1 - Math.floor(Math.log10(usd)));
   return `${told.join(', ')} · about $${usd.toFixed(digits)}`;
 }
@@ -251,7 +251,7 @@ export function waitList(
       const step = stepKey(execution);
       const place =
         execution.location === undefined ? '' : `\n    ${style.dim(`asked for at ${execution.location}`)}`;
-      const due = dueAt === undefined ? '' : ` (${ago(dueAt, now)}${lastBeat(wait, now)})`;
+      const due = dueAt === undefined ? '' : ` (${ago(dueAt, now)}${lastHeartbeat(wait, now)})`;
       const move = moveOf(run.id, wait);
       const hint = move === undefined ? '' : hintText(move, columns, call);
       const told = wrap(`${clean(whatFor(step, wait))}${due}`, columns - INDENT);
@@ -269,7 +269,7 @@ function hintText(move: Move, columns: number, call: string): string {
   return cells(`${command}   ${what}`) > columns ? `\n${command}\n      ${what}` : `\n${command}   ${what}`;
 }
 
-function lastBeat({ heartbeat }: RunWait, now: number): string {
+function lastHeartbeat({ heartbeat }: RunWait, now: number): string {
   if (!heartbeat) return '';
   return heartbeat.lastAt === undefined
     ? '; no heartbeat yet'
@@ -308,12 +308,12 @@ export function signalTable(
   );
 }
 
-/** As a line for a shell. */
+/** A command line for a shell. */
 export function commandOf({ words }: Move, call: string): string {
   return `${call} ${words.map(quoted).join(' ')}`;
 }
 
-/** For a shell, if it needs that. */
+/** Quoted for a shell where necessary. */
 export function quoted(word: string): string {
   return /^[\w./:@%+=-]+$/.test(word) ? word : `'${clean(word).replaceAll("'", `'\\''`)}'`;
 }

@@ -12,7 +12,7 @@ export function runTable(runs: readonly RunListItem[], now: number, shape: Outpu
   return table(runs, runColumns(now), shape);
 }
 
-/** Runs that a search found, each with what the name was to it. @param now epoch ms */
+/** Runs that a search found, each with what the name matched. @param now epoch ms */
 export function foundTable(found: Answer<'FoundRuns'>['items'], now: number, shape: OutputShape): string {
   const columns: readonly Column<(typeof found)[number]>[] = [
     { title: 'BY', of: ({ by }) => by.replaceAll('_', ' ') },
@@ -37,7 +37,7 @@ function runColumns(now: number): readonly Column<RunListItem>[] {
   ];
 }
 
-/** `halted` is how people call a run that a person stopped at a question. */
+/** A run that a person stopped at a question is shown as `halted`. */
 export function statusText(run: RunListItem): string {
   const { status, stopKind, compensating, cancellation, suspension, waitsFor, blocked } = run;
   if (status === 'cancelled' && stopKind === 'halt') return 'cancelled (halt)';

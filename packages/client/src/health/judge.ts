@@ -30,7 +30,7 @@ export interface HealthAnswers {
 /** @param now time of the installation, epoch ms */
 export function judgeHealth(answers: HealthAnswers, now: number): Finding[] {
   const { url = 'the API', exchange, health, diagnosis, workflows, schedules, runs } = answers;
-  const installation = judged('diagnosis', diagnosis, (told) => told.findings, ofRefusedDiagnosis);
+  const installation = judged('diagnosis', diagnosis, ({ findings }) => findings, ofRefusedDiagnosis);
   const switches = judged('workflows', workflows, (list) => findings.workflows(list, now));
   const isOff = [...installation, ...switches].some(({ code }) => STOPS.has(code));
   return [

@@ -1,6 +1,6 @@
 /**
- * The API for one signed-in person. Owns what every request shows about the connection; requests and their
- * repetitions are those of `@cairn/client`.
+ * The API for one signed-in person. Owns what requests reveal about the connection; `@cairn/client` makes requests and
+ * repetitions.
  *
  * Must not: keep the credential anywhere, or send it to another address than this page's own.
  */
@@ -41,7 +41,7 @@ export class Api {
 
   /**
    * @param credential an API key or an ID token, asked for with each request since tokens expire
-   * @param onRefused told when the credential is not, or no longer, accepted
+   * @param onRefused called when the credential is not, or no longer, accepted
    */
   constructor(credential: () => Promise<string>, onRefused: () => void) {
     this.#onRefused = onRefused;
@@ -50,7 +50,7 @@ export class Api {
     this.#client = new CairnClient({ url: '', credential, name: 'ui', now: deviceNow, fetch });
   }
 
-  /** Sent once: what shows the answer asks again. @throws ApiError */
+  /** Sent once, because the component that shows the answer repeats it. @throws ApiError */
   get<P extends PathWith<'GET'>>(
     path: P,
     { signal, ...question }: Question<P> & { readonly signal?: AbortSignal | undefined } = {},
@@ -59,7 +59,7 @@ export class Api {
     return this.#answer({ method: 'GET', target, ...(signal && { signal }) }, 1);
   }
 
-  /** The state of the installation, also where that is bad: it is answered with 503 then. @throws ApiError */
+  /** The state of the installation, also if it is unhealthy (status 503). @throws ApiError */
   async health({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Answer<'Health'>> {
     const request: Request = { method: 'GET', target: '/v1/healthz', ...(signal && { signal }) };
     const { status, text } = await this.#client.exchange(request).catch((error: unknown) => {
@@ -70,7 +70,7 @@ export class Api {
     return health;
   }
 
-  /** Asks something that changes nothing by POST, or changes it. @throws ApiError */
+  /** A POST, whether it changes something or not. @throws ApiError */
   change<M extends ChangingMethod, P extends PathWith<M>>(
     { method, target, body }: Planned<M, P>,
     key: string,
@@ -126,7 +126,7 @@ async function isOfApi(answer: Response): Promise<boolean> {
   return readProblem(status, text).code !== `HTTP_${status}` || healthIn(text) !== undefined;
 }
 
-/** Undefined: the text is another answer. */
+/** Undefined: the text is not such an answer. */
 function healthIn(text: string): Answer<'Health'> | undefined {
   try {
     const health = JSON.parse(text) as Partial<Answer<'Health'>> | null;
@@ -156,7 +156,7 @@ export function planned<M extends ChangingMethod, P extends PathWith<M>>(
   };
 }
 
-/** The path with its parameters and query filled in; a field that was left empty asks nothing. */
+/** The path with its parameters and query filled in; empty fields are left out. */
 export function targetOf(
   path: string,
   {

@@ -15,7 +15,7 @@ export interface ShownProblem {
   readonly detail: string;
   readonly help?: string | undefined;
   readonly field?: string | undefined;
-  /** Said by the API where it is asked too often. */
+  /** Set by the API on rate limits. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -69,7 +69,7 @@ export function shownError(error: unknown): unknown {
   return error.status === 202 ? UNDER_WAY : unreachable(error.cause ?? error);
 }
 
-/** True if the same question may be answered in a while. */
+/** True if a repetition may succeed later. */
 export function isPassing(error: unknown): boolean {
   return error instanceof ApiError && isPassingProblem(error.problem);
 }

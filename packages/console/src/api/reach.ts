@@ -7,7 +7,7 @@
 import { LEAST_OFFSET_MS, offsetMs } from '@cairn/client';
 
 export interface Reached {
-  /** Since when nothing was answered, by this machine's clock; epoch ms. Undefined: it answers. */
+  /** Time since which the API does not answer, by this machine's clock; epoch ms. Undefined: it answers. */
   readonly lostAt: number | undefined;
   /** Offset to add to this machine's clock for that of the API, ms; 0 within the measuring error. */
   readonly clockOffsetMs: number;
@@ -24,7 +24,7 @@ export class Reach {
 
   readonly shown = (): Reached => this.#now;
 
-  /** @param date of the answer, as its header tells it; times by this machine's clock, epoch ms */
+  /** @param date from the header of the answer; times by this machine's clock, epoch ms */
   heard(date: string | null, askedAt: number, answeredAt: number): void {
     const clockOffsetMs = offsetMs(date, askedAt, answeredAt) ?? this.#now.clockOffsetMs;
     this.#become({ lostAt: undefined, clockOffsetMs });

@@ -10,12 +10,12 @@ import { ApiError, isPassing } from './problem.ts';
 export interface StreamFollowing {
   /** Path and query; asked for again after each cut. */
   target(): string;
-  /** The id after which to go on, sent as `Last-Event-ID`; undefined: from the beginning. */
+  /** Id of the last event received, sent as `Last-Event-ID`; undefined: from the beginning. */
   lastId?(): string | undefined;
   onMessage(message: EventSourceMessage): void;
-  /** Each time the connection stands, or is lost. */
+  /** Called when the connection opens or is lost. */
   onState(state: 'live' | 'reconnecting'): void;
-  /** The API refuses, and would do so again. */
+  /** Called when the API refuses for good. */
   onRefused(error: ApiError): void;
   /** True: nothing more will come. */
   isOver?(): boolean;
@@ -25,12 +25,12 @@ export interface StreamFollowing {
 const SILENCE_MS = 45_000;
 const PAUSE_MS = 500;
 const MOST_PAUSE_MS = 10_000;
-/** The API begins each stream with a word, at once. */
+/** The API sends a first message at once. */
 const FIRST_WORD_MS = 5_000;
-/** Between two answers that come whole: a list is read anew with each, and every run of it is billed. */
+/** Time between two buffered answers: each reads the list again, and every run of it is billed. */
 const WHOLE_PAUSE_MS = 4_000;
 
-/** Until the signal aborts, the API refuses, or it is over. Never throws. */
+/** Follows the stream until the signal aborts, the API refuses, or it ends. Never throws. */
 export async function followStream(api: Api, following: StreamFollowing, signal: AbortSignal): Promise<void> {
   let failures = 0;
   while (!signal.aborted && !following.isOver?.()) {
@@ -54,7 +54,7 @@ export async function followStream(api: Api, following: StreamFollowing, signal:
   }
 }
 
-/** Follows one stream to its end. False if it was given up since nothing of it came through. */
+/** Follows one stream to its end. False if it was abandoned because no data arrived. */
 async function isHeard(api: Api, following: StreamFollowing, signal: AbortSignal): Promise<boolean> {
   const mute = new AbortController();
   const timer = setTimeout(() => mute.abort(), FIRST_WORD_MS);

@@ -1,6 +1,6 @@
 /**
- * Firestore over HTTP/1.1: REST v1 and the routes that only the official emulator has. A request becomes the same bytes that
- * gRPC would have brought and takes the same way from there, so both answer alike. Refuses foreign web pages; those of this
+ * Firestore over HTTP/1.1: REST v1 and the routes that only the official emulator has. A request is converted to the bytes of
+ * the gRPC request and handled the same way, so both answer alike. Refuses foreign web pages; those of this
  * machine are answered with CORS.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -66,7 +66,7 @@ export function restServer(options: RestOptions): Server {
       return;
     }
     answer(request).then(
-      (told) => send(response, told),
+      (answer) => send(response, answer),
       (error: unknown) => send(response, errorOf(error)),
     );
   });
@@ -87,12 +87,12 @@ async function call(
   const responseType = method.resolvedResponseType as protobuf.Type;
   const bytes = requestType.encode(requestType.fromObject(fromJson(requestType, message))).finish();
   const request = definition.requestDeserialize(Buffer.from(bytes)) as object;
-  const toldOf = (one: object) =>
+  const jsonOf = (one: object) =>
     toJson(responseType, responseType.decode(definition.responseSerialize(one)));
-  if (served.kind === 'unary') return toldOf(await served.answer(request, context));
+  if (served.kind === 'unary') return jsonOf(await served.answer(request, context));
   const messages: unknown[] = [];
   try {
-    for (const one of await served.answer(request, context)) messages.push(toldOf(one));
+    for (const one of await served.answer(request, context)) messages.push(jsonOf(one));
   } catch (error) {
     throw new StreamError(error);
   }

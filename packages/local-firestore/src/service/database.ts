@@ -162,7 +162,7 @@ export class Database {
     return time < now - MAX_READ_AGE_MS * 1000;
   }
 
-  /** Tells the names of what each commit changes, within the step of the event loop that applies it. Returns its end. */
+  /** Reports the names that each commit changes, within the event-loop step that applies it. Returns a function that stops it. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
@@ -172,7 +172,7 @@ export class Database {
     this.#snapshots.delete(snapshot);
   }
 
-  /** Decides a commit completely. Throws what the first write that cannot be done is refused with. */
+  /** Decides a commit completely. @throws the refusal of the first write that cannot be applied */
   plan(writes: readonly Write[]): CommitPlan {
     if (writes.length > 1) checkSequence(writes);
     const time = Math.max(Math.floor(this.#clock() * 1000), this.#lastTime + 1);

@@ -1,4 +1,4 @@
-/** Tells the meter what was done, and which run it was done for: nothing else in this server knows of runs. */
+/** Reports operations to the meter, with their run: nothing else in this server knows runs. */
 import type { Meter } from '../meter.ts';
 import type { Fields } from '../model/value.ts';
 import { readTextField } from '../wire/document-codec.ts';
@@ -16,7 +16,7 @@ export function runOf(name: string, fields: Fields | undefined): string | undefi
   return value?.kind === 'string' ? value.value : undefined;
 }
 
-/** The same for a stored body, which is only looked into when the path does not tell. */
+/** The same for a stored body, which is only parsed if the path does not name the run. */
 export function runOfBody(name: string, body: Uint8Array | undefined): string | undefined {
   const byPath = RUN_PATH.exec(name);
   if (byPath) return byPath[1];

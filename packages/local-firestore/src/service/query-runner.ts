@@ -3,7 +3,7 @@ import { levelPrefix } from '../model/document-key.ts';
 import {
   type Candidate,
   compareCandidates,
-  fieldsLookedAt,
+  fieldsRead,
   matches,
   withinCursors,
 } from '../model/query/match.ts';
@@ -17,7 +17,7 @@ import { RUN_FIELD } from './metering.ts';
 import { documentsWithPrefix, levelsBelow } from './path-scan.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
 
-/** With the fields that the query looks at; all of them if it is a vector search. */
+/** With the fields that the query reads; all of them if it is a vector search. */
 export interface QueriedDocument extends Candidate {
   readonly stored: StoredDocument;
 }
@@ -35,7 +35,7 @@ export interface RunOptions {
   readonly count: number;
   /** Undefined: the newest commit. */
   readonly snapshot: Snapshot | undefined;
-  /** Counts what is looked at, for who pays for it. */
+  /** Counts what is read, for billing. */
   readonly scanned?: Scanned;
 }
 
@@ -73,7 +73,7 @@ export function queryResults(
 }
 
 function* accepted(query: Query, stored: Iterable<StoredDocument>): Generator<QueriedDocument> {
-  const wanted = query.nearest ? undefined : fieldsLookedAt(query).add(RUN_FIELD);
+  const wanted = query.nearest ? undefined : fieldsRead(query).add(RUN_FIELD);
   for (const document of stored) {
     const { name, fields } = decodeStored(document.body, wanted);
     const candidate = { name, fields, stored: document };

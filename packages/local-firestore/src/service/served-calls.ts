@@ -1,4 +1,4 @@
-/** The handler of each call, independent of the transport. Knows nothing of any call's meaning. */
+/** The handler of each call, independent of the transport. Independent of the meaning of calls. */
 
 import { type StatusError, unimplemented } from '../model/status.ts';
 import { runAggregationQuery } from './calls/aggregate.ts';

@@ -153,13 +153,13 @@ export class Session {
     if (transaction.snapshot) this.databases.get(transaction.database).close(transaction.snapshot);
   }
 
-  /** To be called when documents were replaced otherwise than by commits. */
+  /** Call it after documents were replaced other than by commits. */
   startAnew(): void {
     this.databases.forget();
     this.listeners.cut();
   }
 
-  /** Ends what is past its limits. To be called regularly. */
+  /** Ends transactions and locks past their limits. Call it regularly. */
   sweep(): void {
     this.locks.sweep();
     for (const transaction of this.transactions.overdue()) this.end(transaction);

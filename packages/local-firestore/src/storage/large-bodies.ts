@@ -1,6 +1,6 @@
 /**
- * The large documents that were read last, so that a list that is read often does not take each of them out of SQLite again:
- * that copies a document twice, and was most of what a list of runs with full inboxes took.
+ * Cache of the large documents that were read last, so that repeated lists do not read them from SQLite again: a read
+ * copies a document twice, and was most of the cost of a list of runs with full inboxes.
  */
 
 /** Bytes from which on a document is kept: taking out a smaller one costs about as much as looking it up. */
@@ -32,7 +32,7 @@ export class LargeBodies {
     return body;
   }
 
-  /** To be called where documents were replaced otherwise than by an update of a later time. */
+  /** Call it after documents were replaced other than by an update of a later time. */
   clear(): void {
     this.#kept.clear();
     this.#bytes = 0;

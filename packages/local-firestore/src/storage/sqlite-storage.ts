@@ -58,9 +58,9 @@ const scanEntries = (order: 'ASC' | 'DESC') =>
       WHERE e.key >= ? AND e.key < ? ORDER BY e.key ${order} LIMIT ?`;
 const SCAN_ENTRIES = { forward: scanEntries('ASC'), reverse: scanEntries('DESC') };
 const INSERT_ENTRY = 'INSERT INTO entries VALUES (?, ?)';
-/** Setting that says by which configuration the entries were made. */
+/** Setting with the fingerprint of the index configuration of the entries. */
 const INDEXED_BY = 'indexed-by';
-/** Setting that says which groups of a database are listed by name, as JSON. */
+/** Setting with the groups of a database that are listed by name, as JSON. */
 const listedIn = (database: number) => `listed-groups ${database}`;
 const GET_SETTING = 'SELECT value FROM settings WHERE name = ?';
 const PUT_SETTING = 'INSERT OR REPLACE INTO settings VALUES (?, ?)';
@@ -84,7 +84,7 @@ interface Batch {
 export interface StorageOptions {
   /** Starts with the readable data of a damaged file. */
   readonly acceptDamage?: boolean | undefined;
-  /** Each group of commits is on the disk before it is acknowledged. */
+  /** True: a group of commits is acknowledged once it is on disk. */
   readonly sync?: boolean | undefined;
 }
 

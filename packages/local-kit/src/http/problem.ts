@@ -24,7 +24,7 @@ const UNAVAILABLE: StatusText = {
 };
 
 /** By status, in the words of the API's own codes (a test compares them). */
-export const TOLD: Readonly<Record<number, StatusText>> = {
+export const PROBLEMS: Readonly<Record<number, StatusText>> = {
   400: INVALID,
   403: {
     code: 'FORBIDDEN',
@@ -72,21 +72,21 @@ export interface Refusal {
   readonly body: string;
 }
 
-/** @param status one of {@link TOLD}; others become an internal error */
+/** @param status one of {@link PROBLEMS}; others become an internal error */
 export function refusalOf(status: number, detail: string, { field, help }: More = {}): Refusal {
-  const told = TOLD[status] ?? TOLD[500] ?? UNAVAILABLE;
+  const entry = PROBLEMS[status] ?? PROBLEMS[500] ?? UNAVAILABLE;
   const body = JSON.stringify({
-    type: `urn:cairn:problem:${told.code}`,
-    title: told.title,
+    type: `urn:cairn:problem:${entry.code}`,
+    title: entry.title,
     status,
     detail,
-    code: told.code,
+    code: entry.code,
     ...(field === undefined ? {} : { field }),
-    help: help ?? told.help,
+    help: help ?? entry.help,
   });
   const headers = {
     'content-type': 'application/problem+json',
-    ...(told === UNAVAILABLE ? { 'retry-after': String(RETRY_AFTER_S) } : {}),
+    ...(entry === UNAVAILABLE ? { 'retry-after': String(RETRY_AFTER_S) } : {}),
   };
   return { headers, body };
 }

@@ -210,12 +210,12 @@ function etagOf(policy: Policy | undefined): Buffer {
 function toWire(policy: Policy | undefined, asked: number): object {
   const bindings = policy?.bindings ?? [];
   const conditional = bindings.some(({ condition }) => condition);
-  const told = bindings.map(({ role, members, condition }) => {
+  const shown = bindings.map(({ role, members, condition }) => {
     if (condition === undefined) return { role, members };
     return asked === CONDITIONAL ? { role, members, condition } : { role: hidden(role, condition), members };
   });
   const version = conditional && asked === CONDITIONAL ? CONDITIONAL : 1;
-  return { version: policy ? version : 0, bindings: told, etag: etagOf(policy) };
+  return { version: policy ? version : 0, bindings: shown, etag: etagOf(policy) };
 }
 
 const hidden = (role: string, condition: Condition) =>

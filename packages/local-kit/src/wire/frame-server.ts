@@ -108,7 +108,7 @@ class Connection {
     const id = frame.readUInt32LE(0);
     const pathLength = frame.readUInt8(4);
     if (pathLength === 0) {
-      this.#told(id, frame[5]);
+      this.#onWord(id, frame[5]);
       return;
     }
     const path = frame.toString('latin1', 5, 5 + pathLength);
@@ -180,7 +180,7 @@ class Connection {
   }
 
   /** A listener that has ended by itself meanwhile is not there any more. */
-  #told(id: number, word: number | undefined): void {
+  #onWord(id: number, word: number | undefined): void {
     const call = this.#listeners.get(id);
     if (!call) return;
     call.isPaused = word === PAUSE;

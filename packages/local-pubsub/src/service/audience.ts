@@ -16,7 +16,7 @@ interface StreamWatcher extends EventEmitter {
 
 export class Audience {
   readonly #has: (topic: string) => boolean;
-  readonly #watchers = new Map<StreamWatcher, { readonly topic: string; told: boolean }>();
+  readonly #watchers = new Map<StreamWatcher, { readonly topic: string; sent: boolean }>();
 
   constructor(has: (topic: string) => boolean) {
     this.#has = has;
@@ -26,8 +26,8 @@ export class Audience {
   changed(): void {
     for (const [watcher, watched] of this.#watchers) {
       const has = this.#has(watched.topic);
-      if (has === watched.told) continue;
-      watched.told = has;
+      if (has === watched.sent) continue;
+      watched.sent = has;
       watcher.write(byte(has));
     }
   }
@@ -48,9 +48,9 @@ export class Audience {
 
   #watch(watcher: StreamWatcher): void {
     watcher.once('data', (topic: string) => {
-      const told = this.#has(topic);
-      this.#watchers.set(watcher, { topic, told });
-      watcher.write(byte(told));
+      const sent = this.#has(topic);
+      this.#watchers.set(watcher, { topic, sent });
+      watcher.write(byte(sent));
     });
     watcher.once('cancelled', () => this.#watchers.delete(watcher));
   }

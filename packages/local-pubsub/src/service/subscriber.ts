@@ -22,17 +22,17 @@ interface OfSubscription {
  * the caller gives no name.
  */
 export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => string) {
-  const told = (config: SubscriptionConfig) =>
+  const resourceOf = (config: SubscriptionConfig) =>
     toWireSubscription(config, broker.topics.retentionOf(config.topic));
   return {
     CreateSubscription(subscription: WireSubscription) {
       const { name, topic } = subscription;
       const given = name || `projects/${projectOf(topic ?? '')}/subscriptions/${freshId()}`;
-      return told(broker.createSubscription(subscriptionFrom({ ...subscription, name: given })));
+      return resourceOf(broker.createSubscription(subscriptionFrom({ ...subscription, name: given })));
     },
 
     GetSubscription: ({ subscription }: OfSubscription) =>
-      told(broker.feed(requireSubscription(subscription)).config),
+      resourceOf(broker.feed(requireSubscription(subscription)).config),
 
     UpdateSubscription({
       subscription,
@@ -42,14 +42,14 @@ export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => str
       updateMask?: { paths?: string[] } | null;
     }) {
       const before = broker.feed(requireSubscription(subscription?.name ?? '')).config;
-      return told(
+      return resourceOf(
         broker.updateSubscription(updatedSubscription(before, subscription ?? {}, updateMask?.paths)),
       );
     },
 
     ListSubscriptions(request: ResourcePageRequest & { project: string }) {
       const { page, nextPageToken } = pageOf(broker.subscriptions(requireProject(request.project)), request);
-      return { subscriptions: page.map(told), nextPageToken };
+      return { subscriptions: page.map(resourceOf), nextPageToken };
     },
 
     DeleteSubscription({ subscription }: OfSubscription) {

@@ -1,6 +1,6 @@
 /**
- * The control port: what a test or a benchmark asks of the local cloud that production has no call for. JSON over
- * HTTP on loopback; bad input is a 4xx problem document. Owns routes and their answers, none of what they report.
+ * The control port: calls for tests and benchmarks that production does not have. JSON over
+ * HTTP on loopback; bad input is a 4xx problem document. Owns routes and their answers, not the reported state.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -29,9 +29,9 @@ export interface ControlledFirestore {
 
 export interface RoutesOptions {
   readonly firestore: ControlledFirestore | undefined;
-  /** Absent when an outside one is used. */
+  /** Absent when an external server is used. */
   readonly pubsub: { readonly faults: ControlledFaults } | undefined;
-  /** Absent when an outside one is used. */
+  /** Absent when an external server is used. */
   readonly github: { readonly faults: ControlledFaults<OutsideFault> } | undefined;
   readonly slack: { readonly faults: ControlledFaults<OutsideFault> };
   readonly clock: MovableClock;
@@ -154,7 +154,7 @@ function faultRoutes<Reader extends keyof Readers>(
   ];
 }
 
-/** Absolute: the directory this process runs in is not the caller's. */
+/** Absolute: this process has another working directory than the caller. */
 function fileOf(body: unknown): string {
   const file = (body as { file?: unknown } | undefined)?.file;
   if (typeof file !== 'string' || !isAbsolute(file)) {

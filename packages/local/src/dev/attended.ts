@@ -1,6 +1,6 @@
 /**
- * A person in front of `npm start`: lines of the functions as text with run and step, and the functions loaded anew when one of their
- * files changes. Owns what is watched, and what is said about it.
+ * `npm start` on a terminal: prints lines of the functions as text with run and step, and reloads the functions when one of their
+ * files changes. Owns the watched files and these messages.
  */
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,11 +13,11 @@ import { isIgnored, isModule } from './project.ts';
 import { watchFiles } from './watch-files.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '');
-/** Between two signs that the start goes on. */
+/** Time between two progress marks of the start, ms. */
 const SIGN_MS = 10_000;
 const FORMATS = { bad: 'red', warn: 'yellow', busy: 'cyan', dim: 'dim', bold: 'bold' } as const;
 
-/** Place where a person reads, and the time of a line. */
+/** Output for a person, and the time of a line. */
 interface Desk {
   write(text: string): void;
   /** Epoch ms. */
@@ -32,14 +32,14 @@ const paint: Paint = (tone, text) =>
 
 /** Destinations of what functions and the cloud print. */
 export function readableLog(desk: Desk) {
-  const tell = teller(desk);
+  const print = lineWriter(desk);
   return {
-    output: (line: string) => tell('functions', line),
-    log: (message: string) => tell('cairn', message),
+    output: (line: string) => print('functions', line),
+    log: (message: string) => print('cairn', message),
   };
 }
 
-/** Says that the start goes on, until it is called. */
+/** Prints progress marks until the returned function is called. */
 export function saidToStart({ write }: Desk): () => void {
   const began = performance.now();
   write('cairn: starting the local cloud…\n');
@@ -50,8 +50,8 @@ export function saidToStart({ write }: Desk): () => void {
 }
 
 /**
- * Serves the functions anew when a file beside their module, or of this repository's own functions, changes. Those of before are served
- * on while it cannot be loaded.
+ * Reloads the functions when a file beside their module, or of this repository's own functions, changes. The previous functions stay
+ * in service while the new ones cannot be loaded.
  *
  * @param functionsModule default: the repository's own
  * @returns its end
@@ -63,7 +63,7 @@ export function reloadOnChange(
 ): () => Promise<void> {
   const own = join(ROOT, 'functions/src');
   const folders = new Set([own, ...(functionsModule ? [dirname(resolve(functionsModule))] : [])]);
-  const tell = teller(desk);
+  const print = lineWriter(desk);
   let newest = 0;
   const reload = async (changed: readonly string[]) => {
     newest += 1;
@@ -73,12 +73,12 @@ export function reloadOnChange(
       await cloud.reload({ name: 'default' });
       const places = changed.map((path) => relative(process.cwd(), path)).join(', ');
       if (reload === newest)
-        tell('cairn', `reloaded in ${Math.round(performance.now() - began)} ms: ${places}`);
-      await tellChangedPlans(cloud, tell);
+        print('cairn', `reloaded in ${Math.round(performance.now() - began)} ms: ${places}`);
+      await reportChangedPlans(cloud, print);
     } catch (error) {
       const reason = readableError(error instanceof Error ? error.message : String(error), process.cwd());
       if (reload === newest)
-        tell(
+        print(
           'cairn',
           `the functions cannot be loaded: ${reason}\nThe previous version continues to serve.`,
           'ERROR',
@@ -92,19 +92,22 @@ export function reloadOnChange(
       const modules = [...paths].filter((path) => isModule(extname(path)));
       if (modules.length > 0) void reload(modules);
     },
-    onError: (error) => tell('cairn', `files cannot be watched: ${String(error)}`, 'ERROR'),
+    onError: (error) => print('cairn', `files cannot be watched: ${String(error)}`, 'ERROR'),
   });
 }
 
-async function tellChangedPlans({ gateway, apiKey }: Served, tell: ReturnType<typeof teller>): Promise<void> {
+async function reportChangedPlans(
+  { gateway, apiKey }: Served,
+  print: ReturnType<typeof lineWriter>,
+): Promise<void> {
   const headers = { Authorization: `Bearer ${apiKey}` };
   await assertPlansKept((path) => fetch(`${gateway}${path}`, { headers })).catch((error: Error) =>
-    tell('cairn', error.message, 'WARNING'),
+    print('cairn', error.message, 'WARNING'),
   );
 }
 
 /** A line that says its severity itself keeps it. */
-function teller({ write, now }: Desk) {
+function lineWriter({ write, now }: Desk) {
   return (source: string, line: string, severity?: Severity) => {
     const read = readLine(line);
     const text = forPerson(severity ? { ...read, severity } : read, { source, at: now() }, paint);

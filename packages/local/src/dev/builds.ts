@@ -1,4 +1,4 @@
-/** Runs a codebase's own build and the check of its types beside its functions. Owns the output and the order of these processes. */
+/** Runs the build of a codebase and its type check beside its functions. Owns the output and the order of these processes. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ export interface BuildsOptions {
   /** Folder of the project: packages may be installed there for all codebases. */
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  tell(source: string, severity: Severity, message: string): void;
+  log(source: string, severity: Severity, message: string): void;
 }
 
 /** A watching build writes its first output within this time, ms. */
@@ -23,7 +23,7 @@ const LOOK_MS = 100;
 
 export class Builds {
   readonly #options: BuildsOptions;
-  /** Codebases whose build runs; true if it is to run once more. */
+  /** Codebases whose build runs; true: it must run once more. */
   readonly #running = new Map<string, boolean>();
 
   constructor(options: BuildsOptions) {
@@ -40,7 +40,7 @@ export class Builds {
       void this.#run(codebase, 'build:watch').then((code) => {
         hasEnded = true;
         if (this.#options.children.isStopping) return;
-        this.#options.tell(`${name} build`, 'ERROR', `build:watch exited with code ${code}`);
+        this.#options.log(`${name} build`, 'ERROR', `build:watch exited with code ${code}`);
       });
       const until = performance.now() + FIRST_OUTPUT_MS;
       while (!existsSync(module) && !hasEnded && performance.now() < until) await pause(LOOK_MS);
@@ -65,34 +65,34 @@ export class Builds {
     do {
       this.#running.set(name, false);
       const code = await this.#run(codebase, 'build');
-      if (code !== 0) this.#options.tell(`${name} build`, 'ERROR', `the build failed with code ${code}`);
+      if (code !== 0) this.#options.log(`${name} build`, 'ERROR', `the build failed with code ${code}`);
     } while (this.#running.get(name) === true);
     this.#running.delete(name);
   }
 
-  /** Watches with the project's own TypeScript; says so if there is none. */
+  /** Watches with the TypeScript of the project; logs if there is none. */
   checkTypes({ name, folder }: DevCodebase): void {
-    const { children, root, env, tell } = this.#options;
+    const { children, root, env, log } = this.#options;
     const source = `${name} types`;
     const compiler = compilerOf(folder) ?? compilerOf(root);
     if (compiler === undefined) {
-      tell(source, 'INFO', 'types not checked: typescript is not installed in the project');
+      log(source, 'INFO', 'types not checked: typescript is not installed in the project');
       return;
     }
     const flags = ['--noEmit', '--watch', '--preserveWatchOutput', '--pretty', 'false'];
     const line = (text: string) => {
       const diagnosis = diagnosisIn(text);
-      if (diagnosis) tell(source, diagnosis.isError ? 'ERROR' : 'INFO', diagnosis.text);
+      if (diagnosis) log(source, diagnosis.isError ? 'ERROR' : 'INFO', diagnosis.text);
     };
     void children.run({ command: process.execPath, args: [compiler, ...flags], cwd: folder, env, line });
   }
 
   #run({ name, folder }: DevCodebase, script: string): Promise<number> {
-    const { children, env, tell } = this.#options;
+    const { children, env, log } = this.#options;
     // A compiler that watches clears the screen, through a pipe too.
     const line = (printed: string) => {
       const text = stripVTControlCharacters(printed);
-      if (text.trim() !== '') tell(`${name} build`, reportsError(text) ? 'ERROR' : 'INFO', text);
+      if (text.trim() !== '') log(`${name} build`, reportsError(text) ? 'ERROR' : 'INFO', text);
     };
     return children.run({ command: 'npm', args: ['run', '--silent', script], cwd: folder, env, line });
   }

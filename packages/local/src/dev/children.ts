@@ -1,6 +1,6 @@
 /**
- * Processes that work beside the cloud: type checkers and builds. They end with it, also if it is killed. Each has a process group of
- * its own, since what npm starts would outlive npm.
+ * Processes beside the cloud: type checkers and builds. They end with it, also if it is killed. Each has its own process group,
+ * because children of npm outlive npm.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -21,7 +21,7 @@ export class Children {
   readonly #running = new Set<ChildProcess>();
   #isStopping = false;
 
-  /** True from the call of `stop`: what ends then has not failed. */
+  /** True from the call of `stop`: a process that ends then has not failed. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
@@ -64,7 +64,7 @@ export class Children {
   }
 }
 
-/** To the whole group; it may have ended meanwhile. */
+/** Signals the whole group, which may already have ended. */
 function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, name);

@@ -1,12 +1,12 @@
-/** Gathers what comes in quick succession: an editor writes a file in several moves, a compiler many files. */
+/** Gathers changes in quick succession: an editor writes a file in several steps, a compiler many files. */
 
 export interface DebounceOptions<T> {
   readonly quietMs: number;
-  /** Even if it never falls quiet, what came is handed on after so long. */
+  /** Changes are passed on after this time even if more keep coming. */
   readonly mostMs: number;
   /** ms of a clock that never runs back. */
   now(): number;
-  /** Calls once after so many ms; returns how to call it off. */
+  /** Calls once after this time in ms; returns a function that cancels it. */
   after(ms: number, call: () => void): () => void;
   take(items: ReadonlySet<T>): void;
 }

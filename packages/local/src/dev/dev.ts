@@ -59,7 +59,7 @@ export interface DevOptions {
 }
 
 const FILES: ProjectFiles = { exists: existsSync, read: (path) => readFileSync(path, 'utf8') };
-/** For requests that workers have in hand when they are replaced: as long as a function may take. */
+/** Grace period of requests when their workers are replaced: the longest timeout of a function. */
 const GRACE_MS = 1_800_000;
 
 /** @throws DevProblem */
@@ -87,7 +87,7 @@ class Session implements AsyncDisposable {
   readonly #children = new Children();
   readonly #builds: Builds;
   readonly #closing: (() => Promise<unknown>)[] = [];
-  /** The last reload of a codebase: an earlier one that fails since a later one took its place is no failure. */
+  /** The last reload of a codebase: an earlier one that fails because a later one replaced it is no failure. */
   readonly #reloads = new Map<string, number>();
   readonly #madeUp = new Set<string>();
   #cloud: LocalCloud | undefined;
@@ -100,7 +100,7 @@ class Session implements AsyncDisposable {
       children: this.#children,
       root: project.root,
       env: options.env,
-      tell: (source, severity, message) => this.#tell(source, { severity, message, fields: {} }),
+      log: (source, severity, message) => this.#logLine(source, { severity, message, fields: {} }),
     });
   }
 
@@ -115,7 +115,7 @@ class Session implements AsyncDisposable {
     const { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions, projectId } =
       this.#cloud;
     const addresses = { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions, projectId };
-    if (this.#options.json) this.#tellEvent('ready', 'ready', { ...addresses, pids: this.#cloud.pids });
+    if (this.#options.json) this.#logEvent('ready', 'ready', { ...addresses, pids: this.#cloud.pids });
     else this.#options.write(greeting(addresses, { ...this.#project, paint: this.#options.paint }));
   }
 
@@ -143,11 +143,11 @@ class Session implements AsyncDisposable {
         env: this.#envOf(codebase),
       })),
       graceMs: GRACE_MS,
-      output: (line, codebase) => this.#tell(codebase, readLine(line)),
-      log: (message) => this.#tell('cairn', { severity: 'INFO', message, fields: {} }),
-      onNotLoaded: (codebase, error) => void this.#tellNotLoaded(codebase, error, []),
-      onPlansChanged: (message) => this.#tellEvent('plans_changed', message, {}, 'WARNING'),
-      onMadeUp: (secrets) => this.#tellMadeUp(secrets),
+      output: (line, codebase) => this.#logLine(codebase, readLine(line)),
+      log: (message) => this.#logLine('cairn', { severity: 'INFO', message, fields: {} }),
+      onNotLoaded: (codebase, error) => void this.#logNotLoaded(codebase, error, []),
+      onPlansChanged: (message) => this.#logEvent('plans_changed', message, {}, 'WARNING'),
+      onMadeUp: (secrets) => this.#logGenerated(secrets),
     });
     return starting.catch((error: unknown) => {
       if (!(error instanceof DataDirBusyError)) throw error;
@@ -165,7 +165,7 @@ class Session implements AsyncDisposable {
       folders: new Set(codebases.flatMap(({ folder, settings }) => [folder, settings])),
       ignored: (path) => codebases.some(({ folder }) => path.startsWith(folder) && isIgnored(folder, path)),
       take: (paths) => this.#changed(paths),
-      onError: (error) => this.#tellEvent('watch_failed', String(error), {}, 'ERROR'),
+      onError: (error) => this.#logEvent('watch_failed', String(error), {}, 'ERROR'),
     });
     this.#closing.push(end);
   }
@@ -191,16 +191,16 @@ class Session implements AsyncDisposable {
       await this.#cloud?.reload({ name, env: this.#envOf(codebase) });
       const tookMs = Math.round(performance.now() - began);
       if (isLatest())
-        this.#tellEvent('reloaded', `reloaded in ${tookMs} ms: ${this.#placesOf(changed)}`, {
+        this.#logEvent('reloaded', `reloaded in ${tookMs} ms: ${this.#placesOf(changed)}`, {
           codebase: name,
           tookMs,
         });
     } catch (error) {
-      if (isLatest()) await this.#tellNotLoaded(name, error, changed);
+      if (isLatest()) await this.#logNotLoaded(name, error, changed);
     }
   }
 
-  async #tellNotLoaded(codebase: string, error: unknown, changed: readonly string[]): Promise<void> {
+  async #logNotLoaded(codebase: string, error: unknown, changed: readonly string[]): Promise<void> {
     const said = error instanceof Error ? error.message : String(error);
     const found = namesNoFile(said) ? await this.#mistakesIn(changed) : '';
     const reason = readableError(found || said, this.#project.root);
@@ -209,7 +209,7 @@ class Session implements AsyncDisposable {
     const rest = isServed
       ? 'The previous version continues to serve.'
       : 'It is loaded again when one of its files changes.';
-    this.#tellEvent(
+    this.#logEvent(
       'not_loaded',
       `'${codebase}' cannot be loaded: ${reason}${help}\n${rest}`,
       { codebase },
@@ -236,30 +236,30 @@ class Session implements AsyncDisposable {
     return envOf(codebase, this.#projectId, FILES);
   }
 
-  /** Each once: a codebase says it whenever it is loaded. */
-  #tellMadeUp(secrets: readonly string[]): void {
+  /** Reports each secret once, although a codebase reports it at every load. */
+  #logGenerated(secrets: readonly string[]): void {
     const news = secrets.filter((name) => !this.#madeUp.has(name));
     if (news.length === 0) return;
     for (const name of news) this.#madeUp.add(name);
     const message = `not in .secret.local, using generated values: ${news.join(', ')}`;
-    this.#tellEvent('secrets_made_up', message, { secrets: news }, 'WARNING');
+    this.#logEvent('secrets_made_up', message, { secrets: news }, 'WARNING');
   }
 
   #placesOf(paths: readonly string[]): string {
     return paths.map((path) => path.replace(`${this.#project.root}/`, '')).join(', ');
   }
 
-  #tellEvent(
+  #logEvent(
     event: string,
     message: string,
     fields: ParsedLogLine['fields'],
     severity: Severity = 'INFO',
   ): void {
     const { json } = this.#options;
-    this.#tell('cairn', { severity, message, fields: json ? { event, ...fields } : {} });
+    this.#logLine('cairn', { severity, message, fields: json ? { event, ...fields } : {} });
   }
 
-  #tell(source: string, line: ParsedLogLine): void {
+  #logLine(source: string, line: ParsedLogLine): void {
     const { json, paint, write, now } = this.#options;
     const shown = { source, at: now() };
     const text = json ? forMachine(line, shown) : forPerson(line, shown, paint);

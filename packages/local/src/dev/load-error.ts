@@ -1,7 +1,7 @@
 /** The error text for functions that cannot be loaded, written for their author. Pure. */
 import { fileURLToPath } from 'node:url';
 
-/** Frames of the stack that are the author's, the first few. */
+/** Frames of the author's code that are shown. */
 const MAX_FRAMES = 5;
 /** The folder of Cairn's packages; below `node_modules` where they are installed. */
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
@@ -11,7 +11,7 @@ const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
  * folder.
  *
  * @param text what a worker said, with a stack
- * @param more said after the number of frames that are left out; absent: the number is not told
+ * @param more text after the number of omitted frames; absent: the number is not shown
  */
 export function readableError(text: string, root: string, more?: string): string {
   const lines = text.replace(/^the functions could not be loaded:\n/, '').split('\n');
@@ -35,7 +35,7 @@ function isOwn(frame: string): boolean {
   return /\/[^/]+:\d+:\d+\)?$/.test(frame);
 }
 
-/** Node names no file for a mistake in JavaScript: it is one of those that were just changed. */
+/** Node names no file for a syntax error in JavaScript: it is one of the changed files. */
 export function namesNoFile(text: string): boolean {
   return /^(?:the functions could not be loaded:\n)?SyntaxError: /.test(text);
 }

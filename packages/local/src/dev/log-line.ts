@@ -13,7 +13,7 @@ export interface ParsedLogLine {
 export type Paint = (tone: 'bad' | 'warn' | 'busy' | 'dim' | 'bold', text: string) => string;
 
 const SEVERITIES: readonly string[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
-/** Severities of Cloud Logging that are shown as one of ours. */
+/** Severities of Cloud Logging that are shown as another one. */
 const OTHERS: Readonly<Record<string, Severity>> = {
   NOTICE: 'INFO',
   CRITICAL: 'ERROR',
@@ -30,7 +30,7 @@ export function readLine(text: string): ParsedLogLine {
   return { severity: isSeverity(said) ? said : (OTHERS[said] ?? 'INFO'), message, fields };
 }
 
-/** Members that a person needs on no line: they are the same on all, or stand elsewhere in it. */
+/** Members that are not shown: they are the same on all lines, or shown elsewhere in the line. */
 const LEFT_OUT = new Set([
   'event',
   'runId',
@@ -55,7 +55,7 @@ export interface ShownLine {
   readonly at: number;
 }
 
-/** Undefined: the line is not for a person. */
+/** Undefined: the line is not shown. */
 export function forPerson(line: ParsedLogLine, { source, at }: ShownLine, paint: Paint): string | undefined {
   const { severity, message, fields } = line;
   const event = typeof fields.event === 'string' ? fields.event : undefined;
@@ -91,15 +91,15 @@ function textOf(event: string | undefined, message: string, fields: ParsedLogLin
   return message;
 }
 
-const TOLD_ALREADY: Readonly<Record<string, readonly string[]>> = {
+const SHOWN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   run_transition: ['from', 'to'],
   run_completed: ['type', 'status', 'durationMs'],
 };
 
 function restOf(event: string | undefined, fields: ParsedLogLine['fields']): string {
-  const told = (event !== undefined && TOLD_ALREADY[event]) || [];
+  const shown = (event !== undefined && SHOWN_MEMBERS[event]) || [];
   return Object.entries(fields)
-    .filter(([name, value]) => !LEFT_OUT.has(name) && !told.includes(name) && value !== undefined)
+    .filter(([name, value]) => !LEFT_OUT.has(name) && !shown.includes(name) && value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(' ');
 }

@@ -1,4 +1,4 @@
-/** The ports of `cairn dev`: fixed ones, one after the other, so that what points at them stays right from day to day. */
+/** The ports of `cairn dev`: fixed and consecutive, so that links and settings stay valid between starts. */
 import { createServer } from 'node:net';
 import { DevProblem } from './problem.ts';
 

@@ -27,11 +27,11 @@ export interface DevCodebase {
   readonly module: string;
   /** Names of the packages that it needs. */
   readonly dependencies: readonly string[];
-  /** It depends on Cairn, so it has workers for bodies. */
+  /** It depends on Cairn and has workers for step bodies. */
   readonly hasCairn: boolean;
   /** Undefined: Node runs its sources as they are. */
   readonly build: Build | undefined;
-  /** It has a `tsconfig.json`, and no build of its own that says what is wrong. */
+  /** It has a `tsconfig.json`, and no build that reports type errors. */
   readonly isChecked: boolean;
 }
 
@@ -148,7 +148,7 @@ function codebaseIn(declared: Declared, files: ProjectFiles): DevCodebase {
       ...common,
       module: at(main),
       build: { output: tsconfig?.outDir ?? posix.dirname(main), script },
-      // Its watching build is the compiler, and says so itself.
+      // Its watching build is the compiler, which reports type errors.
       isChecked: script !== 'build:watch',
     };
   if (files.exists(at(main)))
@@ -163,7 +163,7 @@ function codebaseIn(declared: Declared, files: ProjectFiles): DevCodebase {
 interface Tsconfig {
   readonly outDir: string;
   readonly rootDir: string;
-  /** Imports name files as they are, so Node needs only take the types away. */
+  /** Imports name the source files, so Node only has to strip the types. */
   readonly isRunnable: boolean;
 }
 
@@ -197,7 +197,7 @@ const SETTINGS = /^\.(?:env(?:\..+)?|secret\.local)$/;
 const LOCK_FILE = /(?:^|\/)package-lock\.json$/;
 const MODULES = new Set(['.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts']);
 
-/** Folders of it that are never watched: what is installed, and what begins with a dot. */
+/** Folders that are never watched: installed packages, and names that begin with a dot. */
 export function isIgnored(folder: string, path: string): boolean {
   const parts = relative(folder, path).split(sep);
   return parts.some((part, place) => {

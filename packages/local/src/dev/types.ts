@@ -6,7 +6,7 @@ export interface TypesMessage {
   readonly isError: boolean;
 }
 
-/** Undefined: the line says nothing to a person (a time, a new round). */
+/** Undefined: the line is not shown (a time, a new round). */
 export function diagnosisIn(line: string): TypesMessage | undefined {
   const text = line.trimEnd();
   if (/error TS\d+:/.test(text)) return { text, isError: true };

@@ -1,21 +1,21 @@
-/** Watches folders and hands on what has changed in them, gathered while an editor is at it. Owns its timers. */
+/** Watches folders and reports changes, gathered while an editor writes. Owns its timers. */
 import { watch } from 'chokidar';
 import { Debounce } from './debounce.ts';
 
-/** An editor's moves are over by then; more would be felt. */
+/** Long enough for the writes of an editor; a longer delay would be noticed. */
 const QUIET_MS = 40;
 const MOST_MS = 500;
 
 export interface FileWatch {
   readonly folders: ReadonlySet<string>;
-  /** Files and folders that are not looked into. */
+  /** Files and folders that are not watched. */
   ignored(path: string): boolean;
-  /** Paths of files that came, changed or went. */
+  /** Paths of files that were created, changed or removed. */
   take(paths: ReadonlySet<string>): void;
   onError(error: unknown): void;
 }
 
-/** @returns its end: nothing is handed on after it */
+/** @returns a function that stops it; nothing is reported after that */
 export function watchFiles({ folders, ignored, take, onError }: FileWatch): () => Promise<void> {
   const changes = new Debounce<string>({
     quietMs: QUIET_MS,

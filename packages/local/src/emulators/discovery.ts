@@ -21,7 +21,7 @@ export interface Discovered {
   readonly path: string;
 }
 
-/** It starts a process for each request that comes while the others are busy, whatever `concurrency` says. */
+/** The emulator starts a process for each concurrent request, whatever `concurrency` says. */
 const MOST_PROCESSES_A_FUNCTION = 6;
 
 export function discovered(functions: readonly EmulatedFunction[], projectId: string): Discovered[] {
@@ -49,7 +49,7 @@ export function discovered(functions: readonly EmulatedFunction[], projectId: st
   });
 }
 
-/** To be asked once it is ready. @throws Error if there is no answer, or none of the functions could be read */
+/** Call once it is ready. @throws Error without an answer, or if no function could be read */
 export async function functionsAt(url: string): Promise<EmulatedFunction[]> {
   const answer = await fetch(`${url}/backends`);
   const { backends } = (await answer.json()) as { backends: { functionTriggers?: EmulatedFunction[] }[] };

@@ -1,6 +1,6 @@
 /** Environment files as firebase-tools reads them. Pure. */
 
-/** Quoted always: a value may hold what ends an unquoted one. */
+/** Always quoted: a value may contain characters that end an unquoted one. */
 export function envFile(values: Readonly<Record<string, string>>): string {
   return Object.entries(values)
     .map(([name, value]) => `${name}=${quoted(value)}\n`)

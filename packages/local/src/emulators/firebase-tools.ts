@@ -1,4 +1,4 @@
-/** firebase-tools as a process: its location, its non-interactive start without telemetry, its end. */
+/** Runs firebase-tools as a process: location, non-interactive start without telemetry, stop. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Its main, from the project's folder. It is no dependency of the project: it alone is larger than all of them. */
+/** Path of its main, from the project's folder. It is not a dependency of the project, because it is larger than all of them. */
 const MAIN = 'emulators/node_modules/firebase-tools/lib/bin/firebase.js';
 const LIFELINE = new URL('./lifeline.mjs', import.meta.url).href;
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -32,7 +32,7 @@ export interface FirebaseToolsOptions {
   /** As in `--only`. */
   readonly only: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For what it says. */
+  /** Receives its output. */
   readonly output: NodeJS.WritableStream;
 }
 
@@ -40,7 +40,7 @@ export interface FirebaseTools {
   /** Resolves when its emulators serve; rejects if it ends before. It limits itself how long that may take. */
   readonly ready: Promise<void>;
   readonly ended: Promise<unknown>;
-  /** Lets functions finish, within limits; may be called more than once. */
+  /** Lets functions finish, within limits. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function startFirebaseTools(options: FirebaseToolsOptions): FirebaseTools
       FUNCTIONS_DISCOVERY_TIMEOUT: String(DISCOVERY_TIMEOUT_S),
       // By a file instead of a port that another start may have taken in the meantime.
       FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
-      // Nobody is asked for news or told of usage, and no login of firebase-tools is used.
+      // No update check, no usage reports, and no login of firebase-tools.
       CI: '1',
       XDG_CONFIG_HOME: join(folder, 'settings'),
     },
@@ -90,7 +90,7 @@ export function startFirebaseTools(options: FirebaseToolsOptions): FirebaseTools
   };
 }
 
-/** False: no process of the group is left. */
+/** False: the group has no process left. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): boolean {
   if (pid === undefined) return false;
   try {

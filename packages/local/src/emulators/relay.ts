@@ -11,7 +11,7 @@ import { cloudEventOf, type Push } from '../host/pubsub/message-handler.ts';
 import { splitPath } from '../host/request-shape.ts';
 import type { Discovered } from './discovery.ts';
 
-/** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
+/** Twice the limit of the front, whose added headers must not make an accepted request too large. */
 const MAX_HEAD_BYTES = 32 * 1024;
 
 /** `port`: of the emulator. */
@@ -37,7 +37,7 @@ interface RelayedExchange {
   readonly path: string;
 }
 
-/** The emulator's request, its answer bound to ours. The body is the caller's business. */
+/** The request to the emulator, whose answer goes to our response. The caller sends the body. */
 function send(
   { incoming, response, port, path }: RelayedExchange,
   headers: Record<string, string | number> = {},

@@ -16,7 +16,7 @@ import { makeStage, type Stage } from './stage.ts';
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 /** Less than what the cloud process leaves a worker, so that firebase-tools can end its functions after it. */
 const GRACE_MS = 4_000;
-const BEAT_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
 
 const functions = new Map<string, Discovered>();
 let stage: Stage | undefined;
@@ -26,7 +26,7 @@ let drain: (graceMs: number) => Promise<void> = async () => {};
 let ending: Promise<void> | undefined;
 
 /** Ignored once the cloud process is gone, so that the worker still ends in order. */
-const tell = (message: FromWorker) => process.connected && process.send?.(message, () => {});
+const send = (message: FromWorker) => process.connected && process.send?.(message, () => {});
 
 process.on('disconnect', () => void end(1));
 // Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
@@ -34,7 +34,7 @@ process.on('SIGINT', () => {});
 process.on('SIGTERM', () => void end(0));
 process.on('message', (message: ToWorker) => {
   obey(message).catch((error: unknown) => {
-    tell({ kind: 'failed', error: reasonOf(error) });
+    send({ kind: 'failed', error: reasonOf(error) });
     void end(1);
   });
 });
@@ -46,11 +46,11 @@ async function obey(message: ToWorker): Promise<void> {
     case 'serve':
       return serve(message.env);
     case 'are-you-alive':
-      tell({ kind: 'alive' });
+      send({ kind: 'alive' });
       return;
     case 'clock':
       if (message.offsetMs !== 0) process.stderr.write(`${NO_CLOCK}\n`);
-      tell({ kind: 'clock-moved' });
+      send({ kind: 'clock-moved' });
   }
 }
 
@@ -73,13 +73,13 @@ async function load({ env }: ToWorker & { kind: 'load' }): Promise<void> {
     output: process.stdout,
   });
   void tools.ended.then(() => {
-    if (!ending) tell({ kind: 'failed', error: 'firebase-tools exited; see its output above' });
+    if (!ending) send({ kind: 'failed', error: 'firebase-tools exited; see its output above' });
     void end(1);
   });
   await tools.ready;
   const found = discovered(await functionsAt(`http://127.0.0.1:${port}`), projectId);
   for (const each of found) functions.set(each.spec.name, each);
-  tell({ kind: 'loaded', functions: found.map(({ spec }) => spec) });
+  send({ kind: 'loaded', functions: found.map(({ spec }) => spec) });
 }
 
 async function serve(secrets: Readonly<Record<string, string>>): Promise<void> {
@@ -90,11 +90,11 @@ async function serve(secrets: Readonly<Record<string, string>>): Promise<void> {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
-  tell({ kind: 'ready', port: (server.address() as AddressInfo).port });
-  setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref();
+  send({ kind: 'ready', port: (server.address() as AddressInfo).port });
+  setInterval(() => send({ kind: 'heartbeat' }), HEARTBEAT_MS).unref();
 }
 
-/** Requests in hand first, then firebase-tools, then the folder it was shown. */
+/** Ends current requests first, then firebase-tools, then removes the staging folder. */
 function end(code: number): Promise<void> {
   ending ??= (async () => {
     await drain(GRACE_MS);

@@ -22,7 +22,7 @@ export interface GatewayOptions {
   rewrites(): readonly Rewrite[];
   /** Answers the request by a function. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
-  /** The time of the cloud, epoch ms: what answers are dated with. */
+  /** Time of the cloud for the `Date` header, epoch ms. */
   now(): number;
   /** Undefined: there are no files to serve. */
   readonly site?: Site | undefined;
@@ -30,13 +30,13 @@ export interface GatewayOptions {
   consoleJson?(): string;
   /** The page at `/`, as HTML, if there is no site. */
   welcome?(): string;
-  /** Returns unused memory of this process to the system; called at rests. Absent: the process has another owner. */
+  /** Returns unused memory of this process to the system; called when idle. Absent: another component owns the process. */
   readonly collect?: (() => void) | undefined;
 }
 
 export interface Gateway {
   readonly url: string;
-  /** Takes no new connections, lets requests in hand finish and cuts them after `graceMs`. */
+  /** Accepts no new connections, lets current requests finish and cuts them after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function startGateway({
   welcome,
   collect,
 }: GatewayOptions): Promise<Gateway> {
-  // Node would refuse who names no host without a word.
+  // Node would refuse a request without a host, and send no reason.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     response.setHeader('date', new Date(now()).toUTCString());
     if (isHostless(request))
@@ -62,7 +62,7 @@ export async function startGateway({
     if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
     else if (rewrite) {
       const { host } = request.headers;
-      // A request of HTTP/1.0 need not say whom it asks.
+      // HTTP/1.0 does not require a host.
       if (host !== undefined) request.headers['x-forwarded-host'] ??= host;
       serve(rewrite.functionName, request, response);
     } else if (path === '/console.json' && consoleJson && isReading(request)) {
@@ -114,7 +114,7 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** HTTP/1.1 demands a host, those before it do not know of any. */
+/** HTTP/1.1 requires a host; earlier versions do not have the header. */
 function isHostless({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.host === undefined && httpVersion === '1.1';
 }

@@ -1,4 +1,4 @@
-/** Addresses of an installation of Cairn among the functions, whatever names it was exported under. Pure. */
+/** Finds the functions of an installation of Cairn, under whatever names they were exported. Pure. */
 import type { FunctionSpec } from '../host/function-spec.ts';
 import { type Rewrite, sourceMatcher } from './rewrites.ts';
 

@@ -64,8 +64,8 @@ export function sourceMatcher(source: string): (path: string) => boolean {
 }
 
 /**
- * `matchesGlob` parses the glob for each path, which costs more than the rest of a request's way through the gateway. The globs that
- * most rules have, a path or all below one, are compared directly.
+ * `matchesGlob` parses the glob for each path, which costs more than the rest of a request in the gateway. The common
+ * globs, a path or everything below one, are compared directly.
  */
 function globMatcher(glob: string): (path: string) => boolean {
   const isAllBelow = glob.endsWith('/**');

@@ -9,7 +9,7 @@ import sirv from 'sirv';
 import { type HostingConfig, sitesOf, sourceMatcher } from './rewrites.ts';
 
 export interface Site {
-  /** False if it is no file of the site; then nothing was answered. */
+  /** False if the site has no such file; then nothing was sent. */
   serve(path: string, request: IncomingMessage, response: ServerResponse): boolean;
   /** Responds with the site's page for missing paths. Returns false if it has none, without a response. */
   miss(path: string, request: IncomingMessage, response: ServerResponse): boolean;
@@ -28,7 +28,7 @@ export function readSite(firebaseJson: string): Site | undefined {
 /** @param root absolute path of the folder; undefined is returned if it was never built */
 export function siteOf(root: string, { rewrites = [], headers = [] }: HostingConfig): Site | undefined {
   if (!existsSync(join(root, 'index.html'))) return undefined;
-  // Found anew on each request: who works on the console builds it while this runs.
+  // Checked on each request: the console may be built while this runs.
   const files = sirv(root, { dev: true, etag: true });
   const pages = rewrites.flatMap(({ source, destination }) =>
     source !== undefined && destination !== undefined

@@ -1,4 +1,4 @@
-/** The text a person meets first: the commands to try and the page at `/`. Pure text. */
+/** The first text that a user sees: commands to try, and the page at `/`. Pure. */
 import { createHmac } from 'node:crypto';
 
 export interface Welcome {
@@ -64,7 +64,7 @@ export function commandsToTry({ gateway, github, apiKey, githubSecret }: Welcome
   return [deliver, list, `curl -s ${github}/repos/${REPOSITORY.full_name}/issues/7/comments`];
 }
 
-/** While a secret is being exchanged there are several, separated by commas; each one is valid. */
+/** During a rotation a secret has several values, separated by commas; each one is valid. */
 const first = (secrets: string) => secrets.split(',', 1)[0]?.trim() ?? '';
 
 export function welcomePage(welcome: Welcome): string {

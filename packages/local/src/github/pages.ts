@@ -1,4 +1,4 @@
-/** Pages as GitHub cuts them, and its way of saying no. */
+/** Pages and refusals in GitHub's format. */
 import type { OutsideReply, OutsideRequest } from '../outside/route.ts';
 import type { Slice } from '../outside/store.ts';
 

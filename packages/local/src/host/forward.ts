@@ -1,6 +1,6 @@
 /**
  * Sends a request to a function on a worker and times it out as the platform would. Owns the choice between the link to a worker and
- * HTTP. Two callers: people's requests (streamed through) and the queue's dispatches (a body in hand).
+ * HTTP. Two callers: requests of clients (streamed through) and dispatches of the queue (with a complete body).
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Agent } from '@cairn/local-kit/http/node-http';
@@ -25,19 +25,19 @@ const HOP_HEADERS = [
   'trailer',
   'transfer-encoding',
   'upgrade',
-  // Answered by this server already.
+  // The server has already answered it.
   'expect',
 ];
 
 export interface ForwardOptions {
-  /** The workers that serve at the moment. */
+  /** The workers that currently serve. */
   readonly pool: () => WorkerPool;
 }
 
 /** A request as the client sent it, to be answered on `response`. */
 export interface Forwarded {
   readonly spec: FunctionSpec;
-  /** Path and query as the function is to see them. */
+  /** Path and query as the function sees them. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly request: IncomingMessage;
@@ -48,7 +48,7 @@ interface ForwardedRequest {
   readonly spec: FunctionSpec;
   readonly line: RequestLine;
   readonly body: RequestBody;
-  /** False: its length is not known, or not small. */
+  /** False: its length is unknown or large. */
   readonly isWhole: boolean;
   readonly receiver: AnswerReceiver;
   readonly carriage: Carriage;
@@ -89,7 +89,7 @@ export class Forwarder {
       carriage,
       signal: gone.signal,
     });
-    // Nothing waits for a place any more, and to abort makes an error with a stack for every request.
+    // Nothing waits for a worker any more, and aborting would create an error with a stack for every request.
     response.off('close', leave);
     if (failure) {
       refuse(response, failure.status, failure.message);
@@ -110,8 +110,8 @@ export class Forwarder {
   }
 
   /**
-   * One attempt of a task or a scheduled call; settles when the function's answer is complete, or its worker has ended: one
-   * that gives no sign of life is killed by the pool.
+   * One attempt of a task or a scheduled call; settles when the function's answer is complete, or its worker has ended: the
+   * pool kills a worker without a heartbeat.
    */
   async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchOutcome> {
     const { method, body, signal } = task;
@@ -157,13 +157,13 @@ export class Forwarder {
   }
 
   /**
-   * Resolves once a worker has the request, or with the reason why none gets it. A worker that refuses the connection has died a
-   * moment ago: nothing was delivered, so another one is asked.
+   * Resolves once a worker has the request, or with the reason why none gets it. A worker that refuses the connection has just
+   * died: nothing was delivered, so another worker gets the request.
    */
   async #carry(carrying: ForwardedRequest): Promise<NoWorkerError | undefined> {
     const { spec, line, isWhole, receiver, carriage, signal } = carrying;
     const goesWhole = isWhole && spec.takesWhole;
-    // Before a worker is asked for: a caller that sends slowly takes no place of others.
+    // Read before a worker is acquired: a slow sender must not occupy one.
     const body = await arrived(carrying.body, spec.timeoutSeconds);
     if (body instanceof NoWorkerError) return body;
     for (;;) {
@@ -245,7 +245,7 @@ function arrived(
       body.unshift(inHand());
     };
     const end = () => settle(inHand());
-    // Its sender may have left before, and nothing follows then.
+    // The sender may have disconnected before, and nothing follows then.
     const gone = () => settle(new NoWorkerError(503, 'the request was aborted'));
     const cancel = after(timeoutSeconds, () => settle(new NoWorkerError(504, TIMEOUT)));
     body.on('data', take).once('end', end).once('error', gone).once('close', gone);
@@ -261,7 +261,7 @@ function receiverFor(response: ServerResponse, resume: () => void): AnswerReceiv
     },
     onData(chunk) {
       if (response.write(chunk)) return true;
-      // Chunks that are under way still arrive, and are kept.
+      // Chunks in transit still arrive, and are kept.
       if (!isFull)
         response.once('drain', () => {
           isFull = false;
@@ -281,7 +281,7 @@ export function withoutHopHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHea
   return kept;
 }
 
-/** Uses the machine's time: moving the cloud's clock does not lengthen the work of its functions. */
+/** Uses the machine's clock: moving the cloud's clock does not lengthen timeouts of functions. */
 function after(seconds: number, fire: () => void): () => void {
   const timer = setTimeout(fire, seconds * 1_000);
   timer.unref();

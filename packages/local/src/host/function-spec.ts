@@ -51,7 +51,7 @@ export interface FunctionSpec {
   /** Requests of this function one worker may serve at a time. */
   readonly concurrency: number;
   readonly secrets: readonly string[];
-  /** It uses of its request and response only what `link/` has, so small requests reach it by frames. */
+  /** It uses only the part of request and response that `link/` supports, so small requests reach it by frames. */
   readonly takesWhole?: true;
   /** Location of the runs of its Cairn installation; provided by one function of each. */
   readonly store?: FunctionStore;
@@ -101,7 +101,7 @@ export function functionsOf(module: object, defaultRegion: string, prefix = ''):
   });
 }
 
-/** A function may say it, by the name under which it is deployed. */
+/** A function may declare it, by its deployed name. */
 function storeOf(value: object, name: string): FunctionStore | undefined {
   const { [STORE_LOCATION]: locate } = value as { [STORE_LOCATION]?: (name: string) => FunctionStore };
   return locate?.(name);

@@ -10,7 +10,7 @@ import type { FunctionHandler } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';
 import { answerUncaught } from './uncaught.ts';
 
-/** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
+/** Twice the limit of the front, whose added headers must not make an accepted request too large. */
 const MAX_HEAD_BYTES = 32 * 1024;
 
 /**
@@ -30,7 +30,7 @@ export function functionsServer(handlers: ReadonlyMap<string, FunctionHandler>, 
     const handler = handlers.get(name);
     if (handler === undefined) return notFound(response, name);
     request.url = rest;
-    // Node would tell the machine's time: clients take the age of what they are shown from this header.
+    // Node would send the machine's time: clients compute ages from this header.
     response.setHeader('date', new Date(now()).toUTCString());
     targets.set(request, handler);
     app ??= loadApp();

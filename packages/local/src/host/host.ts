@@ -1,6 +1,6 @@
 /**
  * The functions host: an HTTP front at which every exported function is reachable as `/{functionName}`, the
- * workers behind it, and the short way by which the task queue reaches them. Owns which codebase has a function.
+ * workers behind it, and the direct path from the task queue to them. Owns which codebase has a function.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,11 +22,11 @@ export interface HostOptions {
   readonly codebases: readonly Codebase[];
   /** Default: the workers run the functions themselves. */
   readonly workerMain?: string | undefined;
-  /** For task-queue functions; the others have one of their own. */
+  /** Number of processes for task-queue functions; all others share another one. */
   readonly workers: number;
-  /** A loaded worker waits to take the place of one that dies; default: true. */
+  /** Keeps a loaded worker in reserve, which replaces one that dies; default: true. */
   readonly keepsSpare?: boolean | undefined;
-  /** A worker that gives no sign of life for so long is killed. */
+  /** A worker without a heartbeat for this time is killed. */
   readonly watchdogMs: number;
   readonly region: string;
   readonly clock: MovableClock;
@@ -50,7 +50,7 @@ export interface FunctionsHost {
   readonly port: number;
   readonly functions: ReadonlyMap<string, FunctionSpec>;
   readonly workerPids: readonly number[];
-  /** The same by what they serve. */
+  /** The same by role. */
   readonly workerPidsByRole: Readonly<Record<string, readonly number[]>>;
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
   startWorkers(codebase: string, start: StartWorkers): Promise<void>;
@@ -58,7 +58,7 @@ export interface FunctionsHost {
   dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
   /** Answers the request by this function, which sees the request's own path. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
-  /** Ends the workers in peace, then the front. May be called more than once. */
+  /** Stops the workers gracefully, then the front. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   } = options;
   const served = new Map(
     codebases.map(({ name, module, isPlain = false }): [string, ServedCodebase] => {
-      // Another main is one process that has others run the functions.
+      // Another main is one process, which lets other processes run the functions.
       const roles = workerMain === undefined && !isPlain;
       const to = typeof output === 'number' ? output : (line: string) => output(line, name);
       const common = { workerMain, workers, roles, keepsSpare, watchdogMs, region, output: to, graceMs, log };
@@ -110,7 +110,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
 
   const front = createServer((request, response) => {
     readTarget(request);
-    // No platform stands in front of this port and asks who calls, as it does for private functions in production.
+    // In production the platform checks the caller of private functions. Nothing does that in front of this port.
     const refused = refusedCaller(request.headers, 'local pages');
     if (refused !== undefined) return refuse(response, 403, refused);
     const { name, rest } = splitPath(request.url ?? '/');
@@ -154,7 +154,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
       const spec = codebase?.functions.get(name);
       if (codebase === undefined || spec === undefined)
         return { kind: 'answered', status: 404, retryAfter: undefined };
-      // A scan, or a task that the move made due, would take every run under way for dead.
+      // Otherwise a scan, or a task that the move made due, would treat every current run as dead.
       await settled;
       if (request.signal.aborted) return { kind: 'unreachable', reason: 'abandoned' };
       return codebase.forwarder.dispatch(spec, rest, request);
@@ -199,7 +199,7 @@ function listenOrElsewhere(server: Server, wanted: number): Promise<number> {
   });
 }
 
-/** The caller's headers, with what a load balancer adds: who called, by which scheme. */
+/** The caller's headers, with those that a load balancer adds: address and scheme of the caller. */
 function withForwardedFor(request: IncomingMessage) {
   const headers = withoutHopHeaders(request.headers);
   const before = headers['x-forwarded-for'];

@@ -9,7 +9,7 @@ import type { FunctionHandler } from './function-spec.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
 import { answerUncaught } from './uncaught.ts';
 
-/** Express with the body parsers of Cloud Functions; it hands each request to `handle`. */
+/** Express with the body parsers of Cloud Functions; passes each request to `handle`. */
 export function requestApp(handle: FunctionHandler): RequestListener {
   const app = express();
   app.disable('x-powered-by');

@@ -1,8 +1,8 @@
 /**
- * The functions of one codebase and the workers that serve them. Owns which generation of workers gets requests: one that was
- * started later takes the place of the one before once it serves.
+ * The functions of one codebase and the workers that serve them. Owns which generation of workers gets requests: a later
+ * generation replaces the earlier one once it serves.
  *
- * Must not: cut what a replaced generation has in hand.
+ * Must not: cut requests of a replaced generation.
  */
 import { Forwarder } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
@@ -16,7 +16,7 @@ export interface Codebase {
   readonly prefix?: string;
   /** Added to the environment of all functions for those of this codebase. */
   readonly env?: Readonly<Record<string, string>>;
-  /** True if it has no functions of task queues whose bodies others must be kept from: one worker serves all. */
+  /** True if no bodies of task-queue functions have to be isolated: one worker serves all functions. */
   readonly isPlain?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface StartWorkers {
   readonly env: Readonly<Record<string, string>>;
   /** Called once, with the functions that the module exports; answers with the values of their secrets. */
   onFunctions(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
-  /** Asks the new workers something before those that they replace end. What it throws is why they cannot be loaded. */
+  /** Checks the new workers before the old ones end. An error means that they cannot be loaded. */
   verify?(ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ interface Generation {
   readonly number: number;
   readonly pool: WorkerPool;
   readonly functions: ReadonlyMap<string, FunctionSpec>;
-  /** It has answered what it was asked; never settles if it cannot be loaded. */
+  /** Resolves once its check passed; never settles if it cannot be loaded. */
   readonly verified: Promise<void>;
 }
 
@@ -63,10 +63,10 @@ function asking({ pool, functions }: Pick<Generation, 'pool' | 'functions'>): As
 
 export class ServedCodebase {
   readonly #options: Omit<PoolOptions, 'env' | 'onLoaded'>;
-  /** All that have workers: the one that serves, those that start, those that finish what they have in hand. */
+  /** All generations with workers: serving, starting, and finishing their requests. */
   readonly #generations = new Set<Generation>();
   #serving: Generation | undefined;
-  /** The newest that has answered what it was asked: it serves again if a later one turns out to be of no use. */
+  /** The newest that passed its check: it serves again if a later one cannot be loaded. */
   #proven: Generation | undefined;
   #started = 0;
   #stopping = false;
@@ -90,18 +90,17 @@ export class ServedCodebase {
   }
 
   /**
-   * Loads the module as it is now; resolves when it serves and is known to be of use. Those that served before finish what they
-   * have in hand.
+   * Loads the current module; resolves when it serves and has passed its check. The previous workers finish their requests.
    *
-   * @throws the reason if it cannot be loaded; then those that served before serve again
+   * @throws the reason if it cannot be loaded; then the previous workers serve again
    */
   async start(start: StartWorkers): Promise<void> {
     const next = this.#generation(start);
-    // The first takes requests at once and has them wait.
+    // The first generation accepts requests at once and lets them wait.
     this.#serving ??= next;
     try {
       await next.pool.start();
-      // An edit is seen at once; what it is asked takes as long again.
+      // An edit takes effect at once; its check takes as long again.
       if (this.#serving.number < next.number) this.#serving = next;
       await next.verified;
     } catch (error) {
@@ -109,7 +108,7 @@ export class ServedCodebase {
       this.#leave(next, 'stop');
       throw error;
     }
-    // One that was started later may have come first.
+    // A later generation may have been faster.
     if (this.#stopping || (this.#proven?.number ?? 0) > next.number) return this.#leave(next, 'retire');
     this.#proven = next;
     for (const other of this.#generations) if (other.number < next.number) this.#leave(other, 'retire');
@@ -139,7 +138,7 @@ export class ServedCodebase {
         return secrets;
       },
     });
-    // As soon as a worker can answer, others may be starting still.
+    // As soon as one worker can answer; others may still be starting.
     const verified = loaded.promise.then(() => verify?.(asking({ pool, functions }), functions));
     verified.catch(() => {});
     this.#started += 1;

@@ -6,13 +6,13 @@ export interface WorkerEnvOptions {
   readonly firestore: string;
   readonly tasks: string;
   readonly pubsub: string;
-  /** Those of the servers above that this process runs: they can be called by frames too. */
+  /** Servers of the above that this process runs: they can also be called by frames. */
   readonly own: readonly string[];
   readonly functionsUrl: string;
   /** Addresses that functions call: never those of this machine's environment, which in GitHub's CI are the real ones. */
   readonly github: { readonly url: string; readonly token: string };
   readonly slack: string;
-  /** Environment of the user, which wins over every value of ours. */
+  /** Environment of the user, which overrides every value set here. */
   readonly outside: Readonly<Record<string, string | undefined>>;
 }
 
@@ -31,7 +31,7 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     // Tells the functions that nothing here is production: shorter leases, readable logs.
     CAIRN_LOCAL: '1',
     ENVIRONMENT: 'local',
-    // A team to try commands with, of the tenant that the development key belongs to.
+    // A team to try commands with, in the tenant of the development key.
     SLACK_TENANTS: 'TLOCAL=local',
     FUNCTION_REGION: region,
     // One worker serves all functions, so the service is not named after one of them.

@@ -13,16 +13,16 @@ export type RateLimitFault = {
 export type OutsideFault =
   /** Answers late. */
   | { readonly kind: 'latency'; readonly ms: number }
-  /** Answers with this status; nothing was done. */
+  /** Answers with this status; nothing is applied. */
   | { readonly kind: 'refuse'; readonly status: number; readonly message?: string }
   | RateLimitFault
-  /** The connection breaks; nothing was done. */
+  /** Breaks the connection; nothing is applied. */
   | { readonly kind: 'cut-before' }
-  /** Does what was asked, and then the connection breaks. */
+  /** Applies the request, then breaks the connection. */
   | { readonly kind: 'lost-answer' }
-  /** Does what was asked, and then answers with this status. */
+  /** Applies the request, then answers with this status. */
   | { readonly kind: 'fail-after'; readonly status: number }
-  /** Never answers; nothing was done. */
+  /** Never answers; nothing is applied. */
   | { readonly kind: 'hang-before' }
-  /** Does what was asked, and never answers. */
+  /** Applies the request and never answers. */
   | { readonly kind: 'hang-after' };

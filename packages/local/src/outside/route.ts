@@ -23,9 +23,9 @@ export interface OutsideReply {
 export interface OutsideRoute {
   /** E.g. `POST /repos/{owner}/{repo}/issues/{issue_number}/comments`. */
   readonly name: string;
-  /** True if a successful call counts as applied. */
+  /** A successful call counts as applied. */
   readonly changes: boolean;
-  /** Carried out inside a transaction: all of it or nothing. */
+  /** Runs inside a transaction. */
   answer(request: OutsideRequest, store: OutsideStore): OutsideReply;
 }
 

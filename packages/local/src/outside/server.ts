@@ -1,8 +1,8 @@
 /**
- * A stand-in for something outside that functions act upon: HTTP on loopback. Owns listening, the faults and the notes of
- * calls; what it serves are the routes it is given.
+ * HTTP server of a stand-in for an external service, on loopback. Owns listening, faults and the log of calls; its routes
+ * are given.
  *
- * Must not: know who calls. It outlives the workers, so what it counts is what really was done.
+ * Must not: know its callers. It outlives the workers, so its counts are what was really applied.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ export interface OutsideOptions {
   readonly routes: readonly OutsideRoute[];
   /** Response to an unknown path. */
   readonly unknown: OutsideReply;
-  /** An answer for who may not do that; undefined lets the call pass. */
+  /** The answer for a caller without permission; undefined: the call is allowed. */
   readonly refusal?: (matched: Matched, authorization: string | undefined) => OutsideReply | undefined;
   /** On every answer. */
   readonly headers?: (now: number) => Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export interface OutsideServer {
   stop(): Promise<void>;
 }
 
-/** The largest request of the real ones is smaller. */
+/** Larger than any request of the real services. */
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Most calls returned at once; the rest stays in the database. */
 const MAX_CALLS = 10_000;

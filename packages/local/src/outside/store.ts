@@ -14,7 +14,7 @@ export interface Call {
   readonly path: string;
   /** Response that was sent, or would have been. */
   readonly status: number;
-  /** It changed something. */
+  /** The call changed something. */
   readonly applied: boolean;
   /** The caller's mark in the request: the first 64 hex digits in it. */
   readonly marker?: string;
@@ -33,7 +33,7 @@ export interface Slice {
   readonly newestFirst?: boolean;
 }
 
-/** `place` is where a thing hangs: the issue of a comment, the commit of a status. */
+/** `place` is the parent of an item: the issue of a comment, the commit of a status. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS items (
     id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, place TEXT NOT NULL, value TEXT NOT NULL) STRICT;
@@ -104,7 +104,7 @@ export class OutsideStore {
     this.#db.statements.note.run(at, route, path, status, applied ? 1 : 0, marker ?? null, fault ?? null);
   }
 
-  /** The newest, in the order in which they came. */
+  /** The newest calls, in their order. */
   calls(limit: number): Call[] {
     const rows = this.#db.statements.calls.all(limit) as unknown as CallRow[];
     return rows.reverse().map(({ applied, marker, fault, ...call }) => ({

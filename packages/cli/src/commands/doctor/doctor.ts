@@ -1,4 +1,4 @@
-/** `doctor`: prints the health of an installation, and where to look for what its API does not show. */
+/** `doctor`: prints the health of an installation, and where to check what its API does not show. */
 import { type Finding, NOT_SEEN } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { asCalled } from '../../call.ts';
@@ -33,10 +33,10 @@ export const doctor = command({
         const [mark, tone] = MARKS[state];
         // Problems are looked up by their code.
         const name = state === 'wrong' ? `  ${style.dim(code)}` : '';
-        const told = `${style.paint(tone, mark)} ${within(`${clean(what)}${name}`, '  ')}\n`;
+        const line = `${style.paint(tone, mark)} ${within(`${clean(what)}${name}`, '  ')}\n`;
         return help === undefined
-          ? told
-          : `${told}    ${style.dim(within(asCalled(clean(help), call), '    '))}\n`;
+          ? line
+          : `${line}    ${style.dim(within(asCalled(clean(help), call), '    '))}\n`;
       });
       const hidden = NOT_SEEN.map(({ what, look }) => `  ${within(`${what}: ${look}`, '    ')}\n`);
       return `${lines.join('')}\n${style.bold('Not checked from here')}\n\n${hidden.join('')}`;

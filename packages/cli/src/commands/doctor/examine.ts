@@ -1,4 +1,4 @@
-/** Asks the API for what `doctor` judges. A question that is refused ends no other. */
+/** Reads what `doctor` judges from the API. A refused request does not end the others. */
 import {
   type Asked,
   type CairnClient,

@@ -37,7 +37,7 @@ export async function initOrUndo(context: CommandContext, wish: InitWish): Promi
   const place: InitTarget = { root, name, files: filesOf(root), mayAsk };
   const record = recordIn(place);
   if (wish.undo) await takeOut(context, place, record);
-  else if (record !== undefined) tellAdded(context, place, record);
+  else if (record !== undefined) printAdded(context, place, record);
   else await add(context, place, wish);
 }
 
@@ -61,7 +61,7 @@ async function add(context: CommandContext, place: InitTarget, wish: InitWish): 
   const plan = planOf(project, { name, language, region, nodeVersion, folderExists: files.exists(name) });
   const manager = project.packageManager;
   const isInstalled = wish.installs && manager === 'npm';
-  tell(context, planText(plan, { ...place, isInstalled }, context.notes.style));
+  print(context, planText(plan, { ...place, isInstalled }, context.notes.style));
   await confirm(context, place, 'Change these files?');
   apply(plan.changes, files);
   if (isInstalled) await install(context, place);
@@ -83,7 +83,7 @@ const MAX_TOLD_CHARS = 2_000;
 const INSTALLED = ['node_modules', 'package-lock.json'];
 
 async function install(context: CommandContext, { root, name }: InitTarget): Promise<void> {
-  tell(context, `Installing the packages of ${name}/ …\n`);
+  print(context, `Installing the packages of ${name}/ …\n`);
   const folder = join(root, name);
   const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error'];
   const { code, output } = await context.world.runProgram('npm', args, folder);
@@ -96,7 +96,7 @@ async function install(context: CommandContext, { root, name }: InitTarget): Pro
 }
 
 /** An `init` that died has left its record, since that is placed first. */
-function tellAdded({ out }: CommandContext, { root, name, files }: InitTarget, record: InitRecord): void {
+function printAdded({ out }: CommandContext, { root, name, files }: InitTarget, record: InitRecord): void {
   const text = Buffer.from(files.read('firebase.json') ?? []).toString('utf8');
   if (!readFirebaseJson(text).functions.some(({ codebase }) => codebase === name))
     throw new InitProblem(
@@ -126,7 +126,7 @@ async function takeOut(
       `there is no ${recordPath(place.name)} in ${place.root}`,
       'cairn init was not run here, or was undone. Another installation is named with --name NAME.',
     );
-  tell(context, undoText(undo(record, readingOnly(place.files)), place.root));
+  print(context, undoText(undo(record, readingOnly(place.files)), place.root));
   await confirm(context, place, 'Take Cairn out?');
   const restored = undo(record, place.files);
   const next = stepsAfterUndo(place.files);
@@ -137,7 +137,7 @@ async function takeOut(
 }
 
 /** With `--json` there is nothing but JSON on either stream. */
-function tell({ notes }: CommandContext, text: string): void {
+function print({ notes }: CommandContext, text: string): void {
   if (!notes.json) notes.print(text);
 }
 

@@ -13,7 +13,7 @@ const ACTIONS = ['cancel', 'resume', 'replay', 'approve'] as const;
 type Action = (typeof ACTIONS)[number];
 
 const USUAL = 100;
-/** Ten pages of a list. Who changes more says the command again. */
+/** Ten pages of a list. To change more runs, repeat the command. */
 const MOST = 1_000;
 /** Runs that are named one by one; each is read. */
 const MOST_NAMED = 100;
@@ -152,7 +152,7 @@ async function namedRuns(context: CommandContext, words: readonly string[]): Pro
   return [...new Set(ids)];
 }
 
-/** @throws Declined unless a person agrees, or `--yes` was said */
+/** @throws Declined unless a person agrees, or `--yes` was given */
 async function confirm(
   { world, api, notes, out }: CommandContext,
   { action, targets, more, yes }: FoundTargets & { readonly action: Action; readonly yes: boolean },
@@ -214,7 +214,7 @@ async function changed({ world, api, notes, out }: CommandContext, change: BulkR
   return { action, matched: targets.length, more, done, refused, unsent: targets.length - ends.size };
 }
 
-/** A repetition of the command may match other runs, and send them together in another way: another request. */
+/** A repetition of the command may match other runs and form other batches, which are other requests. */
 function keyFor(batch: string, runs: readonly unknown[]): string {
   return `runs-${createHash('sha256')
     .update(JSON.stringify([batch, runs]))

@@ -100,8 +100,8 @@ export const heartbeatWait = command({
   async run(context, { args }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run), stepId: args.step };
-    const beaten = await api.change('POST', '/v1/runs/{id}/waits/{stepId}/heartbeat', { params, body: {} });
-    out.answer(beaten, () => `${beaten.stepId} of ${beaten.runId} waits until ${moment(beaten.dueAt)}\n`);
+    const answer = await api.change('POST', '/v1/runs/{id}/waits/{stepId}/heartbeat', { params, body: {} });
+    out.answer(answer, () => `${answer.stepId} of ${answer.runId} waits until ${moment(answer.dueAt)}\n`);
   },
 });
 
@@ -128,9 +128,9 @@ export const signalRun = command({
       key: options.for,
       data: options.data === undefined ? undefined : await jsonValue('--data', options.data, world),
     };
-    const told = await api.change('POST', '/v1/runs/{id}/signals', { params, body });
-    out.answer(told, () =>
-      told.outcome === 'taken_in' ? 'delivered\n' : 'buffered until the run waits for it\n',
+    const answer = await api.change('POST', '/v1/runs/{id}/signals', { params, body });
+    out.answer(answer, () =>
+      answer.outcome === 'taken_in' ? 'delivered\n' : 'buffered until the run waits for it\n',
     );
   },
 });

@@ -1,4 +1,4 @@
-/** `explain`: why a run is where it is, and the commands that would move it. */
+/** `explain`: the state of a run, its reason, and the commands that would move it on. */
 import { explainRun, readActivity, readPlaces } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { explanationPage } from '../../views/explanation.ts';

@@ -12,7 +12,7 @@ const LAST = 'last';
 /** The beginning of an id, with or without `run_`; of fewer characters the API looks for no ids. */
 const PREFIX = /^(?:run_)?([a-z2-7]{6,25})$/;
 
-/** @throws Declined for `last` if there are no runs, for a prefix that is not of one run, and for what cannot be an id */
+/** @throws Declined for `last` if there are no runs, for a prefix that is not of one run, and for an invalid id */
 export async function runIdOf(context: CommandContext, word: string): Promise<string> {
   const [, prefix] = PREFIX.exec(word) ?? [];
   if (/^run_[a-z2-7]{1,5}$/.test(word))

@@ -21,7 +21,7 @@ import { RUN, runIdOf } from './named.ts';
 /** Events on the page. A run can have far more; `runs events` and `--events` show them. */
 const USUAL_EVENTS = 200;
 const MOST_EVENTS = 10_000;
-/** Steps and items on the page: nobody reads a thousand. */
+/** Steps and items on the page. */
 const STEPS = 100;
 const EFFECTS = 100;
 const MOST_LISTED = 10_000;

@@ -47,7 +47,7 @@ export async function watch(context: CommandContext, runId: string, after: numbe
     switch (followed.kind) {
       case 'event':
         out.print(eventLine(context, followed.event, createdAt));
-        if (followed.event.type === 'run_suspended') await tellWaits(context, runId);
+        if (followed.event.type === 'run_suspended') await printWaits(context, runId);
         break;
       case 'again':
         if (!out.json)
@@ -66,7 +66,7 @@ function eventLine({ out }: CommandContext, event: RunEvent, createdAt: string):
 }
 
 /** Prints the open waits, each with the command that answers it. */
-async function tellWaits({ api, out, notes, world }: CommandContext, runId: string): Promise<void> {
+async function printWaits({ api, out, notes, world }: CommandContext, runId: string): Promise<void> {
   if (out.json || !world.stderr.isTty) return;
   const run = await api.get('/v1/runs/{id}', { params: { id: runId } });
   notes.print(waitList(run, api.now(), notes));

@@ -129,7 +129,7 @@ export const unpause = command({
   },
 });
 
-/** Undefined: everything. Never by leaving something out. */
+/** Undefined: everything, which must be requested explicitly. */
 function targetOf(type: string | undefined, everything: boolean): string | undefined {
   if ((type === undefined) === everything) return type;
   throw type === undefined

@@ -1,4 +1,4 @@
-/** One line of a timeline: what happened, and how it is to be taken. */
+/** One line of a timeline: the event, and its severity. */
 import { duration, stepKey } from '@cairn/client';
 import type { Tone } from '../../render/style.ts';
 import { moment } from '../../render/time.ts';
@@ -48,7 +48,7 @@ export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Time until something is due, from the event on, and the time itself. */
+/** Time from the event until something is due, and the due time itself. */
 export function dueText(dueAt: string | undefined, from: string): string {
   if (dueAt === undefined) return '';
   return `until ${moment(dueAt)} (${duration(Date.parse(dueAt) - Date.parse(from))})`;

@@ -5,10 +5,10 @@ import type { EventType } from 'cairn/journal-events';
 import type { OutputShape } from '../../context.ts';
 import { offset } from '../../render/time.ts';
 import { cells, clean, cutTo } from '../../render/width.ts';
+import { EFFECT_LINES } from './effect-lines.ts';
 import { line, type TimelineLine, valueText } from './line.ts';
-import { EFFECT_LINES } from './tell-effects.ts';
-import { RUN_LINES } from './tell-runs.ts';
-import { STEP_LINES, WAIT_LINES } from './tell-steps.ts';
+import { RUN_LINES } from './run-lines.ts';
+import { STEP_LINES, WAIT_LINES } from './step-lines.ts';
 
 /** One for each type of event; a new type that is missing here does not compile. */
 const LINES = { ...RUN_LINES, ...STEP_LINES, ...WAIT_LINES, ...EFFECT_LINES } satisfies Record<

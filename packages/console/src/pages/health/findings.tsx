@@ -18,7 +18,7 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
         {findings.map((finding, place) => {
           const [tone, mark, word] = MARKS[finding.state];
           return (
-            // Codes repeat, one for each thing they are about, and the list is told anew as a whole.
+            // Codes repeat, one for each subject, and the list is replaced as a whole.
             // biome-ignore lint/suspicious/noArrayIndexKey: see above
             <li key={`${finding.code} ${place}`}>
               <span className={tone} aria-hidden="true">

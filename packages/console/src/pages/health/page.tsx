@@ -16,7 +16,7 @@ import { Today } from './today.tsx';
 import './page.css';
 import { Scrolls } from '../../parts/scrolls.tsx';
 
-/** The API looks at most so often; the numbers move by the minute. */
+/** The API refreshes at most this often; the numbers change by the minute. */
 const EVERY_MS = 10_000;
 
 export default function HealthPage() {

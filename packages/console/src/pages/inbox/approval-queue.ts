@@ -1,6 +1,6 @@
 /**
- * Approvals that are sent after a while in which they can be undone. Owns that each is sent once, and that what waits when the page is left
- * is sent then. Knows nothing of React.
+ * Approvals that are sent after a while in which they can be undone. Each is sent once; those that wait when the page is left are
+ * sent then. Independent of React.
  */
 
 /** Time to undo, ms. */
@@ -12,7 +12,7 @@ export type ApprovalProgress =
   | { readonly at: 'failed'; readonly error: unknown };
 
 export interface ApprovalQueueOptions<T> {
-  /** Sends all, a few at a time; tells how each ended. Never throws. */
+  /** Sends all, a few at a time; reports each result. Never throws. */
   sendAll(items: readonly T[], onEnd: (item: T, error: unknown) => void): Promise<void>;
   keyOf(item: T): string;
   /** Calls back after `ms`, unless the returned function is called before. */
@@ -49,7 +49,7 @@ export class ApprovalQueue<T> {
     );
   };
 
-  /** Takes back whatever was approved together with the item and has not been sent. */
+  /** Withdraws the approvals of the item's batch that have not been sent. */
   readonly undo = (item: T): void => {
     const key = this.#options.keyOf(item);
     for (const [batch, stop] of this.#batches) {
@@ -60,7 +60,7 @@ export class ApprovalQueue<T> {
     }
   };
 
-  /** Sends what waits at once. */
+  /** Sends all waiting approvals at once. */
   readonly flush = (): void => {
     for (const [batch, stop] of [...this.#batches]) {
       stop();

@@ -1,4 +1,4 @@
-/** One open question as the API lists it, and its words. Pure. */
+/** One open question as the API lists it, and its text. Pure. */
 import type { Answer } from '../../api/client.ts';
 
 export type InboxItem = Answer<'InboxPage'>['items'][number];
@@ -11,7 +11,7 @@ export const KINDS: Readonly<Record<InboxItem['kind'], string>> = {
   left_in_doubt: 'Left in doubt',
 };
 
-/** The same question of the same run, however often the list is read. */
+/** A stable key of a question, for every read of the list. */
 export function keyOf({ runId, waitId, effectId, step }: InboxItem): string {
   return [runId, waitId ?? '', effectId ?? '', step].join(' ');
 }

@@ -116,7 +116,7 @@ function add<T extends { readonly collectionId: string }>(map: Map<string, T[]>,
   else map.set(index.collectionId, [index]);
 }
 
-/** Field names repeat from document to document; where they do not, the memory is emptied now and then. */
+/** A cache: field names repeat from document to document. It is cleared when it grows too large. */
 const REMEMBERED_FIELDS = 10_000;
 
 function remembering(find: IndexConfig['field']): IndexConfig['field'] {

@@ -16,8 +16,8 @@ export function fieldValue(candidate: Candidate, field: readonly string[]): Valu
   return getField(candidate.fields, field);
 }
 
-/** The fields of a document that decide whether it matches and where it stands. */
-export function fieldsLookedAt({ filter, orders, required }: Query): Set<string> {
+/** The fields of a document that decide whether it matches, and its position. */
+export function fieldsRead({ filter, orders, required }: Query): Set<string> {
   const filtered = filter === undefined ? [] : fieldsOf(filter);
   const paths = [...filtered, ...orders.map(({ field }) => field), ...required];
   return new Set(paths.map(([head]) => head as string));
@@ -27,7 +27,7 @@ function fieldsOf(filter: Filter): (readonly string[])[] {
   return filter.kind === 'compare' ? [filter.field] : filter.filters.flatMap(fieldsOf);
 }
 
-/** Filter and existence of every ordered field. The scope, cursors, offset and limit are not looked at. */
+/** Filter and existence of every ordered field. Scope, cursors, offset and limit are not checked. */
 export function matches(query: Pick<Query, 'filter' | 'orders' | 'required'>, candidate: Candidate): boolean {
   for (const field of query.required) if (fieldValue(candidate, field) === undefined) return false;
   for (const order of query.orders) if (fieldValue(candidate, order.field) === undefined) return false;

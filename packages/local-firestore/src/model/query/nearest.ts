@@ -13,7 +13,7 @@ export interface Nearest {
   readonly limit: number;
   /** Less similar documents are omitted. Undefined: no threshold. */
   readonly threshold: number | undefined;
-  /** The field of an answer that tells the distance. Undefined: none does. */
+  /** The result field for the distance. Undefined: none. */
   readonly resultField: FieldPath | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Query explain: which indexes a query uses, and what running it took. Tells only; reads nothing. */
+/** Query explain: which indexes a query uses, and the cost of running it. Reports only; reads nothing. */
 import type { Bill } from '../../model/query/bill.ts';
 import { disjunctions } from '../../model/query/disjunctions.ts';
 import { planQuery } from '../../model/query/plan.ts';
@@ -65,7 +65,7 @@ export function executionStats({ returned, entries, bill, durationMs }: Executio
   };
 }
 
-/** Never nothing: some clients take a duration of zero for none. */
+/** Never zero: some clients treat a zero duration as missing. */
 function duration(ms: number): { seconds: number; nanos: number } {
   const nanos = Math.max(1, Math.round(ms * 1e6));
   return { seconds: Math.floor(nanos / 1e9), nanos: nanos % 1e9 };

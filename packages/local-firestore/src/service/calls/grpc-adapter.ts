@@ -1,4 +1,4 @@
-/** Connects calls to grpc-js: answers and errors to messages and statuses. Knows nothing of any call's meaning. */
+/** Connects calls to grpc-js: answers and errors to messages and statuses. Independent of the meaning of calls. */
 import type {
   ServerUnaryCall,
   ServerWritableStream,

@@ -1,4 +1,4 @@
-/** The changes of one moment, put together by document: one message tells a document to all targets that it concerns. */
+/** The changes of one moment, grouped by document: one message reports a document to all its targets. */
 
 import { parseDocument } from '../../model/resource-name.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';

@@ -23,9 +23,9 @@ import {
 
 /** Targets of one stream; each keeps the names of what it shows. */
 const MAX_TARGETS = 1_000;
-/** Names remembered between two looks; with more, everything is looked at. */
+/** Changed names that are kept between two updates; with more, everything is checked. */
 const MAX_PENDING = 20_000;
-/** As often as production says that nothing has changed; clients take two silent minutes for a lost stream. */
+/** Interval of messages without changes, as in production; clients treat two silent minutes as a lost stream. */
 const QUIET_MS = 30_000;
 
 export interface TargetRequest {
@@ -49,9 +49,9 @@ export interface ListenerDeps {
   readonly meter: Meter;
   /** Resolves when what has been committed so far cannot be lost any more. */
   readonly durable: () => Promise<void> | undefined;
-  /** Hands on a message; resolves when the client can take the next. */
+  /** Sends a message; resolves when the client can take the next. */
   readonly send: (message: object) => Promise<void> | undefined;
-  /** Something that is no refusal went wrong; the stream must end. */
+  /** Called after an unexpected error; the stream must end. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -197,10 +197,10 @@ export class Listener {
     if (changes.length === 0 && !isResumed) this.#deps.meter.otherReads('Listen', undefined, 1);
     const set = new ChangeSet();
     set.add(target, changes);
-    const told = new Set(changes.map(({ name }) => name));
+    const changed = new Set(changes.map(({ name }) => name));
     set.addMissing(
       target,
-      missing.filter((name) => !told.has(name)),
+      missing.filter((name) => !changed.has(name)),
     );
     messages.push(...set.messages(database, seen.time));
     // One that begins anew may hold what it was shown before a reset that it heard only half of.
@@ -211,7 +211,7 @@ export class Listener {
     return messages;
   }
 
-  /** False: what happened since is not known any more. */
+  /** False: the changes since then are no longer known. */
   #resume(target: Target, since: NonNullable<TargetRequest['since']>): boolean {
     const { database } = this.#deps;
     if (since.incarnation !== undefined && since.incarnation !== database.incarnation) return false;

@@ -4,7 +4,7 @@ import { Code, StatusError } from '../../model/status.ts';
 export class Listeners {
   readonly #ends = new Set<(why: StatusError) => void>();
 
-  /** Returns how to leave again. */
+  /** Returns a function that removes it. */
   join(end: (why: StatusError) => void): () => void {
     this.#ends.add(end);
     return () => this.#ends.delete(end);

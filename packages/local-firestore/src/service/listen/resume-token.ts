@@ -1,6 +1,6 @@
 /**
- * The token by which a listener says what it has seen: the moment, and which incarnation of the database it was a
- * moment of. Opaque to clients.
+ * The token of what a listener has seen: the moment, and the incarnation of the database that it
+ * belongs to. Opaque to clients.
  */
 import { invalid } from '../../model/status.ts';
 

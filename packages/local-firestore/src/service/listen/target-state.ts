@@ -1,4 +1,4 @@
-/** `TargetChange` messages: what becomes of targets, and up to which moment a listener has seen everything. */
+/** `TargetChange` messages: state of targets, and the moment up to which a listener has seen everything. */
 import type { StatusError } from '../../model/status.ts';
 import { toTimestamp } from '../../wire/time.ts';
 import { encodeResumeToken, type SeenUpTo } from './resume-token.ts';

@@ -45,7 +45,7 @@ export class Target {
   }
 
   /**
-   * Takes for shown what there was at `since`. A caller that says nothing has been shown nothing.
+   * Treats the state at `since` as shown. Absent: nothing was shown.
    *
    * @throws FAILED_PRECONDITION when an index is missing, which is then so for the current moment too
    */

@@ -29,7 +29,7 @@ export class OptimisticReads {
     this.#seen.delete(owner);
   }
 
-  /** True when something the owner has read at `snapshot` is different now. `current` tells a document as it is. */
+  /** True when something the owner has read at `snapshot` is different now. `current` returns the current document. */
   isStale(
     owner: LockOwner,
     snapshot: Snapshot,

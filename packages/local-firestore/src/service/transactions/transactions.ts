@@ -1,6 +1,6 @@
 /**
- * The transactions that are open: their ids, ages and ends. An id that is unknown has ended; one that lost a deadlock
- * stays known as aborted until its client has heard of it. Owns no locks.
+ * The open transactions: ids, ages and ends. An unknown id has ended; one that lost a deadlock stays known as aborted until
+ * its client was informed. Owns no locks.
  */
 import { randomBytes } from 'node:crypto';
 import { Code, invalid, StatusError } from '../../model/status.ts';

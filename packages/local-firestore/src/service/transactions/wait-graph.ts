@@ -1,8 +1,8 @@
-/** Finding a circle among those who wait for each other. Pure. */
+/** Finds a cycle in the wait graph. Pure. */
 
 /**
- * The members of some circle that `start` leads to, or undefined when there is none. `next` tells whom one waits for;
- * it is asked once for each of those that are reached.
+ * The members of a cycle that is reachable from `start`, or undefined without one. `next` returns the owners that an owner
+ * waits for; it is called once for each reachable owner.
  */
 export function circleThrough<T>(start: T, next: (waiter: T) => Iterable<T>): T[] | undefined {
   return walk(start, { next, finished: new Set() }, []);

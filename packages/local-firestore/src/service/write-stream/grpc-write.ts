@@ -1,4 +1,4 @@
-/** Connects Write to grpc-js: one stream both ways, its faults, its end. Knows nothing of writes. */
+/** Connects Write to grpc-js: one stream both ways, its faults, its end. Independent of the content of writes. */
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { CallContext } from '../calls/call.ts';
 import { cut, refuse, toStatus, underFault } from '../calls/grpc-outcome.ts';

@@ -25,7 +25,7 @@ export class WriteCall {
     this.#logs = logs;
   }
 
-  /** Returns what to answer: of the first request who the stream is, of an acknowledgement alone nothing. */
+  /** Returns the answer: for the first request the id of the stream, for an acknowledgement alone nothing. */
   async take(request: WriteRequest): Promise<readonly object[]> {
     const log = this.#log;
     if (!log) return this.#open(request);

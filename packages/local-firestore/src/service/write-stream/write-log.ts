@@ -29,7 +29,7 @@ export class WriteLog {
     this.database = database;
   }
 
-  /** Gives the stream to a connection; whichever had it before has it no longer. */
+  /** Assigns the stream to a connection, and takes it from the previous one. */
   hold(connection: object): void {
     this.#holder = connection;
   }
@@ -87,7 +87,7 @@ export class WriteLog {
   }
 }
 
-/** The streams of one server that can be gone on with. Kept in memory: none outlives the process. */
+/** The streams of one server that can be resumed. Kept in memory: none outlives the process. */
 export class WriteLogs {
   readonly #logs = new Map<string, WriteLog>();
 

@@ -19,7 +19,7 @@ interface CheckRun {
 const KIND = 'check-run';
 const STATUSES = ['queued', 'in_progress', 'completed'];
 const CONCLUSIONS = ['action_required', 'cancelled', 'failure', 'neutral', 'success', 'skipped', 'timed_out'];
-/** GitHub shows no more of a commit. */
+/** Most check runs that GitHub shows of a commit. */
 const MAX_LISTED = 1_000;
 const ONE = '/repos/{owner}/{repo}/check-runs/{check_run_id}';
 

@@ -91,7 +91,7 @@ function withComment(
   return comment && isHere ? act(comment) : NOT_FOUND;
 }
 
-/** The text of the comment, or the refusal of what is none. */
+/** The text of the comment, or a refusal if it is invalid. */
 function bodyIn({ body }: OutsideRequest): string | OutsideReply {
   const { body: text } = members(body);
   if (typeof text !== 'string' || text.trim() === '')

@@ -1,4 +1,4 @@
-/** A request on its way to a worker and the receiver of its answer, whatever carries them. */
+/** A request to a worker and the receiver of its answer, independent of the transport. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { WorkerLease } from '../workers/lease.ts';
@@ -17,10 +17,10 @@ export type RequestBody = Uint8Array | Readable;
 
 export interface AnswerReceiver {
   onHead(status: number, headers: OutgoingHttpHeaders): void;
-  /** False: it takes no more until the request is resumed. */
+  /** False: pause until the request is resumed. */
   onData(chunk: Buffer): boolean;
   onEnd(): void;
-  /** Nothing follows. What has arrived is not whole. */
+  /** The answer broke off: what has arrived is incomplete. */
   onFailure(reason: string): void;
 }
 
@@ -36,7 +36,7 @@ export interface CarriedRequest {
   resume(): void;
 }
 
-/** Holds what carries a request at the moment: a worker that does not take it has it sent to another. */
+/** The current transport of a request: one that a worker does not accept is sent to another worker. */
 export class Carriage implements CarriedRequest {
   #sent: CarriedRequest | undefined;
   isAborted = false;

@@ -8,7 +8,7 @@ export const UPGRADE = 'cairn-frames';
 export const PATH = '/Serve';
 /** A larger body is streamed by HTTP. */
 export const MAX_WHOLE_BYTES = 1024 * 1024;
-/** gRPC's FAILED_PRECONDITION: the worker is ending, and nothing of the request was looked at. */
+/** gRPC's FAILED_PRECONDITION: the worker is ending and has not read the request. */
 export const NOT_TAKEN = 9;
 /** gRPC's UNIMPLEMENTED: the worker has no such function that takes whole requests; HTTP says what it has. */
 export const NOT_SERVED = 12;

@@ -1,9 +1,9 @@
-/** The cloud process's end of the link to a worker: opens it, and knows nothing of what goes over it. */
+/** Opens the link to a worker, on the side of the cloud process. Independent of its messages. */
 import { request } from '@cairn/local-kit/http/node-http';
 import { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { UPGRADE } from './messages.ts';
 
-/** Undefined if the worker does not open it: it ends, or its main knows no frames. */
+/** Undefined if the worker does not open it: it is ending, or its main has no frames. */
 export function openLink(port: number): Promise<FrameClient | undefined> {
   return new Promise((resolve) => {
     const asking = request({

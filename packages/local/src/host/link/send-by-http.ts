@@ -4,8 +4,8 @@ import { request } from '@cairn/local-kit/http/node-http';
 import type { CarriedRequest, RequestLine, Sending } from './carried.ts';
 
 /**
- * Resolves once the connection stands; with the reason if it does not. Nothing was delivered then. The place is given back when the request
- * is over, however it ends.
+ * Resolves once connected; with the reason if it cannot connect, and then nothing was delivered. The worker is released when the
+ * request is over, however it ends.
  *
  * @throws TypeError for a path or header that HTTP cannot carry
  */
@@ -16,7 +16,7 @@ export async function sendByHttp(
   const outgoing = requestOf(agent, line, lease);
   const refused = await connectionFailure(outgoing);
   if (refused !== undefined) return { refused };
-  // Also when it is we who give up: asking whether the worker lives costs less than telling the cases apart.
+  // Also after an abort of our own: checking the worker is cheaper than distinguishing the cases.
   outgoing.once('error', lease.broken);
   let resume = () => {};
   outgoing.on('response', (answer) => {
@@ -50,7 +50,7 @@ function requestOf(
   }
 }
 
-/** Undefined once the connection stands; an error after that is for the listeners of the request. */
+/** Undefined once connected; later errors go to the listeners of the request. */
 function connectionFailure(outgoing: ClientRequest): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
     outgoing.once('error', resolve);

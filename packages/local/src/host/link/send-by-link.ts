@@ -6,11 +6,11 @@ import { type AnswerHead, decode, encode, NOT_SERVED, NOT_TAKEN, PATH } from './
 interface LinkSending extends Sending {
   readonly link: FrameClient;
   readonly body: Uint8Array;
-  /** The worker has not looked at it, since it is ending, or does not serve the function by frames. The place is given back. */
+  /** The worker has not read it: it is ending, or does not serve the function by frames. The worker is released. */
   notTaken(isServed: boolean): void;
 }
 
-/** The place is given back when the request is over, however it ends. */
+/** Releases the worker when the request is over, however it ends. */
 export function sendByLink({ link, lease, line, body, receiver, notTaken }: LinkSending): CarriedRequest {
   let hasHead = false;
   let isOver = false;
@@ -29,14 +29,14 @@ export function sendByLink({ link, lease, line, body, receiver, notTaken }: Link
         receiver.onHead(answer.head.status, answer.head.headers);
         take(answer.body);
       } catch (error) {
-        // An answer that nobody can be given, such as one with a status of 1000: of no concern to others on this connection.
+        // An answer that HTTP cannot carry, such as a status of 1000. Other requests on this connection are unaffected.
         abort();
         receiver.onFailure(String(error));
       }
     },
     onEnd(failure) {
       isOver = true;
-      // A lost connection: the worker may be dead. Before the place is given back: a worker that serves once ends in order then.
+      // A lost connection: the worker may be dead. Reported before the worker is released: one that serves once ends normally then.
       if (failure && (failure.code === undefined || failure.code === NOT_TAKEN)) lease.broken();
       lease.release();
       if (failure === undefined) receiver.onEnd();
@@ -50,7 +50,7 @@ export function sendByLink({ link, lease, line, body, receiver, notTaken }: Link
     if (isOver) return;
     isOver = true;
     call.end();
-    // It is still at the request, as with HTTP.
+    // The worker still works on the request, as with HTTP.
     if (!hasHead) lease.broken();
     lease.release();
   };

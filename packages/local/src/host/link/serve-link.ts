@@ -1,6 +1,6 @@
 /**
  * The worker's end of the link to the cloud process: serves functions that take whole requests by frames, on connections that ask the
- * worker's HTTP server for them (`Upgrade`). Owns what is in hand of them.
+ * worker's HTTP server for them (`Upgrade`). Owns the current requests on them.
  *
  * Must not: serve a function that uses more of Express than {@link WholeRequest} and {@link WholeResponse} have.
  */
@@ -68,7 +68,7 @@ export class ServedLink extends EventEmitter {
     });
   }
 
-  /** Takes no further request; resolves when those in hand are answered, or are cut after `graceMs`. */
+  /** Accepts no further request; resolves when current ones are answered, or are cut after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     const idle = Promise.withResolvers<void>();
     this.#onIdle = idle.resolve;

@@ -1,4 +1,4 @@
-/** The part of Express's request that functions may read which take whole requests. */
+/** The part of Express's request that functions with whole requests may read. */
 import type { LinkMessage, RequestHead } from './messages.ts';
 
 const JSON_TYPE = /^application\/(?:[^;\s]+\+)?json\s*(?:;|$)/i;

@@ -1,5 +1,5 @@
 /**
- * The part of Express's response that functions may use which take whole requests, sent by frames. An answer whose end follows at once is one message.
+ * The part of Express's response that functions with whole requests may use, sent by frames. An answer whose end follows at once is one message.
  */
 import { EventEmitter } from 'node:events';
 import { validateHeaderName, validateHeaderValue } from '@cairn/local-kit/http/node-http';
@@ -13,7 +13,7 @@ export interface AnsweredCall extends EventEmitter {
 
 const NOTHING = Buffer.alloc(0);
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
-/** gRPC's UNKNOWN: what was sent so far is not whole. */
+/** gRPC's UNKNOWN: the answer is incomplete. */
 const CUT = 2;
 /** Bytes of a body in one message; far below what a frame may have. */
 const MAX_PIECE_BYTES = 16 * 1024 * 1024;
@@ -59,7 +59,7 @@ export class WholeResponse extends EventEmitter {
     return this;
   }
 
-  /** False: the client takes no more until `drain`. */
+  /** False: wait for `drain`. */
   write(chunk: Uint8Array): boolean {
     if (this.closed) return false;
     for (let at = 0; ; at += MAX_PIECE_BYTES) {
@@ -95,7 +95,7 @@ export class WholeResponse extends EventEmitter {
     return this.end(isText ? body : JSON.stringify(body));
   }
 
-  /** The client sees that the answer is not whole. */
+  /** Breaks off: the client sees that the answer is incomplete. */
   destroy(): this {
     if (this.closed) return this;
     this.#call.emit('error', { code: CUT, details: 'the function cut its answer' });

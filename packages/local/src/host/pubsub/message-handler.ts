@@ -1,6 +1,6 @@
 /**
- * Gives a function that takes Pub/Sub messages what it gets in production: a CloudEvent made of the push request. Its end
- * is the answer: 204 acknowledges the message, what it throws becomes 500 and has it delivered again.
+ * Calls a function for Pub/Sub messages as production does: with a CloudEvent made of the push request. When it
+ * returns, 204 acknowledges the message; when it throws, 500 has the message redelivered.
  */
 import type { FunctionHandler, MessageTrigger } from '../function-spec.ts';
 

@@ -1,4 +1,4 @@
-/** The topic and push subscription that deploying a function makes for its Pub/Sub trigger. Pure. */
+/** The topic and push subscription that a deployment creates for the Pub/Sub trigger of a function. Pure. */
 import type { SubscriptionConfig } from '@cairn/local-pubsub/model/resources';
 import { LIMITS } from '@cairn/local-pubsub/model/resources';
 import type { FunctionSpec, MessageTrigger } from '../function-spec.ts';
@@ -13,7 +13,7 @@ export interface ForFunction {
   readonly trigger: MessageTrigger;
 }
 
-/** A function that asks for no retries gets them here too: what it would lose in production is seen. */
+/** Functions without retries get them here too, so that messages which production would lose are noticed. */
 export function subscriptionOf({ projectId, functionsUrl, spec, trigger }: ForFunction): SubscriptionConfig {
   return {
     name: `projects/${projectId}/subscriptions/eventarc-${spec.region}-${spec.name}-sub`,

@@ -1,12 +1,12 @@
-/** A request's place in a worker, or the reason why it got none. */
+/** The assignment of a worker to a request, or the reason why there is none. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 
-/** A place in a worker; give it back exactly once. */
+/** A worker assigned to a request; release it exactly once. */
 export interface WorkerLease {
   readonly port: number;
   readonly link: FrameClient | undefined;
   release(): void;
-  /** The connection to the worker broke or was refused: it may be dead without notice. */
+  /** The connection to the worker broke or was refused: it may be dead without having said so. */
   broken(): void;
 }
 

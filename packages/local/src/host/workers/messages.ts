@@ -1,7 +1,7 @@
 /**
  * Messages between the cloud process and a worker over the IPC channel. The order is fixed: `load` → `loaded` → `serve`
- * → `ready`; or `failed` at any point, after which the worker exits. When ready, it may be asked for a heartbeat and
- * told to move its clock.
+ * → `ready`; or `failed` at any point, after which the worker exits. When ready, it may be asked for a heartbeat or
+ * to move its clock.
  */
 import type { FunctionSpec } from '../function-spec.ts';
 
@@ -18,7 +18,7 @@ export type ToWorker =
       readonly graceMs?: number | undefined;
     }
   | { readonly kind: 'clock'; readonly offsetMs: number }
-  /** It is a spare, and has time: load what the first request would. */
+  /** For a spare: load what the first request would load. */
   | { readonly kind: 'warm-up' }
   /** Asked after a connection broke; answered by `alive`. */
   | { readonly kind: 'are-you-alive' }
@@ -35,7 +35,7 @@ export type FromWorker =
   /** Response to `clock`: all running work has recorded the new time. */
   | { readonly kind: 'clock-moved' }
   /** Once a second while it serves: its event loop turns. */
-  | { readonly kind: 'beat' }
+  | { readonly kind: 'heartbeat' }
   | { readonly kind: 'failed'; readonly error: string };
 
 /** An error as a worker tells it: what is wrong, what to do about it where the error says so, and then where it was thrown. */

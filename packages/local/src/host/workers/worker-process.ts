@@ -50,7 +50,7 @@ function failureOf(end: WorkerEnd): Error {
   return end.error === undefined ? new Error(message) : new FunctionsNotLoadedError(message);
 }
 
-/** Three beats: longer than a pause for garbage, shorter than a lease. */
+/** Three heartbeats: longer than a pause for garbage, shorter than a lease. */
 const HANGS_AFTER_MS = 3_000;
 
 export class WorkerProcess {
@@ -62,7 +62,7 @@ export class WorkerProcess {
   isSpent = false;
   #load = 0;
   #idleSince = performance.now();
-  #lastBeatAt = 0;
+  #lastHeartbeatAt = 0;
   #silentMs = 0;
   #hasServed = false;
   #isWarm = false;
@@ -100,7 +100,7 @@ export class WorkerProcess {
       this.#child.on('message', (message: FromWorker) => {
         if (message.kind === 'loaded')
           this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
-        this.#lastBeatAt = performance.now();
+        this.#lastHeartbeatAt = performance.now();
         this.#silentMs = 0;
         if (message.kind === 'warm') this.#isWarm = true;
         if (message.kind === 'alive') this.#onAlive();
@@ -193,7 +193,7 @@ export class WorkerProcess {
 
   /** It was stopped, or something keeps its event loop from turning. */
   get hangs(): boolean {
-    return performance.now() - this.#lastBeatAt > HANGS_AFTER_MS;
+    return performance.now() - this.#lastHeartbeatAt > HANGS_AFTER_MS;
   }
 
   /** It loads what its first request would. */

@@ -19,7 +19,7 @@ const { ServedLink } = await import('../link/serve-link.ts');
 let isEnding = false;
 /** Grace period of Cloud Run between SIGTERM and SIGKILL. */
 let graceMs = 10_000;
-const BEAT_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
 const handlers = new Map<string, FunctionHandler>();
 const wholeHandlers = new Map<string, FunctionHandler>();
 const server = functionsServer(handlers, Date.now);
@@ -28,7 +28,7 @@ const drainServer = drainable(server);
 giveBackAtRest(server, { collect: collectAll, also: link });
 
 /** A word that the cloud process is no longer there to hear is not missed: `disconnect` ends this one. */
-const tell = (message: FromWorker) => process.send?.(message, () => {});
+const send = (message: FromWorker) => process.send?.(message, () => {});
 
 process.on('disconnect', () => process.exit(1));
 // Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
@@ -39,7 +39,7 @@ process.on('SIGTERM', () => {
 });
 process.on('message', (message: ToWorker) => {
   obey(message).catch((error: unknown) => {
-    tell({ kind: 'failed', error: reasonOf(error) });
+    send({ kind: 'failed', error: reasonOf(error) });
     process.disconnect();
   });
 });
@@ -52,7 +52,7 @@ async function obey(message: ToWorker): Promise<void> {
       return serve(message.env);
     case 'are-you-alive':
       // One that is ending takes no request, and is given none as long as it says nothing.
-      if (!isEnding) tell({ kind: 'alive' });
+      if (!isEnding) send({ kind: 'alive' });
       return;
     case 'warm-up':
       return warmUp();
@@ -67,7 +67,7 @@ async function afterMove(): Promise<void> {
   const waits: Promise<unknown>[] = [];
   process.emit('cairn:clock-moved' as 'message', waits, undefined);
   await Promise.allSettled(waits);
-  tell({ kind: 'clock-moved' });
+  send({ kind: 'clock-moved' });
 }
 
 /** A failure is the first request's to answer. */
@@ -76,7 +76,7 @@ async function warmUp(): Promise<void> {
   process.emit('cairn:warm-up' as 'message', waits, undefined);
   await Promise.allSettled(waits);
   collectAll();
-  tell({ kind: 'warm' });
+  send({ kind: 'warm' });
 }
 
 async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
@@ -92,7 +92,7 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
     handlers.set(spec.name, handler);
     if (spec.takesWhole) wholeHandlers.set(spec.name, handler);
   }
-  tell({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
+  send({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
 }
 
 /** A CommonJS module is imported with its exports also as `default` and `module.exports`, which are no functions of it. */
@@ -113,12 +113,12 @@ async function serve(env: Readonly<Record<string, string>>): Promise<void> {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
-  tell({
+  send({
     kind: 'ready',
     port: (server.address() as AddressInfo).port,
     ...(takesFrames() && { hasLink: true }),
   });
-  setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref();
+  setInterval(() => send({ kind: 'heartbeat' }), HEARTBEAT_MS).unref();
 }
 
 /** Off with the other short ways (`CAIRN_WIRE_HOSTS=`), so that both can be tested. */

@@ -1,4 +1,4 @@
-/** The form that the address names, about what it names. */
+/** The form that the address names, with its subject. */
 import { stepKey } from '@cairn/client';
 import { useState } from 'react';
 import { Dialog } from '../../../parts/dialog/dialog.tsx';
@@ -72,7 +72,7 @@ interface DecideProps {
 function Decide({ run, waitId, onClose }: DecideProps) {
   const { graph } = useRunData();
   const open = run.waits.find(({ id }) => id === waitId);
-  // The question is gone from the run as soon as it is answered, a moment before the form hears of its answer.
+  // The run loses the question as soon as it is answered, shortly before the form receives the response.
   const [wait] = useState(open);
   if (!wait) {
     return (

@@ -49,7 +49,7 @@ function RunAgain({ run: { type, input, inputRef } }: { readonly run: Run }) {
   );
 }
 
-/** The buttons that answer one wait, for who shows that wait. */
+/** The buttons that answer one wait. */
 export function AnswerButtons({ waitId }: { readonly waitId: string }) {
   const { run } = useRunData();
   const may = useMayEach();

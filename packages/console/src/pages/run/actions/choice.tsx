@@ -1,4 +1,4 @@
-/** One of a few: each with what it means. */
+/** A choice between a few options, each with its meaning. */
 import { useId } from 'react';
 
 interface ChoiceProps<T extends string> {

@@ -1,4 +1,4 @@
-/** The form for what a run asks a person: one question, its five answers. */
+/** The form for a question of a run, with its five answers. */
 import { useState } from 'react';
 import { planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';

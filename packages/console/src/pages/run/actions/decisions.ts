@@ -1,6 +1,6 @@
 /**
- * The answers a person can give to a question of a run: what each means, what it needs, and how it is sent. Pure. What is
- * refused is the API's to say (`operations/approvals`); this only keeps a form from being sent half filled in.
+ * The answers to a question of a run: meaning, required fields and request. Pure. The API decides what it
+ * refuses (`operations/approvals`); this only prevents incomplete forms.
  */
 import type { Answer } from '../../../api/client.ts';
 import { option } from '../../../parts/command-text.ts';
@@ -98,7 +98,7 @@ export interface Filled {
 
 export const UNFILLED: Filled = { decision: 'approve', note: '', feedback: '', steps: [], raise: {} };
 
-/** Text that says what the form lacks; undefined: it can be sent. */
+/** Text about what is missing in the form; undefined: it can be sent. */
 export function lacking({ decision, note, feedback, raise }: Filled): string | undefined {
   if (decision === 'approve_with_waiver' && note.trim() === '') return 'A waiver needs a note.';
   if (decision === 'retry_with_feedback' && feedback.trim() === '') return 'Give feedback for the steps.';

@@ -1,6 +1,6 @@
 /**
- * Actions on a run in its current state, the role of each, and why one is not possible. Pure. The API decides; this tells beforehand what it would
- * refuse, so that nobody fills in a form in vain.
+ * Actions on a run in its current state, the role of each, and why one is not possible. Pure. The API decides; this predicts its refusals,
+ * so that nobody fills in a form in vain.
  */
 
 import { stepKey } from '@cairn/client';
@@ -34,7 +34,7 @@ export type Standing = Pick<
   | 'lastHandoff'
 >;
 
-interface Looking {
+interface OfferContext {
   readonly run: Standing;
   may(role: Role): boolean;
   /** Undefined: not known yet. */
@@ -56,7 +56,7 @@ const NEEDS: Readonly<Record<Act, Role>> = {
   release: 'admin',
 };
 
-export function offersOf({ run, may, isHeld }: Looking): readonly Offer[] {
+export function offersOf({ run, may, isHeld }: OfferContext): readonly Offer[] {
   const offers = [...answers(run), ...steering(run), ...successors(run), ...keeping(isHeld)];
   return offers.map((offer) => {
     const needed = NEEDS[offer.act];
@@ -117,7 +117,7 @@ function successors(run: Standing): Offers {
   const resume: Offer = { act: 'resume', about: {}, name: 'Resume', kind: 'plain' };
   if (!isFinal(status)) {
     if (run.suspension) return [];
-    // Nothing holds a run up that moves, and one that waits goes on by the answer.
+    // A moving run is not held up, and a waiting one continues by its answer.
     return status === 'interrupted' || isParked(run) ? [resume] : [];
   }
   const again: Offers = [

@@ -34,7 +34,7 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
   const matter = matterOf(row?.blockedBy, isOver);
-  // Nothing is preselected but what calls nobody, or, of what was not called yet, what the run asks for.
+  // Preselected is only an answer that calls nobody, or, for a call not made yet, the one that the run asks for.
   const outcome: ResolutionName = chosen ?? (matter === 'confirmation' ? 're-execute' : 'recorded');
   const saying = SAYINGS[matter].find((one) => one.outcome === outcome);
   const body = resolveBody({ matter, outcome, result: readJson(text), note });

@@ -1,4 +1,4 @@
-/** The form that tells one run something it waits for, or soon will. */
+/** The form that sends a signal to one run, which waits for it or soon will. */
 import { useState } from 'react';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';

@@ -27,8 +27,8 @@ export function CancelDialog({ runId, outdated, onClose }: OfRun) {
       onClose={onClose}
     >
       <p>
-        It ends as cancelled, for good. A step that is under way is told to stop; what the run did is undone
-        where its steps say how. It can be resumed by a new run later.
+        It ends as cancelled, for good. Running steps are asked to stop; what the run did is undone where its
+        steps say how. It can be resumed by a new run later.
       </p>
     </ReasonDialog>
   );

@@ -1,6 +1,6 @@
 /**
  * The form that is open on the page of a run: kept in the address (`?do=replay&from=step:verdict`), so that any part of the page
- * opens one by leading there, and Back closes it.
+ * opens one by navigation, and Back closes it.
  */
 import { useCallback } from 'react';
 import { useQueryChange, useQueryState } from '../../../shell/address.ts';

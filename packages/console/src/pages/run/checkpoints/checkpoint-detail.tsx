@@ -35,7 +35,7 @@ export function CheckpointDetail({ checkpoint, all }: CheckpointDetailProps) {
     <>
       <p className="row">
         <Compare checkpoint={checkpoint} all={all} />
-        <GoOn seq={seq} />
+        <SuccessorActions seq={seq} />
       </p>
       {errorTrace !== undefined && (
         <pre className="bad">
@@ -125,7 +125,7 @@ function Compare({ checkpoint, all }: CheckpointDetailProps) {
   );
 }
 
-function GoOn({ seq }: { readonly seq: number }) {
+function SuccessorActions({ seq }: { readonly seq: number }) {
   const { run } = useRunData();
   const open = useOpenAct();
   const may = useMay('operator');

@@ -1,4 +1,4 @@
-/** Two outputs of one step against each other. */
+/** Comparison of two outputs of one step. */
 import { useEffect, useRef, useState } from 'react';
 import { type DiffLayout, DiffView } from '../../../parts/json-view/diff-view.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';

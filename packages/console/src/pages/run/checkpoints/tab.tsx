@@ -1,4 +1,4 @@
-/** The tab of the run's checkpoints: what each step came to, and what two of them have in difference. */
+/** The tab of the run's checkpoints: the output of each step, and the difference of two outputs. */
 import { useEffect } from 'react';
 import { RowTable } from '../../../parts/row-table/row-table.tsx';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
@@ -38,7 +38,7 @@ export function CheckpointsTab() {
   const { items, hasMore, loadMore } = pages;
   const last = items.at(-1)?.seq ?? 0;
   const isAhead = chosen !== undefined && Number(chosen) > last && Number(chosen) <= head;
-  // The one that the address names may lie further on.
+  // The checkpoint that the address names may be on a later page.
   useEffect(() => {
     if (isAhead && hasMore && last > 0) loadMore();
   }, [isAhead, hasMore, last, loadMore]);

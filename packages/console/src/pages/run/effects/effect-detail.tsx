@@ -1,4 +1,4 @@
-/** All that the ledger has of one outside action. */
+/** All ledger data of one external call. */
 import { stepKey } from '@cairn/client';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Facts } from '../../../parts/row-table/facts.tsx';

@@ -1,4 +1,4 @@
-/** The outside actions of one step, each with what became of it. The tab Effects has requests and results. */
+/** The external calls of one step, each with its outcome. The tab Effects has requests and results. */
 import { stepKey } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
 import { isFinal } from '../../../parts/run-status.ts';

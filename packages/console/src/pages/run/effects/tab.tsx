@@ -1,4 +1,4 @@
-/** The tab of what the run did outside: the rows of the ledger, what became of each, and the answer to those in doubt. */
+/** The tab of external calls: the rows of the ledger, their outcomes, and the resolution of those in doubt. */
 import { useMemo } from 'react';
 import { RowTable } from '../../../parts/row-table/row-table.tsx';
 import { isFinal } from '../../../parts/run-status.ts';

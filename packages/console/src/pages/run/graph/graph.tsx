@@ -1,6 +1,6 @@
 /**
- * The plan of a run as a graph whose steps move as the run does. React Flow draws and pans; where things lie is `layout.ts`'s,
- * where they stand the journal's. Only what is in view is in the document.
+ * The plan of a run as a graph whose steps move as the run does. React Flow draws and pans; positions come from `layout.ts`,
+ * states from the journal. Only steps in view are in the document.
  */
 import {
   type Edge,
@@ -162,7 +162,9 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           multiSelectionKeyCode={null}
           minZoom={isLarge ? LEAST_ZOOM.large : LEAST_ZOOM.small}
           maxZoom={1.6}
-          {...(isLarge && at ? { defaultViewport: lookingAt(at) } : { fitView: true, fitViewOptions: WHOLE })}
+          {...(isLarge && at
+            ? { defaultViewport: viewportAt(at) }
+            : { fitView: true, fitViewOptions: WHOLE })}
         />
         <Zoom
           onWhole={() => {
@@ -178,7 +180,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
 }
 
 /** Approximately centred, before the width of the frame is known, so that the visible part is drawn first. */
-function lookingAt({ x, y }: PlacedNode): Viewport {
+function viewportAt({ x, y }: PlacedNode): Viewport {
   const zoom = 0.8;
   const width = Math.max(400, window.innerWidth - 240);
   // The plan begins at 0: nothing is to the left of it, or above.

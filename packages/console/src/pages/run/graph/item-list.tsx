@@ -1,4 +1,4 @@
-/** The items of a set that are not simply done, and the way to all of them. */
+/** The items of a set that need attention, with a link to all of them. */
 import { useMemo } from 'react';
 import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';

@@ -1,4 +1,4 @@
-/** One step in the graph: its name, and where it stands by colour, mark and word. */
+/** One step in the graph: its name, and its status by colour, mark and word. */
 import { Handle, type NodeProps, Position } from '@xyflow/react';
 import { memo, useEffect, useRef } from 'react';
 import { Status, toneOf } from '../../../parts/status.tsx';

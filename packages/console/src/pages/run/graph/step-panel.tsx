@@ -32,7 +32,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   const { id, steps, histories, run, undone, history, loadUntil } = useRunData();
   const state = steps.get(stepKey);
   const view = viewOf(stepKey);
-  const told = histories.get(stepKey);
+  const past = histories.get(stepKey);
   const seq = state?.seq;
   useEffect(() => {
     if (seq !== undefined) loadUntil(seq);
@@ -44,7 +44,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   const body = undoBodyOf(stepKey, run?.running);
   const undo = body ?? undoing;
   const progress = run?.progress?.find(({ step }) => step === stepKey);
-  const location = run?.running.find(({ step }) => step === stepKey)?.location ?? told?.location;
+  const location = run?.running.find(({ step }) => step === stepKey)?.location ?? past?.location;
   const isItem = stepIdOf(stepKey) !== stepKey;
   return (
     <aside className="step-panel card" aria-label="The selected step" ref={panel}>
@@ -62,11 +62,11 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
         <>
           <p className="row" aria-live="polite">
             <Status status={view?.status ?? itemStatus(state, undoing, run && isFinal(run.status))} />
-            <span className="dim">{isItem ? itemKind(stepKey, told) : view?.kind}</span>
+            <span className="dim">{isItem ? itemKind(stepKey, past) : view?.kind}</span>
             {state && state.revision > 1 && <span className="dim">revision {state.revision}</span>}
-            {told?.agent && (
+            {past?.agent && (
               <span className="dim">
-                by <Text value={told.agent} max={80} />
+                by <Text value={past.agent} max={80} />
               </span>
             )}
           </p>
@@ -101,7 +101,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
               runId={id}
               seq={state.seq}
               step={stepKey}
-              summary={told?.summary}
+              summary={past?.summary}
             />
           )}
           {state && (isItem || view?.kind === 'step') && (
@@ -125,11 +125,11 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
               isRunning={body !== undefined}
             />
           )}
-          <EffectsOfStep stepKey={stepKey} ids={told?.effects ?? []} />
-          {told?.tokensUsed && (
+          <EffectsOfStep stepKey={stepKey} ids={past?.effects ?? []} />
+          {past?.tokensUsed && (
             <p className="dim">
-              {told.tokensUsed.input.toLocaleString('en')} tokens in,{' '}
-              {told.tokensUsed.output.toLocaleString('en')} out
+              {past.tokensUsed.input.toLocaleString('en')} tokens in,{' '}
+              {past.tokensUsed.output.toLocaleString('en')} out
             </p>
           )}
           {view?.items && (
@@ -138,9 +138,9 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
               <ItemList id={stepKey} onSelect={onSelect} />
             </>
           )}
-          {told && <Attempts history={told} />}
-          {!told && seq !== undefined && history.loading && <Loading what="its events" />}
-          {history.full && !told && (
+          {past && <Attempts history={past} />}
+          {!past && seq !== undefined && history.loading && <Loading what="its events" />}
+          {history.full && !past && (
             <p className="dim">The events of this step are beyond those that the page has loaded.</p>
           )}
           {state && (
@@ -190,7 +190,7 @@ function Further({ stepKey, checkpoint, hasLogs }: FurtherProps) {
   );
 }
 
-/** More would push away what the panel is for. */
+/** More would push the panel's main content out of view. */
 const MOST_NEEDS = 30;
 
 function Needs({ ids, onSelect }: { readonly ids: readonly string[]; onSelect(id: string): void }) {

@@ -1,4 +1,4 @@
-/** The steps of a run as a table: for who reads rather than looks, for items of sets, which the graph only counts, and for flows as they ran. */
+/** The steps of a run as a table: for screen readers, for items of sets, which the graph only counts, and for flows as they ran. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { isFinal } from '../../../parts/run-status.ts';

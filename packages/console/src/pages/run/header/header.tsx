@@ -1,4 +1,4 @@
-/** The head of a run's page: what it is, where it stands and why, and what can be done; facts below, which can be folded away. */
+/** The header of a run's page: type, status with its reason, and actions; facts below, which can be folded. */
 import { declaredType, explainRun, helpFor } from '@cairn/client';
 import { useMemo } from 'react';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-/** The progress that a body reported: its share, if any, its own words, and when it reported. */
+/** The progress that a body reported: its share, if any, its text, and when it reported. */
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { type BodyProgress, percentText, shareOf } from '../live/progress.ts';

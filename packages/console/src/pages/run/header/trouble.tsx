@@ -1,4 +1,4 @@
-/** The steps that failed or are held back and will be tried again: how often, with which error, and when next. */
+/** The steps that failed or are held back and will be retried: attempts, error and next time. */
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import type { Trying } from './doing.ts';

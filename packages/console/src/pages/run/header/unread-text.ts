@@ -1,6 +1,6 @@
 /** Signals that no step of an ended run has read, in a sentence. Pure. */
 
-/** More names than these say less. */
+/** Most names that are listed. */
 const MOST_NAMED = 2;
 
 export function unreadText(inbox: readonly { readonly name: string }[]): string {

@@ -37,7 +37,7 @@ export function RepairDialog({ runId, onApplied, onClose }: RepairDialogProps) {
       onClose={onClose}
     >
       <p className="hint">
-        The documents beside the journal are made what the journal says; an event tells of it. The journal
+        The documents beside the journal are rewritten from the journal; an event records it. The journal
         itself is never changed, nor what waits for a person.
       </p>
       {error ? <Failure error={error} again={refetch} /> : !data && <Loading what="what would be changed" />}

@@ -1,4 +1,4 @@
-/** The filter of the journal: by type, by step. */
+/** The filter of the journal, by type and step. */
 import { useId } from 'react';
 import { visibleText } from '../../../parts/visible-text.ts';
 import type { facetsOf } from './rows.ts';

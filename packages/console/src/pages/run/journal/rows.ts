@@ -1,4 +1,4 @@
-/** The events of a run as rows: what each moved, which step it is about, what it says in a few words. Pure. */
+/** The events of a run as rows: status change, step, and a short text. Pure. */
 import { stepKey } from '@cairn/client';
 import { checkpointWords } from '../checkpoints/made-by.ts';
 import { known, type RunEvent } from '../live/events.ts';
@@ -79,7 +79,7 @@ export function facetsOf(rows: readonly JournalRow[]) {
   };
 }
 
-/** The most telling of its data, as one line; all of it is shown when the row is opened. */
+/** The most important data as one line; an opened row shows all. */
 export function gistOf({ data }: RunEvent): string {
   const { error, reason, outcome, decision, capabilityId, name, feedback, outputsSummary, by, mode, wait } =
     data as Readonly<Record<string, unknown>>;

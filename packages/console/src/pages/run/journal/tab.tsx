@@ -1,4 +1,4 @@
-/** The tab of the run's journal: every event, what it moved, and whether the chain of them is whole. */
+/** The tab of the run's journal: every event, its effect, and whether the hash chain is intact. */
 import { useEffect, useMemo } from 'react';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryChange, useQueryState } from '../../../shell/address.ts';

@@ -1,6 +1,6 @@
 /**
- * The events of a run that are at hand: its history from the first on, as far as it was loaded, and what has happened since
- * the page was opened. Pure. Bounded: a journal may be longer than a page should hold.
+ * The loaded events of a run: its history from the first event, as far as it was loaded, and the events since the page was
+ * opened. Pure. Bounded: a journal may be longer than a page should hold.
  */
 import type { RunEvent } from './events.ts';
 

@@ -1,4 +1,4 @@
-/** Events and steps as the API shows them: types, and what narrows them. */
+/** Events and steps as the API shows them: types and type guards. */
 import type { DataOf } from 'cairn/api/events';
 import type { EventType } from 'cairn/journal-events';
 import type { Answer } from '../../../api/client.ts';

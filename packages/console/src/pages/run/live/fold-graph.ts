@@ -8,7 +8,7 @@ import { statusAfter } from './status-after.ts';
 
 export interface GraphState {
   readonly status: string;
-  /** It was taking steps over when it last ran: it goes on with that after an interruption. */
+  /** It was importing steps when it last ran, and continues with that after an interruption. */
   readonly replaying: boolean;
   /** The newest event that is in it. */
   readonly head: number;
@@ -102,7 +102,7 @@ const OUTCOMES = {
   step_reused: 'reused',
 } as const;
 
-/** Word of an old revision, which a person has sent back since, changes nothing. */
+/** Events of an old revision, which a person has sent back since, change nothing. */
 function put({ steps }: Moving, step: GraphStepState): void {
   const { key, revision } = step;
   const newest = Math.max(steps.get(stepIdOf(key))?.revision ?? 0, steps.get(key)?.revision ?? 0);

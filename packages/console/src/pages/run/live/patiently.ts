@@ -1,10 +1,10 @@
-/** Asks again what the API could not answer for the moment, as while its worker is replaced. */
+/** Repeats a request that the API could not answer temporarily, for example while its worker is replaced. */
 import { ApiError, isPassing } from '../../../api/problem.ts';
 
 /** About fifteen seconds in all; after that the error is shown. */
 const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
-/** @throws what the last attempt threw; the first, if that will not pass */
+/** @throws the error of the last attempt; the first error if it is permanent */
 export async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (const pauseMs of PAUSES_MS) {
     try {

@@ -3,7 +3,7 @@ import type { Run } from './events.ts';
 
 export type BodyProgress = NonNullable<Run['progress']>[number];
 
-/** From 0 to 1, of details like `{ percent: 45 }` or `{ done: 9, total: 20 }`; undefined: they tell no share. */
+/** From 0 to 1, from details like `{ percent: 45 }` or `{ done: 9, total: 20 }`; undefined: they contain no share. */
 export function shareOf(details: unknown): number | undefined {
   if (typeof details !== 'object' || details === null) return undefined;
   const { percent, done, total } = details as Readonly<Record<string, unknown>>;

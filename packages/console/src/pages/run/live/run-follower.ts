@@ -1,8 +1,8 @@
 /**
- * Keeps what a page knows of one run as the run is: reads its graph once, moves it on by every event the stream tells, and
- * loads the history behind as far as it is asked for. No React here.
+ * Keeps the page's view of one run current: reads its graph once, applies every event of the stream, and loads the history
+ * on request. Independent of React.
  *
- * Must not: ask for the same twice, or hold more than `event-log.ts` allows.
+ * Must not: request the same data twice, or hold more than `event-log.ts` allows.
  */
 import { isFinal } from '../../../parts/run-status.ts';
 import { EMPTY_LOG, type EventLog, isFull, reach, withHistory, withLive } from './event-log.ts';
@@ -17,8 +17,8 @@ export interface RunSource {
   readEvents(
     cursor: string | undefined,
   ): Promise<{ readonly items: RunEvent[]; readonly next?: string | undefined }>;
-  /** Tells all after the seq until the run has ended or the signal aborts; never throws. */
-  follow(after: () => number, told: FollowerHandlers, signal: AbortSignal): Promise<void>;
+  /** Reports all events after the seq until the run has ended or the signal aborts; never throws. */
+  follow(after: () => number, handlers: FollowerHandlers, signal: AbortSignal): Promise<void>;
 }
 
 export interface FollowerHandlers {
@@ -55,7 +55,7 @@ export interface FollowedState {
 
 /** Events that come in a burst are shown together. */
 const GATHER_MS = 100;
-/** A long history is shown as it grows by so much of itself: each time, all of it is laid out anew. */
+/** A long history is shown each time it has grown by this share, because each time all of it is laid out. */
 const WORTH_SHOWING = 0.05;
 /** Loaded without being asked: the whole of most runs, five requests. */
 const AT_FIRST = 500;

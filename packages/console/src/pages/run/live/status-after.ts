@@ -4,7 +4,7 @@ import { known, type RunEvent } from './events.ts';
 
 export interface StatusState {
   readonly status: string;
-  /** It was taking steps over when it last ran: it goes on with that after an interruption. */
+  /** It was importing steps when it last ran, and continues with that after an interruption. */
   readonly replaying: boolean;
 }
 

@@ -12,7 +12,7 @@ export class StepHistories {
   readonly #open = new Set<string>();
   #head = 0;
 
-  /** Those that are in it already are passed over. */
+  /** Skips events that it already has. */
   add(events: readonly RunEvent[]): void {
     for (let at = this.#head; at < events.length; at += 1) {
       const event = events[at];
@@ -106,7 +106,7 @@ export class StepHistories {
     this.#open.add(key);
   }
 
-  /** Ends the attempt that is open, or tells of one of whose begin nothing was written. */
+  /** Ends the open attempt, or adds one whose start was not recorded. */
   #end(
     data: DataOf<'step_started'>,
     {

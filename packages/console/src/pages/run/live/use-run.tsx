@@ -1,4 +1,4 @@
-/** One run, as it is while one looks at it: read once, then followed. */
+/** One run, read once and then followed. */
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { targetOf } from '../../../api/client.ts';
@@ -12,9 +12,9 @@ import { RunFollower, type RunSource } from './run-follower.ts';
 import { undoneOf } from './undone.ts';
 import { withRunning } from './with-running.ts';
 
-/** The run itself is read again at most so often, however fast it moves. */
+/** Least time between two reads of the run itself, however fast it moves. */
 const REREAD_MS = 300;
-/** While a worker has it: a sign of life is no event, and one that was not heard for long is what one comes to see. */
+/** While a worker has it: heartbeats are no events, and a missing one is what a person wants to see. */
 const DRIVEN_REREAD_MS = 10_000;
 /** While a worker has it and names no body: a body is named within two seconds, and is to be shown within three. */
 const UNNAMED_REREAD_MS = 900;
@@ -107,7 +107,7 @@ function sourceOf(api: Session['api'], queries: QueryClient, id: string): RunSou
   return {
     readGraph: () => queries.fetchQuery({ ...graphQuery(api, id), retry: false }),
     readEvents: (cursor) => api.get('/v1/runs/{id}/events', { params, query: { limit: PAGE, cursor } }),
-    follow: (after, told, signal) => {
+    follow: (after, handlers, signal) => {
       let isOver = false;
       return followStream(
         api,
@@ -115,12 +115,12 @@ function sourceOf(api: Session['api'], queries: QueryClient, id: string): RunSou
           target: () => targetOf('/v1/runs/{id}/stream', { params }),
           lastId: () => String(after()),
           onMessage: ({ event, data }) => {
-            if (event !== 'end') return told.onEvent(JSON.parse(data) as RunEvent);
+            if (event !== 'end') return handlers.onEvent(JSON.parse(data) as RunEvent);
             isOver = isFinal((JSON.parse(data) as { readonly status: string }).status);
-            told.onEnd();
+            handlers.onEnd();
           },
-          onState: told.onState,
-          onRefused: told.onRefused,
+          onState: handlers.onState,
+          onRefused: handlers.onRefused,
           isOver: () => isOver,
         },
         signal,

@@ -4,7 +4,7 @@
  */
 import type { GraphStepState, Run } from './events.ts';
 
-/** The same map where nothing is to be added. What events say that are newer than the answer counts. */
+/** The same map if nothing is added. Events that are newer than the answer take precedence. */
 export function withRunning(
   steps: ReadonlyMap<string, GraphStepState>,
   running: Run['running'] = [],

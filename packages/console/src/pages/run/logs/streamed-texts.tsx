@@ -1,4 +1,4 @@
-/** Text that steps stream, such as the answers of a model, as it grows. */
+/** Text that steps stream, such as the answers of a model, shown live. */
 import type { StreamedText } from '@cairn/client';
 import { Failure } from '../../../parts/states.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';

@@ -10,7 +10,7 @@ import { countsOf, effectWords, type Preview, stepWords, type Words } from './wo
 const SHOWN = 50;
 
 export function PreviewView({ foreseen }: { readonly foreseen: PreviewState }) {
-  const preview = foreseen.kind === 'told' ? foreseen.preview : undefined;
+  const preview = foreseen.kind === 'ready' ? foreseen.preview : undefined;
   const before = foreseen.kind === 'asking' ? foreseen.before : undefined;
   return (
     <section
@@ -23,14 +23,16 @@ export function PreviewView({ foreseen }: { readonly foreseen: PreviewState }) {
         What would happen
         {foreseen.kind === 'asking' && <span className="spinner" role="status" aria-label="Asking" />}
       </h3>
-      {foreseen.kind === 'incomplete' && <p className="hint">It is told once the form is filled in.</p>}
+      {foreseen.kind === 'incomplete' && (
+        <p className="hint">The preview appears once the form is complete.</p>
+      )}
       {foreseen.kind === 'failed' && <Failure error={foreseen.error} again={foreseen.again} />}
-      {(preview ?? before) && <Told preview={(preview ?? before) as Preview} />}
+      {(preview ?? before) && <PreviewDetails preview={(preview ?? before) as Preview} />}
     </section>
   );
 }
 
-function Told({ preview }: { readonly preview: Preview }) {
+function PreviewDetails({ preview }: { readonly preview: Preview }) {
   const { would, blockers, steps, effects, effectsCut } = preview;
   return (
     <>

@@ -38,7 +38,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
   const [isItself] = useState(!isFinal(run.status));
   const from = fromOf(place);
   const foreseen = usePreview(run.id, previewBody({ mode, from, input, planVersion, carries }));
-  const isPossible = foreseen.kind === 'told' && foreseen.preview.would !== 'nothing';
+  const isPossible = foreseen.kind === 'ready' && foreseen.preview.would !== 'nothing';
   const act = isPossible && {
     planned: planned('POST', PATHS[mode], {
       params: { id: run.id },

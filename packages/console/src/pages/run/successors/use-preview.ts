@@ -13,7 +13,7 @@ export type PreviewState =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'asking'; readonly before: Preview | undefined }
   | { readonly kind: 'failed'; readonly error: unknown; again(): void }
-  | { readonly kind: 'told'; readonly body: PreviewBody; readonly preview: Preview };
+  | { readonly kind: 'ready'; readonly body: PreviewBody; readonly preview: Preview };
 
 /** @param body undefined while the form is not filled in */
 export function usePreview(runId: string, body: PreviewBody | undefined): PreviewState {
@@ -33,7 +33,7 @@ export function usePreview(runId: string, body: PreviewBody | undefined): Previe
   if (text === undefined) return { kind: 'incomplete' };
   if (text !== asked || (!error && (!data || isPlaceholderData)))
     return { kind: 'asking', before: data?.preview };
-  return data && !error ? { kind: 'told', ...data } : { kind: 'failed', error, again: () => void refetch() };
+  return data && !error ? { kind: 'ready', ...data } : { kind: 'failed', error, again: () => void refetch() };
 }
 
 /** The text once it has been the same for a while; the first at once. */

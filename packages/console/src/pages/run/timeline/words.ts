@@ -11,10 +11,10 @@ export interface Line {
   readonly more?: string | undefined;
 }
 
-type Teller<T extends EventType> = (data: DataOf<T>, at: string, actor: string | undefined) => Line;
+type Describe<T extends EventType> = (data: DataOf<T>, at: string, actor: string | undefined) => Line;
 
 /** One for each type: a new type without words does not compile. */
-const TELL: { readonly [T in EventType]: Teller<T> } = {
+const LINES: { readonly [T in EventType]: Describe<T> } = {
   run_created: ({ trigger, type, planVersion, source }) =>
     line(
       '●',
@@ -124,10 +124,10 @@ const EFFECTS = {
 
 /** A type that is newer than this page is named as it is. */
 export function lineOf({ type, data, at, actor }: RunEvent): Line {
-  const tell = Object.hasOwn(TELL, type)
-    ? (TELL[type as EventType] as (data: unknown, at: string, actor: string | undefined) => Line)
+  const describe = Object.hasOwn(LINES, type)
+    ? (LINES[type as EventType] as (data: unknown, at: string, actor: string | undefined) => Line)
     : undefined;
-  return tell ? tell(data, at, actor) : line('·', '', type.replaceAll('_', ' '));
+  return describe ? describe(data, at, actor) : line('·', '', type.replaceAll('_', ' '));
 }
 
 function line(mark: string, tone: string, text: string, more?: string): Line {

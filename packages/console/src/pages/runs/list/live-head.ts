@@ -3,7 +3,7 @@
  *
  * The stream tells of the newest `limit` runs that match, of a page no more. A run that is `gone` has either been pushed out by
  * newer ones, and then still belongs into the list, or does not match any more. Which of the two is seen when all that was
- * told at once is known: pushed out is only what is older than all of a full set.
+ * events at once is known: pushed out is only what is older than all of a full set.
  */
 import { byAge, type RunRow } from '../row.ts';
 
@@ -22,10 +22,10 @@ export interface Live {
 
 export const NOTHING_LIVE: Live = { rows: new Map(), isReady: false };
 
-export function liveAfter(live: Live, told: readonly LiveHeadEvent[]): Live {
+export function liveAfter(live: Live, events: readonly LiveHeadEvent[]): Live {
   const rows = new Map(live.rows);
   let { isReady } = live;
-  for (const one of told) {
+  for (const one of events) {
     if (one.kind === 'run') rows.set(one.row.id, one.row);
     else if (one.kind === 'gone') rows.delete(one.id);
     else isReady = true;
@@ -52,10 +52,10 @@ export function headAfter(rows: readonly RunRow[], live: Live, limit: number): H
     for (const row of live.rows.values()) if (known.has(row.id)) known.set(row.id, row);
     return { rows: [...known.values()], hasGap: false };
   }
-  const told = [...live.rows.values()].sort(byAge);
-  const oldest = told.at(-1);
-  const isFull = told.length >= limit;
+  const events = [...live.rows.values()].sort(byAge);
+  const oldest = events.at(-1);
+  const isFull = events.length >= limit;
   const older = isFull && oldest ? rows.filter((row) => byAge(oldest, row) < 0) : [];
   const overlaps = rows.length === 0 || rows.some((row) => live.rows.has(row.id));
-  return { rows: [...told, ...older], hasGap: isFull && !overlaps };
+  return { rows: [...events, ...older], hasGap: isFull && !overlaps };
 }

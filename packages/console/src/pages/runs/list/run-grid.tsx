@@ -52,7 +52,7 @@ export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: 
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
-  useEffect(() => list.lookedAt(first, last));
+  useEffect(() => list.onVisible(first, last));
 
   const active = activeId === undefined ? -1 : sections.indexOf(activeId);
   useReturn(active, () => {
@@ -134,12 +134,12 @@ export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: 
 }
 
 /** Calls once, when the row that was opened before is in the list, if it is active from the beginning. */
-function useReturn(active: number, goOn: () => void): void {
+function useReturn(active: number, onReturn: () => void): void {
   const isDue = useRef(openedRun() !== undefined);
   useEffect(() => {
     if (!isDue.current || active === -1) return;
     isDue.current = false;
-    goOn();
+    onReturn();
   });
 }
 

@@ -26,7 +26,7 @@ export interface RunList {
   /** There are more of them than are known. */
   readonly isBehind: boolean;
   /** The range of the list that is shown, and whether it begins there. */
-  lookedAt(first: number, last: number): void;
+  onVisible(first: number, last: number): void;
   setAtTop(isAtTop: boolean): void;
   /** Reads what could not be read. */
   again(): void;
@@ -68,7 +68,7 @@ export function useRunList(filter: RunListFilter): RunList {
     isStopped: older.isStopped,
     isBehind,
     // The first page is always there: the others are counted from it, and the first of them may be in view beside it.
-    lookedAt: (first, last) =>
+    onVisible: (first, last) =>
       older.want(Math.max(0, sections.sectionAt(first) - 1), sections.sectionAt(last) - 1),
     setAtTop,
     again: () => {

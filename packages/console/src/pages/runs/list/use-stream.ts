@@ -28,12 +28,12 @@ export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void
     if (!isLive(filter)) return setState({ at: 'still' });
     const over = new AbortController();
     let live = NOTHING_LIVE;
-    let told: LiveHeadEvent[] = [];
+    let gathered: LiveHeadEvent[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const tell = () => {
+    const flush = () => {
       timer = undefined;
-      live = liveAfter(live, told);
-      told = [];
+      live = liveAfter(live, gathered);
+      gathered = [];
       onTold(live);
     };
     setState({ at: 'connecting' });
@@ -45,17 +45,17 @@ export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void
         onState: (at) => {
           setState((before) => (before.at === at ? before : { at }));
           if (at !== 'live') return;
-          // Whoever comes back is told the whole list anew.
+          // Whoever comes back is gathered the whole list anew.
           clearTimeout(timer);
           timer = undefined;
-          told = [];
+          gathered = [];
           live = NOTHING_LIVE;
         },
         onMessage: ({ event, data }) => {
-          const one = toldOf(event, data);
+          const one = eventOf(event, data);
           if (!one) return;
-          told.push(one);
-          timer ??= setTimeout(tell, GATHER_MS);
+          gathered.push(one);
+          timer ??= setTimeout(flush, GATHER_MS);
         },
         onRefused: (error) => setState({ at: 'refused', error }),
       },
@@ -69,7 +69,7 @@ export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void
   return state;
 }
 
-function toldOf(event: string | undefined, data: string): LiveHeadEvent | undefined {
+function eventOf(event: string | undefined, data: string): LiveHeadEvent | undefined {
   if (event === 'run') return { kind: 'run', row: rowOf(JSON.parse(data) as RunSummary) };
   if (event === 'gone') return { kind: 'gone', id: (JSON.parse(data) as { readonly id: string }).id };
   return event === 'ready' ? { kind: 'ready' } : undefined;
