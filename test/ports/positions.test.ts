@@ -1,4 +1,4 @@
-import { Timestamp } from '@google-cloud/firestore';
+import { FieldPath, Firestore, Timestamp } from '@google-cloud/firestore';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { timeOf } from '../../packages/cairn/src/api/query.ts';
@@ -44,6 +44,31 @@ test('a cursor that somebody made is refused, or is a position that the store ca
       if (usual) Timestamp.fromMillis(usual[0]);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+test('the id in a cursor that somebody made is refused, or is one that a document can have', () => {
+  const ids = fc.oneof(
+    fc.constantFrom('', '.', '..', '__a__', 'a/b', '\ud800', 'a'.repeat(1_500), 'é'.repeat(751), '~'),
+    fc.string({ unit: 'binary' }),
+  );
+  const runs = new Firestore({ projectId: 'p' }).collection('runs');
+  fc.assert(
+    fc.property(ids, fc.constantFrom<RunOrder>(...RUN_ORDERS), (id, order) => {
+      const sorted = encodeSortedCursor(order, { asOf: 1, after: [0, id] });
+      const found = [
+        read(() => decodeCursor('runs', encodeCursor('runs', [0, id])))?.[1],
+        read(() => decodeSortedCursor(order, sorted))?.after[1],
+      ];
+      for (const one of found) {
+        if (one === undefined) continue;
+        // Throws for what is no id.
+        runs.orderBy('at').orderBy(FieldPath.documentId()).startAfter(Timestamp.fromMillis(0), one);
+        expect(Buffer.byteLength(one)).toBeLessThanOrEqual(1_500);
+        expect(one.isWellFormed()).toBe(true);
+      }
+    }),
+    { numRuns: 1_000 },
   );
 });
 

@@ -25,7 +25,8 @@ export type ListName =
   | 'updated';
 
 /** Only what can be a document id: the text comes from outside and goes into a query. */
-const ID = /^(?!\.{1,2}$|__.*__$)[^/]{0,1500}$/;
+const ID = /^(?!\.{1,2}$|__.*__$)[^/]+$/;
+const MAX_ID_BYTES = 1_500;
 
 export function encodeCursor(list: ListName, [at, id]: Position): string {
   return Buffer.from(JSON.stringify([list, at, id])).toString('base64url');
@@ -86,5 +87,5 @@ function isPlace(at: unknown): at is number {
 }
 
 function isId(id: unknown): id is string {
-  return typeof id === 'string' && ID.test(id);
+  return typeof id === 'string' && ID.test(id) && id.isWellFormed() && Buffer.byteLength(id) <= MAX_ID_BYTES;
 }
