@@ -12,7 +12,7 @@ export interface SharedPlaces {
   openStreams(): number;
 }
 
-/** As deployed: what the platform hands to an instance with a whole processor unless it is told otherwise. */
+/** As deployed: what the platform hands to an instance with a whole processor unless it is configured otherwise. */
 export const API_CONCURRENCY = 80;
 /** Places that tenants share; the others are for tenants without a request in progress. */
 const SHARED = 0.75;

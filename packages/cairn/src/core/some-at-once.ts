@@ -24,7 +24,7 @@ export async function someAtOnce<T, R>(
  * Each start as soon as an earlier one has ended, so that a slow one holds up none.
  *
  * @param next the next item; undefined: none is left, or no more are to be started
- * @throws the first failure, of `next` or of the work. It ends one of the `atOnce` rows of items; the others go on before
+ * @throws the first failure, of `next` or of the work. It ends one of the `atOnce` rows of items; the others continue before
  */
 export async function workThrough<T>(
   next: () => T | undefined | Promise<T | undefined>,

@@ -1,6 +1,6 @@
 /**
  * Dispatch after an external append, if the run can continue, has completion duties, or has events to publish. A lost
- * dispatch is harmless, because `wakeAt` is set and the scan finds the run; the caller is told that the append is
+ * dispatch is harmless, because `wakeAt` is set and the scan finds the run; the caller learns that the append is
  * durable in any case.
  */
 import { hasObligations, isOver, type RunState } from '../core/run/state.ts';

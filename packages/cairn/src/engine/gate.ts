@@ -17,7 +17,7 @@ import type { EngineDeps } from './deps.ts';
  * Time after a switch was changed during which drives may still start or continue: the age of the cached configuration.
  */
 export const GATE_AGE_MS = 3_000;
-/** A run that may not be driven is looked at again no later than this: what bounds a wake-up that got lost. */
+/** A run that may not be driven is checked again no later than this: what bounds a wake-up that got lost. */
 export const HELD_MS = 5 * 60_000;
 /** A part of {@link HELD_MS}, so that runs put aside together do not all come back together. */
 const JITTER = 0.2;
@@ -64,7 +64,7 @@ export async function mayContinue(deps: GateDeps & Pick<EngineDeps, 'log'>, run:
   }
 }
 
-/** When a run that is put aside now is looked at again. */
+/** When a run that is put aside now is checked again. */
 export function heldUntil({ clock, random }: Pick<EngineDeps, 'clock' | 'random'>): number {
   return clock.now() + Math.round(HELD_MS * (1 - JITTER * random.unit()));
 }

@@ -1,5 +1,5 @@
 /**
- * Completion duties of a run: its parent is told, its children are cancelled unless abandoned, its event mailbox
+ * Completion duties of a run: its parent is notified, its children are cancelled unless abandoned, its event mailbox
  * entries are removed, and its last events are published. All are idempotent, so a crash costs nothing: `wakeAt` stays
  * set until all are done, and the scan has a drive finish them (J10).
  */

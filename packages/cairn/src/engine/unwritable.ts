@@ -27,7 +27,7 @@ export interface RefusedRun {
 }
 
 /**
- * `ended`: it has failed, or is failing and a drive undoes what it did. `released`: its end was refused, and its lease let go of,
+ * `ended`: it has failed, or is failing and a drive undoes what it did. `released`: its end was refused, and its lease released,
  * lest the run counts as one whose worker died. `named`: nothing could be written to it. Of the last two it is said outside of it.
  */
 export type UnwritableEnd =
@@ -51,7 +51,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
         endDrafts(deps, current, { ...refused, stepId }),
       );
       if (isOver(state) || events.length > 0) {
-        // The rest is left to another dispatch: this one had too little room to go on.
+        // The rest is left to another dispatch: this one had too little room to continue.
         await queue.enqueue({
           runId,
           reason: 'continue',

@@ -85,7 +85,7 @@ export class Promises {
     }
   }
 
-  /** @param isAwaited the function goes on after it, and the promise of the function is what is left */
+  /** @param isAwaited the function continues after it, and the promise of the function is what is left */
   #fateOfResult(node: FunctionSyntax | undefined, isArray: boolean, isAwaited = false): PromiseFate {
     if (isArray && (isAwaited || (node && this.#code.isRoot(node)))) return 'value';
     return node && !this.#code.isRoot(node) ? this.#fateOfCallback(node, isArray) : 'used';

@@ -34,7 +34,7 @@ export interface LogStreamRequest extends FollowBounds {
 }
 
 export type LogStreamItem =
-  /** `after`: the place from which a reader that has this line goes on. */
+  /** `after`: the place from which a reader that has this line continues. */
   | { readonly kind: 'line'; readonly line: StoredLine; readonly after: Position }
   /** Nothing has been reported for a while. */
   | { readonly kind: 'quiet' }
@@ -44,7 +44,7 @@ export type LogStreamItem =
 /** Documents read at once: at most 5 MiB. */
 const SEGMENTS_AT_ONCE = 10;
 
-/** Ends without `ended` when it is told to, or when its time is over. */
+/** Ends without `ended` when its signal aborts, or when its time is over. */
 export async function* followLogs(
   deps: FollowLogsDeps,
   following: LogStreamRequest,

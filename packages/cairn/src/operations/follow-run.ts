@@ -42,7 +42,7 @@ const ENDINGS: Readonly<Partial<Record<RunEvent['type'], RunStatus>>> = {
   run_cancelled: 'cancelled',
 };
 
-/** Ends without `ended` when it is told to, or when its time is over. */
+/** Ends without `ended` when its signal aborts, or when its time is over. */
 export async function* followRun(deps: FollowDeps, following: RunFollowing): AsyncGenerator<FollowedRun> {
   const { runId, quietMs, until, signal } = following;
   const { clock } = deps;

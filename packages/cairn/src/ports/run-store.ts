@@ -98,7 +98,7 @@ export interface JournalCommit {
   readonly soft?: SoftUpdate;
 }
 
-/** Written with a snapshot: a sign of life at the store's own time, and how far that extends the lease. */
+/** Written with a snapshot: a heartbeat at the store's own time, and how far that extends the lease. */
 export interface SoftUpdate {
   /** True stamps `lastHeartbeatAt` with the store's time. */
   readonly heartbeat: boolean;

@@ -33,7 +33,7 @@ export interface DriveTask {
    * The scan asks in case the worker of the run is dead. If it lives, no task follows this one: the scan keeps looking.
    */
   readonly watches?: boolean;
-  /** A person wants the run to go on: it does not rest after a failed dispatch. */
+  /** A person wants the run to continue: it does not rest after a failed dispatch. */
   readonly asked?: boolean;
   /** Span that requests the dispatch; absent: none, or no collector is configured. */
   readonly trace?: TraceContext | undefined;

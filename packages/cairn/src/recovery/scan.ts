@@ -1,6 +1,6 @@
 /**
  * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead drives, due retries, blocked runs; and has those whose
- * worker has fallen silent looked at when its lease ends. Safe to run concurrently.
+ * worker has fallen silent checked when its lease ends. Safe to run concurrently.
  */
 import { claimDecision } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
@@ -49,7 +49,7 @@ export interface ScanReport {
   readonly failed: number;
   /** The time was up before all due runs had been handled: the next tick continues. */
   readonly isCut: boolean;
-  /** The kill switch is on, or the installation is held after a restore: nothing was looked at. */
+  /** The kill switch is on, or the installation is held after a restore: nothing was checked. */
   readonly off: boolean;
 }
 
@@ -201,7 +201,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
   }
 }
 
-/** A parked run is driven again once what it waited for is deployed, and looked at again until then. */
+/** A parked run is driven again once what it waited for is deployed, and checked again until then. */
 async function unpark(
   deps: EngineDeps,
   loaded: LoadedRun,

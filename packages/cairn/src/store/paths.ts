@@ -184,7 +184,7 @@ export class Paths {
     return this.clients().doc(encodeKey(clientId));
   }
 
-  /** Runs that cannot be written. Written by their drives; read by the diagnosis and who looks at the run; deleted by the scan. */
+  /** Runs that cannot be written. Written by their drives; read by the diagnosis and readers of the run; deleted by the scan. */
   findings(): CollectionReference {
     return this.#db.collection(this.#names.findings);
   }

@@ -1,4 +1,4 @@
-/** A run as a test looks at it. Reads the pretended database; changes nothing. */
+/** A run as seen by a test. Reads the simulated database; changes nothing. */
 import type { EffectRecord } from '../core/effects/effect.ts';
 import type { Json } from '../core/encoding/json.ts';
 import type { RecordedError, RunEvent, Wait } from '../core/run/events.ts';

@@ -1,6 +1,6 @@
 /**
- * The command of a server: reads its flags, starts it, says where it is, and stops it when asked. Owns what is printed, the
- * signals and the exit code: 0 ended when asked, 1 could not start, 2 wrong flags.
+ * The command of a server: parses its flags, starts it, prints its address, and stops it on a signal. Owns the output, the
+ * signals and the exit code: 0 stopped on request, 1 could not start, 2 invalid flags.
  */
 import { isBuiltin } from 'node:module';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
@@ -25,7 +25,7 @@ export interface ServerCommand {
   readonly summary: string;
   /** The environment variable by which clients find the server. */
   readonly variable: string;
-  /** Besides `port`, `data`, `sync`, `project`, `json` and `help`, which all have. */
+  /** Besides `port`, `data`, `sync`, `project`, `json` and `help`, which all servers have. */
   readonly flags: readonly Flag[];
   /**
    * Loads the server, after the Node version was checked. @throws UsageError for an invalid value; Error when it cannot
@@ -40,11 +40,11 @@ export interface CommonFlags {
   /** Undefined: everything is kept in memory. */
   readonly data: string | undefined;
   readonly project: string | undefined;
-  /** Each commit is on the disk before it is acknowledged. */
+  /** True: a commit is acknowledged once it is on disk. */
   readonly sync: boolean;
 }
 
-/** A flag that makes no sense. */
+/** An invalid flag. */
 export class UsageError extends Error {}
 
 const COMMON: readonly Flag[] = [

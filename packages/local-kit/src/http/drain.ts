@@ -1,4 +1,4 @@
-/** Ends an HTTP server without cutting requests in hand. Owns nothing of what is served. */
+/** Stops an HTTP server without cutting current requests. Independent of what is served. */
 import type { Server } from 'node:http';
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Decides who may use a server that is bound to loopback. Being bound there keeps other machines out, not web pages: any page that is
- * open in a browser here can send requests, and by DNS rebinding under a name of its own. A page tells itself by `Origin`, a
- * rebound name by `Host`. Pure.
+ * Decides who may use a server that is bound to loopback. The binding keeps out other machines, but not web pages: any page in a
+ * browser on this machine can send requests, and by DNS rebinding under its own name. `Origin` reveals a page, `Host` a
+ * rebound name. Pure.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 

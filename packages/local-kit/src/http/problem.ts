@@ -61,7 +61,7 @@ export const PROBLEMS: Readonly<Record<number, StatusText>> = {
 /** Value of `Retry-After`, as in the API. */
 const RETRY_AFTER_S = 2;
 
-/** Advice and place where they are known better than by the status. */
+/** Help and field, if more is known than the status. */
 export interface More {
   readonly field?: string;
   readonly help?: string;
@@ -91,7 +91,7 @@ export function refusalOf(status: number, detail: string, { field, help }: More 
   return { headers, body };
 }
 
-/** Answers unless an answer has begun; one that has is cut, so that the client does not take it for whole. */
+/** Answers unless an answer has begun; that one is cut, so that the client sees that it is incomplete. */
 export function refuse(response: ServerResponse, status: number, detail: string, more?: More): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -101,7 +101,7 @@ export function refuse(response: ServerResponse, status: number, detail: string,
   response.writeHead(status, headers).end(body);
 }
 
-/** Call it when the server is made: what a client expects beside `100-continue` Node would refuse without a word. */
+/** Call it when the server is created: Node would refuse expectations other than `100-continue` without a reason. */
 export function answerExpectations(server: Server): void {
   server.on('checkExpectation', (_request, response) =>
     refuse(response, 417, 'the only supported expectation is 100-continue', {

@@ -1,6 +1,6 @@
 /**
- * Answers what is no HTTP request, or one whose head is larger than Node reads (16 KiB): Node would do so with an empty
- * body, which tells a person nothing.
+ * Answers invalid HTTP requests, and those whose head is larger than Node reads (16 KiB), with a reason: Node would send an empty
+ * body.
  */
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -1,7 +1,7 @@
 /**
- * Access policies of a server's resources: how one is read, replaced and asked. Owns their form, their etags and what a
- * concurrent change means, as IAM documents them. Enforces nothing: everybody on this machine may do everything, and a
- * test of permissions says so.
+ * Access policies of a server's resources: read, replace and test. Owns their format, their etags and concurrent
+ * changes, as IAM documents them. Enforces nothing: every caller on this machine has all permissions, and a test of
+ * permissions returns all.
  *
  * Must not: know which resources there are, or keep a policy anywhere.
  */
@@ -226,5 +226,5 @@ const invalid = (message: string) => new IamError(status.INVALID_ARGUMENT, messa
 const unimplemented = (what: string) =>
   new IamError(status.UNIMPLEMENTED, `${what} is not implemented by the local cloud.`);
 
-/** A hostile name must not make the answer larger than gRPC's headers allow. */
+/** Bounds names in errors: the answer must fit gRPC's headers. */
 const shown = (name: string) => name.slice(0, 200).replace(/[^\x20-\x7e]/g, '?');

@@ -20,7 +20,7 @@ export type SqliteStorage =
   | {
       readonly kind: 'sqlite';
       readonly file: string;
-      /** Starts with the readable data of damaged files. */
+      /** True: starts with the readable data of damaged files. */
       readonly acceptDamage?: boolean;
       /** Each commit is on the disk before it is acknowledged, so that it survives a power cut. */
       readonly sync?: boolean;
@@ -47,7 +47,7 @@ export interface Statement {
 const CHECKPOINT_PAGES = 8_000;
 /** As much as a few hundred commits write. The databases of most servers stay smaller. */
 const RESERVED_LOG_BYTES = 4 * 1024 * 1024;
-/** Between attempts to write what was to be written later and found no room. */
+/** Time between retries of deferred writes after the disk was full, ms. */
 const NO_ROOM_PAUSE_MS = 1_000;
 
 export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later> {
@@ -79,7 +79,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
   }
 
   /**
-   * All of it or nothing, durable when this returns.
+   * Atomic, and durable when this returns.
    *
    * @throws StorageFullError when there is no room
    */
@@ -98,7 +98,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     }
   }
 
-  /** Written with others, before anything else happens that waits for input; while there is no room, once there is. */
+  /** Deferred: written with others at the end of the event-loop step; on a full disk, once there is room. */
   later(write: Later): void {
     this.#later.push(write);
     if (this.#flushScheduled) return;
@@ -106,7 +106,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     setImmediate(() => this.#flushScheduledWrites());
   }
 
-  /** Writes now what was to be written later. @throws StorageFullError when there is no room; it is kept, and tried again */
+  /** Writes the deferred writes now. @throws StorageFullError on a full disk; they are kept and retried */
   flush(): void {
     if (this.#later.length === 0) return;
     const writes = this.#later;
@@ -130,7 +130,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     }
   }
 
-  /** Pending writes that find no room are dropped. */
+  /** Pending writes are dropped if the disk is full. */
   close(): void {
     this.catchUp();
     this.#db.close();

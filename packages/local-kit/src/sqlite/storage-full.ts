@@ -1,4 +1,4 @@
-/** A write that found no room. Nothing of it was written, and it may succeed once there is room. */
+/** The disk is full. Nothing was written, and a retry may succeed once there is room. */
 
 /** SQLite's primary result codes. */
 const SQLITE_IOERR = 10;

@@ -1,4 +1,4 @@
-/** Puts the names of files on the disk: a file that was made or renamed may be gone after a power cut, although its bytes were synced. */
+/** Syncs a folder: without it a new or renamed file may be gone after a power cut, although its bytes were synced. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
 /** @throws the error of the system, such as `EIO` */

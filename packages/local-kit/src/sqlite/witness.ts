@@ -1,7 +1,7 @@
 /**
- * Notices that acknowledged commits are gone. SQLite drops the rest of its write-ahead log after a damaged frame without a
- * word. So each commit counts itself in the database, and the number of the newest one is written into a file beside it,
- * which says at the next start how many there must be. After an orderly end that file also has a checksum of the database.
+ * Detects lost commits. SQLite silently drops the rest of its write-ahead log after a damaged frame.
+ * So each commit counts itself in the database, and the number of the newest one is written into a file beside it,
+ * which says at the next start how many there must be. After an orderly shutdown that file also has a checksum of the database.
  *
  * Must not: make a commit more durable than it was. The number of the newest one reaches the operating system; the disk may keep an older
  * one, which asks for fewer commits.
@@ -36,7 +36,7 @@ const HANDOVER_MS = 2_000;
  */
 export const synchronous = (sync: boolean) => `PRAGMA synchronous = ${sync ? 'FULL' : 'NORMAL'};`;
 
-/** The message says what is lost and what may be done. */
+/** The message says what is lost and how to continue. */
 export class DamagedDataError extends Error {
   override readonly name = 'DamagedDataError';
 }
@@ -68,20 +68,20 @@ export class Witness {
     syncFolder(dirname(file));
   }
 
-  /** To be called inside each transaction. */
+  /** Call inside each transaction. */
   count(): void {
     if (this.#fd === undefined) return;
     this.#next.run(this.#number + 1);
   }
 
-  /** To be called after its commit, before anybody hears of it. */
+  /** Call after its commit, before it is acknowledged. */
   record(): void {
     if (this.#fd === undefined) return;
     this.#number += 1;
     writeSync(this.#fd, line(this.#number), 0);
   }
 
-  /** To be called after the database was closed. */
+  /** Call after the database was closed. */
   close(): void {
     if (this.#fd === undefined || this.#file === undefined) return;
     if (!existsSync(`${this.#file}-wal`)) writeSync(this.#fd, line(this.#number, checksum(this.#file)), 0);
@@ -97,7 +97,7 @@ export interface Checking {
   readonly acceptDamage: boolean;
 }
 
-/** To be called before the database is opened to write. @throws DamagedDataError unless damage is accepted */
+/** Call before the database is opened for writing. @throws DamagedDataError unless damage is accepted */
 export function checkDatabase({ file, acceptDamage }: Checking): void {
   const damage = damageOf(file);
   if (damage === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * The one clock of the local cloud: it can be moved forward, and everything that waits for a moment is woken
- * when the clock passes it, whether time passed or was moved. Owns waiting for a point in time; no other file of
+ * The clock of the local cloud, which can be moved forward: a timer fires when the clock passes its due time, whether
+ * time passed or the clock was moved. Owns timers for due times; no other file of
  * `packages/local/src/` arms a timer for a due time.
  */
 
@@ -20,16 +20,16 @@ export interface MovableClock extends Clock {
   /** Offset of this clock from its source, in milliseconds. */
   offsetMs(): number;
   /**
-   * Moves the clock forward. Backwards is refused: time never runs back for a server of ours.
+   * Moves the clock forward. Moving it back is refused: stored times must never lie in the future.
    *
    * @throws RangeError for what would lead backwards, or beyond {@link LATEST_MS}
    */
   advance(ms: number): void;
-  /** Calls `listener` with the new offset after each move. One that throws takes the move back. */
+  /** Calls `listener` with the new offset after each move. If it throws, the move is undone. */
   onAdvance(listener: (offsetMs: number) => void): void;
 }
 
-/** The year 3000: far beyond what anybody tries out, and far below the last time that a date or Firestore can hold. */
+/** The year 3000: beyond any use, and far below the last time that a date or Firestore can hold. */
 export const LATEST_MS = Date.UTC(3000, 0);
 
 /** Node fires a timer with a longer delay immediately; a later wake-up is rearmed. */
@@ -88,7 +88,7 @@ export function movableClock(source: () => number): MovableClock {
       try {
         for (const listener of listeners) listener(offset);
       } catch (error) {
-        // Time that cannot be remembered has not passed: after a restart it would run back.
+        // A move that cannot be stored is undone: after a restart the clock would run back.
         offset -= ms;
         throw error;
       }

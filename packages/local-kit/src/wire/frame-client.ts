@@ -1,5 +1,5 @@
 /**
- * The calling end of frames (frames.ts) for programs of the local cloud: listeners only, over a connection that stands. What workers call by is
+ * The calling end of frames (frames.ts) for programs of the local cloud: listeners only, over an open connection. Workers use
  * `packages/cairn/src/platform/clients/wire.ts`, which must not need this package.
  *
  * Must not: open a connection, or repeat a call.
@@ -17,13 +17,13 @@ export interface FrameFailure {
 
 export interface FrameListener {
   onMessage(message: Buffer): void;
-  /** It has ended; undefined: in order. Not called after the caller has ended it. */
+  /** Called at the end; undefined: without an error. Not called after the caller has ended it. */
   onEnd(failure: FrameFailure | undefined): void;
 }
 
 export interface FrameCall {
   end(): void;
-  /** Messages that are under way arrive still. */
+  /** Messages in transit still arrive. */
   pause(): void;
   resume(): void;
 }

@@ -2,7 +2,7 @@
  * Serves the calls of gRPC services that have one request by frames (frames.ts), with the handlers that grpc-js has: the same messages,
  * statuses and refusals, without what HTTP/2 costs for each call.
  *
- * Must not: know what any call means.
+ * Must not: depend on the meaning of calls.
  */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
@@ -98,7 +98,7 @@ class Connection {
     try {
       for (const frame of this.#frames.read(piece.subarray(skipped))) this.#serve(frame);
     } catch {
-      // Not a peer of ours, or one out of step: nothing that follows can be read.
+      // Not a peer of this protocol, or out of sync: nothing that follows can be read.
       this.#socket.destroy();
     }
     this.#readOrRest();

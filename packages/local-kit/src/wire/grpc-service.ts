@@ -1,6 +1,6 @@
 /**
  * Turns a service of a client library's own protocol description into a service that grpc-js can serve. The
- * messages are therefore exactly those the unmodified client sends. Knows nothing of what any call means.
+ * messages are therefore exactly those the unmodified client sends. Independent of the meaning of calls.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
 /**
- * One loopback port for gRPC, HTTP/1.1 and frames (frames.ts): the first bytes of a connection tell which it is, and it
+ * One loopback port for gRPC, HTTP/1.1 and frames (frames.ts): the first bytes of a connection identify its protocol, and it
  * is passed to that server in this process. No cost per gRPC call, one check per connection.
  */
 import type { Server as HttpServer } from 'node:http';
@@ -10,7 +10,7 @@ import { PREFACE } from './frames.ts';
 
 /** First bytes of the preface of HTTP/2; no method of HTTP/1.1 begins with them. */
 const HTTP2 = Buffer.from('PRI');
-/** A connection that says nothing for as long is closed; clients of both kinds speak first. */
+/** A connection without data for this time is closed; clients of all kinds send first. */
 const SILENCE_MS = 60_000;
 
 export interface SharedPort {

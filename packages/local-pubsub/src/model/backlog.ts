@@ -36,7 +36,7 @@ export interface TakeOptions {
 export interface BacklogRules {
   /** Before the next delivery, after so many failed ones. */
   pauseMs(failures: number): number;
-  /** At most one message of a key is out at a time, as for push. */
+  /** At most one message of a key is outstanding at a time, as for push. */
   readonly oneOfKey: boolean;
   readonly generation: string;
   /** An acknowledgement counts immediately or not at all: one before an earlier message's is refused. */
@@ -49,7 +49,7 @@ export type Acknowledgement = 'acked' | 'unknown' | 'unordered';
 /** Results for messages, stored by the caller. */
 export interface BacklogEvents {
   acked(id: number): void;
-  /** A delivery failed; true: the message goes elsewhere and leaves the backlog. */
+  /** A delivery failed; true: the message is dead-lettered and leaves the backlog. */
   failed(id: number, failures: number): boolean;
 }
 
@@ -115,7 +115,7 @@ export class Backlog {
     if (queue.entries[queue.next] === entry) this.#offer(queue);
   }
 
-  /** Leases to `consumer` what is due and what its limits leave room for. */
+  /** Leases due messages to `consumer`, within its limits. */
   take(consumer: Consumer, { now, leaseMs, most, mostBytes }: TakeOptions): Delivery[] {
     const taken: Delivery[] = [];
     let bytes = 0;
@@ -157,14 +157,14 @@ export class Backlog {
     return lease !== undefined;
   }
 
-  /** Gives the message back: a failed delivery. @returns false if this id is good for nothing (any more) */
+  /** Returns the message: a failed delivery. @returns false if this id is good for nothing (any more) */
   nack(ackId: string, now: number): boolean {
     const lease = this.#leases.get(ackId);
     if (lease) this.#fail(lease, now);
     return lease !== undefined;
   }
 
-  /** Gives back what was not acknowledged in time. */
+  /** Returns messages that were not acknowledged in time. */
   expire(now: number): void {
     for (let first = this.#leases.first(); first && first.dueAt <= now; first = this.#leases.first()) {
       this.#fail(first.lease, now);
@@ -268,7 +268,7 @@ export class Backlog {
     this.#offer(queue);
   }
 
-  /** Takes the message out of the backlog and its key, wherever in it. */
+  /** Removes the message from the backlog and from its key. */
   #remove(entry: BacklogEntry): void {
     this.#forget(entry);
     const queue = this.#keys.get(entry.key);
@@ -285,7 +285,7 @@ export class Backlog {
     this.#entries.delete(entry.id);
   }
 
-  /** Puts the key's next message where those who may take it look. */
+  /** Queues the key's next message for the consumers that may take it. */
   #offer(queue: KeyQueue): void {
     const entry = queue.entries[queue.next];
     if (queue.entries.length === 0) this.#keys.delete(queue.key);

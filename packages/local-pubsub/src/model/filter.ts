@@ -18,7 +18,7 @@ interface Token {
 const TOKEN =
   /\s*(?:(?<word>[A-Za-z0-9_][A-Za-z0-9_-]*)|(?<text>"(?:[^"\\]|\\.)*")|(?<sign>!=|[=:.,()-]))/suy;
 
-/** @throws PubsubError INVALID_ARGUMENT with the place where it stops making sense */
+/** @throws PubsubError INVALID_ARGUMENT with the position of the error */
 export function parseFilter(source: string): MessageFilter {
   if (source.trim() === '') return () => true;
   const parser = new Parser(tokens(source), source);

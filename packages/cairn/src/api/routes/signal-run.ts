@@ -1,4 +1,4 @@
-/** `POST /v1/runs/{id}/signals`: tells one run something it waits for, or soon will. */
+/** `POST /v1/runs/{id}/signals`: sends a signal to one run, which waits for it or soon will. */
 import { signalDataText, signalRun } from '../../operations/events/signal-run.ts';
 import type { ChangeHandler } from '../route.ts';
 import { MAX_EVENT_BODY_BYTES } from './deliver-event.ts';

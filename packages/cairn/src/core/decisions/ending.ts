@@ -5,14 +5,14 @@
  *
  * | condition                                    | then the run                                                        |
  * |----------------------------------------------|---------------------------------------------------------------------|
- * | another's drive has it                       | goes on: only that drive ends it (J3)                               |
+ * | another's drive has it                       | continues: only that drive ends it (J3)                             |
  * | somebody asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone |
- * | its plan is not deployed                     | goes on once it is: nothing can be undone or run without. So does   |
+ * | its plan is not deployed                     | continues once it is: nothing can be undone or run without. So does |
  * |                                              | one that is to be cancelled and undone, unless `withoutUndo`        |
  * | a step of it killed its workers alone        | fails, after what is to be undone                                   |
  * | a step failed for good, or its time is over  | fails, after what is to be undone                                   |
- * | its drive died, and a question is open       | goes on once that is answered                                       |
- * | a step may have acted, and must not again    | goes on once a person says so, or fails, after what is to be undone |
+ * | its drive died, and a question is open       | continues once that is answered                                     |
+ * | a step may have acted, and must not again    | continues once a person decides, or fails, after what is undone     |
  * | its drive died before the first checkpoint   | fails                                                               |
  * | all its steps have ended                     | completes                                                           |
  *

@@ -69,7 +69,7 @@ interface EffectRow {
   readonly lateAnswer?: LateAnswer | undefined;
   /** Nothing was called: the run may have acted before the restore of this time. Epoch ms. */
   readonly presumedAt?: number | undefined;
-  /** Time from which on a person has to look at an effect without a run (external.ts), epoch ms. Absent for rows of runs. */
+  /** Time from which on a person has to check an effect without a run (external.ts), epoch ms. Absent for rows of runs. */
   readonly askingSince?: number | undefined;
   /** Only for an effect without a run: ms for which the row is kept after its last change. Absent: it is not deleted. */
   readonly keepMs?: number | undefined;

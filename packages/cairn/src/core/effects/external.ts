@@ -1,6 +1,6 @@
 /**
  * Effects that no run makes: those of `effects.once` (docs/once.md). Their rows name an owner in place of a run, one for each
- * key of a tenant, and say from when on a person has to look at them, since no run asks.
+ * key of a tenant, and say from when on a person has to check them, since no run asks.
  */
 import {
   type EffectChange,
@@ -60,7 +60,7 @@ type AskedEffect = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
 };
 
 /**
- * From when on a person has to look at a row; undefined: never. A call that its process does not live to record is a question
+ * From when on a person has to check a row; undefined: never. A call that its process does not live to record is a question
  * from the time on at which it must have ended, without anybody having to find it.
  */
 export function askingSince(

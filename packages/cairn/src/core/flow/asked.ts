@@ -21,7 +21,7 @@ export interface AskedOperation {
 /** The journal's record of an operation. `request` is absent where the journal does not have it. */
 export type RecordedOperation =
   | { readonly at: 'nothing' }
-  /** A crash cut it off, or another dispatch let go of it. */
+  /** A crash cut it off, or another dispatch released it. */
   | { readonly at: 'running' }
   | { readonly at: 'retrying' }
   | { readonly at: 'waiting'; readonly request?: string | undefined }

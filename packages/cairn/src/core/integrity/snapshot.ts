@@ -144,7 +144,7 @@ function times(implied: number | undefined, stored: number | null | undefined): 
   return { ...optional('implied', implied), ...optional('stored', stored) };
 }
 
-/** The scan looks at a run that rests, and then puts off the next look by what is usual for such a run. */
+/** The scan checks a run that rests, and then postpones the next check by the usual time of such a run. */
 function mayBePutOff(state: RunState): number {
   if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external') return PUT_OFF_MS;
   if (isParked(state)) return PARKED_MS;

@@ -5,7 +5,7 @@
 import type { RunState } from '../run/state.ts';
 
 export interface RestoreMark {
-  /** Epoch ms. What was started before may have gone on, elsewhere, beyond what its journal says. */
+  /** Epoch ms. What was started before may have continued elsewhere beyond what its journal says. */
   readonly at: number;
   /** Principal as in journals; `system`: detected automatically. */
   readonly by: string;

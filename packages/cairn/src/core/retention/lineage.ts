@@ -48,7 +48,7 @@ export type Reason =
   /** A child is kept as long as its parent: a successor of the parent continues it. */
   | { readonly why: 'parent'; readonly runId: string; readonly parentRunId: string }
   | { readonly why: 'child'; readonly runId: string; readonly childRunId: string }
-  /** It has more runs than are looked at. */
+  /** It has more runs than are checked. */
   | { readonly why: 'too_many'; readonly runId: string };
 
 export type LineageDecision =

@@ -4,7 +4,7 @@
  * Must not: know a lineage; see lineage.ts.
  */
 
-/** The ways to end, in the order in which retention looks at them. */
+/** The ways to end, in the order in which retention checks them. */
 export const END_STATUSES = ['cancelled', 'completed', 'failed'] as const;
 export type EndStatus = (typeof END_STATUSES)[number];
 

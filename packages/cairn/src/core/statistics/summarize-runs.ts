@@ -6,7 +6,7 @@ import { isTerminal, type RunStatus } from '../run/status.ts';
 
 /** Equal parts of the time that the statistics cover. */
 export const PARTS = 24;
-/** Causes of failures that are told, the most frequent first. */
+/** Causes of failures that are reported, the most frequent first. */
 export const MAX_CAUSES = 20;
 
 /** The members of a run that statistics are made of. Times are epoch ms. */

@@ -8,7 +8,7 @@ import { assertTakesInput } from './slot-input.ts';
 import { invalid } from './step-options.ts';
 import type { ScheduleSubscription } from './types.ts';
 
-/** The tick looks at each of them every minute. */
+/** The tick checks each of them every minute. */
 const MAX_SCHEDULES = 20;
 const ID_PATTERN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const MAX_ID_LENGTH = 100;

@@ -120,7 +120,7 @@ export interface FlowStep extends AnyStep {
   readonly idleMs: number;
   /** Schema of what the code returns. */
   readonly returns?: ZodType<unknown> | undefined;
-  /** A loop: its code is the engine's and goes on after the last turn that completed, so it cannot diverge. */
+  /** A loop: its code is the engine's and continues after the last turn that completed, so it cannot diverge. */
   readonly loop?: Loop;
   /** By the name of an approval: schema of what a person fills in to approve. */
   readonly answers: Readonly<Record<string, ZodType<unknown>>>;

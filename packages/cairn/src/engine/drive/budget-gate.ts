@@ -31,7 +31,7 @@ import { type BodyUnit, keyOf } from './step-inputs.ts';
 
 export type Admission = Exclude<BudgetDecision, { kind: 'ask' }> | BudgetRefusal;
 
-/** An attempt that cannot begin, or cannot go on, before the run may spend more. */
+/** An attempt that cannot begin, or cannot continue, before the run may spend more. */
 export interface Stopped {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;

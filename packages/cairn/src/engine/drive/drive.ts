@@ -65,7 +65,7 @@ export type DriveEnd =
   /** The store refused to write it, and it was ended for that. */
   | 'unwritable';
 
-/** A task that comes back is looked at this much after the lease should be free. */
+/** A task that comes back is checked this much after the lease should be free. */
 const LEASE_MARGIN_MS = 1_000;
 /** Times a drive re-reads a run that changed concurrently before it leaves it to another task. */
 const MAX_LOOKS = 5;
@@ -298,7 +298,7 @@ async function driveHeld(
     ...optional('restoredAt', restoredAt),
     ...optional('restedMs', restedForPolicy(loaded.state)),
   });
-  // Also where it let go, and somebody ended it before this drive heard that it had.
+  // Also if it released the run, and another process ended it before this drive was informed.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
     await meetObligations(deps, journal.state, unpublished());
     return 'closed';
@@ -308,7 +308,7 @@ async function driveHeld(
     await enqueueNext(deps, journal.state, { dueAt: end.dueAt, trace: account.trace });
   }
   if (end.kind === 'released') await nameIfStuck(deps, journal.state);
-  // A run that goes on at once is claimed before anybody could note how far it is published.
+  // A run that continues at once is claimed before anybody could note how far it is published.
   if (end.kind === 'released' && end.dueAt === undefined) await publisher?.flush();
   else if (end.kind !== 'lease_lost') await settleIf(deps, journal.state, unpublished());
   return end.kind;

@@ -20,7 +20,7 @@ export interface HeartbeatParams {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Starts the beat; the returned function ends it. */
+/** Starts the heartbeats; the returned function stops them. */
 export function keepHeartbeats(params: HeartbeatParams): CancelTimer {
   const { journal, clock, settings } = params;
   let lastLookAt = clock.now();
@@ -63,7 +63,7 @@ export function keepHeartbeats(params: HeartbeatParams): CancelTimer {
     const writes = (journal.lagging && silence >= settings.flushMs) || isDue;
     const looks = untilNextLook(now) <= 0;
     if (writes) await journal.touch();
-    // A snapshot that was written says nothing of the events of others: a sign of life must not put off a look.
+    // A snapshot that was written says nothing of the events of others: a heartbeat must not postpone a check.
     if (looks) {
       lastLookAt = now;
       await journal.refresh();

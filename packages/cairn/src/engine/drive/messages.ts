@@ -105,14 +105,14 @@ export interface DoneItem {
   readonly seq: number;
 }
 
-/** End of an announcement. Absent members: the outside knows of the wait, which goes on. */
+/** End of an announcement. Absent members: the wait is announced and continues. */
 export interface Announced {
   readonly wait: Wait;
   /** An answer was there, or the wait cannot be. */
   readonly facts?: readonly EventDraft[];
   /** The mailbox to leave once the answer is in the journal. */
   readonly place?: LeaveRequest;
-  /** The outside may not have heard: a later dispatch tells it. */
+  /** The announcement may be lost: a later dispatch repeats it. */
   readonly failed?: Error;
 }
 

@@ -65,12 +65,12 @@ export class StepOutputs {
     if (this.#wanted.has(id)) this.#outputs.set(id, output);
   }
 
-  /** A step has ended: what only it needed is let go. */
+  /** A step has ended: what only it needed is released. */
   release(step: StepDefinition): void {
     for (const need of new Set(Object.values(step.needs))) this.#unwant(need);
   }
 
-  /** The run will have no result: what only that needed is let go. */
+  /** The run will have no result: what only that needed is released. */
   releaseResult(): void {
     for (const id of this.#result) this.#unwant(id);
     this.#result = [];

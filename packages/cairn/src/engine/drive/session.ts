@@ -369,7 +369,7 @@ export class DriveSession {
     return this.#working.waits.childrenOf(this.#params.journal.state).length > 0;
   }
 
-  /** The end that follows, or a release: the drive had to let go before all was undone. */
+  /** The end that follows, or a release: the drive had to release the run before all was undone. */
   async #undo({ end }: Extract<DispatchDecision, { kind: 'undo_first' }>): Promise<ClosingDecision> {
     const error = end.kind === 'failed' ? end.error : undefined;
     this.#working.outputs.releaseResult();

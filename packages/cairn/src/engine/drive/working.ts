@@ -153,7 +153,7 @@ export class Working extends Scope {
     else this.tracker.settle(step.id, 'open');
   }
 
-  /** An item of a set, or an operation of a flow, was begun, or (`idle`) let go before it ended. */
+  /** An item of a set, or an operation of a flow, was begun, or (`idle`) released before it ended. */
   markItem({ step, item }: ItemUnit, state: 'open' | 'idle'): void {
     if (this.isFlow(step.id)) this.flows.get(step.id)?.mark(item.key, state);
     else this.sets.get(step.id)?.mark(item.index, state);

@@ -388,7 +388,7 @@ function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown):
   });
 }
 
-/** Rejects when the body is told to stop, because its worker lost the run or the step is no longer needed. */
+/** Rejects when the body is asked to stop, because its worker lost the run or the step is no longer needed. */
 async function aborted(body: AbortSignal): Promise<never> {
   await abortOf(body);
   throw body.reason;

@@ -7,7 +7,7 @@ import type { RunState } from '../../core/run/state.ts';
 import type { EngineDeps } from '../deps.ts';
 import { GATE_AGE_MS } from '../gate.ts';
 
-/** Runs looked at on the way to the first of them: lineages have 50 runs, and families are seldom so deep. */
+/** Runs that are checked on the way to the first of them: lineages have 50 runs, and families are seldom so deep. */
 const MOST_ANCESTORS = 60;
 
 export type RestoredDeps = Pick<EngineDeps, 'runtime' | 'store'>;

@@ -54,7 +54,7 @@ export interface OnceRequest {
   readonly signal: AbortSignal;
 }
 
-/** Pauses between looks at a call that another process makes, ms. */
+/** Pauses between checks of a call that another process makes, ms. */
 const LOOKS: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /** Rounds in which another process wrote first. */
 const MAX_MOVES = 50;
@@ -202,7 +202,7 @@ export class ExternalEffects {
     return decision.kind === 'retry' ? decision.at : undefined;
   }
 
-  /** One look at the rows, and what follows from it. */
+  /** Checks the rows once, and carries out what follows. */
   async #round(place: ExternalCall, attempt: number): Promise<RoundEnd> {
     const { once, ledger } = place;
     const { clock } = this.#deps.ledger;

@@ -1,6 +1,6 @@
 /**
  * The ledger as one `once` uses it: what a drive and its journal are for a run. A row that is created, or changed under the version
- * that was read, is the fence (E1, E9): of two processes, one is told that it lost.
+ * that was read, is the fence (E1, E9): of two processes, one learns that it lost.
  *
  * Must not: decide what is done about a row; see engine/effects/act.ts.
  */
@@ -47,7 +47,7 @@ export interface ExternalLedgerOptions {
 }
 
 /**
- * Time between the abort of a call and the moment from which its outcome is looked into: as long as a call may take to end, and
+ * Time between the abort of a call and the moment from which its outcome is checked: as long as a call may take to end, and
  * clocks of machines may differ.
  */
 export const GRACE_MS = 15_000;

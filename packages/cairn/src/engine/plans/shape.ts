@@ -3,7 +3,7 @@
  * Zod documents for libraries (`_zod.def`): what `z.toJSONSchema` writes changes with versions of Zod, and it throws for
  * schemas that JSON Schema cannot express.
  *
- * Must not: throw, whatever it is given; what cannot be looked into is `unknown`.
+ * Must not: throw, whatever it is given; what cannot be read is `unknown`.
  */
 import type { Shape } from '../../core/plan/plan.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Publishes what a drive leaves unpublished when it lets go of a run, or finds unpublished when it comes, and writes down
+ * Publishes what a drive leaves unpublished when it releases a run, or finds unpublished when it comes, and writes down
  * how far that went: one write without an event (J9), after which the run rests for as long as it likes (J10). What the
  * bus would not take is tried again after as long as it has been owed, so that a bus that is down for hours costs a run
  * ten drives, and is given up after a day: the journal keeps everything, and `GET …/events` shows it.
@@ -79,9 +79,9 @@ export async function settleEvents(
   };
   const dueAt = wakeAt(state, soft);
   const { kind } = await store.touch({ runId, seen, soft, wakeAt: dueAt });
-  // Stale: somebody has touched it since, and goes on from the watermark that is there.
+  // Stale: somebody has touched it since, and continues from the watermark that is there.
   if (kind === 'stale' || retryAt === undefined) return;
-  // Not left to the scan: with the bus down there are more such runs than it can look at.
+  // Not left to the scan: with the bus down there are more such runs than it can check.
   const name = taskName(runId, head, retryAt);
   await queue.enqueue({ runId, reason: 'continue', at: retryAt, name, ...placed(deps, state) });
 }

@@ -23,7 +23,7 @@ export interface DriveRequest {
   readonly alone?: boolean | undefined;
   /** The scan asked in case the worker of the run is dead: nothing follows if it lives. */
   readonly watches?: boolean | undefined;
-  /** A person wants the run to go on: it does not rest after a failed dispatch. */
+  /** A person wants the run to continue: it does not rest after a failed dispatch. */
   readonly asked?: boolean | undefined;
   /** The workflows that it is for; absent: all that have no functions of their own. */
   readonly pool?: string | undefined;
@@ -85,7 +85,7 @@ export class DriveAccount {
     return this.#state && this.#deps.tracer.decided(runSpan(this.#state));
   }
 
-  /** Each time it looks at the run. */
+  /** Each time it checks the run. */
   found(state: RunState): void {
     this.#state = state;
   }

@@ -60,7 +60,7 @@ export interface DayQuestion extends Omit<BudgetQuestion, 'reached'> {
   readonly until: number;
 }
 
-/** The run goes on by itself on the next day. */
+/** The run continues by itself on the next day. */
 export function dayQuestion({ execution, reached, estimate, now, budget, until }: DayQuestion): Wait {
   const key = stepKey(execution);
   const { day } = budget;

@@ -22,7 +22,7 @@ const TIMERS = new Set([
   ...['timers:setTimeout', 'timers:setInterval', 'timers:setImmediate'],
   ...['timers/promises:setTimeout', 'timers/promises:setInterval', 'timers/promises:scheduler.wait'],
 ]);
-/** Modules that talk to the outside. What else a program calls, only its author knows; what it awaits is told. */
+/** Modules that do I/O. Other calls are known to the author only; what they await is reported. */
 const OUTSIDE =
   /^(?:fs|fs\/promises|child_process|http|https|http2|net|dgram|undici|axios|got|node-fetch|firebase-admin\/[a-z]+):/;
 const OF_PROMISES = new Set(['then', 'catch', 'finally']);
@@ -119,7 +119,7 @@ function workOfCall(source: SourceCode, code: FlowCode, call: CallSyntax): Synta
   if (callee.type === 'MemberExpression' && OF_PROMISES.has(method)) {
     return otherWork(source, code, callee.object);
   }
-  // Code of the flow as well: what it awaits is looked at where it stands.
+  // Code of the flow as well: what it awaits is checked where it stands.
   const called = functionOf(source, callee);
   if (called && code.isCode(called)) return [];
   const callback = first && functionOf(source, first);

@@ -1,6 +1,6 @@
 /**
- * Lets other runs of a tenant go on that asked for more of the day before a person raised it: the longest-asking first, as far as
- * what they need fits. The others ask on. Best effort: a run that is left out goes on when it is approved, or at the end of the day.
+ * Lets other runs of a tenant continue that asked for more of the day before a person raised it: the longest-asking first, as far as
+ * what they need fits. The others ask on. Best effort: a run that is left out continues when it is approved, or at the end of the day.
  *
  * Must not: raise the day.
  */

@@ -97,7 +97,7 @@ export function ofPlans(changes: readonly PlanChange[], nextOf: (type: string) =
   });
 }
 
-/** @param isCut not all tenants, or not all versions, were looked at */
+/** @param isCut not all tenants, or not all versions, were checked */
 export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): Finding[] {
   const found = versions.flatMap(({ type, planVersion, runs, isDeployed, isNewest }): Finding[] => {
     const what = `${counted(runs, 'live run', isCut)} ${runs === 1 ? 'is' : 'are'} on ${type} v${planVersion}`;

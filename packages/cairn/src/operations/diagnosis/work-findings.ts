@@ -97,7 +97,7 @@ export interface Waking {
   readonly stale: number;
   /** Runs without a worker whose events are not all published. */
   readonly behind: number;
-  /** More runs than were looked at have something to do. */
+  /** More runs than were checked have something to do. */
   readonly isCut: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Heartbeat of the outside for the wait of a step: who works on the answer says that it still does, and the wait does not fail
- * yet. A beat that changes nothing, because the time recorded by an earlier one suffices, is answered without a write.
+ * yet. A heartbeat that changes nothing, because the time recorded by an earlier one suffices, is answered without a write.
  */
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
@@ -21,7 +21,7 @@ export interface HeartbeatRequest {
 export interface WaitBeaten {
   readonly runId: string;
   readonly stepId: string;
-  /** When the wait fails unless another beat comes, or the event. Epoch ms. */
+  /** When the wait fails unless another heartbeat arrives, or the event. Epoch ms. */
   readonly dueAt: number;
   /** False: the time recorded before suffices, and nothing was written. */
   readonly recorded: boolean;

@@ -17,7 +17,7 @@ export type LeftQuestion = OpenQuestion & { readonly row?: EffectRecord };
 export interface LeftQuestions {
   /** At most as many as were asked for. */
   readonly questions: readonly LeftQuestion[];
-  /** Questions that were not looked into: the ledger may know of some. */
+  /** Questions that were not checked: the ledger may know of some. */
   readonly more: number;
   /** The ledger knows of all. */
   readonly isKnown: boolean;

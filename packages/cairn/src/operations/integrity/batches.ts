@@ -29,7 +29,7 @@ export type FetchDeps = SendDeps & { readonly repairs: Pick<RepairStore, 'output
 
 /**
  * The commits of the plan, the snapshot in the first of them. `stale`: an output that was to be copied is not what it was,
- * so the run must be looked at again.
+ * so the run must be checked again.
  */
 export async function* batchesOf(
   deps: FetchDeps,

@@ -14,9 +14,9 @@ import type { RunSample } from '../../ports/runs/integrity-store.ts';
 import { consistencyOf, consistencyStatusOf } from './check.ts';
 import { type Owned, type ReadFactsDeps, readFacts } from './read-facts.ts';
 
-/** Runs looked at in one sample, half of them new ones: a few thousand reads an hour at most. */
+/** Runs that are checked in one sample, half of them new ones: a few thousand reads an hour at most. */
 const SAMPLE = 50;
-/** Tenants whose newest runs are looked at. */
+/** Tenants whose newest runs are checked. */
 const TENANTS = 5;
 const NEWEST_OF_EACH = SAMPLE / 2 / TENANTS;
 /** Most tenants to draw from. */
@@ -42,7 +42,7 @@ export interface SampleReport {
   readonly inconsistent: number;
   /** Too long for a sample. */
   readonly passedOver: number;
-  /** Could not be looked at, or not in time; each that failed is logged. */
+  /** Could not be checked, or not in time; each that failed is logged. */
   readonly failed: number;
   /** Starts of the last hour whose run does not exist. */
   readonly dangling: number;

@@ -83,7 +83,7 @@ async function sweepRuns(deps: SweepDeps, sweep: RetentionSweep): Promise<string
     const roots = new Set(runs.map(({ rootRunId }) => rootRunId));
     sweep.budget.inspected(Math.max(1, runs.length));
     await sweepLineages(deps, sweep, [...roots], before);
-    // Deletion that is under way is gone on with first of all, so its place is not needed for that.
+    // Deletion that is under way is continued first of all, so its place is not needed for that.
     before = place;
     if (sweep.budget.isSpent) return placeText(place);
   }

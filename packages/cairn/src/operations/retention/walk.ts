@@ -1,6 +1,6 @@
 /**
  * Goes through all runs that have been kept as long as they are to be by themselves: workflow by workflow, way to end by way to
- * end, the earliest first. Can be left anywhere and gone on with later.
+ * end, the earliest first. Can be left anywhere and continued later.
  */
 
 import { CairnError } from '../../core/errors.ts';

@@ -22,7 +22,7 @@ import { MAX_SCOPES } from './prepare.ts';
 import type { SuccessorDeps } from './request.ts';
 import { lineageOf } from './start-successor.ts';
 
-/** Runs looked at along a lineage: more would be a lineage in which nothing ever ended. */
+/** Runs that are checked along a lineage: more would be a lineage in which nothing ever ended. */
 const MAX_LINEAGE = 50;
 
 export interface ChildOfSuccessor {

@@ -40,10 +40,10 @@ export interface SuccessorForecast {
   readonly blockers: readonly CairnError[];
 }
 
-/** Rows of the ledger that are looked at: about two megabytes, and more than a person reads. */
+/** Rows of the ledger that are checked: about two megabytes, and more than a person reads. */
 const MAX_ROWS = 2_000;
 const ROWS_PAGE = 100;
-/** Runs of a lineage whose rows are looked at. */
+/** Runs of a lineage whose rows are checked. */
 const MAX_RUNS = 100;
 
 /** @throws CairnError RUN_NOT_FOUND, INVALID_INPUT, UNAVAILABLE; what the state of the run forbids is a blocker */

@@ -1,4 +1,4 @@
-/** Puts together what a diagnosis is made of, and what lets the scheduled functions leave signs of life. */
+/** Composes the parts of a diagnosis, and the heartbeats of the scheduled functions. */
 import type { Firestore } from '@google-cloud/firestore';
 import type { DiagnosisParts } from '../../api/deps.ts';
 import type { HeartbeatDeps } from '../../operations/diagnosis/with-heartbeat.ts';

@@ -1,6 +1,6 @@
 /**
  * Ends an instance of the function for suspects after one dispatch. What a body leaves behind (a timer that throws) would
- * otherwise kill the instance while it serves another run, and the death would count against that one. Node tells of each
+ * otherwise kill the instance while it serves another run, and the death would count against that one. Node reports each
  * request before the framework hears of it, and its answer is out when the response is closed.
  */
 import { subscribe } from 'node:diagnostics_channel';

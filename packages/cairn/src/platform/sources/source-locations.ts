@@ -2,7 +2,7 @@
  * Places in the project's source for positions in loaded files: through the source map of a bundle, if it lies beside it or
  * in it. A map is read once, when a position of its file is first asked for.
  *
- * Must not: tell an absolute path, or fail. Where something cannot be read, the position in the loaded file is told.
+ * Must not: report an absolute path, or fail. Where something cannot be read, the position in the loaded file is reported.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -23,12 +23,12 @@ const INSTALLED = /(^|\/)node_modules\//;
 const OWN_LIBRARY = /(^|\/)packages\/(agents|cairn)\/src\//;
 
 interface Loaded {
-  /** Folder that paths are told from; undefined: none was found. */
+  /** Folder that paths are relative to; undefined: none was found. */
   readonly root: string | undefined;
   readonly map?: { readonly mappings: string; readonly sources: readonly string[] };
 }
 
-/** `path`: as it is told, with slashes. */
+/** `path`: as it is reported, with slashes. */
 interface SourceLine {
   readonly path: string;
   readonly line: number;
@@ -96,7 +96,7 @@ function rootOf(file: string): string | undefined {
   }
 }
 
-/** From the root; of a file elsewhere only its last folder is told. */
+/** From the root; of a file elsewhere only its last folder is reported. */
 function shown(file: string, root: string | undefined): string {
   const path = root === undefined ? undefined : relative(root, file);
   const isInside = path !== undefined && !path.startsWith('..') && !isAbsolute(path);

@@ -1,4 +1,4 @@
-/** Counts the runs of all tenants that have not ended: for the one scheduled function that tells a collector. */
+/** Counts the runs of all tenants that have not ended: for the one scheduled function that reports to a collector. */
 import { someAtOnce } from '../../core/some-at-once.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
 import type { TenantActivity } from './sink.ts';

@@ -1,5 +1,5 @@
 /**
- * When an instance tells a collector what it has counted. An instance is frozen between requests and may never wake, so
+ * When an instance reports its counts to a collector. An instance is frozen between requests and may never wake, so
  * the end of a request is the time to report; a timer alone would never fire.
  *
  * Must not: keep anybody waiting for a collector, or fail anybody's work over one.

@@ -20,7 +20,7 @@ export interface SeenIndex extends IndexNeed {
 /** A collection of which documents are left that have expired. */
 export interface LeftOver {
   readonly collection: string;
-  /** When what was found had expired, epoch ms: the longest ago of what was looked at. */
+  /** When what was found had expired, epoch ms: the longest ago of what was checked. */
   readonly expiredAt: number;
 }
 

@@ -7,7 +7,7 @@ import type { ListedRun, RunFilter } from '../run-store.ts';
 export interface RunListObserver {
   /** The newest runs that match, the newest first: at first those that are there, then whenever that has changed. Must not throw. */
   onRuns(runs: readonly ListedRun[]): void;
-  /** The watch has ended and tells nothing any more. Must not throw. */
+  /** The watch has ended and reports nothing any more. Must not throw. */
   onError(error: unknown): void;
 }
 

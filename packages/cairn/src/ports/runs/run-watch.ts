@@ -9,7 +9,7 @@ import type { LoadedRun } from '../run-store.ts';
 export interface RunObserver {
   /** Events after the asked-for seq that are new to the watch, in the order of their seq. Must not throw. */
   onEvents(events: readonly RunEvent[]): void;
-  /** The watch has ended and tells nothing any more. Must not throw. */
+  /** The watch has ended and reports nothing any more. Must not throw. */
   onError(error: unknown): void;
 }
 
@@ -22,7 +22,7 @@ export interface EndObserver {
    * @param run as it ended; undefined: too large for the watch, to be loaded
    */
   onEnd(run: LoadedRun | undefined): void;
-  /** The watch has ended and tells nothing any more. Must not throw. */
+  /** The watch has ended and reports nothing any more. Must not throw. */
   onError(error: unknown): void;
 }
 
@@ -38,7 +38,7 @@ export interface LogObserver {
    * @param ended the run has ended: its log is whole, and nothing is reported after that
    */
   onLogs(ended: RunEnd | undefined): void;
-  /** The watch has ended and tells nothing any more. Must not throw. */
+  /** The watch has ended and reports nothing any more. Must not throw. */
   onError(error: unknown): void;
 }
 
@@ -52,13 +52,13 @@ export interface RunWatch {
   /**
    * Tells when the run has ended, at once if it has. A run that does not exist does not end.
    *
-   * @returns what ends the watch; nothing is told after that
+   * @returns what ends the watch; nothing is reported after that
    */
   watchEnd(runId: string, observer: EndObserver): () => void;
   /**
    * Tells when bodies of the run have logged or streamed more, and when it has ended.
    *
-   * @returns what ends the watch; nothing is told after that
+   * @returns what ends the watch; nothing is reported after that
    */
   watchLogs(runId: string, observer: LogObserver): () => void;
 }

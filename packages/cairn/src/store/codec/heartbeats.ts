@@ -1,4 +1,4 @@
-/** The document of the signs of life. Native members, so that it can be read in the console. */
+/** The document of the heartbeats. Native members, so that it can be read in the console. */
 import type { Heartbeat, Heartbeats, SampleFound } from '../../ports/diagnosis/heartbeats.ts';
 import { documentCodec, integer, kind, map, optional, text, time, word } from './kinds.ts';
 

@@ -110,7 +110,7 @@ export function named<K extends { readonly name?: string }>(name: string, of: K)
 export interface DocumentCodec<T> {
   readonly names: readonly string[];
   encode(value: T): Members;
-  /** @throws NewerSchemaError before anything else of the document is looked at; UndecodableDocument */
+  /** @throws NewerSchemaError before anything else of the document is checked; UndecodableDocument */
   decode(document: Members, what: string): T;
 }
 

@@ -34,7 +34,7 @@ const facts = documentCodec<Facts>({
   wakeAt: optional(time),
 });
 
-/** The members of a run document that retention looks at; ties may lie in pages. */
+/** The members of a run document that retention checks; ties may lie in pages. */
 export const MEMBER_NAMES: readonly string[] = [...facts.names, 'pages', 'soft'];
 
 /** @throws NewerSchemaError, UndecodableDocument */

@@ -1,4 +1,4 @@
-/** Runs to be looked at, drawn from Firestore. Each query has its index in `firestore.indexes.json`. */
+/** Runs to be checked, drawn from Firestore. Each query has its index in `firestore.indexes.json`. */
 import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { COMPLETED_TTL_MS } from '../../core/decisions/idempotency.ts';
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';

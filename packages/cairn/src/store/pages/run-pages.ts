@@ -44,7 +44,7 @@ const PAGES_A_REQUEST = 20;
 const MAX_COMMIT_PAGES = 170;
 /** Runs remembered as having pages. If one is forgotten, pages may be left over, which `check` names. */
 const MAX_PAGED = 10_000;
-/** Pages looked at in one check or repair: of 128 KiB each, far more than the largest run has. */
+/** Pages that are checked in one check or repair: of 128 KiB each, far more than the largest run has. */
 export const MAX_PAGES = 1_000;
 /** Limit of reads that miss a page because the run document was written meanwhile, which happens about once a second. */
 const MAX_READS = 5;

@@ -56,7 +56,7 @@ interface Decoded {
 
 class Watch {
   readonly #of: Watched;
-  /** Ends what tells of the list now. */
+  /** Ends the current source of the list. */
   #stop = () => {};
   #hasEnded = false;
 

@@ -105,7 +105,7 @@ export class FirestoreRunWatch implements RunWatch {
   }
 }
 
-/** One listener of Firestore at a time. What looks at a snapshot hears of nothing after the end, and its errors end it. */
+/** One listener of Firestore at a time. The handler of snapshots is not called after the end, and its errors end the watch. */
 class Listener<Snapshot> {
   readonly #observer: Pick<EndObserver, 'onError'>;
   #stop = () => {};

@@ -12,9 +12,9 @@ export type OnParentEnd = (typeof ON_PARENT_END)[number];
 /** The outside has to say every `withinMs` that it is still at work on the answer. */
 export interface WaitHeartbeat {
   readonly withinMs: number;
-  /** When the last recorded beat came; absent: none has. */
+  /** When the last recorded heartbeat came; absent: none has. */
   readonly lastAt?: number;
-  /** When the wait fails however many beats come; absent: never. */
+  /** When the wait fails however many heartbeats come; absent: never. */
   readonly timeoutAt?: number | undefined;
 }
 
@@ -71,7 +71,7 @@ interface QuestionBase extends AnyWait, WithDataSchema, Without<EventMember | 'c
 export interface StepQuestion extends QuestionBase, Without<'effectId'> {
   readonly purpose?: 'doubt' | 'budget';
   /**
-   * UTC day, such as `2026-11-23`, whose budget the tenant has reached. It goes on at `dueAt`, when the day is over. Absent: the run has
+   * UTC day, such as `2026-11-23`, whose budget the tenant has reached. It continues at `dueAt`, when the day is over. Absent: the run has
    * reached its own.
    */
   readonly day?: string;

@@ -1,6 +1,6 @@
 /**
  * Makes a loop: a flow whose code is given here. Each turn is an operation `turn`, `turn.2` … that returns the next state, and each
- * pause between two turns an operation `pause`. The code goes on after the last turn that the journal has, so resuming costs
+ * pause between two turns an operation `pause`. The code continues after the last turn that the journal has, so resuming costs
  * one read however many turns there were. A long loop continues in parts: operations `part`, `part.2` … that are child runs of the
  * workflow in loop-part.ts.
  */

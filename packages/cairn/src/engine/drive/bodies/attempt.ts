@@ -59,7 +59,7 @@ export interface AttemptParams {
   readonly clock: Clock;
   /** Takes secrets out of the error, or of the reason of a degraded output; absent: there are none. */
   readonly mask?: Mask | undefined;
-  /** Has `beat` called at each sign of life of the body. */
+  /** Receives `beat`, which is called at each heartbeat of the body. */
   readonly onBeat?: (beat: () => void) => void;
   /** Resolves when the body cannot continue before a decision. */
   readonly asked?: Promise<Ask>;

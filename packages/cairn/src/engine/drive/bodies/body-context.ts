@@ -1,5 +1,5 @@
 /**
- * The one argument of a body: what it sees and what it may do. Owns the memos, signs of life and usage of one attempt.
+ * The one argument of a body: what it sees and what it may do. Owns the memos, heartbeats and usage of one attempt.
  *
  * Must not: decide what becomes of the attempt.
  */

@@ -5,7 +5,7 @@ import type { CodePosition, SourceLocations } from '../../../ports/source-locati
 // biome-ignore lint/complexity/noBannedTypes: as captureStackTrace has it
 export type CalledFunction = Function;
 
-/** Most calls that are looked at, those of a library between the project's code and the operation included. */
+/** Most calls that are checked, those of a library between the project's code and the operation included. */
 const MAX_CALLS = 12;
 
 export interface CallOfCode {

@@ -333,7 +333,7 @@ export class FlowRun implements RunningFlow {
     return undefined;
   }
 
-  /** The code got an answer, or asked for something: it may go on. */
+  /** The code got an answer, or asked for something: it may continue. */
   #news(): void {
     this.#turns.news();
     this.#cancelIdle();

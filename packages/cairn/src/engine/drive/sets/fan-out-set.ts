@@ -99,7 +99,7 @@ export class FanOutSet {
     return this.closed || this.isTooLarge ? undefined : this.#progress.next();
   }
 
-  /** An item was begun, or (`idle`) let go before it ended. */
+  /** An item was begun, or (`idle`) released before it ended. */
   mark(index: number, state: 'open' | 'idle'): void {
     this.#progress.settle(index, state);
   }

@@ -22,7 +22,7 @@ export class OpenWaits {
   readonly #givenUp = new Set<string>();
   /** Ids of waits whose child was never started. */
   readonly neverStarted = new Set<string>();
-  /** When a dispatch must tell the outside of waits of which this one could not; epoch ms. */
+  /** When a dispatch must announce the waits that this one could not; epoch ms. */
   announceAgainAt: number | undefined;
 
   get size(): number {

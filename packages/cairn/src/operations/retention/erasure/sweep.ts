@@ -4,7 +4,7 @@ import type { Budget } from '../budget.ts';
 import type { ErasingDeps } from '../deps.ts';
 import { pass } from './pass.ts';
 
-/** Erasures gone on with in one tick; the others wait for the next. */
+/** Erasures continued in one tick; the others wait for the next. */
 const MOST_OPEN = 50;
 
 export interface ErasureReport {
