@@ -1,6 +1,6 @@
 /** State of the demo's pull request on the GitHub stand-in, and the delay of its response to a comment. */
 import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
-import type { Call } from '../../packages/local/src/outside/store.ts';
+import type { Call } from '../../packages/local/src/stand-in/store.ts';
 import type { Delivery } from './delivery.ts';
 import { waitFor } from './notes.ts';
 

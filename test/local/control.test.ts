@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ControlPort, startControlPort } from '../../packages/local/src/control/control.ts';
 import { controlRoutes } from '../../packages/local/src/control/routes.ts';
-import type { OutsideFault } from '../../packages/local/src/outside/faults.ts';
+import type { StandInFault } from '../../packages/local/src/stand-in/faults.ts';
 import { Faults } from '../../packages/local-firestore/src/faults.ts';
 import { movableClock } from '../../packages/local-kit/src/time/clock.ts';
 
@@ -11,8 +11,8 @@ const began = Date.UTC(2026, 0, 1);
 const calls: string[] = [];
 const faults = new Faults();
 const pubsubFaults = new Faults();
-const githubFaults = new Faults<OutsideFault>();
-const slackFaults = new Faults<OutsideFault>();
+const githubFaults = new Faults<StandInFault>();
+const slackFaults = new Faults<StandInFault>();
 let port: ControlPort;
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { request } from '@octokit/request';
 import { startGithubServer } from '../../packages/local/src/github/server.ts';
-import type { OutsideServer } from '../../packages/local/src/outside/server.ts';
+import type { StandInServer } from '../../packages/local/src/stand-in/server.ts';
 import { movableClock } from '../../packages/local-kit/src/time/clock.ts';
 
 const TOKEN = 't0ken';
@@ -13,7 +13,7 @@ const SHA = 'c'.repeat(40);
 const began = Date.UTC(2026, 0, 1);
 const ISSUE = { owner: 'acme', repo: 'uploader', issue_number: 7 };
 
-const servers: OutsideServer[] = [];
+const servers: StandInServer[] = [];
 afterEach(async () => {
   await Promise.all(servers.map((server) => server.stop()));
   servers.length = 0;

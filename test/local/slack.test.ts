@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OutsideServer } from '../../packages/local/src/outside/server.ts';
 import { startSlackServer } from '../../packages/local/src/slack/server.ts';
+import type { StandInServer } from '../../packages/local/src/stand-in/server.ts';
 import { movableClock } from '../../packages/local-kit/src/time/clock.ts';
 
-let server: OutsideServer;
+let server: StandInServer;
 beforeAll(async () => {
   server = await startSlackServer({ storage: { kind: 'memory' }, clock: movableClock(() => 0) });
 });

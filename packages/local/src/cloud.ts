@@ -168,8 +168,7 @@ async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalC
         if (isDeepStrictEqual(stores.get(codebase.name), found)) return Promise.resolve();
         stores.set(codebase.name, found);
         const all = [...stores.values()].flat();
-        const served =
-          all.length > 0 || options.codebases !== undefined ? all : [undeclared(setting.outside)];
+        const served = all.length > 0 || options.codebases !== undefined ? all : [undeclared(setting.env)];
         return prepareStores(served, { setting, servers });
       },
       ...(options.onPlansChanged && { verify: verifying(apiKey, options.onPlansChanged) }),
@@ -263,7 +262,7 @@ async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalC
 
 /** Setting from environment, options and data directory, with a clock that continues from its stored offset. */
 function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
-  const outside = { ...process.env, ...options.env };
+  const env = { ...process.env, ...options.env };
   const log = options.log ?? ((line: string) => process.stderr.write(`cairn: ${line}\n`));
   const clock = movableClock(Date.now);
   const dir = openDataDir(options.data, stack);
@@ -274,8 +273,8 @@ function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
   if (dev.clockOffsetMs > 0)
     log(`the clock is ${Math.round(dev.clockOffsetMs / 1000)} s ahead, as stored with this data`);
   return {
-    outside,
-    projectId: options.projectId ?? outside.GCLOUD_PROJECT ?? DEFAULT_PROJECT,
+    env,
+    projectId: options.projectId ?? env.GCLOUD_PROJECT ?? DEFAULT_PROJECT,
     log,
     clock,
     dir,
@@ -283,7 +282,7 @@ function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
     sync: options.sync ?? false,
     dev,
     // Not `GITHUB_TOKEN`: a real token in the environment is not meant for the stand-in.
-    githubToken: (outside.CAIRN_GITHUB_API_URL && outside.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN'),
+    githubToken: (env.CAIRN_GITHUB_API_URL && env.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN'),
     firebaseJson: resolve(options.firebaseJson ?? join(ROOT, 'firebase.json')),
     stack,
   };
@@ -330,9 +329,9 @@ async function startHost(
 }
 
 /** The installation of functions that do not declare where they keep their runs: firebase-tools does not pass that on. */
-const undeclared = (outside: Setting['outside']): FunctionStore => ({
-  database: outside.FIRESTORE_DATABASE || '(default)',
-  collectionPrefix: outside.COLLECTION_PREFIX || 'gwi_',
+const undeclared = (env: Setting['env']): FunctionStore => ({
+  database: env.FIRESTORE_DATABASE || '(default)',
+  collectionPrefix: env.COLLECTION_PREFIX || 'gwi_',
 });
 
 /** Creates the indexes of all installations, and one key that is valid for all of them. */

@@ -44,11 +44,11 @@ export async function startFunctions(
 ): Promise<Started> {
   const { setting, servers, host, region } = serving;
   const { projectId, githubToken } = setting;
-  const named = { ...setting.outside, ...codebase.env };
+  const named = { ...setting.env, ...codebase.env };
   // In production the topic is created by hand, and nothing is published until a parameter names it.
   const runEvents = named.RUN_EVENTS_TOPIC ?? 'run-events';
   if (runEvents !== '') servers.pubsub.local?.ensureTopic(topicName(projectId, runEvents));
-  const outside: Setting['outside'] = {
+  const env: Setting['env'] = {
     ...named,
     RUN_EVENTS_TOPIC: runEvents,
     CAIRN_FUNCTIONS_PREFIX: codebase.prefix,
@@ -68,7 +68,7 @@ export async function startFunctions(
       functionsUrl: host.url,
       github: { url: servers.github.url, token: githubToken },
       slack: servers.slack.url,
-      outside,
+      userEnv: env,
     }),
     ...(verify && {
       async verify(ask, functions) {
@@ -77,8 +77,8 @@ export async function startFunctions(
       },
     }),
     onFunctions(specs) {
-      const values = secretsOf(specs, { ...setting, outside });
-      madeUp = Object.keys(values).filter((name) => name !== 'GITHUB_TOKEN' && outside[name] === undefined);
+      const values = secretsOf(specs, { ...setting, env });
+      madeUp = Object.keys(values).filter((name) => name !== 'GITHUB_TOKEN' && env[name] === undefined);
       for (const [name, value] of Object.entries(values)) secrets[shortName(name)] = value;
       for (const spec of specs) setUp(spec, serving);
       prepared ??= prepare(specs.flatMap(({ store }) => store ?? []));
@@ -99,10 +99,10 @@ function ownHosts({ firestore, tasks, pubsub }: StandIns): string[] {
 
 type Specs = Parameters<StartWorkers['onFunctions']>[0];
 
-function secretsOf(specs: Specs, { outside, dev, githubToken }: Setting): Record<string, string> {
+function secretsOf(specs: Specs, { env, dev, githubToken }: Setting): Record<string, string> {
   const names = [...new Set(specs.flatMap(({ secrets }) => secrets))];
   return Object.fromEntries(
-    names.map((name) => [name, name === 'GITHUB_TOKEN' ? githubToken : (outside[name] ?? dev.secret(name))]),
+    names.map((name) => [name, name === 'GITHUB_TOKEN' ? githubToken : (env[name] ?? dev.secret(name))]),
   );
 }
 

@@ -13,7 +13,7 @@ import { startTasksServer, type TasksServer } from '@cairn/local-tasks/server';
 import type { Closing } from './closing.ts';
 import type { ControlledFirestore } from './control/routes.ts';
 import type { DevValues } from './data-dir/dev-values.ts';
-import type { OutsideServer } from './outside/server.ts';
+import type { StandInServer } from './stand-in/server.ts';
 
 interface ServerContext {
   readonly dir: string | undefined;
@@ -27,13 +27,13 @@ interface ServerContext {
 
 interface FirestoreChoice {
   /** `host:port` of a running server; then none is started. */
-  readonly outside: string | undefined;
+  readonly external: string | undefined;
 }
 
 /** Setting shared by all parts of a cloud. */
 export interface Setting extends Omit<ServerContext, 'port'> {
   /** The environment, and what was added to it for the functions. */
-  readonly outside: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly projectId: string;
   readonly dev: DevValues;
   readonly githubToken: string;
@@ -51,7 +51,7 @@ export async function startStandIns(
   dispatch: Dispatch,
   functionUrl: (name: string) => string,
 ) {
-  const { outside, githubToken: token } = setting;
+  const { env, githubToken: token } = setting;
   const { dir, acceptDamage, sync, clock, stack } = setting;
   const context: ServerContext = { dir, acceptDamage, sync, clock, stack };
   const at = (port: number | undefined) => (port === undefined ? {} : { port });
@@ -59,16 +59,14 @@ export async function startStandIns(
     startFirestore({
       ...context,
       ...at(ports.firestore),
-      outside: outside.FIRESTORE_EMULATOR_HOST,
+      external: env.FIRESTORE_EMULATOR_HOST,
     }),
-    outside.CAIRN_TASKS_HOST
-      ? undefined
-      : startTasks({ ...context, ...at(ports.tasks), dispatch, functionUrl }),
-    startPubsub({ ...context, ...at(ports.pubsub), dispatch, outside: outside.PUBSUB_EMULATOR_HOST }),
-    startGithub({ ...context, token, outside: outside.CAIRN_GITHUB_API_URL }),
+    env.CAIRN_TASKS_HOST ? undefined : startTasks({ ...context, ...at(ports.tasks), dispatch, functionUrl }),
+    startPubsub({ ...context, ...at(ports.pubsub), dispatch, external: env.PUBSUB_EMULATOR_HOST }),
+    startGithub({ ...context, token, external: env.CAIRN_GITHUB_API_URL }),
     startSlack(context),
   ]);
-  const tasksHost = outside.CAIRN_TASKS_HOST ?? tasks?.host ?? '';
+  const tasksHost = env.CAIRN_TASKS_HOST ?? tasks?.host ?? '';
   return { firestore, tasks, tasksHost, pubsub, github, slack };
 }
 
@@ -77,8 +75,8 @@ const storageIn = ({ dir, acceptDamage, sync }: ServerContext, file: string): Sq
 
 /** Starts the Firestore server, or returns the address of an external one. It stops with the stack. */
 async function startFirestore(context: ServerContext & FirestoreChoice) {
-  const { clock, stack, outside } = context;
-  if (outside) return { host: outside, local: undefined };
+  const { clock, stack, external } = context;
+  if (external) return { host: external, local: undefined };
   const { startFirestoreServer } = await import('@cairn/local-firestore/server');
   const server = await startFirestoreServer({
     storage: storageIn(context, 'firestore.sqlite'),
@@ -112,10 +110,10 @@ async function startTasks(
 
 /** Starts the Pub/Sub server, or returns the address of an external one. It pushes once `start()` is called, and stops with the stack. */
 async function startPubsub(
-  context: ServerContext & { readonly dispatch: Dispatch; readonly outside: string | undefined },
+  context: ServerContext & { readonly dispatch: Dispatch; readonly external: string | undefined },
 ): Promise<{ readonly host: string; readonly local: PubsubServer | undefined }> {
-  const { clock, dispatch, stack, outside } = context;
-  if (outside) return { host: outside, local: undefined };
+  const { clock, dispatch, stack, external } = context;
+  if (external) return { host: external, local: undefined };
   const { startPubsubServer } = await import('@cairn/local-pubsub/server');
   const server = await startPubsubServer({
     storage: storageIn(context, 'pubsub.sqlite'),
@@ -131,10 +129,10 @@ async function startPubsub(
 
 /** Starts the stand-in of GitHub's API, or returns the address of an external one. It stops with the stack. */
 async function startGithub(
-  context: ServerContext & { readonly outside: string | undefined; readonly token: string },
-): Promise<{ readonly url: string; readonly local: OutsideServer | undefined }> {
-  const { clock, stack, outside, token } = context;
-  if (outside) return { url: outside, local: undefined };
+  context: ServerContext & { readonly external: string | undefined; readonly token: string },
+): Promise<{ readonly url: string; readonly local: StandInServer | undefined }> {
+  const { clock, stack, external, token } = context;
+  if (external) return { url: external, local: undefined };
   const { startGithubServer } = await import('./github/server.ts');
   const server = await startGithubServer({ storage: storageIn(context, 'github.sqlite'), clock, token });
   stack.defer(() => server.stop());
@@ -142,7 +140,7 @@ async function startGithub(
 }
 
 /** Starts the stand-in of Slack. It stops with the stack. */
-async function startSlack(context: ServerContext): Promise<OutsideServer> {
+async function startSlack(context: ServerContext): Promise<StandInServer> {
   const { clock, stack } = context;
   const { startSlackServer } = await import('./slack/server.ts');
   const server = await startSlackServer({ storage: storageIn(context, 'slack.sqlite'), clock });

@@ -4,8 +4,8 @@ import { githubBindings } from '../../../packages/cairn/src/capabilities/github/
 import { addLabels, removeLabel } from '../../../packages/cairn/src/capabilities/github/labels.ts';
 import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { startGithubServer } from '../../../packages/local/src/github/server.ts';
-import type { OutsideFault } from '../../../packages/local/src/outside/faults.ts';
-import type { OutsideServer } from '../../../packages/local/src/outside/server.ts';
+import type { StandInFault } from '../../../packages/local/src/stand-in/faults.ts';
+import type { StandInServer } from '../../../packages/local/src/stand-in/server.ts';
 import { movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { thrownBy } from '../scripted-server.ts';
@@ -15,7 +15,7 @@ const REPOSITORY = 'acme/uploader';
 const SHA = 'd'.repeat(40);
 const KEYS = ['1', '2'].map((digit) => digit.repeat(64)) as [string, string];
 
-let server: OutsideServer;
+let server: StandInServer;
 let bindings: ReturnType<typeof githubBindings>;
 beforeAll(async () => {
   server = await startGithubServer({
@@ -93,7 +93,7 @@ describe.each(REQUESTS)('%s, which GitHub takes no key for', (id, requestAt) => 
     expect(second).not.toEqual(response);
   });
 
-  test.each<[OutsideFault, boolean]>([
+  test.each<[StandInFault, boolean]>([
     [{ kind: 'lost-answer' }, true],
     [{ kind: 'fail-after', status: 502 }, true],
     [{ kind: 'cut-before' }, false],

@@ -9,7 +9,7 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../../packages/local/src/cloud-process.ts';
-import type { Call } from '../../../packages/local/src/outside/store.ts';
+import type { Call } from '../../../packages/local/src/stand-in/store.ts';
 import { type Delivery, deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';

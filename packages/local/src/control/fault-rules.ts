@@ -2,7 +2,7 @@
 
 import type { Fault as FaultOfGoogle, FaultRule } from '@cairn/local-firestore/faults';
 import { z } from 'zod';
-import type { OutsideFault as FaultOutside } from '../outside/faults.ts';
+import type { StandInFault as ParsedFault } from '../stand-in/faults.ts';
 import { ControlError } from './route.ts';
 
 /** Longer than any deadline of a client: a fault beyond it would look like a hanging server. */
@@ -22,7 +22,7 @@ const Fault = z.discriminatedUnion('kind', [
 const Status = z.int().min(400).max(599);
 
 /** Fault of an external service that functions call. */
-const OutsideFault = z.discriminatedUnion('kind', [
+const StandInFault = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('latency'), ms: z.number().min(0).max(MAX_LATENCY_MS) }),
   z.strictObject({ kind: z.literal('refuse'), status: Status, message: z.string().exactOptional() }),
   z.strictObject({
@@ -57,7 +57,7 @@ function requestOf<Kind extends z.ZodType>(fault: Kind) {
 }
 
 const FaultRequest = requestOf(Fault);
-const OutsideFaultRequest = requestOf(OutsideFault);
+const StandInFaultRequest = requestOf(StandInFault);
 
 interface Faulty<Kind> {
   readonly seed: number;
@@ -70,8 +70,8 @@ export function readFaults(body: unknown): Faulty<FaultOfGoogle> {
 }
 
 /** @throws ControlError likewise */
-export function readOutsideFaults(body: unknown): Faulty<FaultOutside> {
-  return read(OutsideFaultRequest, body);
+export function readStandInFaults(body: unknown): Faulty<ParsedFault> {
+  return read(StandInFaultRequest, body);
 }
 
 function read<T>(schema: z.ZodType<T>, body: unknown): T {

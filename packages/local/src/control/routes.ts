@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Fault, FaultRule } from '@cairn/local-firestore/faults';
 import { LATEST_MS, type MovableClock } from '@cairn/local-kit/time/clock';
-import type { OutsideFault } from '../outside/faults.ts';
+import type { StandInFault } from '../stand-in/faults.ts';
 import { estimatedCostUsd, type Operations } from './cost.ts';
 import { ControlError, type Route } from './route.ts';
 
@@ -32,8 +32,8 @@ export interface RoutesOptions {
   /** Absent when an external server is used. */
   readonly pubsub: { readonly faults: ControlledFaults } | undefined;
   /** Absent when an external server is used. */
-  readonly github: { readonly faults: ControlledFaults<OutsideFault> } | undefined;
-  readonly slack: { readonly faults: ControlledFaults<OutsideFault> };
+  readonly github: { readonly faults: ControlledFaults<StandInFault> } | undefined;
+  readonly slack: { readonly faults: ControlledFaults<StandInFault> };
   readonly clock: MovableClock;
   pids(): unknown;
   /** Counters of the other servers, added to the meter's answer. */
@@ -75,8 +75,8 @@ export function controlRoutes({
     { method: 'POST', path: /^\/meter\/reset$/, answer: () => local().meter.reset() },
     ...faultRoutes(/^\/faults$/, () => local().faults, 'readFaults'),
     ...faultRoutes(/^\/faults\/pubsub$/, () => served('Pub/Sub', pubsub).faults, 'readFaults'),
-    ...faultRoutes(/^\/faults\/github$/, () => served('GitHub', github).faults, 'readOutsideFaults'),
-    ...faultRoutes(/^\/faults\/slack$/, () => slack.faults, 'readOutsideFaults'),
+    ...faultRoutes(/^\/faults\/github$/, () => served('GitHub', github).faults, 'readStandInFaults'),
+    ...faultRoutes(/^\/faults\/slack$/, () => slack.faults, 'readStandInFaults'),
     {
       method: 'POST',
       path: /^\/export$/,

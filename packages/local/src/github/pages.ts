@@ -1,11 +1,11 @@
 /** Pages and refusals in GitHub's format. */
-import type { OutsideReply, OutsideRequest } from '../outside/route.ts';
-import type { Slice } from '../outside/store.ts';
+import type { StandInReply, StandInRequest } from '../stand-in/route.ts';
+import type { Slice } from '../stand-in/store.ts';
 
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100;
 
-export function sliceOf({ query }: OutsideRequest): Slice {
+export function sliceOf({ query }: StandInRequest): Slice {
   const take = Math.min(positive(query.get('per_page')) ?? DEFAULT_PER_PAGE, MAX_PER_PAGE);
   return { skip: ((positive(query.get('page')) ?? 1) - 1) * take, take };
 }
@@ -22,7 +22,7 @@ export interface ListedPage {
 }
 
 /** With the `Link` header that names the next page and the last. */
-export function paged(request: OutsideRequest, body: unknown, { path, total }: ListedPage): OutsideReply {
+export function paged(request: StandInRequest, body: unknown, { path, total }: ListedPage): StandInReply {
   const { skip, take } = sliceOf(request);
   const page = skip / take + 1;
   const last = Math.max(1, Math.ceil(total / take));
@@ -35,9 +35,9 @@ export function paged(request: OutsideRequest, body: unknown, { path, total }: L
   return { status: 200, body, headers: { link: `${link(page + 1, 'next')}, ${link(last, 'last')}` } };
 }
 
-export const NOT_FOUND: OutsideReply = { status: 404, body: { message: 'Not Found' } };
+export const NOT_FOUND: StandInReply = { status: 404, body: { message: 'Not Found' } };
 
-export function invalid(resource: string, field: string, message: string): OutsideReply {
+export function invalid(resource: string, field: string, message: string): StandInReply {
   const errors = [{ resource, field, code: 'invalid', message }];
   return { status: 422, body: { message: 'Validation Failed', errors } };
 }
@@ -49,7 +49,7 @@ export function members(body: unknown): Readonly<Record<string, unknown>> {
     : {};
 }
 
-export function repositoryOf({ params: { owner, repo } }: OutsideRequest): string {
+export function repositoryOf({ params: { owner, repo } }: StandInRequest): string {
   return `${owner}/${repo}`;
 }
 

@@ -1,12 +1,12 @@
 /**
  * GitHub's REST API, as far as the shipped capabilities use it, on a loopback port. Owns who may do what, and which routes
- * there are; what it keeps and what goes wrong is `packages/local/src/outside`.
+ * there are; state and faults are those of `packages/local/src/stand-in`.
  */
 
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { Clock } from '@cairn/local-kit/time/clock';
-import type { OutsideReply, OutsideRoute } from '../outside/route.ts';
-import { type OutsideServer, startOutsideServer } from '../outside/server.ts';
+import type { StandInReply, StandInRoute } from '../stand-in/route.ts';
+import { type StandInServer, startStandInServer } from '../stand-in/server.ts';
 import { checkRunRoutes } from './routes/check-runs.ts';
 import { commentRoutes } from './routes/comments.ts';
 import { labelRoutes } from './routes/labels.ts';
@@ -27,13 +27,13 @@ const HOUR_S = 60 * 60;
 const limits = (now: number) => ({ limit: LIMIT, remaining: LIMIT, reset: resetAfter(now), used: 0 });
 const resetAfter = (now: number) => Math.ceil(now / 1000) + HOUR_S;
 
-const rateLimitRoute: OutsideRoute = {
+const rateLimitRoute: StandInRoute = {
   name: 'GET /rate_limit',
   changes: false,
   answer: ({ now }) => ({ status: 200, body: { resources: { core: limits(now) }, rate: limits(now) } }),
 };
 
-const ROUTES: readonly OutsideRoute[] = [
+const ROUTES: readonly StandInRoute[] = [
   ...commentRoutes,
   ...statusRoutes,
   ...labelRoutes,
@@ -41,7 +41,7 @@ const ROUTES: readonly OutsideRoute[] = [
   rateLimitRoute,
 ];
 
-const UNKNOWN: OutsideReply = {
+const UNKNOWN: StandInReply = {
   status: 501,
   body: {
     message:
@@ -54,8 +54,8 @@ export function startGithubServer({
   clock,
   token,
   port,
-}: GithubServerOptions): Promise<OutsideServer> {
-  return startOutsideServer({
+}: GithubServerOptions): Promise<StandInServer> {
+  return startStandInServer({
     storage,
     clock,
     routes: ROUTES,

@@ -13,11 +13,11 @@ export interface WorkerEnvOptions {
   readonly github: { readonly url: string; readonly token: string };
   readonly slack: string;
   /** Environment of the user, which overrides every value set here. */
-  readonly outside: Readonly<Record<string, string | undefined>>;
+  readonly userEnv: Readonly<Record<string, string | undefined>>;
 }
 
 export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
-  const { projectId, region, firestore, tasks, pubsub, own, functionsUrl, github, slack, outside } = options;
+  const { projectId, region, firestore, tasks, pubsub, own, functionsUrl, github, slack, userEnv } = options;
   const ours = {
     GCLOUD_PROJECT: projectId,
     GOOGLE_CLOUD_PROJECT: projectId,
@@ -40,7 +40,7 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     // There is no metadata server here; looking for one costs seconds and leaves the machine.
     METADATA_SERVER_DETECTION: 'none',
   };
-  const set = Object.entries(outside).filter(
+  const set = Object.entries(userEnv).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
   return {

@@ -5,8 +5,8 @@
 
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { Clock } from '@cairn/local-kit/time/clock';
-import type { OutsideRoute } from '../outside/route.ts';
-import { type OutsideServer, startOutsideServer } from '../outside/server.ts';
+import type { StandInRoute } from '../stand-in/route.ts';
+import { type StandInServer, startStandInServer } from '../stand-in/server.ts';
 
 export interface SlackServerOptions {
   readonly storage: SqliteStorage;
@@ -25,7 +25,7 @@ interface Params {
 
 const placeOf = ({ params: { team, id, secret } }: Params) => `${team}/${id}/${secret}`;
 
-const routes: readonly OutsideRoute[] = [
+const routes: readonly StandInRoute[] = [
   {
     name: `POST ${ADDRESS}`,
     changes: true,
@@ -50,8 +50,8 @@ const routes: readonly OutsideRoute[] = [
   },
 ];
 
-export function startSlackServer({ storage, clock, port }: SlackServerOptions): Promise<OutsideServer> {
-  return startOutsideServer({
+export function startSlackServer({ storage, clock, port }: SlackServerOptions): Promise<StandInServer> {
+  return startStandInServer({
     storage,
     clock,
     routes,

@@ -1,6 +1,6 @@
 /** Check runs of commits. */
-import type { OutsideReply, OutsideRequest, OutsideRoute } from '../../outside/route.ts';
-import type { StoredItem } from '../../outside/store.ts';
+import type { StandInReply, StandInRequest, StandInRoute } from '../../stand-in/route.ts';
+import type { StoredItem } from '../../stand-in/store.ts';
 import { invalid, members, NOT_FOUND, paged, repositoryOf, sliceOf, timeOf } from '../pages.ts';
 
 interface CheckRun {
@@ -23,9 +23,9 @@ const CONCLUSIONS = ['action_required', 'cancelled', 'failure', 'neutral', 'succ
 const MAX_LISTED = 1_000;
 const ONE = '/repos/{owner}/{repo}/check-runs/{check_run_id}';
 
-const placeOf = (request: OutsideRequest, ref: unknown) => `${repositoryOf(request)}@${ref}`.toLowerCase();
+const placeOf = (request: StandInRequest, ref: unknown) => `${repositoryOf(request)}@${ref}`.toLowerCase();
 
-export const checkRunRoutes: readonly OutsideRoute[] = [
+export const checkRunRoutes: readonly StandInRoute[] = [
   {
     name: 'POST /repos/{owner}/{repo}/check-runs',
     changes: true,
@@ -101,9 +101,9 @@ export const checkRunRoutes: readonly OutsideRoute[] = [
 
 /** Given members replace the existing ones. */
 function changed(
-  { body, now }: OutsideRequest,
+  { body, now }: StandInRequest,
   run: CheckRun,
-): { readonly run: CheckRun } | { readonly refusal: OutsideReply } {
+): { readonly run: CheckRun } | { readonly refusal: StandInReply } {
   const given = members(body);
   const conclusion = given.conclusion ?? run.conclusion;
   const status = given.conclusion === undefined ? (given.status ?? run.status) : 'completed';
@@ -129,7 +129,7 @@ function changed(
   };
 }
 
-function shown({ url }: OutsideRequest, { id, value: { repository, ...run } }: StoredItem<CheckRun>) {
+function shown({ url }: StandInRequest, { id, value: { repository, ...run } }: StoredItem<CheckRun>) {
   return {
     id,
     ...run,

@@ -1,6 +1,6 @@
 /** Comments on issues and pull requests. */
-import type { OutsideReply, OutsideRequest, OutsideRoute } from '../../outside/route.ts';
-import type { OutsideStore, StoredItem } from '../../outside/store.ts';
+import type { StandInReply, StandInRequest, StandInRoute } from '../../stand-in/route.ts';
+import type { StandInStore, StoredItem } from '../../stand-in/store.ts';
 import { ACTOR, invalid, members, NOT_FOUND, paged, repositoryOf, sliceOf, timeOf } from '../pages.ts';
 
 interface Comment {
@@ -16,10 +16,10 @@ const MAX_BODY_CHARS = 65_536;
 const OF_ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
 const ONE = '/repos/{owner}/{repo}/issues/comments/{comment_id}';
 
-const placeOf = (request: OutsideRequest) =>
+const placeOf = (request: StandInRequest) =>
   `${repositoryOf(request)}#${request.params.issue_number}`.toLowerCase();
 
-export const commentRoutes: readonly OutsideRoute[] = [
+export const commentRoutes: readonly StandInRoute[] = [
   {
     name: `POST ${OF_ISSUE}`,
     changes: true,
@@ -82,17 +82,17 @@ export const commentRoutes: readonly OutsideRoute[] = [
 ];
 
 function withComment(
-  request: OutsideRequest,
-  store: OutsideStore,
-  act: (comment: StoredItem<Comment>) => OutsideReply,
-): OutsideReply {
+  request: StandInRequest,
+  store: StandInStore,
+  act: (comment: StoredItem<Comment>) => StandInReply,
+): StandInReply {
   const comment = store.get<Comment>(KIND, Number(request.params.comment_id));
   const isHere = comment?.value.repository.toLowerCase() === repositoryOf(request).toLowerCase();
   return comment && isHere ? act(comment) : NOT_FOUND;
 }
 
 /** The text of the comment, or a refusal if it is invalid. */
-function bodyIn({ body }: OutsideRequest): string | OutsideReply {
+function bodyIn({ body }: StandInRequest): string | StandInReply {
   const { body: text } = members(body);
   if (typeof text !== 'string' || text.trim() === '')
     return invalid('IssueComment', 'body', 'Body cannot be blank');
@@ -101,7 +101,7 @@ function bodyIn({ body }: OutsideRequest): string | OutsideReply {
   return text;
 }
 
-function shown({ url }: OutsideRequest, { id, value }: StoredItem<Comment>) {
+function shown({ url }: StandInRequest, { id, value }: StoredItem<Comment>) {
   const { repository, issue, body, createdAt, updatedAt } = value;
   return {
     id,
@@ -115,6 +115,6 @@ function shown({ url }: OutsideRequest, { id, value }: StoredItem<Comment>) {
   };
 }
 
-function ok(body: unknown): OutsideReply {
+function ok(body: unknown): StandInReply {
   return { status: 200, body };
 }

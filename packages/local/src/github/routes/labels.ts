@@ -1,6 +1,6 @@
 /** Labels of issues and pull requests. A repository has each label from its first use, as GitHub makes them. */
-import type { OutsideRequest, OutsideRoute } from '../../outside/route.ts';
-import type { OutsideStore, StoredItem } from '../../outside/store.ts';
+import type { StandInRequest, StandInRoute } from '../../stand-in/route.ts';
+import type { StandInStore, StoredItem } from '../../stand-in/store.ts';
 import { invalid, members, repositoryOf } from '../pages.ts';
 
 interface Label {
@@ -13,12 +13,12 @@ const MAX_LABELS = 100;
 const MAX_NAME_CHARS = 50;
 const OF_ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}/labels';
 
-const placeOf = (request: OutsideRequest) =>
+const placeOf = (request: StandInRequest) =>
   `${repositoryOf(request)}#${request.params.issue_number}`.toLowerCase();
 /** GitHub compares names without regard to case. */
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
 
-export const labelRoutes: readonly OutsideRoute[] = [
+export const labelRoutes: readonly StandInRoute[] = [
   {
     name: `POST ${OF_ISSUE}`,
     changes: true,
@@ -67,7 +67,7 @@ function namesIn(body: unknown): string[] | undefined {
   return valid ? (names as string[]) : undefined;
 }
 
-function labelsOf(request: OutsideRequest, store: OutsideStore): StoredItem<Label>[] {
+function labelsOf(request: StandInRequest, store: StandInStore): StoredItem<Label>[] {
   return store.list<Label>(KIND, placeOf(request), { skip: 0, take: MAX_LABELS });
 }
 

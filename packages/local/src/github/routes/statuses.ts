@@ -1,6 +1,6 @@
 /** Statuses of commits: each one that was set is kept, the newest of a context counts. */
-import type { OutsideRequest, OutsideRoute } from '../../outside/route.ts';
-import type { StoredItem } from '../../outside/store.ts';
+import type { StandInRequest, StandInRoute } from '../../stand-in/route.ts';
+import type { StoredItem } from '../../stand-in/store.ts';
 import { ACTOR, invalid, members, paged, repositoryOf, sliceOf, timeOf } from '../pages.ts';
 
 interface Status {
@@ -17,10 +17,10 @@ const MAX_DESCRIPTION_CHARS = 140;
 /** GitHub refuses the next one of a commit and context. */
 const MAX_STATUSES = 1_000;
 
-const placeOf = (request: OutsideRequest, ref: string | undefined) =>
+const placeOf = (request: StandInRequest, ref: string | undefined) =>
   `${repositoryOf(request)}@${ref}`.toLowerCase();
 
-export const statusRoutes: readonly OutsideRoute[] = [
+export const statusRoutes: readonly StandInRoute[] = [
   {
     name: 'POST /repos/{owner}/{repo}/statuses/{sha}',
     changes: true,

@@ -12,28 +12,28 @@ import { createServer } from '@cairn/local-kit/http/node-http';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { Clock } from '@cairn/local-kit/time/clock';
-import type { OutsideFault, RateLimitFault } from './faults.ts';
-import { type Matched, matcher, type OutsideReply, type OutsideRoute } from './route.ts';
-import { type Call, OutsideStore } from './store.ts';
+import type { RateLimitFault, StandInFault } from './faults.ts';
+import { type Matched, matcher, type StandInReply, type StandInRoute } from './route.ts';
+import { type Call, StandInStore } from './store.ts';
 
-export interface OutsideOptions {
+export interface StandInOptions {
   readonly storage: SqliteStorage;
   readonly clock: Clock;
-  readonly routes: readonly OutsideRoute[];
+  readonly routes: readonly StandInRoute[];
   /** Response to an unknown path. */
-  readonly unknown: OutsideReply;
+  readonly unknown: StandInReply;
   /** The answer for a caller without permission; undefined: the call is allowed. */
-  readonly refusal?: (matched: Matched, authorization: string | undefined) => OutsideReply | undefined;
+  readonly refusal?: (matched: Matched, authorization: string | undefined) => StandInReply | undefined;
   /** On every answer. */
   readonly headers?: (now: number) => Readonly<Record<string, string>>;
   /** 0 or absent: any free one. */
   readonly port?: number;
 }
 
-export interface OutsideServer {
+export interface StandInServer {
   readonly url: string;
   /** Injected faults; none at first. `call` of a rule is the name of a route. */
-  readonly faults: Faults<OutsideFault>;
+  readonly faults: Faults<StandInFault>;
   /** The newest calls, the oldest of them first. */
   calls(): readonly Call[];
   /** Number of times each marked call was applied. */
@@ -48,9 +48,9 @@ const MAX_CALLS = 10_000;
 const MARKER = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 const CALLS_PATH = '/__calls';
 
-export async function startOutsideServer(options: OutsideOptions): Promise<OutsideServer> {
-  const store = new OutsideStore(options.storage);
-  const faults = new Faults<OutsideFault>();
+export async function startStandInServer(options: StandInOptions): Promise<StandInServer> {
+  const store = new StandInStore(options.storage);
+  const faults = new Faults<StandInFault>();
   const calls = () => store.calls(MAX_CALLS);
   const applied = () => store.applied(MAX_CALLS);
   const exchange = exchanger({ ...options, store, faults, match: matcher(options.routes), calls, applied });
@@ -79,18 +79,18 @@ export async function startOutsideServer(options: OutsideOptions): Promise<Outsi
   };
 }
 
-type OutsideContext = OutsideOptions &
-  Pick<OutsideServer, 'faults' | 'calls' | 'applied'> & {
-    readonly store: OutsideStore;
+type StandInContext = StandInOptions &
+  Pick<StandInServer, 'faults' | 'calls' | 'applied'> & {
+    readonly store: StandInStore;
     readonly match: ReturnType<typeof matcher>;
   };
 
-function exchanger({ clock, store, faults, match, calls, applied, ...options }: OutsideContext) {
+function exchanger({ clock, store, faults, match, calls, applied, ...options }: StandInContext) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = urlOf(request.socket.address() as AddressInfo);
     const { pathname, searchParams: query } = new URL(request.url ?? '/', url);
     const method = request.method ?? 'GET';
-    const answer = (reply: OutsideReply) =>
+    const answer = (reply: StandInReply) =>
       send(response, { ...reply, headers: { ...options.headers?.(clock.now()), ...reply.headers } });
     // Any page open in a browser on this machine can send requests here; scripts send no origin.
     if (request.headers.origin !== undefined)
@@ -135,7 +135,7 @@ function exchanger({ clock, store, faults, match, calls, applied, ...options }: 
         return fault.kind === 'cut-before' ? void request.socket.destroy() : undefined;
     }
 
-    let reply: OutsideReply | undefined;
+    let reply: StandInReply | undefined;
     store.transaction(() => {
       reply = route.answer({ params, query, body, url, now: clock.now() }, store);
       note(reply.status, route.changes && reply.status < 300);
@@ -151,7 +151,7 @@ function exchanger({ clock, store, faults, match, calls, applied, ...options }: 
 function limited(
   { status, retryAfterS, message = 'API rate limit exceeded' }: RateLimitFault,
   now: number,
-): OutsideReply {
+): StandInReply {
   const headers =
     retryAfterS === undefined
       ? { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.ceil(now / 1000) + 1) }
@@ -182,7 +182,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function send(response: ServerResponse, { status, body, headers }: OutsideReply): void {
+function send(response: ServerResponse, { status, body, headers }: StandInReply): void {
   if (response.headersSent) return;
   const text = typeof body === 'string';
   response.writeHead(status, {

@@ -63,7 +63,7 @@ interface CallRow extends Omit<Call, 'applied' | 'marker' | 'fault'> {
   readonly fault: string | null;
 }
 
-export class OutsideStore {
+export class StandInStore {
   readonly #db: GroupedDatabase<typeof SQL, never>;
 
   constructor(storage: SqliteStorage) {

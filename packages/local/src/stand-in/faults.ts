@@ -10,7 +10,7 @@ export type RateLimitFault = {
   readonly message?: string;
 };
 
-export type OutsideFault =
+export type StandInFault =
   /** Answers late. */
   | { readonly kind: 'latency'; readonly ms: number }
   /** Answers with this status; nothing is applied. */

@@ -1,7 +1,7 @@
 /** Routes of a stand-in for an external service, named as in its documentation. Owns their matching. */
-import type { OutsideStore } from './store.ts';
+import type { StandInStore } from './store.ts';
 
-export interface OutsideRequest {
+export interface StandInRequest {
   /** The parts of the path in braces, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -13,30 +13,30 @@ export interface OutsideRequest {
   readonly now: number;
 }
 
-export interface OutsideReply {
+export interface StandInReply {
   readonly status: number;
   /** JSON; a text is sent as it is. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface OutsideRoute {
+export interface StandInRoute {
   /** E.g. `POST /repos/{owner}/{repo}/issues/{issue_number}/comments`. */
   readonly name: string;
   /** A successful call counts as applied. */
   readonly changes: boolean;
   /** Runs inside a transaction. */
-  answer(request: OutsideRequest, store: OutsideStore): OutsideReply;
+  answer(request: StandInRequest, store: StandInStore): StandInReply;
 }
 
 export interface Matched {
-  readonly route: OutsideRoute;
+  readonly route: StandInRoute;
   readonly params: Readonly<Record<string, string>>;
 }
 
 export type RouteMatcher = (method: string, pathname: string) => Matched | undefined;
 
-export function matcher(routes: readonly OutsideRoute[]): RouteMatcher {
+export function matcher(routes: readonly StandInRoute[]): RouteMatcher {
   const patterns = routes.map((route) => {
     const [method = '', path = ''] = route.name.split(' ');
     const source = path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
