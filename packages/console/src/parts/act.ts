@@ -1,4 +1,4 @@
-/** A change in its two forms, made together so that both say the same: as it is sent, and as the command line says it. */
+/** A change as a request and as a command, made together so that both agree. */
 import type { ChangingMethod, PathWith, Planned } from '../api/client.ts';
 
 export interface PlannedAct<M extends ChangingMethod, P extends PathWith<M>> {
@@ -7,7 +7,7 @@ export interface PlannedAct<M extends ChangingMethod, P extends PathWith<M>> {
   readonly cli: readonly string[];
 }
 
-/** The typed reason as it is sent; an empty one is left out. */
+/** The typed reason for the request; an empty one is left out. */
 export function reasonOf(typed: string): { readonly reason?: string } {
   const reason = typed.trim();
   return reason === '' ? {} : { reason };

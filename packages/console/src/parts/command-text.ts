@@ -18,7 +18,7 @@ export function cliText(words: readonly string[]): string {
   return ['npx cairn', ...words.map(quoted)].join(' ');
 }
 
-/** As one word of a shell, whatever is in it. */
+/** Quotes a text as one word of a shell. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

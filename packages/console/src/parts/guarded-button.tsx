@@ -1,4 +1,4 @@
-/** Buttons for what takes a role: who has a lesser one sees them, and why they do nothing. */
+/** Buttons for actions that require a role: without it they are disabled and show the reason. */
 import { type ReactNode, useId } from 'react';
 import { type Role, useMay, useSession } from '../session/session.ts';
 

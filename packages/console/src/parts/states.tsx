@@ -54,7 +54,7 @@ export function NothingHere() {
   );
 }
 
-/** More than these are a matter for the health of the installation, not of a run. */
+/** Most damaged runs that are named; more are a problem of the installation. */
 const MOST = 5;
 
 /** Runs that a list leaves out since their documents are damaged: named, with the way to what can be done about it. */

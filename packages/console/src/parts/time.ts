@@ -1,4 +1,4 @@
-/** Times and lengths of time as people read them. Pure; `now` is given. Times are ISO strings, lengths milliseconds. */
+/** Formats times and durations. Pure; `now` is a parameter. Times are ISO strings, durations milliseconds. */
 
 const UNITS = [
   ['d', 86_400_000],
@@ -62,7 +62,7 @@ const PARTS = {
   time: { timeStyle: 'long' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
-/** To make one takes longer than all that a page does with it. */
+/** Cached, because creating a formatter takes longer than all that a page formats with it. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatted(at: Date, part: keyof typeof PARTS, timeZone: string | undefined): string {

@@ -1,4 +1,4 @@
-/** A list that the API gives page by page, loaded as far as it is looked at, and kept as it is while what it lists goes on. */
+/** A paged list of the API, loaded as far as it is scrolled, and kept up to date. */
 import { type InfiniteData, type QueryKey, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 
@@ -14,7 +14,7 @@ interface PagesOf<P extends FetchedPage> {
   readonly version?: unknown;
   /** Items never change and come at the end, so that only the last page is read again; otherwise all that are loaded are. */
   readonly isAppendOnly?: boolean;
-  /** The loaded pages are read again at this interval too, where nothing tells of new items; ms. */
+  /** The loaded pages are read again at this interval too, where nothing reports new items; ms. */
   readonly rereadMs?: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Pages<P extends FetchedPage> {
   again(): void;
 }
 
-/** However fast it goes on, it is read again at most so often. */
+/** Least time between two reads, ms. */
 const REREAD_MS = 1_500;
 
 export function usePages<P extends FetchedPage>(options: PagesOf<P>): Pages<P> {

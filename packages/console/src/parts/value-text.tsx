@@ -1,6 +1,6 @@
 /**
- * A text from data. Owns that it is inert: set apart from the direction of the page, unseen characters shown, and never so
- * long that the page stalls.
+ * A text from data, made harmless: isolated from the direction of the page, with invisible characters shown, and bounded
+ * in length.
  */
 import { useMemo, useState } from 'react';
 import { bytesOf, headOf, piecesOf, sizeWords, visibleText } from './visible-text.ts';

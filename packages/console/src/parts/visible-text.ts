@@ -1,6 +1,6 @@
 /**
- * Text of others as it may stand on the page: what would reorder it, hide in it or steer a terminal becomes something one
- * sees. Pure. Must not be used for what is copied or sent: that stays as it is.
+ * Text from data for display: characters that reorder it, are invisible or control a terminal are made
+ * visible. Pure. Must not be used for text that is copied or sent, which stays unchanged.
  */
 
 /**

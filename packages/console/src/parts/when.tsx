@@ -1,4 +1,4 @@
-/** A time beside which the clock goes on: how long ago, and on hovering when exactly, here and in UTC. */
+/** A relative time that is updated, with the exact time on hovering, local and in UTC. */
 import { type PointerEvent, useContext, useSyncExternalStore } from 'react';
 import { deviceNow } from '../api/device-clock.ts';
 import { SessionContext } from '../session/session.ts';

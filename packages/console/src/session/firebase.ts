@@ -50,7 +50,7 @@ const credentialOf =
   () =>
     user.getIdToken();
 
-/** An error of Firebase as text. It does not say which of e-mail and password was wrong, on purpose. */
+/** An error of Firebase as text. On purpose it does not reveal which of e-mail and password was wrong. */
 function refusal(error: unknown): ApiError {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   const isWrong = /invalid-credential|wrong-password|user-not-found|invalid-email/.test(code);

@@ -1,6 +1,6 @@
 /**
- * Lets nobody in who is not known. On the local cloud the development key opens the console at once; elsewhere whoever looks
- * gives an API key or signs in as a Firebase user.
+ * Requires a sign-in. On the local cloud the development key signs in automatically; elsewhere with an API key
+ * or as a Firebase user.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
@@ -90,7 +90,7 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
   }
 }
 
-/** In the words of a person who signs in: the API speaks of the header. */
+/** Written for a person who signs in: the API's own text names the header. */
 const UNKNOWN = new ApiError({
   status: 401,
   code: 'UNAUTHENTICATED',

@@ -1,5 +1,5 @@
 /**
- * The view is in the address: filters, tabs and what is selected are values of its query, so that a link, a reload and the
+ * Keeps the view in the address: filters, tabs and the selection are values of its query, so that a link, a reload and the
  * browser's Back show the same. Must not: change the path (that is `navigate`'s) or keep a copy of a value.
  */
 import { useCallback, useMemo } from 'react';

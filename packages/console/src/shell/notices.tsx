@@ -6,11 +6,11 @@ import { duration, roughly } from '../parts/time.ts';
 import { useNow } from '../parts/when.tsx';
 import { useReached, useSession } from '../session/session.ts';
 
-/** A request that was lost once is nothing yet. */
+/** A single lost request is not reported. */
 const PATIENCE_MS = 3_000;
 /** While nothing answers it is asked so often whether it does again. */
 const PROBE_MS = 3_000;
-/** Less does not mislead who reads minutes. */
+/** A smaller offset does not matter for times in minutes. */
 const MOST_OFFSET_MS = 60_000;
 
 export function Notices() {

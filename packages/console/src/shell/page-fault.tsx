@@ -1,6 +1,6 @@
 /**
- * Stands in the place of a page that broke or could not be fetched, so that what stands around it stays. A page that was
- * open while the console was deployed anew asks for files that are gone.
+ * Shown instead of a page that failed or could not be fetched, so that the frame of the page stays. A page that was open
+ * during a deployment of the console requests files that are gone.
  */
 import { Component, type ReactNode } from 'react';
 import { useReached } from '../session/session.ts';

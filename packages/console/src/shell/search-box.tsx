@@ -1,4 +1,4 @@
-/** Finds a run by what a person has in hand; `/` leads here from anywhere. */
+/** The search field for runs; `/` moves the focus here. */
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useQueryState } from './address.ts';

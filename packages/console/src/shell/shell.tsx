@@ -73,7 +73,7 @@ function useTitle(location: string): void {
   }, [location]);
 }
 
-/** Moves a focus that went with its page to the new one: Tab continues there, and a screen reader reads it. */
+/** Moves the focus to a new page after the old one is gone: Tab continues there, and a screen reader reads it. */
 function useFocusOfPage(location: string, content: RefObject<HTMLElement | null>): void {
   const before = useRef(location);
   useEffect(() => {

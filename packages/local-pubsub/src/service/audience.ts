@@ -1,6 +1,6 @@
 /**
- * Tells publishers of this machine whether anybody takes what they publish to a topic, by frames only: a message that nobody takes is gone
- * when it is published, so they need not send it. Told before the call that changed it is answered.
+ * Informs publishers of this machine whether a topic has subscribers, by frames only: a message without subscribers is dropped
+ * when it is published, so they need not send it. Sent before the call that changed it is answered.
  */
 import type { EventEmitter } from 'node:events';
 import type { ServedService } from '@cairn/local-kit/wire/frame-server';
@@ -22,7 +22,7 @@ export class Audience {
     this.#has = has;
   }
 
-  /** To be called after each change of subscriptions, topics and snapshots. */
+  /** Call after each change of subscriptions, topics and snapshots. */
   changed(): void {
     for (const [watcher, watched] of this.#watchers) {
       const has = this.#has(watched.topic);

@@ -32,7 +32,7 @@ export interface BrokerOptions {
   readonly pushers: Pushers;
   /** Never the same twice, not even after a restart. */
   readonly freshGeneration: () => string;
-  /** Does what delivers a message once its publisher has heard of its id. */
+  /** Runs the delivery of a message after its publisher received the id. */
   readonly afterAnswer: (deliver: () => void) => void;
 }
 
@@ -157,7 +157,7 @@ export class Broker {
     return feed;
   }
 
-  /** One that a subscriber may take from. @throws PubsubError */
+  /** A subscription that can be pulled from. @throws PubsubError */
   attached(name: string): Feed {
     const feed = this.feed(name);
     if (feed.config.detached) throw precondition('Subscription is detached.');
@@ -216,7 +216,7 @@ export class Broker {
     feed.reload();
   }
 
-  /** Nothing is pushed any longer; calls are still served. */
+  /** Stops pushing; calls are still served. */
   quiesce(): void {
     this.#started = false;
     this.#cancelSweep();

@@ -1,6 +1,6 @@
 /**
- * One active subscription: its backlog, its receivers, and its timer. Owns the distribution; the store is told the
- * results of deliveries, the broker dead letters.
+ * One active subscription: its backlog, its receivers, and its timer. Owns the distribution; reports the
+ * results of deliveries to the store, dead letters to the broker.
  */
 import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import { type Acknowledgement, Backlog, type Delivery } from '../model/backlog.ts';
@@ -22,10 +22,10 @@ export interface Received {
 export interface FeedReceiver {
   readonly consumer: Consumer;
   leaseMs(): number;
-  /** False: give nothing now. When that changes it calls `pump`. */
+  /** False: deliver nothing now. It calls `pump` when that changes. */
   ready(): boolean;
   receive(received: readonly Received[]): void;
-  /** The subscription's configuration is another now. */
+  /** The configuration of the subscription changed. */
   configured?(config: SubscriptionConfig): void;
   /** The subscription is gone, or no longer to be received from; it is detached already. */
   ended(error: PubsubError): void;
@@ -46,9 +46,9 @@ export interface FeedOptions {
 /** Results for the ids of one call. */
 export interface Settled {
   readonly done: readonly string[];
-  /** Good for nothing (any more). */
+  /** Invalid or expired. */
   readonly invalid: readonly string[];
-  /** An earlier message of the key is still out: to be tried again. */
+  /** An earlier message of the key is still outstanding: to be retried. */
   readonly unordered: readonly string[];
 }
 

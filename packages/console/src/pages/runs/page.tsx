@@ -1,6 +1,6 @@
 /**
- * The runs of the tenant: found by what a person has in hand (`?q=`), or listed as they are, live. Which of them is in the
- * address.
+ * The runs of the tenant: results of a search (`?q=`), or the live list. The address
+ * decides.
  */
 import { useQueryState } from '../../shell/address.ts';
 import { ListView } from './list/list-view.tsx';

@@ -1,6 +1,6 @@
 /**
- * A run as a row of the list: the little of a summary that is shown, cut to what a row can show, so that ten thousand rows
- * may be passed by. Pure.
+ * A run as a row of the list: the shown members of a summary, truncated, so that ten thousand rows fit in
+ * memory. Pure.
  */
 import { stepKey } from '@cairn/client';
 import type { ItemOf } from '../../api/client.ts';
@@ -155,7 +155,7 @@ function cut(text: string): string {
   return text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS)}…`;
 }
 
-/** Whatever else an address from data would do, it does not become a link. */
+/** Other schemes from data do not become links. */
 function webAddress(text: string | undefined): string | undefined {
   return text !== undefined && /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
 }

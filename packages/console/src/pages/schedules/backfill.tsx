@@ -1,4 +1,4 @@
-/** Starts the runs of slots that lie in the past; says first how many there are. */
+/** Starts the runs of past slots, after showing their number. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-/** Makes a schedule, or changes one. */
+/** Form that creates or changes a schedule. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';

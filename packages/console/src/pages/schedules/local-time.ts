@@ -1,6 +1,6 @@
 /**
- * Between times of the API (ISO, UTC) and those of people: fields for a date and a time speak of the time where the browser is,
- * slots of that of their schedule. Pure.
+ * Converts times of the API (ISO, UTC) for display and input: date and time fields use the time zone of the browser,
+ * slots that of their schedule. Pure.
  */
 
 const MINUTE_MS = 60_000;
@@ -11,13 +11,13 @@ export function localOf(at: number): string {
   return shifted.toISOString().slice(0, 16);
 }
 
-/** Undefined where it is no time. */
+/** Undefined if it is not a valid time. */
 export function isoOf(local: string): string | undefined {
   const at = new Date(local);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
-/** `Mon, 23 Nov 2026, 03:30`; as it came where the browser does not know the zone. */
+/** `Mon, 23 Nov 2026, 03:30`; unchanged if the browser does not know the zone. */
 export function inZone(iso: string, timezone: string): string {
   try {
     return new Intl.DateTimeFormat('en-GB', {

@@ -1,4 +1,4 @@
-/** One schedule in full: the slots ahead, how the last went, its input, and what can be done with it. */
+/** One schedule: next slots, last outcome, input and actions. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';

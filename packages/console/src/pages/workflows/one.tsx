@@ -1,4 +1,4 @@
-/** One workflow: the plan of each version, which runs still need it, what starts it; to start, pause and let go on. */
+/** One workflow: the plan of each version, the runs that still need it, its triggers; actions to start, pause and unpause. */
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
@@ -108,7 +108,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: ListedWorkflow })
   );
 }
 
-/** The definition is not what its version was: no run is started on it, and those of before wait for what it was. */
+/** The definition changed within its version: no run starts on it, and earlier runs wait for the earlier definition. */
 function Changed({ what: [first] }: { readonly what: readonly string[] }) {
   return (
     <>
@@ -155,7 +155,7 @@ function Plan({ version: { planVersion, steps, on } }: { readonly version: Workf
 
 type WorkflowStep = NonNullable<WorkflowVersion['steps']>[number];
 
-/** A step of a plan: of no run, so its kind stands where its state would be. */
+/** A step of a plan without a run: shows its kind instead of its state. */
 function planView({ id, kind, needs }: WorkflowStep): StepView {
   const nothing = {
     seq: undefined,

@@ -3,7 +3,7 @@ import { copyWords, useCopy } from './use-copy.ts';
 
 interface CopyButtonProps {
   readonly children: string;
-  /** Made when it is pressed: it may be large. */
+  /** Called on the click, because the text may be large. */
   text(): string;
 }
 

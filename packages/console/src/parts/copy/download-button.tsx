@@ -2,7 +2,7 @@
 
 interface DownloadButtonProps {
   readonly file: string;
-  /** Made when it is pressed: it may be large. */
+  /** Called on the click, because the text may be large. */
   text(): string;
 }
 

@@ -1,4 +1,4 @@
-/** Puts a text on the clipboard, exactly as it is, and knows what became of it: a browser may refuse. */
+/** Copies a text to the clipboard, and reports the outcome: a browser may refuse. */
 import { useState } from 'react';
 
 export type Copied = 'none' | 'copied' | 'refused';
@@ -6,7 +6,7 @@ export type Copied = 'none' | 'copied' | 'refused';
 export function useCopy(): {
   readonly outcome: Copied;
   copy(text: string): void;
-  /** It was a while ago. */
+  /** The last copy was some time ago. */
   forget(): void;
 } {
   const [outcome, setOutcome] = useState<Copied>('none');

@@ -1,4 +1,4 @@
-/** When a schedule is due: in words where there are some, and as its line. */
+/** The cron expression of a schedule, with a description if there is one. */
 
 import { visibleText } from '../visible-text.ts';
 import { cronWords } from './words.ts';

@@ -1,4 +1,4 @@
-/** Cron lines in words, for who does not read them. Pure. */
+/** Describes cron expressions in words. Pure. */
 import cronstrue from 'cronstrue';
 
 const FIELDS = 5;

@@ -1,6 +1,6 @@
 /**
- * One change, from the form to its answer: shows what would be sent, sends it once however often the button is pressed, and
- * says what came of it. The fields are the caller's.
+ * One change, from the form to its answer: shows the request, sends it once however often the button is pressed, and
+ * shows the result. The caller provides the fields.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -15,7 +15,7 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
   readonly title: string;
   /** Text of the button. */
   readonly verb: string;
-  /** It cannot be taken back. */
+  /** It cannot be undone. */
   readonly danger?: boolean;
   /** The request; undefined while the form is incomplete. */
   readonly act: PlannedAct<M, P> | undefined;
@@ -96,7 +96,7 @@ function FocusedFailure({ error }: { readonly error: unknown }) {
   );
 }
 
-/** The same content again is the same request; another content is another one. */
+/** The same content is the same request (same idempotency key); other content is another request. */
 function useKeyPerContent(): (content: unknown) => string {
   const keys = useRef(new Map<string, string>());
   return (content) => {

@@ -1,4 +1,4 @@
-/** Two JSON values against each other: only what differs, beside each other or one below the other. */
+/** Differences of two JSON values, side by side or one below the other. */
 import { Fragment, useMemo, useState } from 'react';
 import { Text } from '../value-text.tsx';
 import { difference, type JsonChange, MOST_CHANGES } from './diff.ts';

@@ -19,7 +19,7 @@ export interface Difference {
   readonly isCut: boolean;
 }
 
-/** More than a person reads; the values themselves can be looked at. */
+/** More than a person reads; the values themselves can be opened. */
 export const MOST_CHANGES = 1_000;
 
 /** Still to be compared. */

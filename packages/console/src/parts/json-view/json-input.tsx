@@ -1,4 +1,4 @@
-/** A field for JSON. Says where it is none as it is typed; the value is the caller's only while it is one. */
+/** A field for JSON. Shows the position of errors while typing; reports the value only while it is valid. */
 import { useId, useMemo, useRef } from 'react';
 import { escapedJson, visibleText } from '../visible-text.ts';
 import { readJson } from './json-text.ts';

@@ -1,6 +1,6 @@
 /**
- * JSON that a person types: the value, or where and why it is none. Pure. Browsers word and place their errors each in their
- * own way, so the place is found here.
+ * Parses JSON that a person types: the value, or position and reason of the error. Pure. Browsers report errors
+ * differently, so the position is found here.
  */
 
 export type ParsedJson =

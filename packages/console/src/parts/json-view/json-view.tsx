@@ -1,6 +1,6 @@
 /**
- * Any JSON value, to be read: opened branch by branch, searched, copied. Owns that a value of many megabytes does not stall
- * the page, and that nothing in it is anything but text.
+ * Viewer of any JSON value: opened branch by branch, searched, copied. A value of many megabytes must not stall
+ * the page, and everything in it is shown as text.
  */
 import { useId, useMemo, useState } from 'react';
 import { CopyButton } from '../copy/copy-button.tsx';
@@ -14,7 +14,7 @@ import './json-view.css';
 
 /** Rows that are open at first. */
 const FIRST_ROWS = 30;
-/** A value of fewer rows is seen at a glance. */
+/** A value of fewer rows needs no search. */
 const SEARCHED_FROM = 15;
 /** Rows that "Open more" opens: quick to render, and more than one reads. */
 const MORE_ROWS = 5_000;

@@ -1,12 +1,12 @@
 /** Finds text in a JSON value: in names of members, and in texts, numbers and the like as they read. Pure. */
 import { ancestorsOf, isBranch, madeChildrenOf, type TreeNode } from './tree.ts';
 
-/** Nodes between two breaths: some ten milliseconds. */
+/** Nodes between two pauses: some ten milliseconds. */
 const BREATH = 10_000;
 /** More hits than anybody steps through. */
 const MOST_HITS = 1_000;
 
-/** Yields each hit, from the top, and undefined now and then, where the caller may pause. */
+/** Yields each hit, from the top, and undefined where the caller may pause. */
 export function* hitsOf(root: TreeNode, wanted: string): Generator<TreeNode | undefined> {
   const needle = wanted.toLowerCase();
   const ahead: TreeNode[] = [root];

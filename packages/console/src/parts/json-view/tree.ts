@@ -1,6 +1,6 @@
 /**
- * A JSON value as a tree that is opened bit by bit: nothing below a closed branch is looked at, and a branch of many members
- * opens into ranges of them. Pure; made for values as large as the API gives.
+ * A JSON value as a tree that is opened lazily: nothing below a closed branch is read, and a branch of many members
+ * opens into ranges. Pure; for values as large as the API returns.
  */
 
 export interface TreeNode {
@@ -50,7 +50,7 @@ export function childrenOf(node: TreeNode): readonly TreeNode[] {
   return known;
 }
 
-/** The same without keeping them, for who passes over all of a large value. */
+/** The same without caching, for passes over a large value. */
 export function madeChildrenOf(node: TreeNode): readonly TreeNode[] {
   const from = node.range?.from ?? 0;
   const to = node.range?.to ?? sizeOf(node.value);

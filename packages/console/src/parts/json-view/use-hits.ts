@@ -1,4 +1,4 @@
-/** The search in a large value, a piece at a time, so that the page goes on. */
+/** Searches a large value in pieces, so that the page stays responsive. */
 import { useEffect, useState } from 'react';
 import { hitsOf } from './search.ts';
 import type { TreeNode } from './tree.ts';

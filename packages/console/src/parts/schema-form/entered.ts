@@ -1,4 +1,4 @@
-/** The entries of a person for a schema, in a form or as JSON, and the value they stand for. Pure. */
+/** The entries of a person for a schema, in a form or as JSON, and their value. Pure. */
 import { readJson } from '../json-view/json-text.ts';
 import { escapedJson } from '../visible-text.ts';
 import {
@@ -28,7 +28,7 @@ export interface EnteredForm {
   readonly typed: Typed;
   readonly jsonText: string;
   readonly issues: readonly FieldIssue[];
-  /** Absent: it cannot be sent as it stands. */
+  /** Absent: it cannot be sent yet. */
   readonly value?: unknown;
   readonly hasValue: boolean;
 }

@@ -1,4 +1,4 @@
-/** From where a successor goes on: the usual place, a step, or a checkpoint. */
+/** Where a successor starts: the default, a step, or a checkpoint. */
 import { useId } from 'react';
 import { checkpointWords } from '../checkpoints/made-by.ts';
 import type { RunEvent } from '../live/events.ts';

@@ -1,4 +1,4 @@
-/** Another input for a fork: that of the run, to be changed. */
+/** Another input for a fork, initially that of the run. */
 import { useQuery } from '@tanstack/react-query';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
@@ -13,7 +13,7 @@ interface OtherInputProps {
   onText(text: string | undefined): void;
 }
 
-/** A field with more stalls the page as one types. */
+/** A larger text makes typing slow. */
 const MOST_EDITED_BYTES = 512 * 1024;
 
 export function OtherInput({ run, text, onText }: OtherInputProps) {

@@ -23,7 +23,7 @@ export interface Chosen {
   readonly carries: boolean;
 }
 
-/** Undefined while the other input is none. */
+/** Undefined while the other input is invalid. */
 export function previewBody({ mode, from, input, planVersion, carries }: Chosen): PreviewBody | undefined {
   const where = {
     from,

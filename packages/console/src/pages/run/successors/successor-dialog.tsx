@@ -1,6 +1,6 @@
 /**
- * The form for a run made of this one: what is chosen, what would happen, and then the button. What is sent is what was
- * previewed, or the button cannot be pressed.
+ * The form for a successor of the run: choices, preview and button. The button is enabled only while the preview matches the
+ * choices.
  */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -34,7 +34,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
   const [carries, setCarries] = useState(false);
   const [text, setText] = useState<string>();
   const input = useMemo(() => (text === undefined ? undefined : readJson(text)), [text]);
-  // A run that has not ended goes on as itself: there is nothing to choose.
+  // A run that has not ended is continued itself, without choices.
   const [isItself] = useState(!isFinal(run.status));
   const from = fromOf(place);
   const foreseen = usePreview(run.id, previewBody({ mode, from, input, planVersion, carries }));

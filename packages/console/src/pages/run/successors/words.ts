@@ -27,7 +27,7 @@ const WHY: Readonly<Record<NonNullable<Step['why']>, string>> = {
   changed: 'its inputs changed',
 };
 
-/** A set that runs also tells how many of its items are reused. */
+/** A set that runs also shows how many of its items are reused. */
 export function stepWords({ action, why, from, items = 0, revision }: Step): Words {
   if (action === 'reused') {
     const because = from ? `as recorded at checkpoint ${from.checkpoint}` : 'as recorded';

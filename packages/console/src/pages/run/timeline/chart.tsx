@@ -255,7 +255,7 @@ function Bars({ span, next, scale, to }: BarsProps) {
   );
 }
 
-/** In words, below: lines alone say nothing to who does not know them. */
+/** The legend below the chart. */
 function Moments({ life: { moments, from } }: { readonly life: Life }) {
   if (moments.length === 0) return null;
   return (

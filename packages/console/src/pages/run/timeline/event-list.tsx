@@ -1,4 +1,4 @@
-/** The events of a run, a line each: when, and what in words. */
+/** The events of a run, one line each: time and text. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { duration } from '../../../parts/time.ts';

@@ -1,4 +1,4 @@
-/** The life of a run over time, from its events: who drove it when, and the moments that changed its course. Pure. */
+/** The timeline of a run from its events: its dispatches, and the moments that changed its course. Pure. */
 import { known, type Run, type RunEvent, stepIdOf } from '../live/events.ts';
 import { isOperation, itemText, turnsOf } from '../live/operations.ts';
 import type { StepHistory, TimelineSpan } from '../live/span.ts';
@@ -7,7 +7,7 @@ import type { StepHistory, TimelineSpan } from '../live/span.ts';
 export interface Drive {
   readonly epoch: number;
   readonly from: number;
-  /** Absent while it lasts; of one that died, its last sign of life. */
+  /** Absent while it lasts; for a dispatch that died, its last heartbeat. */
   readonly to?: number;
   readonly end: 'open' | 'let_go' | 'suspended' | 'died' | 'ended';
 }

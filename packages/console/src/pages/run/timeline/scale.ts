@@ -1,6 +1,6 @@
 /**
- * From time to place and back. Pure. Where nothing happens for long, as while a person sleeps over a question, the time is
- * compressed to a gap, so that seconds of work beside days of waiting can still be seen.
+ * Maps times to positions and back. Pure. Long times without events, for example while a question is open, are
+ * compressed to a gap, so that seconds of work beside days of waiting stay visible.
  */
 
 import { duration } from '../../../parts/time.ts';
@@ -11,7 +11,7 @@ export interface Interval {
 }
 
 export interface Segment extends Interval {
-  /** Places from 0 to 1. */
+  /** Positions from 0 to 1. */
   readonly start: number;
   readonly end: number;
   /** Compressed. */
@@ -29,7 +29,7 @@ const MOST_GAPS = 0.4;
 export class Scale {
   readonly segments: readonly Segment[];
 
-  /** @param busy in which something happens; empty: nothing is compressed */
+  /** @param busy spans with events; empty: nothing is compressed */
   constructor(whole: Interval, busy: readonly Interval[]) {
     this.segments = segmentsOf({ from: whole.from, to: Math.max(whole.to, whole.from + 1) }, busy);
   }

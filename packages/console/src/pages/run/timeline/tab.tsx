@@ -1,4 +1,4 @@
-/** The attempts and waits of each step over time, the dispatches above them, and the same as a list of words. */
+/** The attempts and waits of each step over time, with the dispatches above, and the same as a list of events. */
 import { useEffect, useState } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';

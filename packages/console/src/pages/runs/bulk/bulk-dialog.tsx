@@ -38,7 +38,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   const done = included.filter(({ sent }) => sent?.at === 'done').length;
   const hasBegun = bulk.stage === 'sending' || bulk.stage === 'over';
   const close = () => {
-    // Under way: the first attempt to leave stops it, so that what came of it is seen.
+    // While it runs, the first attempt to close stops it, so that its outcome is seen.
     if (bulk.stage === 'sending') return bulk.stop();
     if (hasBegun) void queries.invalidateQueries();
     onClose(hasBegun);

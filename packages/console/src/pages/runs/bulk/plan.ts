@@ -17,7 +17,7 @@ export type TargetDecision =
   | { readonly isIncluded: true; readonly what: string; readonly question?: AnsweredQuestion }
   | { readonly isIncluded: false; readonly why: string };
 
-/** The approval that is given: one that is asked later is not. */
+/** The approval that is given: later questions are not answered. */
 export type AnsweredQuestion = Pick<BulkResult, 'stepId' | 'waitId'>;
 
 /** Statuses that the change is for: of all runs that match, others are not checked. */

@@ -1,6 +1,6 @@
 /**
- * One change of many runs, from finding out which to the outcome of each. Owns its stages, and that all requests are of one batch for as long as
- * the dialog is open: sent again, a request changes no run twice.
+ * One change of many runs, from their selection to the outcome of each. Owns its stages. All requests belong to one batch as long as
+ * the dialog is open, so a repeated request changes no run twice.
  */
 import { type BulkResult, Refusal, type Sent, sendBulk } from '@cairn/client';
 import { useEffect, useRef, useState } from 'react';
@@ -35,7 +35,7 @@ export interface Bulk {
   /** Names this change, in its requests. */
   readonly batch: string;
   send(reason: string | undefined): void;
-  /** Sends no more; requests under way finish. */
+  /** Stops sending; current requests finish. */
   stop(): void;
 }
 

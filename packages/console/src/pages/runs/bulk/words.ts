@@ -1,4 +1,4 @@
-/** The sentences of the dialog that changes many runs: how many, and what becomes of them. Pure. */
+/** Texts of the dialog that changes many runs: counts and outcomes. Pure. */
 import { MOST_CHOSEN } from '../selection.ts';
 import { type BulkMode, counted } from './plan.ts';
 import type { BulkStage } from './use-bulk.ts';

@@ -23,7 +23,7 @@ const TYPED_MS = 400;
 
 interface FilterBarProps {
   readonly filter: RunListFilter;
-  /** The rows are what one came for: counts and choices are asked for after them. */
+  /** Counts and choices are requested after the rows, which matter most. */
   readonly isListRead: boolean;
   readonly span: SpanWord | undefined;
   /** Beside the fields. */

@@ -4,7 +4,7 @@ import type { RunRow } from '../row.ts';
 
 export type RunStatusName = Answer<'RunStarted'>['status'];
 
-/** In the order in which a run meets them. */
+/** In the order of a run's life. */
 export const STATUSES = [
   'pending',
   'running',
@@ -112,7 +112,7 @@ export function spanOf(search: string): SpanWord | undefined {
   return isSpan(word) ? word : undefined;
 }
 
-/** The start of the span, in full minutes so that it stays the same while one looks. @param now epoch ms */
+/** The start of the span, in full minutes so that it does not change on every render. @param now epoch ms */
 export function startOf(span: SpanWord, now: number): string {
   return new Date(Math.floor((now - SPANS[span].ms) / MINUTE_MS) * MINUTE_MS).toISOString();
 }

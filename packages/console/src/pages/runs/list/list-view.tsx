@@ -137,7 +137,7 @@ export function ListView() {
     </div>
   );
 
-  /** Chosen a while ago, a run may stand elsewhere by now. */
+  /** A run may have changed its status since it was selected. */
   function asShown(chosen: Selection): Selection {
     const now = (row: RunRow) => list.sections.at(list.sections.indexOf(row.id)) ?? row;
     return new Map([...chosen].map(([id, row]) => [id, now(row)]));

@@ -1,7 +1,7 @@
 /**
- * The newest rows of the list under what the stream tells of them. Pure.
+ * Applies the events of the stream to the newest rows of the list. Pure.
  *
- * The stream tells of the newest `limit` runs that match, of a page no more. A run that is `gone` has either been pushed out by
+ * The stream reports the newest `limit` matching runs only. A run that is `gone` has either been pushed out by
  * newer ones, and then still belongs into the list, or does not match any more. Which of the two is seen when all that was
  * events at once is known: pushed out is only what is older than all of a full set.
  */
@@ -36,7 +36,7 @@ export function liveAfter(live: Live, events: readonly LiveHeadEvent[]): Live {
 export interface Head {
   /** Newest first, without a gap. */
   readonly rows: readonly RunRow[];
-  /** Runs are missing between these rows and the stream: the rows must be read anew. */
+  /** Runs are missing between these rows and the stream: the rows must be read again. */
   readonly hasGap: boolean;
 }
 

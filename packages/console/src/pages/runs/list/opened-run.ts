@@ -1,4 +1,4 @@
-/** The run that was opened last from the list: who comes back continues at its row. Not kept over a reload. */
+/** The run that was opened last from the list: Back returns to its row. Not kept over a reload. */
 let opened: string | undefined;
 
 export function openedRun(): string | undefined {

@@ -1,4 +1,4 @@
-/** One run as a row. Whatever it shows of others is text, set apart from the page. */
+/** One run as a row. Values from data are isolated text. */
 import { memo } from 'react';
 import { Link } from 'wouter';
 import { copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
@@ -23,7 +23,7 @@ export const COLUMNS = [
   { name: 'c-now', title: 'Now' },
 ] as const;
 
-/** `run_` and enough to tell apart what stands on one page. */
+/** `run_` and enough characters to distinguish the rows of one page. */
 const SHORT_ID = 14;
 
 export function rowElementId(id: string): string {
@@ -80,7 +80,7 @@ export function RowView({ row, index, top, isActive, isChosen, onToggle, onActiv
   );
 }
 
-/** The click tells whether Shift was held. */
+/** The event says whether Shift was held. */
 function nothing(): void {}
 
 const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {

@@ -1,5 +1,5 @@
 /**
- * The pages as one list: how long it is, and which row stands at which place, whether it is in memory or not. Pure.
+ * The pages as one list: its length, and the row at each index, in memory or not. Pure.
  *
  * Pages move against each other: one that is read anew may reach into the next, since of the runs it had some match no more.
  */

@@ -1,6 +1,6 @@
 /**
- * The newest rows: read once, then moved by the stream. Owns that rows which newer ones push out stay in the list, and that
- * the list is read anew where that cannot be (a gap, too many).
+ * The newest rows: read once, then updated by the stream. Rows that newer ones push out stay in the list; after a gap, or
+ * with too many rows, the list is read again.
  */
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
@@ -39,8 +39,8 @@ export interface FirstPage {
 }
 
 /**
- * @param filter the same object while it says the same
- * @param isAtTop whether the first rows are looked at, so that the list may begin anew
+ * @param filter the same object while it does not change
+ * @param isAtTop true if the first rows are in view, so that the list may be read again
  */
 export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): FirstPage {
   const { api } = useSession();
@@ -153,7 +153,7 @@ export async function readPage(api: Api, { filter, cursor, signal }: RunPageRequ
   return { rows: items.map(rowOf), next, unreadable };
 }
 
-/** Asks for new counts a while after each call, also after one that came while the last was waited for. */
+/** Requests new counts some time after each call, also for a call during the last request. */
 function useThrottledCount(filter: RunListFilter): () => void {
   const queries = useQueryClient();
   const waiting = useRef<{ isCalledAgain: boolean }>(undefined);

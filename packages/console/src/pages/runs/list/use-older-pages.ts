@@ -1,6 +1,6 @@
 /**
- * The pages after the first, by cursor, read as one scrolls to them. Owns that memory stays bounded: of a page that is far
- * from what is looked at only its cursor and its length are kept, so the way back to it is known and the list keeps its height.
+ * The pages after the first, by cursor, read on scrolling. Bounds memory: of a page far from the view only its cursor and
+ * its length are kept, so that it can be read again and the list keeps its height.
  */
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
@@ -34,7 +34,7 @@ export interface OlderPages {
   /** Ids on the visible pages. */
   readonly unreadable: readonly string[];
   readonly error: unknown;
-  /** Says which pages are looked at. */
+  /** Reports the visible pages. */
   want(from: number, to: number): void;
   again(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * The list as its view needs it: one row of places from the first run to the last, live at its beginning, read on as one
- * scrolls. While one looks further down, what is new is held back, so that nothing moves under the eyes.
+ * The list for its view: one sequence from the first run to the last, live at its beginning, read on scrolling. New runs are
+ * held back while a lower part is in view, so that the rows do not move.
  */
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { isLive, isShown, type RunListFilter } from '../filter/filter.ts';
@@ -21,16 +21,16 @@ export interface RunList {
   readonly held: number;
   /** Child runs among the newest that are not shown. */
   readonly leftOut: number;
-  /** Older runs are not looked at, since so many do not match. */
+  /** Older runs are not checked, because too many do not match. */
   readonly isStopped: boolean;
-  /** There are more of them than are known. */
+  /** The number is a lower bound. */
   readonly isBehind: boolean;
   /** The range of the list that is shown, and whether it begins there. */
   onVisible(first: number, last: number): void;
   setAtTop(isAtTop: boolean): void;
   /** Reads what could not be read. */
   again(): void;
-  /** Begins anew, after many runs were changed. */
+  /** Reads the list again, after many runs were changed. */
   anew(): void;
 }
 

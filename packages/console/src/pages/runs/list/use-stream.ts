@@ -45,7 +45,7 @@ export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void
         onState: (at) => {
           setState((before) => (before.at === at ? before : { at }));
           if (at !== 'live') return;
-          // Whoever comes back is gathered the whole list anew.
+          // After a reconnection the stream sends the whole list again.
           clearTimeout(timer);
           timer = undefined;
           gathered = [];

@@ -12,7 +12,7 @@ export const MOST_NAME_CHARS = 60;
 /** Above the longest query that the filters make. */
 const MOST_QUERY_CHARS = 4_000;
 
-/** Views as this browser keeps them. Text that is none of ours is no view. */
+/** Views stored in this browser. Other stored text is ignored. */
 export function viewsIn(text: string | null): readonly SavedView[] {
   const kept = parsed(text ?? '');
   return Array.isArray(kept) ? kept.filter(isView).slice(0, MOST_VIEWS) : [];
