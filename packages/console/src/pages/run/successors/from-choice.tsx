@@ -1,4 +1,4 @@
-/** Where a successor starts: the default, a step, or a checkpoint. */
+/** Choice of the start of a successor: the default, a step, or a checkpoint. */
 import { useId } from 'react';
 import { checkpointWords } from '../checkpoints/made-by.ts';
 import type { RunEvent } from '../live/events.ts';
