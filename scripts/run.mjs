@@ -12,17 +12,7 @@ const pinnedNode = pinnedNodeOf(root);
 const quiet = ['--disable-warning=ExperimentalWarning'];
 /** As packages/local/src/node-flags.ts has them, which says why. */
 const cloud = [...quiet, '--invocation-count-for-maglev=40', '--minimum-invocations-after-ic-update=40'];
-/**
- * Tests make many objects that live for a moment. With V8's small young generation (MiB), to copy those that are in use at its many
- * collections took a sixth of the tests' CPU. Jest gives its workers the same flags.
- */
-const youngGeneration = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
-const jest = [
-  ...quiet,
-  ...youngGeneration,
-  '--experimental-vm-modules',
-  join(root, 'node_modules/jest/bin/jest.js'),
-];
+const jest = [...quiet, '--experimental-vm-modules', join(root, 'node_modules/jest/bin/jest.js')];
 
 const buildConsole = [join(root, 'scripts/build-console.mjs')];
 const buildTestFunctions = [join(root, 'scripts/test-functions/build.mjs')];

@@ -48,13 +48,7 @@ const DRAWN = [
 const WITHOUT_FRAMES = { paths: ['test/system/'], env: { CAIRN_WIRE_HOSTS: '' } };
 
 const words = process.argv.slice(2);
-const jest = [
-  '--disable-warning=ExperimentalWarning',
-  // As run.mjs has them, which says why.
-  '--min-semi-space-size=16',
-  '--max-semi-space-size=32',
-  '--experimental-vm-modules',
-];
+const jest = ['--disable-warning=ExperimentalWarning', '--experimental-vm-modules'];
 const rounds =
   words.length > 0 ? [{ paths: words, env: MORE }] : [{ paths: DRAWN, env: MORE }, WITHOUT_FRAMES];
 const statuses = rounds.map(
