@@ -227,11 +227,8 @@ export class DriveSession {
   /** Evaluates the policy of the workflow if it is due. False: the run is over, because the policy forbids it. */
   async #isAllowed(): Promise<boolean> {
     const { workflow } = this.#params;
-    const answer = await policyAnswer({
-      ...this.#params,
-      working: this.#working,
-      abandoned: this.#abandoned.signal,
-    });
+    const abandoned = this.#abandoned.signal;
+    const answer = await policyAnswer({ ...this.#params, working: this.#working, abandoned });
     if (!answer) return true;
     if ('drafts' in answer) {
       await this.#working.appendHeld(() => answer.drafts);
