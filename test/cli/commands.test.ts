@@ -158,7 +158,11 @@ describe('a run', () => {
       const raised = await stage.cairn(['runs', 'approve', 'last', ...raise]);
       expect([raised.code, raised.err]).toEqual([2, expect.stringContaining(why)]);
     }
-    expect((await stage.cairn(['runs', 'start', 'review', '--input', '@no.json'])).code).toBe(2);
+    const missing = await stage.cairn(['runs', 'start', 'review', '--input', '@no.json']);
+    expect([missing.code, missing.err]).toEqual([
+      2,
+      expect.stringContaining('--input: there is no file no.json in /home/ada'),
+    ]);
     const refused = await stage.cairn(['runs', 'start', 'review', '--input', '{}']);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('field: ')]);
     expect(stage.installation.written()).toBe(before);

@@ -58,9 +58,9 @@ describe('programs whose definitions are replaced in between, and come back', ()
         return { ...loaded, state };
       }),
       plans: {
-        look: async () => 'same',
+        compare: async () => 'same',
         meet: async () => undefined,
-      } as unknown as SharedDeps['plans'],
+      } satisfies Pick<SharedDeps['plans'], 'compare' | 'meet'> as unknown as SharedDeps['plans'],
     });
     const noticed = await firstProblem(sabotage);
     expect(noticed).toMatch(/by a definition that it was not started on/);

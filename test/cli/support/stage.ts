@@ -68,7 +68,8 @@ export function listening(options: StageOptions = {}): Listening {
     fetch: options.fetch ?? (() => Promise.reject(new TypeError('fetch failed'))),
     readFile(path) {
       const text = files[path];
-      if (text === undefined) throw new Error(`ENOENT: no such file, open '${path}'`);
+      if (text === undefined)
+        throw Object.assign(new Error(`ENOENT: no such file, open '${path}'`), { code: 'ENOENT' });
       return text;
     },
     readStdin: async () => stdin,

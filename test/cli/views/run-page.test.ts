@@ -1,8 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { explanationPage } from '../../../packages/cli/src/views/explanation.ts';
-import { blockedText, type RunView, runHead, waitList } from '../../../packages/cli/src/views/run-page.ts';
+import {
+  blockedText,
+  type RunView,
+  runHead,
+  stepTable,
+  waitList,
+} from '../../../packages/cli/src/views/run-page.ts';
 
 type Shape = Parameters<typeof runHead>[2];
+type Step = Parameters<typeof stepTable>[0][number];
 
 const NOW = Date.parse('2026-01-01T00:01:00.000Z');
 const RUN = {
@@ -49,6 +56,22 @@ test('the page of a run names the bodies under way, their attempts, and since wh
   expect(head({ running, runningCount: 9 })).toContain(
     'fetch (attempt 2, since 10 s ago), pay (undoing, since 10 s ago) and 7 more',
   );
+});
+
+test('a step that had not ended when its run did is stopped', () => {
+  const step = { id: 'ask', kind: 'approval', status: 'waiting', startedAt: RUN.createdAt };
+  const row = (status: string) =>
+    stepTable(
+      [step] as unknown as Step[],
+      shape as unknown as Shape,
+      {
+        ...RUN,
+        status,
+        compensationLog: [],
+      } as unknown as RunView,
+    );
+  expect(row('awaiting_approval')).toMatch(/ask +approval +waiting/);
+  expect(row('cancelled')).toMatch(/ask +approval +stopped/);
 });
 
 test('the status of a run that asks a person while it runs says both', () => {

@@ -36,8 +36,8 @@ test('docs/observability.md names every metric with its type and labels, and sho
 test('docs/observability.md names a parameter that there is, and events that are logged', () => {
   const text = readDocument('docs/observability.md');
   expect(readDocument('functions/.env')).toContain('\nOTEL_EXPORTER_OTLP_ENDPOINT=\n');
-  const sources = ['work.ts', 'telemetry/telemetry.ts', 'telemetry/configured.ts'].map((file) =>
-    readDocument(`packages/cairn/src/platform/${file}`),
+  const sources = ['background-handlers.ts', 'telemetry/telemetry.ts', 'telemetry/configured.ts'].map(
+    (file) => readDocument(`packages/cairn/src/platform/${file}`),
   );
   const events = [...text.matchAll(/`(telemetry_\w+)`/g)].map(([, event]) => event);
   expect(events.length).toBeGreaterThan(1);

@@ -29,7 +29,9 @@ function readFile(option: string, path: string, world: World): string {
   try {
     return world.readFile(resolve(world.cwd, path));
   } catch (error) {
-    throw new UsageError(`${option}: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new UsageError(`${option}: there is no file ${path} in ${world.cwd}`);
+    throw new UsageError(`${option}: ${message}`);
   }
 }
 

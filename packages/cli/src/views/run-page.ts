@@ -187,14 +187,14 @@ function valueText(
   return value === undefined ? undefined : JSON.stringify(value);
 }
 
-/** @param notUndone names of steps whose undo failed */
-export function stepTable(
-  steps: readonly Step[],
-  shape: OutputShape,
-  notUndone: ReadonlySet<string> = new Set(),
-): string {
+/** @param run with it the table says which undo failed, and which steps the end of the run stopped */
+export function stepTable(steps: readonly Step[], shape: OutputShape, run?: RunView): string {
+  const failedUndos = new Set(
+    run?.compensationLog.filter(({ outcome }) => outcome === 'failed').map(({ stepId }) => stepId),
+  );
   const undoOf = ({ id, compensated }: Step) =>
-    notUndone.has(id) ? ', undo failed' : compensated ? ', undone' : '';
+    failedUndos.has(id) ? ', undo failed' : compensated ? ', undone' : '';
+  const statusOf = (step: Step) => (run && isOver(run.status) && isOpen(step) ? 'stopped' : step.status);
   const order = ({ checkpoint = Number.POSITIVE_INFINITY }: Step) => checkpoint;
   const rows = steps.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt) || order(a) - order(b) || 0);
   return table(
@@ -204,8 +204,8 @@ export function stepTable(
       { title: 'KIND', of: ({ kind }) => (kind === 'step' ? '' : kind), goes: 3 },
       {
         title: 'STATUS',
-        of: (step) => `${step.status}${undoOf(step)}`,
-        tone: ({ status }) => statusTone(status),
+        of: (step) => `${statusOf(step)}${undoOf(step)}`,
+        tone: (step) => statusTone(statusOf(step)),
       },
       {
         title: 'TRIES',
@@ -233,10 +233,14 @@ export function stepTable(
   );
 }
 
-function stepTook({ status, durationMs, startedAt, updatedAt }: Step): string {
-  if (status === 'pending' || status === 'running' || status === 'waiting') return '';
+function stepTook(step: Step): string {
+  if (isOpen(step)) return '';
   // Steps recorded by an earlier version have no duration of their own.
-  return duration(durationMs ?? Date.parse(updatedAt) - Date.parse(startedAt));
+  return duration(step.durationMs ?? Date.parse(step.updatedAt) - Date.parse(step.startedAt));
+}
+
+function isOpen({ status }: Step): boolean {
+  return status === 'pending' || status === 'running' || status === 'waiting';
 }
 
 /** Each open question with the command that answers it. */

@@ -61,11 +61,7 @@ export const showRun = command({
         runHead(run, api.now(), shape),
         run.finding ? section('Problem', findingText(run.finding, shape), shape) : '',
         run.blocked ? section('Blocked', blockedText(run.blocked, api.now(), shape), shape) : '',
-        section(
-          steps.more ? `Steps (the first ${STEPS})` : 'Steps',
-          stepTable(all.steps, shape, notUndone(run)),
-          shape,
-        ),
+        section(steps.more ? `Steps (the first ${STEPS})` : 'Steps', stepTable(all.steps, shape, run), shape),
         section(
           effects.more ? `Effects (the first ${EFFECTS})` : 'Effects',
           effectTable(effects.items, api.now(), shape),
@@ -184,7 +180,3 @@ export const readOutput = command({
     out.print(`${JSON.stringify(output, null, 2)}\n`);
   },
 });
-
-function notUndone({ compensationLog }: Answer<'Run'>): ReadonlySet<string> {
-  return new Set(compensationLog.filter(({ outcome }) => outcome === 'failed').map(({ stepId }) => stepId));
-}
