@@ -1,6 +1,5 @@
 /** `runs show`, and the parts of a run: events, steps, checkpoints, outputs. */
 import { newestEvents } from '@cairn/client';
-import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import type { OutputShape } from '../../context.ts';
 import { effectTable } from '../../views/effects.ts';
