@@ -108,7 +108,7 @@ function Answers({ item, onApprove, onReject, onAnswer }: QuestionRowProps) {
         {item.dataSchema === undefined ? 'Answer' : 'Fill in and answer'}
       </GuardedButton>
       {canReject(item) && (
-        <GuardedButton least="operator" className="danger" onClick={onReject}>
+        <GuardedButton least="operator" className="quiet-danger" onClick={onReject}>
           Reject
         </GuardedButton>
       )}

@@ -54,7 +54,7 @@ function Head({ killSwitch }: Pick<List, 'killSwitch'>) {
         <h1>Workflows</h1>
         <GuardedButton
           least="installation"
-          className={killSwitch ? 'primary' : 'danger'}
+          className={killSwitch ? 'primary' : 'quiet-danger'}
           onClick={() => setSetting(true)}
         >
           {killSwitch ? 'Turn the kill switch off' : 'Stop everything'}

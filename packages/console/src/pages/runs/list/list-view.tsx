@@ -68,7 +68,8 @@ export function ListView() {
         <ActButtons
           which="matching"
           mayAct={mayAct}
-          disabled={isEmpty || !isLive(filter)}
+          disabled={isEmpty}
+          unless={isLive(filter) ? undefined : NOT_AT_ONCE}
           onAct={act(undefined)}
         />
         <GuardedButton least="submitter" className="primary" onClick={() => setStarting(true)}>
@@ -160,11 +161,16 @@ interface ActButtonsProps {
   readonly which: 'chosen' | 'matching';
   readonly mayAct: boolean;
   readonly disabled?: boolean;
+  /** The reason why the list cannot be changed. */
+  readonly unless?: string | undefined;
   onAct(mode: BulkMode): void;
 }
 
+const NOT_AT_ONCE =
+  'Only the newest runs of a filter are changed at once: select runs here, or remove the order and the comparison';
+
 /** Buttons that the role does not allow say so as text, not only on hover. */
-function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
+function ActButtons({ which, mayAct, disabled, unless, onAct }: ActButtonsProps) {
   const why = mayAct ? undefined : 'Requires the role operator';
   const word = which === 'chosen' ? '' : ' all';
   return (
@@ -174,9 +180,9 @@ function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
         <button
           key={mode}
           type="button"
-          title={why}
+          title={why ?? unless}
           className={mode === 'cancel' ? 'quiet-danger' : undefined}
-          disabled={!mayAct || disabled}
+          disabled={!mayAct || disabled || unless !== undefined}
           onClick={() => onAct(mode)}
         >
           {VERBS[mode]}
