@@ -46,8 +46,12 @@ test.each(documents)('every link in %s leads somewhere', (document) => {
   expect(broken).toEqual([]);
 });
 
-test('every page is reached from the readme', () => {
-  const linked = [...proseOf('README.md').matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => link);
+test('every page is reached from the readme, or from the list of pages that it names', () => {
+  const linked = ['README.md', 'docs/README.md'].flatMap((document) =>
+    [...proseOf(document).matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) =>
+      posix.join(posix.dirname(document), link),
+    ),
+  );
   expect(documents.filter((document) => document !== 'README.md' && !linked.includes(document))).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
-import { createTestRuntime } from '../../packages/cairn/src/testing/index.ts';
-import { compileSnippets, documentsWithFiles, writeSnippets } from './snippets.ts';
+import { createTestRuntime, expectJournal } from '../../packages/cairn/src/testing/index.ts';
+import { compileSnippets, documentsWithFiles, readDocument, writeSnippets } from './snippets.ts';
 
 const snippets = writeSnippets('README.md');
 afterAll(() => snippets.remove());
@@ -25,5 +25,17 @@ test.each([
   expect(await run.result()).toEqual({ send: { text } });
 });
 
-// The test in the README, as it stands there.
-await import(snippets.at('test/workflows/greet.test.ts'));
+test('the workflow in the README greets once, although its process dies in the middle', async () => {
+  const { greet } = (await import(snippets.at('functions/src/workflows/greet.ts'))) as { greet: Workflow };
+  const runtime = createTestRuntime({ workflows: [greet] });
+  const run = await runtime.start('greet', { name: 'Ada', loud: true });
+  runtime.crashAfter('shout');
+  expect(await runtime.runToEnd(run)).toBe('completed');
+  expect(await run.result()).toEqual({ send: { text: 'HELLO, ADA' } });
+  expect(run.calls('shout')).toBe(2);
+  expectJournal(run.journal()).toHave('orphan_detected', 1).toHaveRun('greeting', 1);
+});
+
+test('the README fits a screen and a half of words', () => {
+  expect(readDocument('README.md').split(/\s+/).length).toBeLessThan(700);
+});

@@ -11,6 +11,7 @@ import { clean, wrap } from '../render/width.ts';
 import { questionText } from './question.ts';
 import { commandOf, findingText, type RunView, section } from './run-page.ts';
 import { statusText } from './runs.ts';
+import { stackText } from './stack.ts';
 
 /** Questions that are printed; `runs show` has the others. */
 const MOST_QUESTIONS = 3;
@@ -38,7 +39,7 @@ export function explanationPage(
     `${style.bold(`${run.type} v${run.planVersion}`)} ${status}  ${style.dim(run.id)}\n\n`,
     paragraph(text),
     ...questions(run).map((question) => paragraph(`“${question}”`)),
-    error ? paragraph(`${error.code}: ${error.message}`) : '',
+    error ? paragraph(`${error.code}: ${error.message}`) + stackText(error.trace, { ...shape, columns }) : '',
     at('since', since),
     at('until', until),
     help === undefined ? '' : `\n${paragraph(asCalled(help, call))}`,

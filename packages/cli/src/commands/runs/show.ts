@@ -13,6 +13,7 @@ import {
   stepTable,
   waitList,
 } from '../../views/run-page.ts';
+import { errorDetails } from '../../views/stack.ts';
 import { timelineLine } from '../../views/timeline/timeline.ts';
 import { limitOption, noteMore, USUAL_LISTED } from '../listed.ts';
 import { RUN, runIdOf } from './named.ts';
@@ -58,6 +59,7 @@ export const showRun = command({
     const page = (shape: OutputShape) =>
       [
         runHead(run, api.now(), shape),
+        run.error ? section('Error', errorDetails(run.error, shape), shape) : '',
         run.finding ? section('Problem', findingText(run.finding, shape), shape) : '',
         run.blocked ? section('Blocked', blockedText(run.blocked, api.now(), shape), shape) : '',
         section(steps.more ? `Steps (the first ${STEPS})` : 'Steps', stepTable(all.steps, shape, run), shape),

@@ -1,0 +1,46 @@
+/** The stack of an error of a step, as far as it leads through the user's own code. Pure. */
+import type { OutputShape } from '../context.ts';
+import { cells, clean, wrap } from '../render/width.ts';
+
+/** Frames that are shown: the call that failed and its callers. */
+const MOST_FRAMES = 5;
+const INDENT = 6;
+const FRAME = /^\s*at /;
+/** Columns of the head of a run before a value. */
+const VALUE_AT = 14;
+const NOT_OWN = /node:|\/node_modules\/|\/packages\/cairn\//;
+
+interface ShownError {
+  readonly code: string;
+  readonly message: string;
+  readonly trace?: string | undefined;
+}
+
+/** @returns the whole message with the stack; empty if the head of the run has said all that is known */
+export function errorDetails(error: ShownError, shape: OutputShape): string {
+  const { columns = Number.POSITIVE_INFINITY } = shape;
+  const text = clean(`${error.code}: ${error.message}`);
+  const stack = stackText(error.trace, shape);
+  if (stack === '' && cells(text) + VALUE_AT <= columns) return '';
+  const lines = columns === Number.POSITIVE_INFINITY ? [text] : wrap(text, Math.max(20, columns - 2));
+  return `${lines.map((line) => `  ${line}\n`).join('')}${stack}`;
+}
+
+/** @returns a line for each frame; empty if the error has no stack, or no frame of the user's */
+export function stackText(trace: string | undefined, { style, columns }: OutputShape): string {
+  const frames = (trace ?? '').split('\n').filter((line) => FRAME.test(line) && !NOT_OWN.test(line));
+  const most = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(20, columns - INDENT);
+  return frames
+    .slice(0, MOST_FRAMES)
+    .map((frame) => `${' '.repeat(INDENT)}${style.dim(fitted(clean(frame.trim()), most))}\n`)
+    .join('');
+}
+
+/** A long path loses its beginning: its end names the file and the line. */
+function fitted(frame: string, most: number): string {
+  const short = frame.replace('file://', '');
+  if (cells(short) <= most) return short;
+  const [, head = 'at ', path = short] = /^(at (?:.*\()?)(.*)$/.exec(short) ?? [];
+  const room = Math.max(1, most - cells(head) - 1);
+  return `${head}…${path.slice(-room)}`;
+}
