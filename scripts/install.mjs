@@ -24,11 +24,10 @@ export async function install(root, { forUse }) {
   const stamp = join(root, 'node_modules/.cairn-installed');
   const hash = createHash('sha256').update(lock).digest('hex');
   const installed = existsSync(pinnedNodeOf(root)) && existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+  if (installed === hash || (forUse && installed === hash + WITHOUT_TOOLS)) return;
   const all = packagesOf(lock);
   // Tools that were installed once are kept and updated: a command that needs them may run beside this one.
   const withTools = !forUse || all.some(([path, { dev }]) => dev && existsSync(join(root, path)));
-  const wanted = withTools ? hash : hash + WITHOUT_TOOLS;
-  if (installed === wanted) return;
   const packages = withTools ? all : all.filter(([, { dev }]) => !dev);
   const options = { root, packages, args: [withTools ? '--include=dev' : '--omit=dev'] };
   await npmInstall(process.env, options);
@@ -38,7 +37,7 @@ export async function install(root, { forUse }) {
     await npmInstall({ ...process.env, PATH: pinnedPath(root), NODE_OPTIONS: '--use-system-ca' }, options);
   // Made anew: a copy of this folder by hard links has packages of its own.
   rmSync(stamp, { force: true });
-  writeFileSync(stamp, wanted);
+  writeFileSync(stamp, withTools ? hash : hash + WITHOUT_TOOLS);
 }
 
 async function npmInstall(env, { root, packages, args }) {

@@ -22,14 +22,17 @@ export function errorDetails(error: ShownError, shape: OutputShape): string {
   const text = clean(`${error.code}: ${error.message}`);
   const stack = stackText(error.trace, shape);
   if (stack === '' && cells(text) + VALUE_AT <= columns) return '';
-  const lines = columns === Number.POSITIVE_INFINITY ? [text] : wrap(text, Math.max(20, columns - 2));
-  return `${lines.map((line) => `  ${line}\n`).join('')}${stack}`;
+  const lines = wrap(text, Math.max(20, columns - 2)).map((line) => `  ${line}\n`);
+  return lines.join('') + stack;
 }
 
 /** @returns a line for each frame; empty if the error has no stack, or no frame of the user's */
-export function stackText(trace: string | undefined, { style, columns }: OutputShape): string {
+export function stackText(
+  trace: string | undefined,
+  { style, columns = Number.POSITIVE_INFINITY }: OutputShape,
+): string {
   const frames = (trace ?? '').split('\n').filter((line) => FRAME.test(line) && !NOT_OWN.test(line));
-  const most = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(20, columns - INDENT);
+  const most = Math.max(20, columns - INDENT);
   return frames
     .slice(0, MOST_FRAMES)
     .map((frame) => `${' '.repeat(INDENT)}${style.dim(fitted(clean(frame.trim()), most))}\n`)

@@ -1,9 +1,9 @@
 /** Frame of every page: navigation, search, and the signed-in person. */
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
+import { focusIfLost } from '../parts/focus.ts';
 import { visibleText } from '../parts/visible-text.ts';
 import { useSession } from '../session/session.ts';
-import { isFocusLost } from './focus.ts';
 import { InboxCount } from './inbox-count.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { isCommand } from './keys.ts';
@@ -18,8 +18,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [location, navigate] = useLocation();
   useGoKeys(navigate);
   useTitle(location);
-  const content = useRef<HTMLElement>(null);
-  useFocusOfPage(location, content);
+  useFocusOfPage(location);
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -52,7 +51,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           </Link>
         ))}
       </nav>
-      <main id="content" tabIndex={-1} ref={content}>
+      <main id="content" tabIndex={-1}>
         <Notices />
         {children}
       </main>
@@ -74,13 +73,13 @@ function useTitle(location: string): void {
 }
 
 /** Moves the focus to a new page after the old one is gone: Tab continues there, and a screen reader reads it. */
-function useFocusOfPage(location: string, content: RefObject<HTMLElement | null>): void {
+function useFocusOfPage(location: string): void {
   const before = useRef(location);
   useEffect(() => {
     if (before.current === location) return;
     before.current = location;
-    if (isFocusLost()) content.current?.focus({ preventScroll: true });
-  }, [location, content]);
+    focusIfLost();
+  }, [location]);
 }
 
 /** `g` and the letter of a page within a second. */

@@ -1,6 +1,6 @@
 /** A dialog over the page: the browser's own, with its focus and its Escape. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
-import { focusIfLost } from '../focus-if-lost.ts';
+import { focusIfLost } from '../focus.ts';
 
 interface DialogProps {
   readonly title: string;

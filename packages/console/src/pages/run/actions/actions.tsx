@@ -1,7 +1,7 @@
 /** Actions of the signed-in person on the run: a button each, and the form that the address names. */
 import { declaredType } from '@cairn/client';
 import { useLayoutEffect, useRef, useState } from 'react';
-import { focusIfLost } from '../../../parts/focus-if-lost.ts';
+import { focusIfLost } from '../../../parts/focus.ts';
 import { GuardedButton } from '../../../parts/guarded-button.tsx';
 import { type Role, useMay } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';

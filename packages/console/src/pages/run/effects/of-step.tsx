@@ -1,7 +1,6 @@
 /** The external calls of one step, each with its outcome. The tab Effects has requests and results. */
 import { stepKey } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
-import { isFinal } from '../../../parts/run-status.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useSession } from '../../../session/session.ts';
 import { ViewLink } from '../header/view-link.tsx';
@@ -19,7 +18,7 @@ interface EffectsOfStepProps {
 }
 
 export function EffectsOfStep({ stepKey: key, ids }: EffectsOfStepProps) {
-  const { id, run, head } = useRunData();
+  const { id, run, isOver, head } = useRunData();
   const { api } = useSession();
   const { data } = useQuery({
     queryKey: ['run', id, 'effects', 'first', head],
@@ -30,7 +29,7 @@ export function EffectsOfStep({ stepKey: key, ids }: EffectsOfStepProps) {
   });
   if (ids.length === 0) return null;
   const facts = {
-    isOver: run !== undefined && isFinal(run.status),
+    isOver,
     asked: new Set(run?.waits.flatMap(({ effectId }) => effectId ?? []) ?? []),
   };
   const own = data?.items.filter((effect) => stepKey(effect) === key) ?? [];

@@ -1,7 +1,6 @@
 /** The tab of external calls: the rows of the ledger, their outcomes, and the resolution of those in doubt. */
 import { useMemo } from 'react';
 import { RowTable } from '../../../parts/row-table/row-table.tsx';
-import { isFinal } from '../../../parts/run-status.ts';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
 import { usePages } from '../../../parts/use-pages.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
@@ -19,7 +18,7 @@ const COLUMNS = ['Action', 'What became of it', 'Step', 'Request', 'When'];
 const VALUE_CHARS = 160;
 
 export function EffectsTab() {
-  const { id, run, head } = useRunData();
+  const { id, run, isOver, head } = useRunData();
   const { api } = useSession();
   const [chosen, choose] = useQueryState('effect');
   const pages = usePages({
@@ -34,10 +33,10 @@ export function EffectsTab() {
   });
   const facts = useMemo<EffectRunFacts>(
     () => ({
-      isOver: run !== undefined && isFinal(run.status),
+      isOver,
       asked: new Set(run?.waits.flatMap(({ effectId }) => effectId ?? []) ?? []),
     }),
-    [run],
+    [run, isOver],
   );
   const { items } = pages;
   if (pages.isFirstLoading) return <Loading what="the effects" />;

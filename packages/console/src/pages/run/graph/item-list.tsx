@@ -1,6 +1,5 @@
 /** The items of a set that need attention, with a link to all of them. */
 import { useMemo } from 'react';
-import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { ViewLink } from '../header/view-link.tsx';
@@ -12,8 +11,7 @@ import { itemStatus } from './step-view.ts';
 const MOST = 20;
 
 export function ItemList({ id, onSelect }: { readonly id: string; onSelect(key: string): void }) {
-  const { steps, undone, run } = useRunData();
-  const isOver = run && isFinal(run.status);
+  const { steps, undone, isOver } = useRunData();
   const items = useMemo(() => {
     const own = [...steps.values()].filter(({ key }) => key !== id && stepIdOf(key) === id);
     const needsALook = (step: GraphStepState) =>

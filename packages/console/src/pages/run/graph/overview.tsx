@@ -1,7 +1,6 @@
 /** The first tab of a run: its steps as a graph or a table, with the timeline or the selected step beside it. */
 import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { counted } from '../../../parts/json-view/words.ts';
-import { isFinal } from '../../../parts/run-status.ts';
 import { Segments } from '../../../parts/segments.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
@@ -18,7 +17,7 @@ import { operationCounts } from './table-rows.ts';
 import './overview.css';
 
 export function OverviewTab() {
-  const { graph, steps, histories, events, run, undone, head, error, again } = useRunData();
+  const { graph, steps, histories, events, run, isOver, undone, head, error, again } = useRunData();
   const [selected, setSelected] = useQueryState('step');
   const [asked, setView] = useQueryState('view');
   const [turns, setTurns] = useQueryState('turns');
@@ -35,7 +34,6 @@ export function OverviewTab() {
   const working = useMemo(() => underWay(graph?.nodes, steps, run), [graph?.nodes, steps, run]);
   const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
   const progress = run?.progress;
-  const isOver = run !== undefined && isFinal(run.status);
   // A step's view is the same object until something has happened, so that a key that moves the focus draws two steps, not all.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
   const viewOf = useMemo(() => {

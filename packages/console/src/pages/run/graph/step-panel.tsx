@@ -1,7 +1,6 @@
 /** The selected step: its status, waits, output, effects and attempts, with links to more. */
 import { stepKey as keyOf } from '@cairn/client';
 import { useEffect, useRef } from 'react';
-import { isFinal } from '../../../parts/run-status.ts';
 import { Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -29,7 +28,7 @@ interface StepPanelProps {
 }
 
 export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps) {
-  const { id, steps, histories, run, undone, history, loadUntil } = useRunData();
+  const { id, steps, histories, run, isOver, undone, history, loadUntil } = useRunData();
   const state = steps.get(stepKey);
   const view = viewOf(stepKey);
   const past = histories.get(stepKey);
@@ -61,7 +60,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
       ) : (
         <>
           <p className="row" aria-live="polite">
-            <Status status={view?.status ?? itemStatus(state, undoing, run && isFinal(run.status))} />
+            <Status status={view?.status ?? itemStatus(state, undoing, isOver)} />
             <span className="dim">{isItem ? itemKind(stepKey, past) : view?.kind}</span>
             {state && state.revision > 1 && <span className="dim">revision {state.revision}</span>}
             {past?.agent && (

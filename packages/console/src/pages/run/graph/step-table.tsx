@@ -1,7 +1,6 @@
 /** The steps of a run as a table: for screen readers, for items of sets, which the graph only counts, and for flows as they ran. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';
 import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
@@ -25,8 +24,7 @@ const ROW_HEIGHT = 32;
 const BEYOND = 10;
 
 export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTableProps) {
-  const { steps, histories, undone, events, run } = useRunData();
-  const isOver = run && isFinal(run.status);
+  const { steps, histories, undone, events, isOver } = useRunData();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
     if (selected !== undefined && isOperation(selected))

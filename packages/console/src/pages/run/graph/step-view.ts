@@ -146,7 +146,7 @@ function undoingOf(own: Undone | undefined, items: ItemProgress | undefined): st
 export function itemStatus(
   state: GraphStepState | undefined,
   undoing: Undone | undefined,
-  isOver: boolean | undefined,
+  isOver: boolean,
 ): string {
   return undoing ? UNDONE[undoing.outcome] : statusOf(state, isOver);
 }

@@ -1,6 +1,6 @@
 /** Escape closes a panel beside what it was opened from, and the focus returns there. */
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
-import { isFocusLost } from '../../../shell/focus.ts';
+import { isFocusLost } from '../../../parts/focus.ts';
 import { isTyping } from '../../../shell/keys.ts';
 
 export function useClosing(panel: RefObject<HTMLElement | null>, onClose: () => void): void {

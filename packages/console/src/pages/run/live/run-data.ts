@@ -8,6 +8,8 @@ export interface RunData extends FollowedState {
   readonly id: string;
   /** As last read; follows the events within a third of a second. */
   readonly run: Run | undefined;
+  /** The run has a final status. */
+  readonly isOver: boolean;
   /** Completed steps that were undone, or could not be, by their keys. */
   readonly undone: ReadonlyMap<string, Undone>;
   /** Loads the journal up to the event; `events` grows. */

@@ -71,6 +71,7 @@ function useRun(id: string): RunData {
     if (isRead && followed.error !== undefined) stop.current = follower.start();
   }, [isRead]);
 
+  const isOver = run !== undefined && isFinal(run.status);
   const running = run?.running;
   const steps = useMemo(() => withRunning(followed.steps, running), [followed.steps, running]);
   const log = run?.compensationLog;
@@ -81,6 +82,7 @@ function useRun(id: string): RunData {
       steps,
       id,
       run,
+      isOver,
       undone,
       error: error ?? followed.error,
       loadUntil: follower.loadUntil,
@@ -89,7 +91,7 @@ function useRun(id: string): RunData {
         void refetch();
       },
     }),
-    [followed, steps, id, run, undone, error, follower, refetch],
+    [followed, steps, id, run, isOver, undone, error, follower, refetch],
   );
 }
 

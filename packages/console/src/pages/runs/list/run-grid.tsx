@@ -4,7 +4,7 @@
  */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { isFocusLost } from '../../../shell/focus.ts';
+import { isFocusLost } from '../../../parts/focus.ts';
 import type { RunRow } from '../row.ts';
 import { type Selection, toggled, withRows } from '../selection.ts';
 import type { OptionalColumn } from '../view/columns.ts';
