@@ -17,9 +17,10 @@ import { scan } from '../recovery/scan.ts';
 import { takeMessage } from '../triggers/pubsub/take-message.ts';
 import { tick } from '../triggers/schedule/tick.ts';
 import type { CairnInstallation } from './installation/installation.ts';
+import { endWhenBroken } from './instance/builtins.ts';
+import { surviveRejections } from './instance/stray-rejections.ts';
 import { platformLog } from './log.ts';
 import { compose } from './root.ts';
-import { surviveRejections } from './stray-rejections.ts';
 import { countActive } from './telemetry/active-runs.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
@@ -67,7 +68,10 @@ export async function driveTask(
   const { engine, engineOf, telemetry } = await compose(installation);
   const isFirst = !hasDriven;
   hasDriven = true;
-  if (isFirst) surviveRejections(platformLog);
+  if (isFirst) {
+    surviveRejections(platformLog);
+    endWhenBroken(platformLog);
+  }
   const runId = typeof data === 'object' && data !== null && 'runId' in data ? data.runId : undefined;
   if (typeof runId !== 'string' || !isRunId(runId)) {
     engine.log.error('drive_task_invalid', { data });

@@ -6,13 +6,13 @@ import { expect, test } from '@jest/globals';
 function inInstance(script: string) {
   const whole = `
     process.on('unhandledRejection', () => process.exit(16));
-    const { surviveRejections } = await import('./packages/cairn/src/platform/stray-rejections.ts');
+    const { surviveRejections } = await import('./packages/cairn/src/platform/instance/stray-rejections.ts');
     const { platformLog } = await import('./packages/cairn/src/platform/log.ts');
     surviveRejections(platformLog);
     setImmediate(() => setImmediate(() => process.stdout.write('went on')));
     ${script}`;
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', whole], {
-    cwd: join(import.meta.dirname, '../..'),
+    cwd: join(import.meta.dirname, '../../..'),
     encoding: 'utf8',
   });
   return { status, stdout };

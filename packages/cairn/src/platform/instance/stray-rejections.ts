@@ -5,8 +5,8 @@
  *
  * Must not: keep an instance alive after an uncaught exception, whose state is unknown.
  */
-import { messageOf, stackOf } from '../core/thrown.ts';
-import type { Log } from '../ports/log.ts';
+import { messageOf, stackOf } from '../../core/thrown.ts';
+import type { Log } from '../../ports/log.ts';
 
 /** Replaces earlier listeners. Call it with the first work of an instance: by then the framework listens. */
 export function surviveRejections(log: Log): void {

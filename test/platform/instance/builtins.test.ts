@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+/** Changes by bodies to built-ins that all runs of a process use. */
+const BREAKS = [
+  "JSON.stringify = () => '{}'",
+  'JSON.stringify = () => { throw new Error() }',
+  'JSON.parse = () => ({})',
+  'Promise.prototype.then = function () { return this }',
+  'Promise.prototype.finally = function () { return this }',
+  'Promise.all = () => new Promise(() => {})',
+  'Promise.race = () => new Promise(() => {})',
+  'globalThis.Promise = class {}',
+  'globalThis.Map = class {}',
+  'Array.prototype[Symbol.iterator] = function* () {}',
+  'Object.getPrototypeOf([][Symbol.iterator]()).next = () => ({ done: true })',
+  'Object.getPrototypeOf(new Map().entries()).next = () => ({ done: true })',
+  'Array.prototype.map = () => []',
+  'Array.prototype.filter = function () { return this }',
+  'Array.prototype.slice = () => undefined',
+  'Map.prototype.get = () => undefined',
+  'Object.entries = () => []',
+  'Object.freeze = () => undefined',
+  "String.prototype.split = () => ['']",
+  "globalThis.setTimeout = () => { throw new Error('no timers') }",
+  'globalThis.setTimeout = () => 0',
+  'globalThis.setImmediate = () => 0',
+  'globalThis.queueMicrotask = () => {}',
+  'process.nextTick = () => {}',
+] as const;
+
+/** Changes that no run notices, most of them by packages of monitoring. */
+const WRAPS = [
+  'const old = JSON.stringify; JSON.stringify = function (...given) { return old.apply(this, given) }',
+  'const old = Promise.prototype.then; Promise.prototype.then = function (...given) { return old.apply(this, given) }',
+  'const old = setTimeout; globalThis.setTimeout = (...given) => old(...given)',
+  'const old = process.nextTick; process.nextTick = function (...given) { return old.apply(this, given) }',
+  'globalThis.Promise = class extends Promise {}',
+  'Array.prototype.last = function () { return this.at(-1) }',
+  'Array.prototype.copyWithin = () => { throw new Error() }',
+] as const;
+
+/** Runs each in a process: which made it end, and the built-ins that the log names, in order. */
+function inInstances(actions: readonly string[]) {
+  const script = `
+    import { endWhenBroken } from './packages/cairn/src/platform/instance/builtins.ts';
+    const turns = setImmediate, write = process.stdout.write.bind(process.stdout), text = JSON.stringify, every = setInterval;
+    const builtins = (holder) => Reflect.ownKeys(holder).map((key) => [holder, key, Object.getOwnPropertyDescriptor(holder, key)]);
+    const all = [JSON, Object, Promise, Promise.prototype, Array.prototype, Map.prototype, String.prototype, globalThis, process,
+      Object.getPrototypeOf([][Symbol.iterator]()), Object.getPrototypeOf(new Map().entries())].flatMap(builtins)
+      .filter(([, , one]) => one.configurable && typeof one.value === 'function');
+    const define = Object.defineProperty;
+    function restore() { for (let at = 0; at < all.length; at += 1) define(all[at][0], all[at][1], all[at][2]); }
+    function run(at, actions) {
+      if (at === actions.length) return;
+      let check, ended = 'alive', names = null;
+      globalThis.setInterval = (given) => { check = given; return { unref() { return this } } };
+      globalThis.clearInterval = () => {};
+      endWhenBroken({ error: (event, fields) => { names = fields.builtins } }, () => { ended = 'ended' });
+      globalThis.setInterval = every;
+      new Function(actions[at])();
+      check();
+      let left = 20;
+      const later = () => {
+        if ((left -= 1) > 0) return turns(later);
+        if (ended === 'alive') check();
+        restore();
+        write(text([ended, names]) + '\\n');
+        run(at + 1, actions);
+      };
+      // A turn is shorter than the timer of a millisecond.
+      const until = performance.now() + 3;
+      while (performance.now() < until);
+      turns(later);
+    }
+    run(0, ${JSON.stringify(actions)});`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '../../..'),
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as readonly ['alive' | 'ended', readonly string[] | null]);
+}
+
+test('an instance ends when a body has broken a built-in of JavaScript, and the log names that', () => {
+  const ends = inInstances(BREAKS);
+  expect(BREAKS.filter((_, at) => ends[at]?.[0] !== 'ended')).toEqual([]);
+  expect(ends.map(([, names]) => names?.length)).toEqual(BREAKS.map(() => 1));
+});
+
+test('an instance stays alive when built-ins are wrapped, extended, or changed where no run needs them', () => {
+  expect(inInstances(WRAPS)).toEqual(WRAPS.map(() => ['alive', null]));
+});
