@@ -50,6 +50,8 @@ export interface FunctionSpec {
   readonly timeoutSeconds: number;
   /** Requests of this function one worker may serve at a time. */
   readonly concurrency: number;
+  /** Declared memory of an instance; absent: the default. */
+  readonly memoryMib?: number | undefined;
   readonly secrets: readonly string[];
   /** It uses only the part of request and response that `link/` supports, so small requests reach it by frames. */
   readonly takesWhole?: true;
@@ -132,6 +134,7 @@ export function specOf(
     trigger: triggerOf(endpoint),
     timeoutSeconds: number(endpoint.timeoutSeconds) ?? DEFAULT_TIMEOUT_S,
     concurrency: number(endpoint.concurrency) ?? DEFAULT_CONCURRENCY,
+    memoryMib: number(endpoint.availableMemoryMb),
     secrets: secrets.filter(isObject).map((secret) => String(secret.key)),
   };
 }

@@ -58,6 +58,7 @@ export function toJsonText(value: unknown, what: string): string {
     // A getter or a proxy of the user's may throw, or answer differently the second time.
     throw new CairnError('INVALID_INPUT', `${what} could not be read as JSON: ${messageOf(cause)}`, {
       field: what,
+      help: PLAIN_HELP,
       cause,
     });
   }

@@ -7,6 +7,7 @@ import type { FunctionSpec } from '../function-spec.ts';
 import { NoWorkerError, type WorkerLease } from './lease.ts';
 import { Reaper } from './reaper.ts';
 import { type Crew, crewOf, REQUESTS, roleOf, TASKS, type WorkerRole } from './roles.ts';
+import { Watchdog } from './watchdog.ts';
 import { describeEnd, type WorkerEnd, type WorkerOptions, WorkerProcess } from './worker-process.ts';
 
 export interface PoolOptions extends WorkerOptions {
@@ -59,6 +60,7 @@ export class WorkerPool {
   readonly #workers = new Set<WorkerProcess>();
   readonly #waiters = new Set<Waiter>();
   readonly #reaper: Reaper | undefined;
+  readonly #watchdog: Watchdog;
   #looking: NodeJS.Timeout | undefined;
   #failuresInARow = 0;
   /** True once any worker has served. */
@@ -71,6 +73,7 @@ export class WorkerPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#watchdog = new Watchdog({ ...options, tickMs: TICK_MS });
     // A worker without roles has processes of its own to end in order, and is never blocked by a body.
     this.#reaper = options.roles ? new Reaper() : undefined;
   }
@@ -271,18 +274,13 @@ export class WorkerPool {
     this.#serveWaiters();
   }
 
-  /** Ends workers that are silent for too long or no longer needed. */
+  /** Ends workers that are unfit or no longer needed. */
   #look(): void {
-    const { watchdogMs, workers, log } = this.#options;
-    for (const worker of this.#workers) {
-      if (worker.silentFor(TICK_MS) < watchdogMs) continue;
-      log(`worker ${worker.pid} sent no heartbeat for ${watchdogMs / 1000} s and is killed`);
-      worker.kill('SIGKILL');
-    }
+    this.#watchdog.look(this.#workers);
     for (const role of new Set([...this.#workers].flatMap(({ role }) => role ?? []))) {
       const crew = this.#of(role);
       const idle = crew.find((worker) => worker.idleMs > IDLE_MS && !worker.hangs);
-      if (crew.length > crewOf(role, workers).wanted) idle?.retire();
+      if (crew.length > crewOf(role, this.#options.workers).wanted) idle?.retire();
     }
     // A request that waits for room may get a process more now that all others hang.
     this.#serveWaiters();

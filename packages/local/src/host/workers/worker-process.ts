@@ -53,6 +53,14 @@ function failureOf(end: WorkerEnd): Error {
 /** Three heartbeats: longer than a pause for garbage, shorter than a lease. */
 const HANGS_AFTER_MS = 3_000;
 
+/**
+ * Least limit of a worker's memory, MiB, so that a body that fills it does not take that of the machine. A worker serves all functions, and
+ * compiles TypeScript, so it needs more than an instance in production.
+ */
+const LEAST_LIMIT_MIB = 2_048;
+/** For functions that declare more. */
+const LIMIT_FACTOR = 2;
+
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #inFlight = new Map<string, number>();
@@ -67,6 +75,8 @@ export class WorkerProcess {
   #hasServed = false;
   #isWarm = false;
   #retired = false;
+  #isKilled = false;
+  #memoryLimitMib = LEAST_LIMIT_MIB;
   #error: string | undefined;
   #port: number | undefined;
   #link: FrameClient | undefined;
@@ -98,8 +108,11 @@ export class WorkerProcess {
     });
     this.ready = new Promise((resolve, reject) => {
       this.#child.on('message', (message: FromWorker) => {
-        if (message.kind === 'loaded')
+        if (message.kind === 'loaded') {
+          const declared = message.functions.map(({ memoryMib = 0 }) => LIMIT_FACTOR * memoryMib);
+          this.#memoryLimitMib = Math.max(LEAST_LIMIT_MIB, ...declared);
           this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
+        }
         this.#lastHeartbeatAt = performance.now();
         this.#silentMs = 0;
         if (message.kind === 'warm') this.#isWarm = true;
@@ -147,6 +160,16 @@ export class WorkerProcess {
   /** It was asked to end since it is no longer needed. */
   get isRetired(): boolean {
     return this.#retired;
+  }
+
+  /** It was killed, and has not ended yet. */
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
+  /** It is killed when it uses more. */
+  get memoryLimitMib(): number {
+    return this.#memoryLimitMib;
   }
 
   retire(): void {
@@ -230,6 +253,7 @@ export class WorkerProcess {
   }
 
   kill(signal: NodeJS.Signals): void {
+    this.#isKilled ||= signal === 'SIGKILL';
     this.#child.kill(signal);
   }
 

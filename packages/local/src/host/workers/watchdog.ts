@@ -1,0 +1,58 @@
+/** Kills workers that give no sign of life, or that fill the memory of the machine. */
+import { residentMib } from './resident.ts';
+import type { WorkerProcess } from './worker-process.ts';
+
+interface WatchdogOptions {
+  /** A worker that was silent for so long is killed. */
+  readonly watchdogMs: number;
+  /** Time between two calls of {@link Watchdog.look}. */
+  readonly tickMs: number;
+  log(line: string): void;
+  /** Default: of the system. */
+  readonly memoryOf?: typeof residentMib;
+}
+
+/** The part of a {@link WorkerProcess} that is watched. */
+type Watched = Pick<WorkerProcess, 'pid' | 'silentFor' | 'memoryLimitMib' | 'isKilled' | 'kill'>;
+
+export class Watchdog {
+  readonly #options: WatchdogOptions;
+  #isMeasuring = false;
+
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
+  }
+
+  look(workers: ReadonlySet<Watched>): void {
+    const { watchdogMs, tickMs } = this.#options;
+    for (const worker of workers) {
+      if (worker.silentFor(tickMs) < watchdogMs) continue;
+      this.#kill(worker, `sent no heartbeat for ${watchdogMs / 1000} s and is killed`);
+    }
+    void this.#measure(workers);
+  }
+
+  /** A blocked worker cannot say how much it uses, so the system is asked. */
+  async #measure(workers: ReadonlySet<Watched>): Promise<void> {
+    if (this.#isMeasuring) return;
+    this.#isMeasuring = true;
+    const { memoryOf = residentMib } = this.#options;
+    const sizes = await memoryOf([...workers].map(({ pid }) => pid));
+    this.#isMeasuring = false;
+    for (const worker of workers) {
+      const { pid, memoryLimitMib: limit } = worker;
+      const used = Math.round(sizes.get(pid) ?? 0);
+      if (used <= limit) continue;
+      this.#kill(
+        worker,
+        `uses ${used} MiB of memory, more than ${limit}, and is killed. Functions that need more declare it as 'memory'`,
+      );
+    }
+  }
+
+  #kill(worker: Watched, why: string): void {
+    if (worker.isKilled) return;
+    this.#options.log(`worker ${worker.pid} ${why}`);
+    worker.kill('SIGKILL');
+  }
+}
