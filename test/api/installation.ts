@@ -1,4 +1,4 @@
-/** An installation in memory with its two doors, and ways to knock at them. */
+/** An installation in memory with the API and the GitHub webhook, and requests to them. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createApi } from '../../packages/cairn/src/api/app.ts';

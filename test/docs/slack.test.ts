@@ -6,24 +6,24 @@ import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import { createTestRuntime } from '../../packages/cairn/src/testing/index.ts';
 import { slackWebhook } from '../../packages/cairn/src/triggers/slack/webhook.ts';
 import { World } from '../support/world.ts';
-import { SLACK_SECRET, SlackDoor } from '../triggers/slack/door.ts';
+import { SLACK_SECRET, SlackEndpoint } from '../triggers/slack/endpoint.ts';
 import { readDocument, writeSnippets } from './snippets.ts';
 
 const snippets = writeSnippets('docs/slack.md');
 afterAll(() => snippets.remove());
 
-async function doorOf(): Promise<SlackDoor> {
+async function doorOf(): Promise<SlackEndpoint> {
   const { greet } = (await import(snippets.at('functions/src/workflows/greet.ts'))) as { greet: Workflow };
-  return new SlackDoor([], new World({ workflows: [greet] }));
+  return new SlackEndpoint([], new World({ workflows: [greet] }));
 }
 
 test('the workflow of docs/slack.md answers as it says', async () => {
-  const door = await doorOf();
-  const type = (text: string, trigger_id: string) => door.type({ command: '/greet', text, trigger_id });
+  const endpoint = await doorOf();
+  const type = (text: string, trigger_id: string) => endpoint.type({ command: '/greet', text, trigger_id });
   expect(await type('help', '1')).toBe('Say: /greet NAME TIMES');
   expect(await type('Ada many', '2')).toMatch(/^input\.times: /);
   expect(await type('Ada 99', '3')).toMatch(/^input\.times: /);
-  expect(door.written()).toBe(0);
+  expect(endpoint.written()).toBe(0);
   expect(await type('', '4')).toMatch(/^Started `greet`/);
 });
 
@@ -54,11 +54,11 @@ test('the commands of docs/slack.md are signed as Slack signs', async () => {
   const type: [string, string] = ['content-type', 'application/x-www-form-urlencoded'];
   const request = new Request(url, { method: 'POST', body, headers: [type, ...headers] });
 
-  const door = await doorOf();
-  const clock = { ...door.deps.start.clock, now: Date.now, timer: () => () => {} };
+  const endpoint = await doorOf();
+  const clock = { ...endpoint.deps.start.clock, now: Date.now, timer: () => () => {} };
   const deps = {
-    ...door.deps,
-    start: { ...door.deps.start, clock },
+    ...endpoint.deps,
+    start: { ...endpoint.deps.start, clock },
     tenants: () => new Map([['TLOCAL', 'local']]),
   };
   const answer = await slackWebhook(deps, request);

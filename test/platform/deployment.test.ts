@@ -133,7 +133,7 @@ describe('the exported functions', () => {
     expect(endpoint('drive').concurrency).toBeGreaterThan(1);
   });
 
-  test("what everybody can call cannot cost more than its instances, and Slack's door is cold unless somebody pays for it", () => {
+  test("what everybody can call cannot cost more than its instances, and Slack's endpoint keeps no warm instance unless somebody pays for it", () => {
     for (const name of ['api', 'githubWebhook', 'slackWebhook'])
       expect([name, endpoint(name).maxInstances]).toEqual([name, 20]);
     expect(endpoint('slackWebhook').minInstances).toBe(0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { control } from '../../packages/local/src/cloud-process.ts';
-import { ended, eventually, look, startRun, startTestCloud, type TestCloud } from './support.ts';
+import { ended, eventually, startRun, startTestCloud, type TestCloud, tryGet } from './support.ts';
 
 interface RunUsage {
   readonly commits: number;
@@ -76,13 +76,13 @@ describe('what a run costs', () => {
     expect(run.reads).toBeLessThanOrEqual(6);
   });
 
-  test('the cost that a run reports is what the meter counted for it', async () => {
+  test('the cost that a run reports equals what the meter counted for it', async () => {
     const { ready } = cloud;
     const runId = await started('chain-10');
     const run = await eventually('the end to be told', async () => {
       const before = await control<RunUsage>(ready, 'GET', `/meter/runs/${runId}`);
       if (before.commits < 12) return undefined;
-      const view = await look<{ cost: Record<string, number> }>(ready, `/v1/runs/${runId}`);
+      const view = await tryGet<{ cost: Record<string, number> }>(ready, `/v1/runs/${runId}`);
       const { commits } = await control<RunUsage>(ready, 'GET', `/meter/runs/${runId}`);
       // Nothing was written while it was looked at.
       const isSettled = commits === before.commits && view?.cost.writes === before.writes;

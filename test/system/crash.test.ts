@@ -13,7 +13,7 @@ function notesIn(file: string): { what: string; pid: number }[] {
 /** For the start of a cloud on a busy machine. */
 const PATIENCE_MS = 480_000;
 
-/** One that is killed: doors/killed-worker.test.ts. */
+/** One that is killed: entry-points/killed-worker.test.ts. */
 describe('a worker that dies', () => {
   test(
     'stopped past its lease and continued, it writes nothing more (J3)',

@@ -10,7 +10,7 @@ import {
   recordedDeliveries,
 } from '../../scripts/demo/delivery.ts';
 import { inspectJournal } from '../../scripts/demo/journal.ts';
-import { ended, eventually, look, startRun, startTestCloud, type TestCloud } from './support.ts';
+import { ended, eventually, startRun, startTestCloud, type TestCloud, tryGet } from './support.ts';
 
 /** One call in eight goes wrong: what a bad hour of a cloud looks like, compressed. */
 const RULES = [
@@ -61,7 +61,7 @@ describe('with one Firestore call in eight going wrong', () => {
     });
   }
 
-  test('a storm of one delivery is still one run', async () => {
+  test('many concurrent copies of one delivery make one run', async () => {
     const delivery = openedPullRequest();
     const answers = await Promise.all(Array.from({ length: 200 }, () => deliverUntilTaken(delivery)));
     const runIds = new Set(answers.map(({ runId }) => runId));
@@ -71,7 +71,7 @@ describe('with one Firestore call in eight going wrong', () => {
     expect(await intact(runId)).toBe(true);
   });
 
-  test('each recorded delivery is one completed run or none, also when it comes again', async () => {
+  test('each recorded delivery makes one completed run or none, also when it is repeated', async () => {
     const { ready } = cloud;
     const deliveries = recordedDeliveries();
     const first = await deliverAll(deliveries);
@@ -86,7 +86,7 @@ describe('with one Firestore call in eight going wrong', () => {
     }
   });
 
-  test('a key is one run, however often the start is repeated', async () => {
+  test('a start that is repeated under one key makes one run', async () => {
     const { ready } = cloud;
     const start = () =>
       eventually('a start to be taken', async () => {
@@ -97,7 +97,7 @@ describe('with one Firestore call in eight going wrong', () => {
     expect(new Set(starts.map(({ runId }) => runId)).size).toBe(1);
     expect((await ended(ready, starts[0]?.runId ?? '')).status).toBe('completed');
     const runs = await eventually('the list', () =>
-      look<{ items: unknown[] }>(ready, '/v1/runs?type=chain-10'),
+      tryGet<{ items: unknown[] }>(ready, '/v1/runs?type=chain-10'),
     );
     expect(runs.items).toHaveLength(1);
   });

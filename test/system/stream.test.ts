@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CairnClient, type StreamedTexts, Unreachable, withLine } from '../../packages/client/src/index.ts';
 import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
-import { eventually, look, startRun, startTestCloud, type TestCloud } from './support.ts';
+import { eventually, startRun, startTestCloud, type TestCloud, tryGet } from './support.ts';
 
 interface Told {
   readonly seq: number;
@@ -94,7 +94,7 @@ async function send(key: string): Promise<void> {
 
 /** Each event of the journal once and in order, and nothing else. */
 async function expectWhole(runId: string, { events, end }: Follower): Promise<void> {
-  const listed = await look<{ items: Told[] }>(cloud.ready, `/v1/runs/${runId}/events?limit=100`);
+  const listed = await tryGet<{ items: Told[] }>(cloud.ready, `/v1/runs/${runId}/events?limit=100`);
   expect(events).toEqual(listed?.items);
   expect(end).toEqual({ status: 'completed' });
 }
@@ -103,7 +103,7 @@ function suspended(follower: Follower): Promise<Told> {
   return eventually('the run to wait', () => follower.events.find(({ type }) => type === 'run_suspended'));
 }
 
-test('whoever watches the list sees a run appear, move and end, and who comes back sees it at once', async () => {
+test('a watcher of the list sees a run appear, change and end, and sees it at once after a new connection', async () => {
   const { gateway, apiKey } = cloud.ready;
   const gone = new AbortController();
   const watch = async function* (signal: AbortSignal) {
@@ -138,8 +138,8 @@ test('whoever watches the list sees a run appear, move and end, and who comes ba
   expect(seen).toContain(runId);
 });
 
-describe('whoever follows a live run hears everything once, though', () => {
-  test('nothing happens to the stream', async () => {
+describe('a follower of a live run receives each event once if', () => {
+  test('the stream is not interrupted', async () => {
     const { runId, follower } = await begin('chain-10', {});
     await follower.follow();
     await expectWhole(runId, follower);
@@ -157,7 +157,7 @@ describe('whoever follows a live run hears everything once, though', () => {
     expect(follower.connections).toBe(2);
   });
 
-  test('the listener behind it breaks off again and again', async () => {
+  test('the Firestore listener behind the stream fails repeatedly', async () => {
     const fault = { kind: 'cut-stream', afterMessages: 5 };
     await control(cloud.ready, 'PUT', '/faults', {
       seed: 1,
@@ -175,7 +175,7 @@ describe('whoever follows a live run hears everything once, though', () => {
     await control(cloud.ready, 'DELETE', '/faults');
   });
 
-  test('the process that serves it is killed', async () => {
+  test('the process that serves the stream is killed', async () => {
     const { runId, follower } = await begin('awaiting', { key: 'killed' });
     const done = follower.follow();
     await suspended(follower);
@@ -188,7 +188,7 @@ describe('whoever follows a live run hears everything once, though', () => {
   });
 });
 
-test('who reads the text of an agent is told to drop what a killed worker streamed, and has in the end what was recorded', async () => {
+test('a reader of streamed text discards the text of a killed worker, and ends with the recorded output', async () => {
   const { gateway, apiKey } = cloud.ready;
   const folder = mkdtempSync(join(tmpdir(), 'cairn-stream-'));
   try {
@@ -222,7 +222,10 @@ test('who reads the text of an agent is told to drop what a killed worker stream
     for (const pid of workers) process.kill(pid, 'SIGKILL');
     writeFileSync(until, '');
     await read;
-    const run = await look<{ status: string; result: { output: string } }>(cloud.ready, `/v1/runs/${runId}`);
+    const run = await tryGet<{ status: string; result: { output: string } }>(
+      cloud.ready,
+      `/v1/runs/${runId}`,
+    );
     expect(run?.status).toBe('completed');
     expect(shown()).toMatchObject({ text: run?.result.output, state: 'whole' });
     expect(run?.result.output).not.toContain(first);

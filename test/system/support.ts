@@ -1,4 +1,4 @@
-/** A local cloud of its own for a test file, as a process, on free ports, in memory or on SQLite. */
+/** Starts a local cloud for a test file, as a process on free ports, in memory or on SQLite. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { builtFunctions } from '../../scripts/test-functions/built.ts';
 
 export { eventually };
 
-/** Most tests keep their state as users do, in SQLite; those of crashes and storms also in memory. */
+/** Most tests use SQLite, as users do. Tests of crashes and storms also run in memory. */
 export type Storage = 'memory' | 'sqlite';
 
 export interface TestCloud {
@@ -24,7 +24,7 @@ export interface CloudStage {
 
 type CloudOptions = NonNullable<Parameters<typeof startTestCloud>[1]>;
 
-/** One cloud for all tests of a file. Call it where the tests are defined; `cloud` is there from `beforeAll` on. */
+/** One cloud for all tests of a file. Call it where the tests are defined; `cloud` is set in `beforeAll`. */
 export function setCloud(storage: Storage, options: CloudOptions = {}): CloudStage {
   const stage = {} as { cloud: TestCloud };
   beforeAll(async () => {
@@ -35,7 +35,9 @@ export function setCloud(storage: Storage, options: CloudOptions = {}): CloudSta
 }
 
 /**
- * `functions`: a module of `fixtures/`. `keepsSpare`: for tests in which a worker dies; it loads as much as another worker. `leaseMs`: shorter than usual, for what waits until a lease has run out.
+ * @param functions a module of `fixtures/`
+ * @param keepsSpare true for tests in which a worker dies; a spare worker costs as much to load as another one
+ * @param leaseMs shorter than usual for tests that wait for the end of a lease
  */
 export async function startTestCloud(
   storage: Storage,
@@ -77,15 +79,15 @@ export interface RunView {
   readonly error?: { readonly code: string };
 }
 
-const LOOK_LIMIT_MS = 10_000;
+const GET_LIMIT_MS = 10_000;
 
-/** A look that meets a worker which died or was stopped is no answer; the next one meets another. */
-export async function look<T>(ready: Ready, path: string): Promise<T | undefined> {
+/** GET as JSON; undefined unless the status is 200. The worker may have been killed: the next request gets another one. */
+export async function tryGet<T>(ready: Ready, path: string): Promise<T | undefined> {
   const headers = { authorization: `Bearer ${ready.apiKey}` };
   try {
     const response = await fetch(ready.gateway + path, {
       headers,
-      signal: AbortSignal.timeout(LOOK_LIMIT_MS),
+      signal: AbortSignal.timeout(GET_LIMIT_MS),
     });
     return response.status === 200 ? ((await response.json()) as T) : undefined;
   } catch {
@@ -95,7 +97,7 @@ export async function look<T>(ready: Ready, path: string): Promise<T | undefined
 
 export function ended(ready: Ready, runId: string): Promise<RunView> {
   return eventually(`run ${runId} to end`, async () => {
-    const run = await look<RunView>(ready, `/v1/runs/${runId}`);
+    const run = await tryGet<RunView>(ready, `/v1/runs/${runId}`);
     return run && ['completed', 'failed', 'cancelled'].includes(run.status) ? run : undefined;
   });
 }

@@ -15,18 +15,18 @@ import type { RunOutcome } from '../sweep/outcome.ts';
 import type { Scenario } from '../sweep/scenario.ts';
 import { rehearse } from '../sweep/sweep.ts';
 import { ended, eventually, startRun } from './support.ts';
-import { Audience, type SeenDone } from './sweep/audience.ts';
 import { beginningsOf, type Note, notesIn, underWay } from './sweep/noting-stage.ts';
 import { NOTES, sample } from './sweep/sample.ts';
+import { ScenarioClient, type SeenDone } from './sweep/scenario-client.ts';
 
-/** Signals sent one after the other to the worker with the most running bodies: so many (`KILLS`), every second one a request to end. */
-const BLOWS = Array.from({ length: Number(process.env.KILLS ?? 3) }, (_, i) =>
+/** Signals (`KILLS` of them) to the worker with the most running bodies, one after the other. Each second one is SIGTERM. */
+const SIGNALS = Array.from({ length: Number(process.env.KILLS ?? 3) }, (_, i) =>
   i % 2 === 0 ? ('SIGKILL' as const) : ('SIGTERM' as const),
 );
-/** Until all scenarios have ended; each death and each wait of a scenario costs some seconds. */
-const LIMIT_MS = 60_000 + 10_000 * (sample.length + BLOWS.length);
-/** Between two: long enough that something gets done, short enough that much is under way again. */
-const BLOW_EVERY_MS = 1_200;
+/** Time for all scenarios to end. Each killed worker and each wait costs some seconds. */
+const LIMIT_MS = 60_000 + 10_000 * (sample.length + SIGNALS.length);
+/** Pause between two signals: long enough for some steps to end, and short enough for bodies to be running. */
+const SIGNAL_EVERY_MS = 1_200;
 
 let folder: string;
 let notes: string;
@@ -55,7 +55,7 @@ async function busiestWorker(ready: Ready): Promise<number | undefined> {
   return busiest !== undefined && underWay(seen, busiest).length > 0 ? busiest : undefined;
 }
 
-/** Members that differ because another sender sent it, under another id. */
+/** Members that differ because another client sent the request, under another id. */
 const OF_THE_SENDER: ReadonlySet<string> = new Set([
   'signalId',
   'received',
@@ -70,7 +70,7 @@ const OF_THE_SENDER: ReadonlySet<string> = new Set([
   'location',
 ]);
 
-/** Members in one order, and without what the sender made: the lines of a journal are such texts themselves. */
+/** Sorts members and removes those that the sender chose. Lines of a journal are JSON texts themselves. */
 function anonymous(runs: readonly RunOutcome[]): RunOutcome[] {
   const seen = JSON.parse(JSON.stringify(runs), (name, value: unknown) => {
     if (OF_THE_SENDER.has(name)) return undefined;
@@ -83,7 +83,7 @@ function anonymousText(text: string): string {
   return canonicalJson(JSON.parse(text, (name, value) => (OF_THE_SENDER.has(name) ? undefined : value)));
 }
 
-/** Bodies that began after the test had read their success from the store. No clock is asked: those of two processes differ. */
+/** Bodies that began after the test had read their success from the store. Clocks are not compared: two processes have two. */
 function repeated(done: readonly SeenDone[], seen: readonly Note[]): string[] {
   return done.flatMap(({ runId, key, begun }) => {
     const after = beginningsOf(seen, runId, key);
@@ -91,15 +91,15 @@ function repeated(done: readonly SeenDone[], seen: readonly Note[]): string[] {
   });
 }
 
-/** The same as undisturbed, or what the design prescribes for a step that must not run twice. */
-async function verdictOn(
+/** Returns the difference from the undisturbed run, if any. A step that must not run twice may end as RUN_ORPHANED. */
+async function differenceIn(
   scenario: Scenario,
-  audience: Audience,
+  client: ScenarioClient,
   seen: readonly Note[],
 ): Promise<string | undefined> {
   const { expected } = await rehearse(scenario, { withoutPairs: true });
-  const runs = await audience.outcome(scenario.name);
-  const again = repeated(audience.done(scenario.name), seen);
+  const runs = await client.outcome(scenario.name);
+  const again = repeated(client.done(scenario.name), seen);
   if (again.length > 0) return `${scenario.name}: ran again: ${again.join('; ')}`;
   const differenceOf = scenario.judgedByEnd ? differenceOfEnds : differenceOfRuns;
   const difference = differenceOf(anonymous(expected.runs), anonymous(runs));
@@ -109,44 +109,44 @@ async function verdictOn(
 }
 
 test(
-  'scenarios of the sweep end as undisturbed when workers are killed in the middle of their bodies',
+  'scenarios of the sweep end as without kills when workers are killed while bodies run',
   async () => {
-    const audience = new Audience(cloud.ready, notes, sample);
+    const client = new ScenarioClient(cloud.ready, notes, sample);
     try {
-      await audience.start();
-      const blows = [...BLOWS];
-      let nextBlowAt = performance.now();
+      await client.start();
+      const signals = [...SIGNALS];
+      let nextSignalAt = performance.now();
       await eventually(
         'all scenarios to end',
         async () => {
-          const isDone = await audience.attend();
-          if (blows.length > 0 && performance.now() >= nextBlowAt) {
+          const isDone = await client.poll();
+          if (signals.length > 0 && performance.now() >= nextSignalAt) {
             const victim = await busiestWorker(cloud.ready);
             if (victim !== undefined) {
-              process.kill(victim, blows.shift());
-              nextBlowAt = performance.now() + BLOW_EVERY_MS;
+              process.kill(victim, signals.shift());
+              nextSignalAt = performance.now() + SIGNAL_EVERY_MS;
             }
           }
           return isDone ? true : undefined;
         },
         LIMIT_MS,
       ).catch((error: unknown) => {
-        throw new Error(`${String(error)}: ${audience.unfinished}`);
+        throw new Error(`${String(error)}: ${client.unfinished}`);
       });
       // The number of hits during a body depends on the machine; the test needs one.
-      expect(blows.length).toBeLessThan(BLOWS.length);
+      expect(signals.length).toBeLessThan(SIGNALS.length);
       const seen = notesIn(notes);
-      const verdicts = await Promise.all(sample.map((scenario) => verdictOn(scenario, audience, seen)));
-      expect(verdicts.filter((verdict) => verdict !== undefined)).toEqual([]);
+      const differences = await Promise.all(sample.map((scenario) => differenceIn(scenario, client, seen)));
+      expect(differences.filter((difference) => difference !== undefined)).toEqual([]);
     } finally {
-      await audience.leave();
+      await client.close();
     }
   },
   2 * LIMIT_MS,
 );
 
-describe('a worker that is asked to end in the middle of two steps', () => {
-  /** Both are under way; asks their worker to end, and says how the run did and how often each body began. */
+describe('a worker that gets SIGTERM while it runs two steps', () => {
+  /** Sends SIGTERM while both steps run. Returns the end of the run, and how often each body began. */
   async function terminated(input: { readonly ms: number; readonly heeds: boolean }) {
     const { ready } = cloud;
     const { runId } = (await (await startRun(ready, 'leaving', input)).json()) as { runId: string };
@@ -160,7 +160,7 @@ describe('a worker that is asked to end in the middle of two steps', () => {
     return { status, code: error?.code, again: begun('again@1'), once: begun('once@1') };
   }
 
-  test('keeps what the one that must not run twice returns in time, and the other runs elsewhere', async () => {
+  test('records the output of the step that must not run twice if it ends in time, and the other step runs again elsewhere', async () => {
     expect(await terminated({ ms: 1_500, heeds: false })).toEqual({
       status: 'completed',
       code: undefined,
@@ -169,7 +169,7 @@ describe('a worker that is asked to end in the middle of two steps', () => {
     });
   });
 
-  test('leaves the one that must not run twice in doubt if it gives up, and the run fails for it', async () => {
+  test('leaves the step that must not run twice in doubt if it is aborted, and the run fails', async () => {
     expect(await terminated({ ms: 60_000, heeds: true })).toEqual({
       status: 'failed',
       code: 'RUN_ORPHANED',

@@ -11,7 +11,7 @@ import { type GithubDeps, githubWebhook } from '../../packages/cairn/src/trigger
 import { MAX_REQUEST_BYTES } from '../../packages/cairn/src/triggers/slack/form.ts';
 import { type DeliveryRequest, deliveryRequest, Installation } from '../api/installation.ts';
 import { changed, imageOf } from '../support/image.ts';
-import { commandForm, type Knock, SlackDoor } from './slack/door.ts';
+import { commandForm, SlackEndpoint, type SlackRequestOptions } from './slack/endpoint.ts';
 
 /** Every answer that the two webhooks have: status, and its code or what stands in it. */
 interface Row<Asked> {
@@ -171,7 +171,7 @@ describe('Slack', () => {
   });
   const field = (name: string, value: string) => ({ form: commandForm({ [name]: value }) });
   const payload = (text: string) => ({ form: { payload: text } });
-  const ROWS: readonly Row<Partial<Knock>>[] = [
+  const ROWS: readonly Row<Partial<SlackRequestOptions>>[] = [
     row('a command', 200, some, field('trigger_id', 'new')),
     row('the same command again', 200, some, {}),
     row('a command that nobody answers to', 200, some, field('command', '/nothing')),
@@ -199,22 +199,22 @@ describe('Slack', () => {
   ];
 
   test.each(ROWS)('$because: $status', async ({ because, ask, status, says }) => {
-    const door = new SlackDoor([deploy]);
-    await door.knock({});
-    const before = imageOf(door.world);
-    const answered = await read(await door.knock(ask));
+    const endpoint = new SlackEndpoint([deploy]);
+    await endpoint.post({});
+    const before = imageOf(endpoint.world);
+    const answered = await read(await endpoint.post(ask));
     expect([answered.status, answered.text]).toEqual([status, answered.text]);
     if (says === some) expect(JSON.parse(answered.text)).toMatchObject({ text: expect.stringMatching(/./) });
     else assertSays(says, answered);
-    expect(changed(before, imageOf(door.world)).length > 0).toBe(because === 'a command');
+    expect(changed(before, imageOf(endpoint.world)).length > 0).toBe(because === 'a command');
   });
 
   test('an installation without a secret says that the fault is its own', async () => {
-    const door = new SlackDoor([deploy]);
+    const endpoint = new SlackEndpoint([deploy]);
     const secrets = () => {
       throw new Error('a secret detail');
     };
-    const answered = await read(await door.knock({}, { secrets }));
+    const answered = await read(await endpoint.post({}, { secrets }));
     expect(answered.status).toBe(500);
     assertSays('INTERNAL', answered);
     expect(answered.text).not.toContain('a secret detail');

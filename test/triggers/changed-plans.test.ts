@@ -1,4 +1,4 @@
-/** Doors where a definition was changed under its version: nothing is started on it, and nothing that was sent is lost. */
+/** Entry points when a definition was changed under its version: nothing is started on it, and nothing that was sent is lost. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
@@ -10,8 +10,8 @@ import { githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.
 import { deliveryRequest, Installation } from '../api/installation.ts';
 import { MINUTE, Scene, stored } from '../operations/schedules/scene.ts';
 import type { World } from '../support/world.ts';
-import { MessageDoor } from './pubsub/message-door.ts';
-import { commandForm, SlackDoor } from './slack/door.ts';
+import { PubsubEndpoint } from './pubsub/endpoint.ts';
+import { commandForm, SlackEndpoint } from './slack/endpoint.ts';
 
 /** The definition, and another one under the same version. */
 function both(type: string, on: NonNullable<WorkflowOptions<unknown>['on']>): readonly [Workflow, Workflow] {
@@ -26,7 +26,7 @@ function both(type: string, on: NonNullable<WorkflowOptions<unknown>['on']>): re
   return [of('ship'), of('mail')];
 }
 
-/** A door after the deployment of these definitions, in a process that has asked nothing yet. */
+/** An entry point after the deployment of these definitions, in a process that has asked nothing yet. */
 function deployed<D extends { readonly start: object }>(deps: D, world: World, ...workflows: Workflow[]) {
   const registry = new WorkflowRegistry(workflows);
   const plans = new KnownPlans({ ...world.deps, store: world.planStore });
@@ -66,15 +66,15 @@ describe('Slack', () => {
   const [old, changed] = both('ships', { slack: { command: '/deploy' } });
 
   test('tells whoever typed the command what is wrong and what to do, and starts nothing', async () => {
-    const door = new SlackDoor([old]);
-    await door.knock({});
+    const endpoint = new SlackEndpoint([old]);
+    await endpoint.post({});
     const form = commandForm({ trigger_id: 'second' });
-    const answer = await door.knock({ form }, deployed(door.deps, door.world, changed));
+    const answer = await endpoint.post({ form }, deployed(endpoint.deps, endpoint.world, changed));
     expect(answer.status).toBe(200);
     const { text } = (await answer.json()) as { readonly text: string };
     expect(text).toContain("the definition of version 1 of 'ships' changed");
     expect(text).toContain('planVersion 2');
-    expect(types(door.world)).toEqual(['ships']);
+    expect(types(endpoint.world)).toEqual(['ships']);
   });
 });
 
@@ -82,16 +82,16 @@ describe('Pub/Sub', () => {
   const [old, changed] = both('ships', { pubsub: [{ topic: 'orders' }] });
 
   test('delivers the message again until the definition is put right; then it is one run', async () => {
-    const door = new MessageDoor([old]);
-    await door.take('orders', { messageId: '1', data: {} });
-    const wrong = deployed(door.deps, door.world, changed);
+    const endpoint = new PubsubEndpoint([old]);
+    await endpoint.take('orders', { messageId: '1', data: {} });
+    const wrong = deployed(endpoint.deps, endpoint.world, changed);
     const message = { messageId: '2', data: {} };
     for (const _ of [1, 2])
-      await expect(door.take('orders', message, wrong)).rejects.toMatchObject({ code: 'PLAN_CHANGED' });
-    expect(types(door.world)).toEqual(['ships']);
-    const right = deployed(door.deps, door.world, old);
-    expect(await door.take('orders', message, right)).toMatchObject({ kind: 'started' });
-    expect(await door.take('orders', message, right)).toMatchObject({ kind: 'repeated' });
+      await expect(endpoint.take('orders', message, wrong)).rejects.toMatchObject({ code: 'PLAN_CHANGED' });
+    expect(types(endpoint.world)).toEqual(['ships']);
+    const right = deployed(endpoint.deps, endpoint.world, old);
+    expect(await endpoint.take('orders', message, right)).toMatchObject({ kind: 'started' });
+    expect(await endpoint.take('orders', message, right)).toMatchObject({ kind: 'repeated' });
   });
 });
 

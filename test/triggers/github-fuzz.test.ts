@@ -59,7 +59,7 @@ function withPlaced(value: unknown, where: readonly number[], placed: unknown): 
     : { ...value, [name]: inner };
 }
 
-/** Members that the door reads, as paths of their positions are not. */
+/** Members that the endpoint reads, as paths of their positions are not. */
 const READ = ['action', 'repository', 'pull_request', 'issue', 'installation', 'sender', 'organization'];
 const odd = fc.oneof(
   fc.constantFrom(...ODD),

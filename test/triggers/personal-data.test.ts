@@ -1,4 +1,4 @@
-/** Texts that people send to runs stay in the store, where they can be erased: no line of the log has them, whichever door they came by. */
+/** Texts that people send to runs stay in the store, where they can be erased: no line of the log has them, whichever entry point received them. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createApi } from '../../packages/cairn/src/api/app.ts';
@@ -13,7 +13,7 @@ import { tick } from '../../packages/cairn/src/triggers/schedule/tick.ts';
 import { slackWebhook } from '../../packages/cairn/src/triggers/slack/webhook.ts';
 import { deliveryRequest, Installation } from '../api/installation.ts';
 import { Outside } from '../support/outside.ts';
-import { commandForm, SLACK_SECRET, slackRequest } from './slack/door.ts';
+import { commandForm, SLACK_SECRET, slackRequest } from './slack/endpoint.ts';
 
 const MARK = 'ada.lovelace@example.com';
 const DAY_MS = 86_400_000;
@@ -100,7 +100,7 @@ async function started(): Promise<string> {
   return String(runId);
 }
 
-test('of an input, an output, a memo, a request, a question, an event, an answer and an error', async () => {
+test('no line of the log has personal data of an input, an output, a memo, a request, a question, an event, an answer and an error', async () => {
   const runId = await started();
   await post('/v1/events', { event: 'told', key: MARK, data: { by: MARK } });
   await post(`/v1/runs/${runId}/signals`, { name: 'aside', data: { by: MARK } });
@@ -111,7 +111,7 @@ test('of an input, an output, a memo, a request, a question, an event, an answer
   assertSilent();
 });
 
-test('of the answer about an action in doubt', async () => {
+test('no line of the log has personal data of the answer about an action in doubt', async () => {
   mails.faults.push('lose_answer');
   const runId = await started();
   const [wait] = installation.world.stateOf(runId).waits;
@@ -121,7 +121,7 @@ test('of the answer about an action in doubt', async () => {
   assertSilent();
 });
 
-test('of the reasons that people give', async () => {
+test('no line of the log has personal data of the reasons that people give', async () => {
   const reason = `requested by ${MARK}`;
   const runId = await started();
   await post(`/v1/runs/${runId}/suspend`, { reason });
@@ -134,7 +134,7 @@ test('of the reasons that people give', async () => {
   assertSilent();
 });
 
-describe('by the door of', () => {
+describe('no line of the log has personal data of a run that is started by', () => {
   test.each<[string, () => Promise<unknown>]>([
     [
       'GitHub',
@@ -187,22 +187,22 @@ describe('by the door of', () => {
         await tick(deps);
       },
     ],
-  ])('%s', async (_, knock) => {
-    await knock();
+  ])('%s', async (_, send) => {
+    await send();
     expect(installation.world.db.runs.size).toBe(1);
     await drive();
     assertSilent();
   });
 });
 
-test('of what is refused at the doors', async () => {
+test('no line of the log has personal data of a refused request', async () => {
   await post('/v1/runs', { type: 'telling', input: { mail: MARK }, [MARK]: 1 }, 400);
   await post('/v1/runs', { type: MARK, input: {} }, 404).catch(() => undefined);
   await githubWebhook(logged().github, deliveryRequest({ event: 'push', body: `{"mail": "${MARK}"` }));
   expect(log.lines.filter((line) => JSON.stringify(line).includes('ada.lovelace'))).toEqual([]);
 });
 
-test('of runs that are recovered and deleted', async () => {
+test('no line of the log has personal data of runs that are recovered and deleted', async () => {
   await started();
   const { deps } = logged();
   installation.world.clock.jump(2 * DAY_MS);

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { writeSnippets } from '../../docs/snippets.ts';
-import { MessageDoor } from '../../triggers/pubsub/message-door.ts';
+import { PubsubEndpoint } from '../../triggers/pubsub/endpoint.ts';
 import { topicsOf } from '../../triggers/pubsub/topics-of.ts';
 
 const snippets = writeSnippets('docs/events.md');
@@ -13,17 +13,17 @@ test('the workflows of docs/events.md take messages as it says, each topic by a 
     Workflow
   >;
   expect(topicsOf([orders, payments])).toEqual(['order-lines', 'orders', 'payments']);
-  const door = new MessageDoor([orders, payments]);
-  expect(await door.take('orders', { data: { id: 'a', amount: 1 } })).toMatchObject({ kind: 'started' });
+  const endpoint = new PubsubEndpoint([orders, payments]);
+  expect(await endpoint.take('orders', { data: { id: 'a', amount: 1 } })).toMatchObject({ kind: 'started' });
   const line = { raw: Buffer.from('b;2').toString('base64'), messageId: '2' };
-  expect(await door.take('order-lines', line)).toMatchObject({ kind: 'started' });
-  expect(await door.take('payments', { attributes: { state: 'open', order: 'b' } })).toEqual({
+  expect(await endpoint.take('order-lines', line)).toMatchObject({ kind: 'started' });
+  expect(await endpoint.take('payments', { attributes: { state: 'open', order: 'b' } })).toEqual({
     kind: 'ignored',
   });
   const settled = { attributes: { state: 'settled', order: 'b' }, data: { sum: 2 }, messageId: '3' };
-  expect(await door.take('payments', settled)).toMatchObject({ kind: 'delivered' });
-  const { db, clock } = door.world;
-  await door.world.run(
+  expect(await endpoint.take('payments', settled)).toMatchObject({ kind: 'delivered' });
+  const { db, clock } = endpoint.world;
+  await endpoint.world.run(
     () =>
       clock.now() > Date.UTC(2100, 0) ||
       [...db.runs.values()].some(({ snapshot }) => snapshot.status === 'completed'),

@@ -23,7 +23,7 @@ describe('a request', () => {
   test('is a span below its caller, and what it leads to is below that', async () => {
     const { spans, tracer } = traced();
     let seen: string | null = null;
-    const door = tracedHandler(
+    const handler = tracedHandler(
       tracer,
       (asked) => {
         seen = asked.headers.get('traceparent');
@@ -31,7 +31,7 @@ describe('a request', () => {
       },
       '/webhooks/github',
     );
-    await door(request({ traceparent: traceparentOf(CALLER) }));
+    await handler(request({ traceparent: traceparentOf(CALLER) }));
     expect(spans.ended).toMatchObject([
       {
         name: 'POST /webhooks/github',
@@ -69,14 +69,14 @@ describe('a request', () => {
 
   test("of who watches over the installation is nobody's business", async () => {
     const { spans, tracer } = traced();
-    const door = tracedHandler(tracer, () => new Response());
-    for (const path of ['/v1/healthz', '/v1/metrics']) await door(request({}, path));
+    const handler = tracedHandler(tracer, () => new Response());
+    for (const path of ['/v1/healthz', '/v1/metrics']) await handler(request({}, path));
     expect(spans.ended).toEqual([]);
   });
 
   test('is left as it is where nobody collects traces', async () => {
-    const door = (asked: Request) => new Response(asked.headers.get('traceparent'));
-    expect(tracedHandler(undefined, door)).toBe(door);
+    const handler = (asked: Request) => new Response(asked.headers.get('traceparent'));
+    expect(tracedHandler(undefined, handler)).toBe(handler);
   });
 });
 
@@ -86,11 +86,11 @@ describe('a request to the API', () => {
     const installation = new Installation();
     const key = await installation.key('dev', { roles: ['operator'] });
     const api = createApi(installation.apiDeps);
-    const door = tracedHandler(tracer, (asked, span) => api.fetch(asked, span && { span }));
+    const handler = tracedHandler(tracer, (asked, span) => api.fetch(asked, span && { span }));
     const authorization = `Bearer ${key}`;
     const runId = await installation.world.start('echo', { text: 'x' }, { tenantId: 'acme' });
     for (const path of [`/v1/runs/${runId}`, '/v1/runs', '/v1/nowhere', `/v1/runs/${runId}/hunter2`])
-      await door(new Request(`http://functions.invalid${path}`, { headers: { authorization } }));
+      await handler(new Request(`http://functions.invalid${path}`, { headers: { authorization } }));
     expect(
       spans.ended.map(({ name, attributes }) => [name, attributes['http.response.status_code']]),
     ).toEqual([
@@ -109,10 +109,10 @@ describe('a request to the API', () => {
     const { apiDeps } = installation;
     const key = await installation.key('dev', { roles: ['submitter'] });
     const api = createApi({ ...apiDeps, start: { ...apiDeps.start, tracer } });
-    const door = tracedHandler(tracer, (asked, span) => api.fetch(asked, span && { span }));
+    const handler = tracedHandler(tracer, (asked, span) => api.fetch(asked, span && { span }));
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ type: 'echo', input: { text: 'hunter2' } });
-    const answer = await door(
+    const answer = await handler(
       new Request('http://functions.invalid/v1/runs', { method: 'POST', headers, body }),
     );
     expect(answer.status).toBe(201);

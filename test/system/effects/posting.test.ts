@@ -80,13 +80,13 @@ async function shown({ number, sha }: { readonly number: number; readonly sha: s
 
 const POSTED = { comments: 1, statuses: 1, labels: ['size/XS', 'documentation'] };
 
-test('the local cloud acts at its stand-in only, whatever the environment says', () => {
+test('the local cloud sends effects to its stand-in only, whatever the environment variables name', () => {
   expect(new URL(cloud.ready.github).hostname).toBe('127.0.0.1');
   expect(Object.values(cloud.ready.secrets)).not.toContain('real');
 });
 
 describe('the review of a delivered pull request', () => {
-  test('is posted once each, while one call in ten fails before or after it acted', async () => {
+  test('is posted once, though one call in ten fails before or after it took effect', async () => {
     const share = { probability: 0.02 };
     const faults = [
       { kind: 'lost-answer' },
@@ -119,7 +119,7 @@ describe('the review of a delivered pull request', () => {
     expect(Object.values(applied)).toEqual(Array(2 * STORM).fill(1));
   });
 
-  test('is posted once each by another worker, if the worker dies between a call and its record', async () => {
+  test('is posted once if the worker dies between a call and its record', async () => {
     const [done, undone] = [pullRequest(201), pullRequest(202)];
     const before = await told();
     const at = (call: string, path: string, kind: string) => ({

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openQueues, type Queues } from '../../../bench/cloud/queues.ts';
 import { type CloudProcess, control, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
-import { ended, eventually, look, startRun } from '../support.ts';
+import { ended, eventually, startRun, tryGet } from '../support.ts';
 
 const MAIN = join(import.meta.dirname, '../../../packages/cli/src/main.ts');
 const run = promisify(execFile);
@@ -55,7 +55,7 @@ interface View {
   readonly waits: readonly { readonly effectId?: string }[];
 }
 
-test('an action after the backup is asked about and not repeated, and a start acknowledged while held continues', async () => {
+test('after a restore, an effect made since the backup is asked about and not repeated, and a run started while held continues', async () => {
   await queues.pause();
   const early = await started('early');
   const backup = join(folder, 'backup');
@@ -67,7 +67,7 @@ test('an action after the backup is asked about and not repeated, and a start ac
   await queues.pause();
   await control(cloud.ready, 'POST', '/import', { file: backup });
   await eventually('the run of the backup', async () => {
-    const before = await look<View>(cloud.ready, `/v1/runs/${early.runId}`);
+    const before = await tryGet<View>(cloud.ready, `/v1/runs/${early.runId}`);
     return before?.status === 'pending' || undefined;
   });
   await cairn('restore', 'begin');
@@ -84,7 +84,7 @@ test('an action after the backup is asked about and not repeated, and a start ac
   expect(await ended(cloud.ready, late.runId)).toMatchObject({ status: 'completed' });
   expect(late.lines()).toBe(2);
   const effectId = await eventually('the early run to ask', async () => {
-    const asking = await look<View>(cloud.ready, `/v1/runs/${early.runId}`);
+    const asking = await tryGet<View>(cloud.ready, `/v1/runs/${early.runId}`);
     return asking?.status === 'awaiting_approval' ? asking.waits[0]?.effectId : undefined;
   });
   expect(await cairn('inbox')).toContain(early.runId);

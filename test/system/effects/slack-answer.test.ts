@@ -10,8 +10,8 @@ import {
 } from '../../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { type ScriptedServer, startScriptedServer } from '../../capabilities/scripted-server.ts';
-import { commandForm, slackRequest } from '../../triggers/slack/door.ts';
-import { ended, eventually, look } from '../support.ts';
+import { commandForm, slackRequest } from '../../triggers/slack/endpoint.ts';
+import { ended, eventually, tryGet } from '../support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-slack-answer-'));
 let hook: ScriptedServer;
@@ -66,7 +66,7 @@ interface Effects {
   readonly items: readonly { readonly id: string; readonly status: string }[];
 }
 
-test('a deployment asked for in Slack answers there, and keeps no address in the ledger', async () => {
+test('a deployment started from Slack answers there, and the ledger does not store the response URL', async () => {
   const address = '/commands/T1/1/s3cret';
   const runId = await deployed(address, 'a'.repeat(40));
   expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed' });
@@ -84,13 +84,13 @@ test('a deployment asked for in Slack answers there, and keeps no address in the
   expect(JSON.stringify(run)).not.toContain('s3cret');
 });
 
-test('a message that may be there or not is asked about, and said no second time', async () => {
+test('a message with an unknown outcome is asked about and not sent again', async () => {
   const rules = [{ probability: 1, times: 1, fault: { kind: 'lost-answer' } }];
   await control(cloud.ready, 'PUT', '/faults/slack', { seed: 1, rules });
   const address = '/commands/T1/2/s3cret';
   const runId = await deployed(address, 'b'.repeat(40));
   const effectId = await eventually('the run to ask', async () => {
-    const run = await look<{ status: string; waits: { effectId?: string }[] }>(
+    const run = await tryGet<{ status: string; waits: { effectId?: string }[] }>(
       cloud.ready,
       `/v1/runs/${runId}`,
     );

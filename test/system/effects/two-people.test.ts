@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
-import { ended, eventually, look, startRun } from '../support.ts';
+import { ended, eventually, startRun, tryGet } from '../support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-two-people-'));
 let cloud: CloudProcess;
@@ -52,13 +52,13 @@ interface View {
   readonly supersededBy?: string;
 }
 
-test('two people at once resolve one effect differently, and resume one failed run: one of them is heard, each time', async () => {
+test('if two people resolve one effect differently, or resume one failed run, at once, one request wins', async () => {
   const [file, mended] = ['lines', 'mended'].map((name) => join(folder, name)) as [string, string];
   const { runId } = (await (await startRun(cloud.ready, 'fragile', { file, mended })).json()) as {
     runId: string;
   };
   const effectId = await eventually('the run to ask', async () => {
-    const run = await look<View>(cloud.ready, `/v1/runs/${runId}`);
+    const run = await tryGet<View>(cloud.ready, `/v1/runs/${runId}`);
     return run?.status === 'awaiting_approval' ? run.waits[0]?.effectId : undefined;
   });
   const said = await bothPost(`/v1/runs/${runId}/effects/${effectId}/resolve`, [
@@ -74,7 +74,7 @@ test('two people at once resolve one effect differently, and resume one failed r
   const resumed = await bothPost(`/v1/runs/${runId}/resume`, [{}, {}]);
   expect(resumed.map(({ status }) => status).sort()).toEqual([201, 409]);
   expect(resumed.find(({ status }) => status === 409)?.body).toMatchObject({ code: 'RUN_TERMINAL_STATE' });
-  const source = await look<View>(cloud.ready, `/v1/runs/${runId}`);
+  const source = await tryGet<View>(cloud.ready, `/v1/runs/${runId}`);
   const successor = resumed.find(({ status }) => status === 201)?.body.runId ?? '';
   expect(source?.supersededBy).toBe(successor);
   expect(await ended(cloud.ready, successor)).toMatchObject({ status: 'completed' });

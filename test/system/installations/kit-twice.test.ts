@@ -61,7 +61,7 @@ async function until(path: string, status: string): Promise<Body> {
   throw new Error(`${path} did not become ${status}`);
 }
 
-test('each instance drives its own runs under its own parameters, and sees none of the other', async () => {
+test('each instance drives its own runs under its own parameters, and does not see those of the other', async () => {
   const start = async (api: string, input: Body) => {
     const { status, body } = await call(`/${api}/v1/runs`, { type: 'http-call', input });
     expect(status).toBe(201);

@@ -7,11 +7,11 @@ import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import {
   ended,
   eventually,
-  look,
   type RunView,
   startRun,
   startTestCloud,
   type TestCloud,
+  tryGet,
 } from '../support.ts';
 import { leaseWaits } from './lease-wait.suite.ts';
 
@@ -43,7 +43,7 @@ async function pids(): Promise<readonly number[]> {
   return Object.values(roles).flat();
 }
 
-/** Longer than any body here is busy. */
+/** Longer than any body of these tests blocks. */
 const PATIENT_S = 90;
 /** Longer than a worker on a busy machine is silent while it loads what its first request needs. */
 const WATCHDOG_S = 15;
@@ -56,12 +56,12 @@ describe('on a cloud that waits for its workers', () => {
   // The first one: it counts dispatches.
   leaseWaits(() => cloud);
 
-  test('a body that blocks its process runs once though it is busy for seconds, and meanwhile the API starts and shows runs', async () => {
+  test('a body that blocks its process for seconds runs once, and meanwhile the API starts and shows runs', async () => {
     const input = { ms: 3_500, notes: join(cloud.folder, 'busy') };
     const busy = await start('blocking', input);
     await begun('busy');
     const neighbour = await start('measure', { text: 'abc' });
-    expect(await look<RunView>(cloud.ready, `/v1/runs/${neighbour}`)).toBeDefined();
+    expect(await tryGet<RunView>(cloud.ready, `/v1/runs/${neighbour}`)).toBeDefined();
     expect(notes('busy')).toHaveLength(1);
 
     expect(await ended(cloud.ready, busy)).toMatchObject({ status: 'completed', resumeCount: 0 });
@@ -69,7 +69,7 @@ describe('on a cloud that waits for its workers', () => {
     expect(notes('busy').map((line) => line.split(' ')[0])).toEqual(['begin', 'end']);
   });
 
-  test('moving the clock takes no run that is being driven for dead: a step that must not be repeated completes', async () => {
+  test('moving the clock does not interrupt a run whose step must not be repeated', async () => {
     const release = join(cloud.folder, 'release');
     const runId = await start('once', { until: release, notes: join(cloud.folder, 'held') });
     await begun('held');
@@ -88,7 +88,7 @@ describe('on a cloud that waits for its workers', () => {
 describe('a body that blocks its process', () => {
   serve(WATCHDOG_S);
 
-  test('for ever is killed by the watchdog and ends its run, and its neighbours complete', async () => {
+  test('for ever is killed by the watchdog, its run fails, and other runs complete', async () => {
     const blocking = await start('blocking', { notes: join(cloud.folder, 'blocking') });
     const [, worker] = (await begun('blocking')).split(' ');
     const neighbours = await Promise.all(['a', 'ab', 'abc'].map((text) => start('measure', { text })));
@@ -96,13 +96,13 @@ describe('a body that blocks its process', () => {
     await eventually('the watchdog to kill', async () =>
       (await pids()).includes(Number(worker)) ? undefined : true,
     );
-    // Its step must not be repeated, so that nobody takes it over before its lease is over.
+    // Its step must not be repeated, so no dispatch takes the run over before the lease expires.
     await control(cloud.ready, 'POST', '/clock/advance', { ms: LEASE_OVER_MS });
     expect(await ended(cloud.ready, blocking)).toMatchObject({ status: 'failed' });
     expect(notes('blocking')).toHaveLength(1);
   });
 
-  test('for ever, and may be repeated, makes a suspect of its run, which runs alone next', async () => {
+  test('for ever, in a step that may be repeated, makes its run a suspect, which is dispatched alone next', async () => {
     const runId = await start('stuck-once', { notes: join(cloud.folder, 'stuck') });
     expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
     const { events, intact } = await inspectJournal(cloud.ready, runId);

@@ -1,10 +1,10 @@
-/** A worker that dies with a step under way that must not run twice: its run says how long it waits. Kills a worker and moves the clock by a lease. */
+/** A run reports how long it waits for the lease of a killed worker. Kills a worker and moves the clock past the lease. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { control } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import { ended, eventually, look, type RunView, startRun, type TestCloud } from '../support.ts';
+import { ended, eventually, type RunView, startRun, type TestCloud, tryGet } from '../support.ts';
 
 interface Waiting extends RunView {
   readonly leaseWait?: { readonly until: string; readonly steps: readonly string[]; readonly why: string };
@@ -19,7 +19,7 @@ const LEASE_OVER_MS = 95_000;
 
 /** @param cloudOf the cloud, in memory and with a spare worker, once it is there */
 export function leaseWaits(cloudOf: () => TestCloud): void {
-  test('a run whose worker died says for which step it waits and until when, though its task is delivered again, and goes on at that time', async () => {
+  test('a run whose worker was killed in a step that must not run twice reports the step and the end of the lease, and continues then', async () => {
     const { ready, folder } = cloudOf();
     const notes = join(folder, 'blocking');
     const answer = await startRun(ready, 'blocking', { notes });
@@ -30,12 +30,12 @@ export function leaseWaits(cloudOf: () => TestCloud): void {
     });
     const before = await control<Meter>(ready, 'GET', '/meter/tasks');
     process.kill(pid, 'SIGKILL');
-    // The delivery that died with its worker, and the next, which finds that it must wait.
+    // Two deliveries: that of the killed worker, and the next one, which has to wait.
     await eventually('the task to be delivered again', async () => {
       const { tasks } = await control<Meter>(ready, 'GET', '/meter/tasks');
       return tasks.dispatchesEnded >= before.tasks.dispatchesEnded + 2 ? true : undefined;
     });
-    const waiting = await eventually('the run', () => look<Waiting>(ready, `/v1/runs/${runId}`));
+    const waiting = await eventually('the run', () => tryGet<Waiting>(ready, `/v1/runs/${runId}`));
     expect(waiting).toMatchObject({
       status: 'running',
       leaseWait: { steps: ['block'], why: "step 'block' must not run twice" },
@@ -44,13 +44,13 @@ export function leaseWaits(cloudOf: () => TestCloud): void {
     await control(ready, 'POST', '/clock/advance', { ms: LEASE_OVER_MS });
     expect(await ended(ready, runId)).toMatchObject({ status: 'failed', error: { code: 'RUN_ORPHANED' } });
     const { events, intact } = await inspectJournal(ready, runId);
-    // Nobody took it over before.
+    // No dispatch took it over before.
     expect(events.filter(({ type }) => type === 'run_claimed')).toHaveLength(1);
     const last = events.at(-1);
     expect(last?.type).toBe('run_failed');
     expect(last?.at).toBeGreaterThanOrEqual(until);
     expect(intact).toBe(true);
     expect(readFileSync(notes, 'utf8').match(/begin/g)).toHaveLength(1);
-    expect(await look<Waiting>(ready, `/v1/runs/${runId}`)).not.toHaveProperty('leaseWait');
+    expect(await tryGet<Waiting>(ready, `/v1/runs/${runId}`)).not.toHaveProperty('leaseWait');
   });
 }

@@ -1,4 +1,4 @@
-/** A cancel of a running step and one that comes too late, over the real wire. Moves the clock by a day. */
+/** Cancels a run in a step, and one that has ended, over HTTP. Moves the clock by a day. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -6,12 +6,12 @@ import { control } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { type CloudStage, ended, eventually, startRun } from '../support.ts';
 
-/** Longer than anybody here waits: a step that notes that it was told has not come to its end. */
+/** Longer than the test: the step ends early only if it is cancelled. */
 const LONG_MS = 600_000;
 
 export function cancels(stage: CloudStage): void {
   describe('a cancel', () => {
-    /** A run with its step under way, and the notes the step takes. */
+    /** Starts a run and waits for its step. Returns the lines that the step writes. */
     async function underWay(name: string): Promise<{ runId: string; notes: () => string[] }> {
       const file = join(stage.cloud.folder, name);
       const notes = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);
@@ -45,7 +45,7 @@ export function cancels(stage: CloudStage): void {
       return tasks;
     }
 
-    test('reaches a running step; the run ends with reason and actor', async () => {
+    test('aborts the running step, and the run ends with reason and actor', async () => {
       const { runId, notes } = await underWay('reached');
       const answer = await cancel(runId);
       expect(answer.status).toBe(200);
@@ -69,7 +69,7 @@ export function cancels(stage: CloudStage): void {
         'run_cancelled',
       ]);
 
-      // Nothing moves it again, however late: no task is left, and the scan of a day later finds nothing to do.
+      // Nothing changes the run later: no task is left, and the scan of the next day finds nothing to do.
       const settled = await eventually('the queue to be empty', async () => {
         const { created, finished } = await counts();
         return created === finished ? created : undefined;
@@ -84,7 +84,7 @@ export function cancels(stage: CloudStage): void {
       expect(notes()).toHaveLength(2);
     });
 
-    test('that comes too late is refused, with a key in the same bytes again', async () => {
+    test('of a run that has ended is refused, and its repetition under one key gets the same bytes', async () => {
       const { runId } = (await (await startRun(stage.cloud.ready, 'chain-10', {})).json()) as {
         runId: string;
       };

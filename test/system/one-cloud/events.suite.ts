@@ -1,10 +1,10 @@
-/** Events and signals over the real wire. */
+/** Events and signals over HTTP. */
 import { describe, expect, test } from '@jest/globals';
 import { MAX_EVENT_BYTES } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import { type CloudStage, ended, eventually, look, type RunView, startRun } from '../support.ts';
+import { type CloudStage, ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
 
-/** The largest there can be: what it becomes as an output lies beside the event in one checkpoint. */
+/** The largest data of an event. Its checkpoint also holds the output of the same size. */
 const DATA = 'x'.repeat(MAX_EVENT_BYTES - 2);
 
 export function events(stage: CloudStage): void {
@@ -30,13 +30,13 @@ export function events(stage: CloudStage): void {
     async function waiting(key: string): Promise<string> {
       const runId = await started(key);
       await eventually('the run to wait', async () => {
-        const run = await look<RunView>(stage.cloud.ready, `/v1/runs/${runId}`);
+        const run = await tryGet<RunView>(stage.cloud.ready, `/v1/runs/${runId}`);
         return run?.status === 'waiting_external' ? run : undefined;
       });
       return runId;
     }
 
-    test('moves the runs that wait for it, and a repetition gets the same bytes', async () => {
+    test('resumes the runs that wait for it, and a repetition gets the same bytes', async () => {
       const runs = await Promise.all(['now', 'now', 'now'].map(waiting));
       const event = { event: 'sent', key: 'now', data: DATA };
       const answer = await post('/v1/events', event, 'once');
@@ -55,7 +55,7 @@ export function events(stage: CloudStage): void {
       expect(await (await post('/v1/events', event, 'once')).text()).toBe(text);
     });
 
-    test('that comes first is kept for the run that asks first', async () => {
+    test('without a waiting run is buffered for the first run that waits for it', async () => {
       const event = { event: 'sent', key: 'early', data: DATA };
       expect(await (await post('/v1/events', event)).json()).toMatchObject({ delivered: [], kept: true });
       const runId = await started('early');
@@ -65,7 +65,7 @@ export function events(stage: CloudStage): void {
       });
     });
 
-    test('sent by many at the moment in which runs begin to wait is with somebody or kept, and each says which', async () => {
+    test('is delivered or buffered, as its response says, while runs begin to wait', async () => {
       const senders = Array.from({ length: 10 }, (_, i) => ({ event: 'sent', key: 'rush', data: `${i}` }));
       const [runs, answers] = await Promise.all([
         Promise.all(['rush', 'rush', 'rush'].map(started)),
@@ -83,14 +83,14 @@ export function events(stage: CloudStage): void {
           );
         }),
       );
-      // Each run took in one; and whoever was told that a run has it was told the truth.
+      // Each run received one event, and each response names the runs that received its event.
       expect(taken.every((ids) => ids.length === 1)).toBe(true);
       for (const { eventId, delivered } of told) {
         for (const runId of delivered) expect(taken[runs.indexOf(runId)]).toEqual([eventId]);
       }
     });
 
-    test('as a signal reaches one run, also before it waits', async () => {
+    test('sent as a signal reaches its run, also before it waits', async () => {
       const runId = await waiting('signalled');
       const answer = await post(`/v1/runs/${runId}/signals`, { name: 'sent', data: 'four' });
       expect(await answer.json()).toMatchObject({ runId, outcome: 'taken_in' });

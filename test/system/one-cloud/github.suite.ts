@@ -19,7 +19,7 @@ export function deliveriesOfGithub(stage: CloudStage): void {
       return answers;
     }
 
-    test('is one run or none, completes, and makes no second run when it comes again', async () => {
+    test('makes one run that completes, or none, and no second run when it is repeated', async () => {
       const deliveries = recordedDeliveries();
       const actions: readonly string[] = REVIEWED.actions;
       const reviewed = deliveries.map(

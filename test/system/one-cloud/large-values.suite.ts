@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { control } from '../../../packages/local/src/cloud-process.ts';
-import { type CloudStage, ended, look, startRun } from '../support.ts';
+import { type CloudStage, ended, startRun, tryGet } from '../support.ts';
 
 const MIB = 1024 * 1024;
 /** Characters of four bytes, so that chunks end in the middle of them. */
@@ -30,7 +30,7 @@ export function largeValues(stage: CloudStage): void {
       return answer.text();
     }
 
-    test('of input starts, works and ends, and its input is read again byte for byte', async () => {
+    test('of input completes, and its input is read back byte for byte', async () => {
       const { ready } = stage.cloud;
       const answer = await startRun(ready, 'measure', { text: LARGE }, 'large-1');
       expect(answer.status).toBe(201);
@@ -40,7 +40,7 @@ export function largeValues(stage: CloudStage): void {
         result: { length: LARGE.length },
       });
 
-      const run = await look<{ inputRef: Ref }>(ready, `/v1/runs/${runId}`);
+      const run = await tryGet<{ inputRef: Ref }>(ready, `/v1/runs/${runId}`);
       const inputText = JSON.stringify({ text: LARGE });
       const bytes = Buffer.byteLength(inputText);
       expect(run?.inputRef).toEqual({ checkpoint: 1, sha256: sha256(inputText), bytes, chunks: 23 });
@@ -50,7 +50,7 @@ export function largeValues(stage: CloudStage): void {
 
       const again = await startRun(ready, 'measure', { text: LARGE }, 'large-1');
       expect([again.status, await again.json()]).toEqual([200, expect.objectContaining({ runId })]);
-      // Neither the step nor the second start has written the value again.
+      // Neither the step nor the second start wrote the value again.
       const { firestore } = await control<Metered>(ready, 'GET', '/meter');
       const chunks = Object.entries(firestore.byDocument).filter(([name]) =>
         name.includes(`/${runId}/payloads/`),
@@ -58,12 +58,12 @@ export function largeValues(stage: CloudStage): void {
       expect(chunks.map(([, { writes }]) => writes)).toEqual(Array(23).fill(1));
     });
 
-    test('out of which 20 MiB come ends with them in its result, read again byte for byte', async () => {
+    test('of output completes, and its result is read back byte for byte', async () => {
       const { ready } = stage.cloud;
       const started = await startRun(ready, 'grow', { letter: '🪨', times: 5 * MIB });
       const { runId } = (await started.json()) as { runId: string };
       expect(await ended(ready, runId)).toMatchObject({ status: 'completed' });
-      const run = await look<{ resultRef: Ref }>(ready, `/v1/runs/${runId}`);
+      const run = await tryGet<{ resultRef: Ref }>(ready, `/v1/runs/${runId}`);
       const resultText = JSON.stringify({ length: 10 * MIB, made: { text: '🪨'.repeat(5 * MIB) } });
       expect(run?.resultRef).toMatchObject({
         sha256: sha256(resultText),
@@ -74,7 +74,7 @@ export function largeValues(stage: CloudStage): void {
       expect(JSON.stringify(run).length).toBeLessThan(10_000);
     });
 
-    test('more of input than any run can have is refused', async () => {
+    test('is the most: a larger input is refused', async () => {
       const answer = await startRun(stage.cloud.ready, 'measure', { text: 'x'.repeat(32 * MIB) }, 'large-2');
       expect(answer.status).toBe(413);
     });

@@ -1,6 +1,6 @@
 /**
- * Tests that kill nothing and need no installation of their own, over one local cloud: to start one takes as much processor time as all that
- * a suite does. The first one counts all runs.
+ * Tests that kill no process and need no installation of their own share one local cloud, because its start takes as much
+ * processor time as a suite. The first suite counts all runs.
  */
 import { describe } from '@jest/globals';
 import { setCloud } from '../support.ts';

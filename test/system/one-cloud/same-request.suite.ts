@@ -1,4 +1,4 @@
-/** Many requests at once for one run: deliveries, starts and dispatches. Counts the runs of its workflows. */
+/** Many concurrent requests for one run: deliveries, starts and dispatches. Counts the runs of its workflows. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudTasksClient } from '@google-cloud/tasks';
@@ -11,7 +11,7 @@ import { type CloudStage, ended, eventually, startRun } from '../support.ts';
 const CALLERS = 200;
 
 export function sameRequests(stage: CloudStage): void {
-  describe('a storm of duplicates', () => {
+  describe('concurrent duplicates', () => {
     test('200 concurrent deliveries with one id make one run and 199 duplicates', async () => {
       const { ready } = stage.cloud;
       const delivery = openedPullRequest();
@@ -48,7 +48,7 @@ export function sameRequests(stage: CloudStage): void {
       expect(items).toHaveLength(1);
     });
 
-    test('50 concurrent drives of one run: one works', async () => {
+    test('50 concurrent dispatches of one run: one drives it', async () => {
       const { ready, folder } = stage.cloud;
       const notes = join(folder, 'notes');
       const { runId } = (await (await startRun(ready, 'slow', { ms: 3_000, notes })).json()) as {

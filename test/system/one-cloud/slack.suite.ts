@@ -2,8 +2,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { isRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import { commandForm, type Knock, pressOf, slackRequest } from '../../triggers/slack/door.ts';
-import { type CloudStage, ended, eventually, look } from '../support.ts';
+import {
+  commandForm,
+  pressOf,
+  type SlackRequestOptions,
+  slackRequest,
+} from '../../triggers/slack/endpoint.ts';
+import { type CloudStage, ended, eventually, tryGet } from '../support.ts';
 
 interface Asking {
   readonly status: string;
@@ -15,7 +20,7 @@ const TEAM = 'TLOCAL';
 
 export function slack(stage: CloudStage): void {
   describe('Slack', () => {
-    async function knock(form: Knock['form'], secret = stage.cloud.ready.secrets.slack) {
+    async function post(form: SlackRequestOptions['form'], secret = stage.cloud.ready.secrets.slack) {
       const { headers, method, body } = slackRequest({ form, secret, now: Date.now() });
       const url = `${stage.cloud.ready.gateway}/webhooks/slack`;
       const answer = await fetch(url, { method, headers, body: await new Response(body).text() });
@@ -26,7 +31,7 @@ export function slack(stage: CloudStage): void {
       const form = commandForm({ team_id: TEAM, command: '/chat', text: 'go on', trigger_id: trigger });
       // On a slow machine an answer says first that it takes longer.
       const runId = await eventually('an answer that names the run', async () => {
-        const { status, text } = await knock(form);
+        const { status, text } = await post(form);
         expect(status).toBe(200);
         return /^Started `chatted`: run `(\w+)`\.$/.exec(text)?.[1];
       });
@@ -36,19 +41,19 @@ export function slack(stage: CloudStage): void {
 
     const asking = (runId: string) =>
       eventually(`run ${runId} to ask`, async () => {
-        const run = await look<Asking>(stage.cloud.ready, `/v1/runs/${runId}`);
+        const run = await tryGet<Asking>(stage.cloud.ready, `/v1/runs/${runId}`);
         return run?.status === 'awaiting_approval' ? run.waits[0] : undefined;
       });
 
-    test('a command starts a run, which asks, and a button lets it go on', async () => {
+    test('a command starts a run that asks for approval, and a button approves it', async () => {
       const runId = await command('1.1');
       const wait = await asking(runId);
       const value = { runId, stepId: wait.execution.stepId, waitId: wait.id, decision: 'approve' };
       const more = { team: { id: TEAM }, user: { id: 'U7', team_id: TEAM } };
       const payload = JSON.stringify(pressOf(value, more));
-      const first = await knock({ payload });
+      const first = await post({ payload });
       expect(first).toEqual({ status: 200, text: `Approved by <@U7>: \`agree\` of run \`${runId}\`.` });
-      expect(await knock({ payload })).toEqual(first);
+      expect(await post({ payload })).toEqual(first);
       expect(await ended(stage.cloud.ready, runId)).toMatchObject({
         status: 'completed',
         tenantId: 'local',
@@ -56,10 +61,10 @@ export function slack(stage: CloudStage): void {
         result: { by: `s.${TEAM}.U7` },
       });
       expect((await inspectJournal(stage.cloud.ready, runId)).intact).toBe(true);
-      expect((await knock({ payload })).text).toBe(first.text);
+      expect((await post({ payload })).text).toBe(first.text);
     });
 
-    test('200 commands at once over 10 triggers are 10 runs, and each answer names its own', async () => {
+    test('200 concurrent commands with 10 trigger ids make 10 runs, and each response names its run', async () => {
       const triggers = Array.from({ length: 200 }, (_, i) => `2.${i % 10}`);
       const runIds = await Promise.all(triggers.map(command));
       expect(new Set(runIds).size).toBe(10);
@@ -70,8 +75,8 @@ export function slack(stage: CloudStage): void {
 
     test('a request that is not from Slack, or from a team that is not connected, starts nothing', async () => {
       const form = commandForm({ team_id: TEAM, command: '/chat', trigger_id: '3.1' });
-      expect((await knock(form, 'not the secret')).status).toBe(401);
-      const stranger = await knock({ ...form, team_id: 'TOTHER' });
+      expect((await post(form, 'not the secret')).status).toBe(401);
+      const stranger = await post({ ...form, team_id: 'TOTHER' });
       expect(stranger).toMatchObject({ status: 200, text: expect.stringContaining('not connected') });
       const read = await fetch(`${stage.cloud.ready.gateway}/webhooks/slack`);
       expect(read.status).toBe(405);

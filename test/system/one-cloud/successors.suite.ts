@@ -1,7 +1,7 @@
 /** Replays, forks and resumes over the real wire. */
 import { describe, expect, test } from '@jest/globals';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import { type CloudStage, ended, eventually, look, type RunView, startRun } from '../support.ts';
+import { type CloudStage, ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
 
 interface Successor extends RunView {
   readonly supersededBy?: string;
@@ -9,7 +9,7 @@ interface Successor extends RunView {
 }
 
 export function successors(stage: CloudStage): void {
-  describe('on the local cloud, over the real wire,', () => {
+  describe('on the local cloud, over HTTP,', () => {
     async function post(path: string, body: object = {}): Promise<Response> {
       const { gateway, apiKey } = stage.cloud.ready;
       return fetch(`${gateway}${path}`, {
@@ -24,7 +24,7 @@ export function successors(stage: CloudStage): void {
       return ((await answer.json()) as { runId: string }).runId;
     }
 
-    test('a fork takes over what a run had completed, and a replay does it once more', async () => {
+    test('a fork reuses the completed steps of a run, and a replay runs them again', async () => {
       const runId = await made(await startRun(stage.cloud.ready, 'chain-10', {}));
       const source = (await ended(stage.cloud.ready, runId)) as Successor;
       expect(source.status).toBe('completed');
@@ -47,14 +47,14 @@ export function successors(stage: CloudStage): void {
     test('two concurrent resumes of a cancelled run make one successor, which continues from there', async () => {
       const runId = await made(await startRun(stage.cloud.ready, 'awaiting', { key: 'k1' }));
       await eventually('the run to wait', async () => {
-        const run = await look<RunView>(stage.cloud.ready, `/v1/runs/${runId}`);
+        const run = await tryGet<RunView>(stage.cloud.ready, `/v1/runs/${runId}`);
         return run?.status === 'waiting_external' ? run : undefined;
       });
       await post(`/v1/runs/${runId}/cancel`);
       expect((await ended(stage.cloud.ready, runId)).status).toBe('cancelled');
       const answers = await Promise.all([1, 2].map(() => post(`/v1/runs/${runId}/resume`)));
       expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409]);
-      const run = await look<Successor>(stage.cloud.ready, `/v1/runs/${runId}`);
+      const run = await tryGet<Successor>(stage.cloud.ready, `/v1/runs/${runId}`);
       await post('/v1/events', { event: 'sent', key: 'k1', data: 'four' });
       const resumed = (await ended(stage.cloud.ready, run?.supersededBy ?? '')) as Successor;
       expect([resumed.status, resumed.result]).toEqual(['completed', { length: 4 }]);

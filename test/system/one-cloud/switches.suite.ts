@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { control } from '../../../packages/local/src/cloud-process.ts';
-import { type CloudStage, ended, eventually, look, type RunView, startRun } from '../support.ts';
+import { type CloudStage, ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
 
 /** Above what a process may take as known of the switches. */
 const KNOWN_MS = 5_000;
@@ -56,10 +56,10 @@ export function switches(stage: CloudStage): void {
     }
 
     async function statusOf(runId: string): Promise<string | undefined> {
-      return (await look<RunView>(stage.cloud.ready, `/v1/runs/${runId}`))?.status;
+      return (await tryGet<RunView>(stage.cloud.ready, `/v1/runs/${runId}`))?.status;
     }
 
-    test('a paused workflow rests, the others go on, and unpausing lets it go on at once', async () => {
+    test('runs of a paused workflow wait, others continue, and the end of the pause resumes them at once', async () => {
       const before = await start('chain-10');
       await ended(stage.cloud.ready, before);
       await send('POST', '/v1/workflows/chain-10/pause', { reason: 'a look at it' });
@@ -74,7 +74,7 @@ export function switches(stage: CloudStage): void {
       await quiet();
       expect(await statusOf(held)).toBe('pending');
 
-      const { items } = (await look<Workflows>(stage.cloud.ready, '/v1/workflows')) ?? { items: [] };
+      const { items } = (await tryGet<Workflows>(stage.cloud.ready, '/v1/workflows')) ?? { items: [] };
       expect(items.find(({ type }) => type === 'chain-10')).toMatchObject({
         paused: { reason: 'a look at it' },
         versions: [{ planVersion: 1, liveRuns: 1 }],
@@ -88,7 +88,7 @@ export function switches(stage: CloudStage): void {
       expect((await ended(stage.cloud.ready, held)).status).toBe('completed');
     });
 
-    test('a run under way hands over when its workflow is paused, and ends after that', async () => {
+    test('a running run is released when its workflow is paused, and completes after the pause', async () => {
       const notes = join(stage.cloud.folder, 'under-way');
       const runId = await start('slow', { ms: 4_000, notes });
       await eventually('the step to begin', async () => existsSync(notes) || undefined);
@@ -96,7 +96,7 @@ export function switches(stage: CloudStage): void {
       // The lease of 90 s has not run out by then.
       await pass(KNOWN_MS);
       const released = await eventually('the drive to let go', async () => {
-        const run = await look<RunView & { lease?: unknown }>(stage.cloud.ready, `/v1/runs/${runId}`);
+        const run = await tryGet<RunView & { lease?: unknown }>(stage.cloud.ready, `/v1/runs/${runId}`);
         return run && run.lease === undefined ? run : undefined;
       });
       expect(released.status).toBe('running');
@@ -108,7 +108,7 @@ export function switches(stage: CloudStage): void {
       expect(readFileSync(notes, 'utf8')).toContain('end ');
     });
 
-    test('the kill switch stops everything, and nothing is lost', async () => {
+    test('the kill switch stops all runs, and they complete after it is off', async () => {
       expect(await send('PUT', '/v1/runtime', { killSwitch: true })).toEqual({ killSwitch: true, woken: 0 });
       await pass(KNOWN_MS);
       const runIds = [

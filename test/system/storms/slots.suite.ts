@@ -1,12 +1,12 @@
 /** Slots of a schedule, fired by backfills and ticks at once. Moves the clock by hours. */
 import { expect, test } from '@jest/globals';
 import { control } from '../../../packages/local/src/cloud-process.ts';
-import { makeSchedule } from '../doors/sources.ts';
-import { type CloudStage, eventually, look } from '../support.ts';
+import { makeSchedule } from '../entry-points/sources.ts';
+import { type CloudStage, eventually, tryGet } from '../support.ts';
 import { KEYS, losing, REQUESTS, rested } from './storm.ts';
 
 const HOUR_MS = 3_600_000;
-/** Each asks for all slots. */
+/** Concurrent backfills, each of all slots. */
 const BACKFILLS = REQUESTS / KEYS;
 
 interface Backfilled {
@@ -20,12 +20,12 @@ interface Fired {
 }
 
 export function slots(stage: CloudStage): void {
-  test(`${KEYS} slots fired by ${BACKFILLS} backfills and by ticks at once, with one acknowledgement in ten lost, are ${KEYS} runs`, async () => {
+  test(`${KEYS} slots fired by ${BACKFILLS} backfills and by ticks at once, with one acknowledgement in ten lost, make ${KEYS} runs`, async () => {
     const { ready } = stage.cloud;
     const { id, nextAt } = await makeSchedule(ready);
     const first = Date.parse(nextAt);
     const range = { from: nextAt, to: new Date(first + (KEYS - 1) * HOUR_MS).toISOString() };
-    // A store that is too slow for the door is answered with 503, and the same request is sent again.
+    // A store that is too slow for the request is answered with 503, and the same request is sent again.
     const backfill = (): Promise<Backfilled & { readonly status: number }> =>
       eventually('a backfill to be answered', async () => {
         const answer = await fetch(`${ready.gateway}/v1/schedules/${id}/backfill`, {
@@ -51,7 +51,7 @@ export function slots(stage: CloudStage): void {
     expect(result.reduce((sum, { started }) => sum + started, 0)).toBeLessThanOrEqual(KEYS);
 
     await eventually('the ticks to have passed', async () => {
-      const schedule = await look<{ slots: { fired: number } }>(ready, `/v1/schedules/${id}`);
+      const schedule = await tryGet<{ slots: { fired: number } }>(ready, `/v1/schedules/${id}`);
       return schedule?.slots.fired === KEYS ? true : undefined;
     });
     const runs = await rested(ready, { query: `threadId=${id}`, rest: 'completed' });

@@ -1,19 +1,19 @@
 /**
- * A storm: requests at once, each twenty times over, while one acknowledged commit in ten is not heard of.
+ * Sends many requests at once, each twenty times, while the response to one commit in ten is lost.
  *
- * Must not: know what a source is; it sends, and its answers are looked at.
+ * Must not: depend on the source.
  */
 import { control, type Ready } from '../../../packages/local/src/cloud-process.ts';
-import type { Answered, Source } from '../doors/sources.ts';
-import { eventually, look, type RunView } from '../support.ts';
+import type { Answered, Source } from '../entry-points/sources.ts';
+import { eventually, type RunView, tryGet } from '../support.ts';
 
 export const KEYS = Number(process.env.STORM_KEYS ?? 15);
 export const REQUESTS = KEYS * 20;
 const LOST = [{ call: 'Commit', probability: 0.1, fault: { kind: 'lost-answer' } }];
-/** More than any source makes here, so that one run too many would be seen. */
+/** More runs than any source starts, so that a superfluous one is found. */
 const LISTED = 100;
 
-/** Does something while acknowledgements are lost. @returns also how many were */
+/** Calls `work` while responses to commits are lost. `lost` is the number of lost ones. */
 export async function losing<T>(ready: Ready, work: () => Promise<T>): Promise<{ result: T; lost: number }> {
   await control(ready, 'PUT', '/faults', { seed: 20_261_122, rules: LOST });
   try {
@@ -25,7 +25,7 @@ export async function losing<T>(ready: Ready, work: () => Promise<T>): Promise<{
   }
 }
 
-/** The answers to each key, in no order. */
+/** Responses by key, in no order. */
 export async function storm(ready: Ready, source: Source): Promise<ReadonlyMap<string, readonly Answered[]>> {
   const sent = Array.from({ length: REQUESTS }, async (_, i) => {
     const key = `storm-${i % KEYS}`;
@@ -38,13 +38,16 @@ export async function storm(ready: Ready, source: Source): Promise<ReadonlyMap<s
   return answers;
 }
 
-/** The runs of the source once all of them have come to rest. */
+/** The runs of the source, once all have the expected status. */
 export function rested(
   ready: Ready,
   { query, rest }: Pick<Source, 'query' | 'rest'>,
 ): Promise<readonly RunView[]> {
   return eventually(`all runs to be ${rest}`, async () => {
-    const page = await look<{ items: RunView[]; next?: string }>(ready, `/v1/runs?${query}&limit=${LISTED}`);
+    const page = await tryGet<{ items: RunView[]; next?: string }>(
+      ready,
+      `/v1/runs?${query}&limit=${LISTED}`,
+    );
     if (page?.next !== undefined) throw new Error(`more than ${LISTED} runs`);
     return page?.items.every(({ status }) => status === rest) ? page.items : undefined;
   });

@@ -1,4 +1,4 @@
-/** The stage of bodies in a real process: they take real time, and leave a line in a file that outlives them. */
+/** Stage for bodies in a real process: they take real time, and append a line to a file that outlives the process. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
@@ -56,7 +56,7 @@ export class NotingStage implements Stage {
 
 export function notesIn(file: string): Note[] {
   if (!existsSync(file)) return [];
-  // The last line may be half written.
+  // The last line may be incomplete.
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Note);
 }
@@ -66,7 +66,7 @@ export function beginningsOf(notes: readonly Note[], runId: string, key: string)
   return notes.filter((note) => note.what === 'begin' && note.runId === runId && note.key === key).length;
 }
 
-/** Bodies that have begun in this process and not ended. */
+/** Bodies of the process that have begun and not ended. */
 export function underWay(notes: readonly Note[], pid: number): Note[] {
   const own = notes.filter((note) => note.pid === pid);
   const ended = own.filter(({ what }) => what === 'end');

@@ -1,6 +1,6 @@
 /**
- * The scenarios of the sweep that real processes perform too, and the tenants they act as. Each type of workflow stands
- * for one definition only, since all of them are deployed together.
+ * Scenarios of the sweep that are also run by real processes. Each workflow type has one definition, because all of them are
+ * deployed together.
  */
 
 import { z } from 'zod';
@@ -22,14 +22,14 @@ const NAMES: ReadonlySet<string> = new Set([
   'child',
 ]);
 
-/** `SWEEP_FLOWS=all`: also every scenario of a flow or loop that a client of the API can play. */
+/** `SWEEP_FLOWS=all`: also each scenario of a flow or loop that needs only requests to the API. */
 const WITH_FLOWS = process.env.SWEEP_FLOWS === 'all';
 
 export const sample: readonly Scenario[] = scenarios.filter(
   (scenario) => NAMES.has(scenario.name) || (WITH_FLOWS && isPlayable(scenario)),
 );
 
-/** Nothing that it acts on outside, no time at which something is asked, no setting of an engine of its own. */
+/** True if the scenario needs no effects, no settings of its own, and no operation at a fixed time. */
 function isPlayable({ name, effects, settings, budgets, operations = [] }: Scenario): boolean {
   if (!/^(flow|loop)(-|$)/.test(name) || effects || settings || budgets) return false;
   return operations.every(({ request, atMs }) => request !== undefined && atMs === undefined);
@@ -38,7 +38,7 @@ function isPlayable({ name, effects, settings, budgets, operations = [] }: Scena
 /** Environment variable with the file in which a worker's bodies record their actions. */
 export const NOTES = 'SWEEP_NOTES';
 
-/** Work that a process asked to end can and cannot finish in its time. */
+/** Steps that can, or cannot, finish in the time that a terminated process has. */
 const leaving = (stage: Stage): Workflow =>
   defineWorkflow({
     type: 'leaving',

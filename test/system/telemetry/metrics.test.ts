@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { Collector, type Point } from '../../platform/telemetry/collector.ts';
-import { ended, eventually, look, type RunView, startRun } from '../support.ts';
+import { ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
 
 /** The functions as they are deployed, in two instances, with a collector. */
 const collector = new Collector();
@@ -42,7 +42,7 @@ function sums(name: string): Record<string, number> {
   return sums;
 }
 
-test('a collector sees the four metrics of the source text, with its labels and the sums of what happened', async () => {
+test('a collector receives the four metrics with their labels and sums', async () => {
   const RUNS = 4;
   const runIds: string[] = [];
   for (let i = 0; i < RUNS; i += 1) runIds.push(await started('chain-10', {}, `k${i}`));
@@ -50,7 +50,7 @@ test('a collector sees the four metrics of the source text, with its labels and 
   for (const runId of runIds) await ended(cloud.ready, runId);
   const waiting = await started('awaiting', { key: 'never' }, 'w');
   await eventually('a run that waits', async () => {
-    const run = await look<RunView>(cloud.ready, `/v1/runs/${waiting}`);
+    const run = await tryGet<RunView>(cloud.ready, `/v1/runs/${waiting}`);
     return run?.status === 'waiting_external' ? run : undefined;
   });
 
@@ -79,7 +79,7 @@ test('a collector sees the four metrics of the source text, with its labels and 
   await eventually('the count of active runs', () => (same(newestGauge(), gauge) ? true : undefined));
 
   const instances = new Set(collector.exports.map(({ resource }) => resource['service.instance.id']));
-  // The worker of the doors, and each worker that drove a run; how many did depends on the speed of the machine.
+  // The worker for requests, and each worker that drove a run; how many did depends on the speed of the machine.
   expect(instances.size).toBeGreaterThanOrEqual(2);
   expect(collector.exports[0]?.resource).toMatchObject({
     'service.name': 'cairn',

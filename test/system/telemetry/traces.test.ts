@@ -38,7 +38,7 @@ function noted(what: string): string[][] {
   return lines.map((line) => line.split(' ')).filter(([first]) => first === what);
 }
 
-test('one trace from the webhook to each call outside, over two processes and the death of the first', async () => {
+test('one trace spans the webhook and each effect, over two processes of which the first is killed', async () => {
   const { ready } = cloud;
   const { runId } = await deliver(ready, openedPullRequest());
   if (runId === undefined) throw new Error('the delivery made no run');

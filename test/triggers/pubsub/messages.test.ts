@@ -9,7 +9,7 @@ import type { PubsubMessage } from '../../../packages/cairn/src/engine/define/pu
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { intercept } from '../../support/intercept.ts';
-import { delivered, MessageDoor, type Sent } from './message-door.ts';
+import { delivered, PubsubEndpoint, type Sent } from './endpoint.ts';
 import { topicsOf } from './topics-of.ts';
 
 /** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
@@ -62,32 +62,32 @@ const waiting = defineWorkflow({
   },
 });
 
-const open = () => new MessageDoor([orders, waiting]);
+const open = () => new PubsubEndpoint([orders, waiting]);
 
 describe('a message of a topic that starts runs', () => {
   test('is of the conversation that its attribute names; one that no run could carry is refused', async () => {
-    const door = open();
+    const endpoint = open();
     const data = { id: 'o1', amount: 3 };
-    const taken = await door.take('orders', { data, attributes: { a2aCorrelationId: 'conversation-9' } });
+    const taken = await endpoint.take('orders', { data, attributes: { a2aCorrelationId: 'conversation-9' } });
     const { runId } = taken as { readonly runId: string };
-    expect(door.world.stateOf(runId)).toMatchObject({
+    expect(endpoint.world.stateOf(runId)).toMatchObject({
       a2aCorrelationId: 'conversation-9',
       trigger: { source: 'webhook', userId: 'p.orders', webhookEventId: '1' },
     });
     const refused = { data, messageId: '2', attributes: { a2aCorrelationId: 'two words' } };
-    expect(await door.take('orders', refused)).toEqual({ kind: 'refused', code: 'INVALID_INPUT' });
-    expect(door.world.db.runs.size).toBe(1);
+    expect(await endpoint.take('orders', refused)).toEqual({ kind: 'refused', code: 'INVALID_INPUT' });
+    expect(endpoint.world.db.runs.size).toBe(1);
   });
 
   test('starts one run of what it says, however often it is delivered', async () => {
-    const door = open();
+    const endpoint = open();
     const sent = { data: { id: 'o1', amount: 3, note: 'not asked for' }, messageId: '77' };
-    const first = await door.take('orders', sent);
-    const again = await Promise.all(Array.from({ length: 20 }, () => door.take('orders', sent)));
+    const first = await endpoint.take('orders', sent);
+    const again = await Promise.all(Array.from({ length: 20 }, () => endpoint.take('orders', sent)));
     expect(first).toMatchObject({ kind: 'started' });
     for (const taken of again) expect(taken).toEqual({ ...first, kind: 'repeated' });
-    const [run] = [...door.world.db.runs.values()];
-    expect(door.world.db.runs.size).toBe(1);
+    const [run] = [...endpoint.world.db.runs.values()];
+    expect(endpoint.world.db.runs.size).toBe(1);
     expect(run?.snapshot).toMatchObject({
       type: 'orders',
       tenantId: 't1',
@@ -98,18 +98,18 @@ describe('a message of a topic that starts runs', () => {
   });
 
   test('is another one under another id, or from another subscription', async () => {
-    const door = open();
+    const endpoint = open();
     const data = { id: 'o1', amount: 3 };
-    await door.take('orders', { data, messageId: '1' });
-    await door.take('orders', { data, messageId: '2' });
-    await door.take('orders', { data, messageId: '1', subscription: 'other' });
-    expect(door.world.db.runs.size).toBe(3);
+    await endpoint.take('orders', { data, messageId: '1' });
+    await endpoint.take('orders', { data, messageId: '2' });
+    await endpoint.take('orders', { data, messageId: '1', subscription: 'other' });
+    expect(endpoint.world.db.runs.size).toBe(3);
   });
 
   test('is read by the mapping of the workflow, where it has one', async () => {
-    const door = open();
-    await door.take('order-lines', { raw: Buffer.from('o7;12.5').toString('base64') });
-    const [run] = [...door.world.db.runs.values()];
+    const endpoint = open();
+    await endpoint.take('order-lines', { raw: Buffer.from('o7;12.5').toString('base64') });
+    const [run] = [...endpoint.world.db.runs.values()];
     expect(run?.snapshot.input).toEqual({ text: '{"amount":12.5,"id":"o7"}' });
   });
 });
@@ -152,76 +152,78 @@ describe('a message that will never be taken is done with, logged, and leaves no
       'INVALID_INPUT',
     ],
   ])('%s', async (_, topic, sent, code) => {
-    const door = open();
-    expect(await door.take(topic, sent)).toEqual({ kind: 'refused', code });
-    expect(door.errors).toContain('pubsub_message_refused');
-    expect(door.written()).toBe(0);
+    const endpoint = open();
+    expect(await endpoint.take(topic, sent)).toEqual({ kind: 'refused', code });
+    expect(endpoint.errors).toContain('pubsub_message_refused');
+    expect(endpoint.written()).toBe(0);
   });
 
   test('the same id with another payload is refused and changes nothing', async () => {
-    const door = open();
-    await door.take('orders', { data: { id: 'a', amount: 1 } });
-    const before = door.written();
-    const other = await door.take('orders', { data: { id: 'a', amount: 2 } });
+    const endpoint = open();
+    await endpoint.take('orders', { data: { id: 'a', amount: 1 } });
+    const before = endpoint.written();
+    const other = await endpoint.take('orders', { data: { id: 'a', amount: 2 } });
     expect(other).toEqual({ kind: 'refused', code: 'IDEMPOTENCY_KEY_REUSED' });
-    expect(door.written()).toBe(before);
+    expect(endpoint.written()).toBe(before);
   });
 });
 
 describe('a message that brings an event', () => {
   test('is taken in by the run that waits, once', async () => {
-    const door = open();
-    const runId = await door.world.start('waiting', { key: 'k1' });
-    await door.world.run(() => door.world.db.mailboxes.size > 0 && door.world.queue.pending.length === 0);
+    const endpoint = open();
+    const runId = await endpoint.world.start('waiting', { key: 'k1' });
+    await endpoint.world.run(
+      () => endpoint.world.db.mailboxes.size > 0 && endpoint.world.queue.pending.length === 0,
+    );
     const sent = { data: { sum: 3 }, attributes: { event: 'paid', key: 'k1' } };
-    expect(await door.take('events', sent)).toEqual({ kind: 'delivered', runs: 1 });
-    await door.world.run();
-    expect((await door.world.folded(runId)).status).toBe('completed');
+    expect(await endpoint.take('events', sent)).toEqual({ kind: 'delivered', runs: 1 });
+    await endpoint.world.run();
+    expect((await endpoint.world.folded(runId)).status).toBe('completed');
     // A repetition knows its event, and the next run that waits does not get it.
-    await door.take('events', sent);
-    const next = await door.world.start('waiting', { key: 'k1' });
-    const { clock } = door.world;
+    await endpoint.take('events', sent);
+    const next = await endpoint.world.start('waiting', { key: 'k1' });
+    const { clock } = endpoint.world;
     const until = clock.now() + 60_000;
-    await door.world.run(() => clock.now() > until);
-    expect((await door.world.folded(next)).status).toBe('waiting_external');
+    await endpoint.world.run(() => clock.now() > until);
+    expect((await endpoint.world.folded(next)).status).toBe('waiting_external');
   });
 
   test('waits for the run that will ask, also where it has no data', async () => {
-    const door = open();
-    expect(await door.take('events', { attributes: { event: 'paid', key: 'k2' } })).toEqual({
+    const endpoint = open();
+    expect(await endpoint.take('events', { attributes: { event: 'paid', key: 'k2' } })).toEqual({
       kind: 'delivered',
       runs: 0,
     });
-    const runId = await door.world.start('waiting', { key: 'k2' });
-    await door.world.run();
-    expect((await door.world.folded(runId)).result).toEqual({ text: '{"paid":null}' });
+    const runId = await endpoint.world.start('waiting', { key: 'k2' });
+    await endpoint.world.run();
+    expect((await endpoint.world.folded(runId)).result).toEqual({ text: '{"paid":null}' });
   });
 
   test('is for nobody where the function says so', async () => {
-    const door = open();
-    expect(await door.take('builds', { data: { sha: 'abc' } })).toEqual({ kind: 'ignored' });
-    expect(door.written()).toBe(0);
-    expect(await door.take('builds', { data: { sha: 'abc', ok: true } })).toMatchObject({
+    const endpoint = open();
+    expect(await endpoint.take('builds', { data: { sha: 'abc' } })).toEqual({ kind: 'ignored' });
+    expect(endpoint.written()).toBe(0);
+    expect(await endpoint.take('builds', { data: { sha: 'abc', ok: true } })).toMatchObject({
       kind: 'delivered',
     });
   });
 });
 
 test('a message is thrown back when the store does not answer, and taken at the next delivery', async () => {
-  const door = open();
-  const store = intercept(door.world.store, async ({ method }, proceed) => {
+  const endpoint = open();
+  const store = intercept(endpoint.world.store, async ({ method }, proceed) => {
     if (method === 'start') throw new CairnError('UNAVAILABLE', 'not now');
     return proceed();
   });
   const sent = { data: { id: 'a', amount: 1 } };
-  const start = { ...door.deps.start, store };
-  await expect(door.take('orders', sent, { start })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  expect(door.written()).toBe(0);
-  expect(await door.take('orders', sent)).toMatchObject({ kind: 'started' });
+  const start = { ...endpoint.deps.start, store };
+  await expect(endpoint.take('orders', sent, { start })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(endpoint.written()).toBe(0);
+  expect(await endpoint.take('orders', sent)).toMatchObject({ kind: 'started' });
 });
 
 test(`of ${INPUTS} odd messages none is thrown, and none that is refused leaves anything behind`, async () => {
-  const door = open();
+  const endpoint = open();
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary' }),
@@ -259,10 +261,10 @@ test(`of ${INPUTS} odd messages none is thrown, and none that is refused leaves 
   const { takeMessage } = await import('../../../packages/cairn/src/triggers/pubsub/take-message.ts');
   await fc.assert(
     fc.asyncProperty(topics, fc.oneof(whole, usual), async (topic, given) => {
-      const before = door.written();
-      const taken = await takeMessage(door.deps, topic, given);
+      const before = endpoint.written();
+      const taken = await takeMessage(endpoint.deps, topic, given);
       kinds.add(taken.kind);
-      if (taken.kind === 'refused' || taken.kind === 'ignored') expect(door.written()).toBe(before);
+      if (taken.kind === 'refused' || taken.kind === 'ignored') expect(endpoint.written()).toBe(before);
     }),
     { numRuns: INPUTS },
   );

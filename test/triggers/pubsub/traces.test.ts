@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { traceparentOf } from '../../../packages/cairn/src/core/trace.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { CollectedSpans } from '../../support/collected-spans.ts';
-import { MessageDoor } from './message-door.ts';
+import { PubsubEndpoint } from './endpoint.ts';
 
 const PUBLISHER = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', sampled: true };
 const OTHER = { ...PUBLISHER, traceId: 'a'.repeat(32) };
@@ -18,9 +18,9 @@ const orders = defineWorkflow({
 
 function opened() {
   const spans = new CollectedSpans();
-  const door = new MessageDoor([orders]);
-  const tracer = spans.tracerBy(door.world.clock);
-  return { door, spans, traced: { start: { ...door.deps.start, tracer } } };
+  const endpoint = new PubsubEndpoint([orders]);
+  const tracer = spans.tracerBy(endpoint.world.clock);
+  return { endpoint, spans, traced: { start: { ...endpoint.deps.start, tracer } } };
 }
 
 describe('a message whose publisher traces', () => {
@@ -32,8 +32,8 @@ describe('a message whose publisher traces', () => {
     ],
     ['beside what is no trace', { googclient_traceparent: 'x', traceparent: traceparentOf(PUBLISHER) }],
   ])('%s, is part of its trace, and so is the run', async (_how, attributes) => {
-    const { door, spans, traced } = opened();
-    await door.take('orders', { data: { id: 'hunter2' }, attributes }, traced);
+    const { endpoint, spans, traced } = opened();
+    await endpoint.take('orders', { data: { id: 'hunter2' }, attributes }, traced);
     const [start, message] = spans.ended;
     expect(message).toMatchObject({
       name: 'process orders',
@@ -46,18 +46,21 @@ describe('a message whose publisher traces', () => {
   });
 
   test('is part of it though nobody collects traces here', async () => {
-    const { door } = opened();
-    await door.take('orders', { data: { id: '1' }, attributes: { traceparent: traceparentOf(PUBLISHER) } });
-    const [run] = door.world.db.runs.values();
+    const { endpoint } = opened();
+    await endpoint.take('orders', {
+      data: { id: '1' },
+      attributes: { traceparent: traceparentOf(PUBLISHER) },
+    });
+    const [run] = endpoint.world.db.runs.values();
     expect(run?.snapshot).toMatchObject({ traceId: PUBLISHER.traceId, traceSampled: true });
   });
 });
 
 test('a message that is refused, or comes again, says so in its span', async () => {
-  const { door, spans, traced } = opened();
-  await door.take('orders', { data: { id: 1 } }, traced);
-  await door.take('orders', { messageId: '2', data: { id: '1' } }, traced);
-  await door.take('orders', { messageId: '2', data: { id: '1' } }, traced);
+  const { endpoint, spans, traced } = opened();
+  await endpoint.take('orders', { data: { id: 1 } }, traced);
+  await endpoint.take('orders', { messageId: '2', data: { id: '1' } }, traced);
+  await endpoint.take('orders', { messageId: '2', data: { id: '1' } }, traced);
   expect(
     spans
       .named('process orders')

@@ -3,11 +3,11 @@ import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts'
 import { approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
 import { HOUR_MS, Scene } from '../../operations/approvals/scene.ts';
 import { intercept } from '../../support/intercept.ts';
-import { actionOf, pressOf, SlackDoor } from './door.ts';
+import { actionOf, pressOf, SlackEndpoint } from './endpoint.ts';
 
 interface Stage {
   readonly scene: Scene;
-  readonly door: SlackDoor;
+  readonly endpoint: SlackEndpoint;
   /** Button values of the open question, by decision. */
   readonly values: Readonly<Record<string, string>>;
 }
@@ -20,7 +20,7 @@ async function stage(make: () => Promise<Scene> = () => Scene.asking()): Promise
   const blocks = approvalBlocks({ runId: scene.runId, type: 'release', wait });
   const buttons = blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
   const values = Object.fromEntries(buttons.map(({ action_id, value }) => [action_id.slice(13), value]));
-  return { scene, door: new SlackDoor([scene.workflow], scene.world), values };
+  return { scene, endpoint: new SlackEndpoint([scene.workflow], scene.world), values };
 }
 
 const grown = ({ scene }: Stage, before: number) => scene.state.head - before;
@@ -34,8 +34,8 @@ describe('a press', () => {
   ])(
     'of %s decides as the person who pressed, and takes the place of the question',
     async (decision, word, status, drives) => {
-      const { scene, door, values } = await stage();
-      const told = await door.press(values[decision]);
+      const { scene, endpoint, values } = await stage();
+      const told = await endpoint.press(values[decision]);
       expect(told).toEqual({
         response_type: 'ephemeral',
         replace_original: true,
@@ -49,18 +49,18 @@ describe('a press', () => {
 
   test('twice, or by somebody else who means the same, is told who was first and writes nothing', async () => {
     const at = await stage();
-    const { scene, door, values } = at;
-    const first = await door.press(values.approve);
+    const { scene, endpoint, values } = at;
+    const first = await endpoint.press(values.approve);
     const { head } = scene.state;
-    expect(await door.press(values.approve)).toEqual(first);
-    expect(await door.press(values.approve, { user: { id: 'U2', team_id: 'T1' } })).toEqual(first);
+    expect(await endpoint.press(values.approve)).toEqual(first);
+    expect(await endpoint.press(values.approve, { user: { id: 'U2', team_id: 'T1' } })).toEqual(first);
     expect(grown(at, head)).toBe(0);
   });
 
   test('by many at once is decided once, and all hear the same', async () => {
-    const { scene, door, values } = await stage();
+    const { scene, endpoint, values } = await stage();
     const presses = Array.from({ length: 20 }, (_, i) =>
-      door.press(values.approve, { user: { id: `U${i}`, team_id: 'T1' } }),
+      endpoint.press(values.approve, { user: { id: `U${i}`, team_id: 'T1' } }),
     );
     const texts = (await Promise.all(presses)).map(({ text }) => text);
     expect(new Set(texts).size).toBe(1);
@@ -68,14 +68,14 @@ describe('a press', () => {
   });
 
   test('after a decision through the API names who decided', async () => {
-    const { scene, door, values } = await stage();
+    const { scene, endpoint, values } = await stage();
     await scene.decide('approve', { actor: 'c.ada' });
-    expect((await door.press(values.approve)).text).toMatch(/^Approved by `c\.ada`: `gate`/);
+    expect((await endpoint.press(values.approve)).text).toMatch(/^Approved by `c\.ada`: `gate`/);
   });
 
   test('of a question about a step in doubt runs it again', async () => {
-    const { scene, door, values } = await stage(() => Scene.inDoubt());
-    expect((await door.press(values.approve)).text).toMatch(/^Approved by <@U1>: `push`/);
+    const { scene, endpoint, values } = await stage(() => Scene.inDoubt());
+    expect((await endpoint.press(values.approve)).text).toMatch(/^Approved by <@U1>: `push`/);
     expect(scene.state.steps.get('push')?.phase).toBe('retrying');
   });
 });
@@ -134,7 +134,7 @@ describe('a press that comes to nothing is answered in words, leaves the questio
     const at = await stage();
     await before?.(at);
     const { head } = at.scene.state;
-    const told = await at.door.press({ ...JSON.parse(at.values.approve ?? ''), ...value }, more);
+    const told = await at.endpoint.press({ ...JSON.parse(at.values.approve ?? ''), ...value }, more);
     expect(told).toEqual({
       response_type: 'ephemeral',
       replace_original: false,
@@ -145,26 +145,28 @@ describe('a press that comes to nothing is answered in words, leaves the questio
 
   test("another tenant's run is as one that is not there", async () => {
     const { scene, values } = await stage(() => Scene.asking({ tenantId: 't2' }));
-    const door = new SlackDoor([scene.workflow], scene.world);
+    const endpoint = new SlackEndpoint([scene.workflow], scene.world);
     const { head } = scene.state;
-    expect((await door.press(values.approve)).text).toMatch(/^no run with this id\n/);
+    expect((await endpoint.press(values.approve)).text).toMatch(/^no run with this id\n/);
     expect(scene.state.head).toBe(head);
   });
 
   test('a plan version that is not deployed', async () => {
     const at = await stage();
     const { head } = at.scene.state;
-    const door = new SlackDoor([{ ...at.scene.workflow, planVersion: 2 }]);
-    Object.assign(door.deps.start, { store: at.scene.world.store });
-    expect((await door.press(at.values.approve)).text).toMatch(/^version 1 of 'release' is not deployed\n/);
+    const endpoint = new SlackEndpoint([{ ...at.scene.workflow, planVersion: 2 }]);
+    Object.assign(endpoint.deps.start, { store: at.scene.world.store });
+    expect((await endpoint.press(at.values.approve)).text).toMatch(
+      /^version 1 of 'release' is not deployed\n/,
+    );
     expect(grown(at, head)).toBe(0);
   });
 
   test('a store that fails', async () => {
     const at = await stage();
     const store = intercept(at.scene.world.store, () => Promise.reject(new TypeError('secret')));
-    Object.assign(at.door.deps.start, { store });
-    expect((await at.door.press(at.values.approve)).text).toMatch(/^Cairn cannot determine/);
+    Object.assign(at.endpoint.deps.start, { store });
+    expect((await at.endpoint.press(at.values.approve)).text).toMatch(/^Cairn cannot determine/);
   });
 });
 
@@ -177,22 +179,22 @@ describe('what else people do with messages', () => {
   ])('%s is acknowledged with nothing', async (_, payload) => {
     const at = await stage();
     const { head } = at.scene.state;
-    const answer = await at.door.knock({ form: { payload: JSON.stringify(payload) } });
+    const answer = await at.endpoint.post({ form: { payload: JSON.stringify(payload) } });
     expect([answer.status, await answer.text()]).toEqual([200, '']);
     expect(grown(at, head)).toBe(0);
   });
 });
 
 test('where an organisation has installed the app, the team is that of the person', async () => {
-  const { door, values } = await stage();
-  const told = await door.press(values.approve, { team: null, user: { id: 'U7', team_id: 'T1' } });
+  const { endpoint, values } = await stage();
+  const told = await endpoint.press(values.approve, { team: null, user: { id: 'U7', team_id: 'T1' } });
   expect(told.text).toMatch(/^Approved by <@U7>/);
 });
 
 test('two teams of one tenant decide for each other', async () => {
-  const { scene, door, values } = await stage();
+  const { scene, endpoint, values } = await stage();
   const tenants = () => new Map([['T1', 't1'] as const, ['T2', 't1'] as const]);
   const payload = JSON.stringify(pressOf(values.approve, { user: { id: 'U1', team_id: 'T2' } }));
-  expect((await door.knock({ form: { payload } }, { tenants })).status).toBe(200);
+  expect((await endpoint.post({ form: { payload } }, { tenants })).status).toBe(200);
   expect(scene.state.decisions).toMatchObject([{ actor: 's.T2.U1' }]);
 });

@@ -7,7 +7,7 @@ import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.t
 import { intercept, never } from '../../support/intercept.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
-import { commandForm, SlackDoor } from './door.ts';
+import { commandForm, SlackEndpoint } from './endpoint.ts';
 
 const Request = z.object({ service: z.string().min(1), version: z.string().regex(/^\d+\.\d+\.\d+$/) });
 
@@ -37,16 +37,16 @@ const STARTED = /^Started `deploy`: run `(run_[a-z2-7]{26})`\.$/;
 
 describe('a command', () => {
   test('becomes a run of the workflow that declares it, with the input the mapping makes', async () => {
-    const door = new SlackDoor([deploy, raw]);
-    const answer = await door.say({});
+    const endpoint = new SlackEndpoint([deploy, raw]);
+    const answer = await endpoint.say({});
     expect(answer).toEqual({
       response_type: 'ephemeral',
       replace_original: false,
       text: expect.stringMatching(STARTED),
     });
     const [, runId = ''] = STARTED.exec(answer.text) ?? [];
-    await door.world.run();
-    expect(await door.world.folded(runId)).toMatchObject({
+    await endpoint.world.run();
+    expect(await endpoint.world.folded(runId)).toMatchObject({
       type: 'deploy',
       status: 'completed',
       tenantId: 't1',
@@ -55,21 +55,21 @@ describe('a command', () => {
       idempotencyKey: 'slack:T1:1.2.3',
       trigger: { source: 'webhook', userId: 's.T1.U1', webhookEventId: '1.2.3' },
     });
-    const [created] = await door.world.store.readEvents(runId, 0, 1);
+    const [created] = await endpoint.world.store.readEvents(runId, 0, 1);
     expect(created).toMatchObject({ type: 'run_created', initiator: 'webhook', actor: 's.T1.U1' });
   });
 
   test('is of the conversation that its header names', async () => {
-    const door = new SlackDoor([deploy]);
-    const { text } = await door.say({ headers: { 'x-a2a-correlation-id': 'conversation-9' } });
+    const endpoint = new SlackEndpoint([deploy]);
+    const { text } = await endpoint.say({ headers: { 'x-a2a-correlation-id': 'conversation-9' } });
     const [, runId = ''] = STARTED.exec(text) ?? [];
-    expect(door.world.stateOf(runId).a2aCorrelationId).toBe('conversation-9');
+    expect(endpoint.world.stateOf(runId).a2aCorrelationId).toBe('conversation-9');
   });
 
   test('is itself the input where nothing maps it', async () => {
-    const door = new SlackDoor([raw]);
-    await door.type({ command: '/raw', text: 'ü & <b>' });
-    const [run] = door.world.db.runs.values();
+    const endpoint = new SlackEndpoint([raw]);
+    await endpoint.type({ command: '/raw', text: 'ü & <b>' });
+    const [run] = endpoint.world.db.runs.values();
     const input = run?.snapshot.input;
     expect(JSON.parse(input && 'text' in input ? input.text : '')).toEqual({
       command: '/raw',
@@ -84,21 +84,21 @@ describe('a command', () => {
   });
 
   test('may have no text and a user without a name', async () => {
-    const door = new SlackDoor([raw]);
-    expect(await door.type({ command: '/raw', text: '', user_name: '' })).toMatch(/^Started `raw`/);
+    const endpoint = new SlackEndpoint([raw]);
+    expect(await endpoint.type({ command: '/raw', text: '', user_name: '' })).toMatch(/^Started `raw`/);
   });
 
   test('keeps the trace it came with', async () => {
-    const door = new SlackDoor([deploy]);
+    const endpoint = new SlackEndpoint([deploy]);
     const traceId = '0af7651916cd43dd8448eb211c80319c';
-    await door.knock({ headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } });
-    expect([...door.world.db.runs.values()][0]?.snapshot.traceId).toBe(traceId);
+    await endpoint.post({ headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } });
+    expect([...endpoint.world.db.runs.values()][0]?.snapshot.traceId).toBe(traceId);
   });
 });
 
 test('a command costs one commit and one task before it is answered, and reads nothing', async () => {
-  const door = new SlackDoor([deploy]);
-  const { world, deps } = door;
+  const endpoint = new SlackEndpoint([deploy]);
+  const { world, deps } = endpoint;
   const calls: string[] = [];
   const noted = <T extends object>(name: string, port: T) =>
     intercept(port, ({ method }, proceed) => {
@@ -111,7 +111,7 @@ test('a command costs one commit and one task before it is answered, and reads n
     records: noted('records', world.records),
     queue: noted('queue', world.queue),
   };
-  await door.knock({}, { start });
+  await endpoint.post({}, { start });
   expect(calls).toEqual(['store.start', 'queue.enqueue']);
 });
 
@@ -128,17 +128,17 @@ describe('what a person typed is answered in words with 200, and starts nothing'
     ['an unknown command of such a team', { team_id: 'T2', command: '/unknown' }, /not connected/],
   ];
   test.each(cases)('%s', async (_, fields, words) => {
-    const door = new SlackDoor([deploy]);
-    const told = await door.say({ form: commandForm(fields) });
+    const endpoint = new SlackEndpoint([deploy]);
+    const told = await endpoint.say({ form: commandForm(fields) });
     expect(told).toMatchObject({ response_type: 'ephemeral', text: expect.stringMatching(words) });
-    expect(door.written()).toBe(0);
+    expect(endpoint.written()).toBe(0);
   });
 
   test('a mistake of the author is in the log, an unknown team as well', async () => {
-    const door = new SlackDoor([deploy]);
-    await door.type({ text: 'bug' });
-    await door.type({ team_id: 'T2' });
-    expect(door.lines).toMatchObject([
+    const endpoint = new SlackEndpoint([deploy]);
+    await endpoint.type({ text: 'bug' });
+    await endpoint.type({ team_id: 'T2' });
+    expect(endpoint.lines).toMatchObject([
       { level: 'error', event: 'slack_input_failed' },
       { level: 'warn', event: 'slack_team_unknown', fields: { teamId: 'T2' } },
     ]);
@@ -147,17 +147,17 @@ describe('what a person typed is answered in words with 200, and starts nothing'
 
 describe('one trigger', () => {
   test('is one run and one answer, however often and at once it comes', async () => {
-    const door = new SlackDoor([deploy]);
-    const texts = await Promise.all(Array.from({ length: 100 }, () => door.type({})));
+    const endpoint = new SlackEndpoint([deploy]);
+    const texts = await Promise.all(Array.from({ length: 100 }, () => endpoint.type({})));
     expect(new Set(texts).size).toBe(1);
     expect(texts[0]).toMatch(STARTED);
-    expect(door.world.db.runs.size).toBe(1);
-    expect(door.world.queue.pending).toHaveLength(1);
+    expect(endpoint.world.db.runs.size).toBe(1);
+    expect(endpoint.world.queue.pending).toHaveLength(1);
   });
 
   test('500 requests over 25 triggers, some with a lost acknowledgement, are 25 runs', async () => {
     const world = new World({ workflows: [deploy] });
-    const door = new SlackDoor([deploy], world);
+    const endpoint = new SlackEndpoint([deploy], world);
     let calls = 0;
     let lost = 0;
     const store = intercept(world.store, async ({ method }, proceed) => {
@@ -167,11 +167,11 @@ describe('one trigger', () => {
       lost += 1;
       throw new OutcomeUnknown('start', 'the answer was lost');
     });
-    const start = { ...door.deps.start, store };
+    const start = { ...endpoint.deps.start, store };
     const answers = Promise.all(
       Array.from({ length: 500 }, async (_, i) => {
         const form = commandForm({ trigger_id: `1.${i % 25}` });
-        const answer = await door.knock({ form }, { start });
+        const answer = await endpoint.post({ form }, { start });
         return ((await answer.json()) as { text: string }).text;
       }),
     );
@@ -191,54 +191,54 @@ describe('one trigger', () => {
   });
 
   test('is another run in another team', async () => {
-    const door = new SlackDoor([deploy]);
+    const endpoint = new SlackEndpoint([deploy]);
     const tenants = () => new Map([['T1', 't1'] as const, ['T2', 't2'] as const]);
-    await door.knock({}, { tenants });
-    await door.knock({ form: commandForm({ team_id: 'T2' }) }, { tenants });
-    const whose = [...door.world.db.runs.values()].map(({ snapshot }) => snapshot.tenantId);
+    await endpoint.post({}, { tenants });
+    await endpoint.post({ form: commandForm({ team_id: 'T2' }) }, { tenants });
+    const whose = [...endpoint.world.db.runs.values()].map(({ snapshot }) => snapshot.tenantId);
     expect(whose.sort()).toEqual(['t1', 't2']);
   });
 
   test('with another text is refused in words', async () => {
-    const door = new SlackDoor([deploy]);
-    await door.type({});
-    expect(await door.type({ text: 'shop 9.9.9' })).toMatch(/idempotency key was used/);
-    expect(door.world.db.runs.size).toBe(1);
+    const endpoint = new SlackEndpoint([deploy]);
+    await endpoint.type({});
+    expect(await endpoint.type({ text: 'shop 9.9.9' })).toMatch(/idempotency key was used/);
+    expect(endpoint.world.db.runs.size).toBe(1);
   });
 });
 
 describe('a store in trouble', () => {
-  function troubled(around: () => Promise<unknown>): SlackDoor {
+  function troubled(around: () => Promise<unknown>): SlackEndpoint {
     const world = new World({ workflows: [deploy] });
-    const door = new SlackDoor([deploy], world);
-    Object.assign(door.deps.start, { store: intercept(world.store, around) });
-    return door;
+    const endpoint = new SlackEndpoint([deploy], world);
+    Object.assign(endpoint.deps.start, { store: intercept(world.store, around) });
+    return endpoint;
   }
 
   test('is told after 2.5 seconds if it does not answer, before Slack gives up', async () => {
-    const door = troubled(never);
-    const told = door.say({});
+    const endpoint = troubled(never);
+    const told = endpoint.say({});
     await settle();
-    const began = door.world.clock.now();
-    expect(door.world.clock.fireNext()).toBe(true);
-    expect(door.world.clock.now() - began).toBeLessThanOrEqual(2_500);
-    while (door.world.clock.now() - began < 2_500) door.world.clock.fireNext();
+    const began = endpoint.world.clock.now();
+    expect(endpoint.world.clock.fireNext()).toBe(true);
+    expect(endpoint.world.clock.now() - began).toBeLessThanOrEqual(2_500);
+    while (endpoint.world.clock.now() - began < 2_500) endpoint.world.clock.fireNext();
     expect((await told).text).toMatch(/takes longer than usual/);
-    expect(door.lines).toContainEqual(expect.objectContaining({ event: 'slack_answer_late' }));
+    expect(endpoint.lines).toContainEqual(expect.objectContaining({ event: 'slack_answer_late' }));
   });
 
   test('is told in words if it fails, and why stands in the log only', async () => {
-    const door = troubled(() => Promise.reject(new TypeError('secret reason')));
-    expect((await door.say({})).text).toMatch(/^Cairn cannot determine whether/);
-    expect(door.lines).toMatchObject([{ level: 'error', event: 'slack_request_failed' }]);
+    const endpoint = troubled(() => Promise.reject(new TypeError('secret reason')));
+    expect((await endpoint.say({})).text).toMatch(/^Cairn cannot determine whether/);
+    expect(endpoint.lines).toMatchObject([{ level: 'error', event: 'slack_request_failed' }]);
   });
 
   test('a queue that fails changes nothing: the run is there', async () => {
-    const door = new SlackDoor([deploy]);
-    const queue = intercept(door.world.queue, () => Promise.reject(new Error('no queue')));
-    Object.assign(door.deps.start, { queue });
-    expect(await door.type({})).toMatch(STARTED);
-    expect(door.world.db.runs.size).toBe(1);
+    const endpoint = new SlackEndpoint([deploy]);
+    const queue = intercept(endpoint.world.queue, () => Promise.reject(new Error('no queue')));
+    Object.assign(endpoint.deps.start, { queue });
+    expect(await endpoint.type({})).toMatch(STARTED);
+    expect(endpoint.world.db.runs.size).toBe(1);
   });
 });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { release, Scene } from '../../operations/approvals/scene.ts';
 import { World } from '../../support/world.ts';
-import { actionOf, commandForm, type Knock, pressOf, SlackDoor } from './door.ts';
+import { actionOf, commandForm, pressOf, SlackEndpoint, type SlackRequestOptions } from './endpoint.ts';
 
 /** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 3_000);
@@ -96,7 +96,7 @@ const damaged = (bodies: fc.Arbitrary<string>) =>
       return body.slice(0, from) + piece + body.slice(from + length);
     });
 
-function knocks(runId: string): fc.Arbitrary<Partial<Knock>> {
+function requestOptions(runId: string): fc.Arbitrary<Partial<SlackRequestOptions>> {
   const bodies = fc.oneof(commands, presses(runId));
   const body = fc.oneof(
     { weight: 5, arbitrary: bodies },
@@ -120,7 +120,7 @@ function knocks(runId: string): fc.Arbitrary<Partial<Knock>> {
       headers: mostly(
         {},
         headers.map((some) => some as never),
-      ) as fc.Arbitrary<Knock['headers']>,
+      ) as fc.Arbitrary<SlackRequestOptions['headers']>,
     },
     { requiredKeys: ['body'] },
   );
@@ -129,19 +129,19 @@ function knocks(runId: string): fc.Arbitrary<Partial<Knock>> {
 test(`of ${INPUTS} inputs none is answered with a 5xx, and none that is refused leaves anything behind`, async () => {
   const world = new World({ workflows: [release(), deploy] });
   const scene = await Scene.asking({ world });
-  const door = new SlackDoor([], world);
+  const endpoint = new SlackEndpoint([], world);
   const { db, queue } = world;
   const stored = () =>
     [db.runs.size, db.records.size, queue.pending.length, db.runs.get(scene.runId)?.snapshot.head].join();
   const seen = { started: 0, decided: 0, told: 0, acknowledged: 0, refused: 0, unsigned: 0 };
 
   await fc.assert(
-    fc.asyncProperty(knocks(scene.runId), async (knock) => {
+    fc.asyncProperty(requestOptions(scene.runId), async (options) => {
       const before = stored();
-      const answer = await door.knock(knock);
+      const answer = await endpoint.post(options);
       const said = await answer.text();
       expect(answer.status).toBeLessThan(500);
-      expect(door.lines.splice(0).filter(({ level }) => level === 'error')).toEqual([]);
+      expect(endpoint.lines.splice(0).filter(({ level }) => level === 'error')).toEqual([]);
       const { text: words = '' } = said === '' ? {} : (JSON.parse(said) as { text?: string });
       const does = answer.status === 200 && /^(?:Started|Approved|Rejected|Halted) /.test(words);
       if (!does) expect(stored()).toBe(before);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { MAX_REQUEST_BYTES, parseForm } from '../../../packages/cairn/src/triggers/slack/form.ts';
 import { tenantsIn } from '../../../packages/cairn/src/triggers/slack/tenants.ts';
-import { actionOf, commandForm, type Knock, pressOf, SlackDoor, sign } from './door.ts';
+import { actionOf, commandForm, pressOf, SlackEndpoint, type SlackRequestOptions, sign } from './endpoint.ts';
 
 const deploy = defineWorkflow({
   type: 'deploy',
@@ -15,13 +15,19 @@ const deploy = defineWorkflow({
 
 const FORM = new URLSearchParams(commandForm()).toString();
 const VALUE = { runId: `run_${'a'.repeat(26)}`, stepId: 's', waitId: 's.1', decision: 'approve' };
-const payload = (json: unknown): Partial<Knock> => ({
+const payload = (json: unknown): Partial<SlackRequestOptions> => ({
   form: { payload: typeof json === 'string' ? json : JSON.stringify(json) },
 });
-const withField = (name: string, value: string): Partial<Knock> => ({ form: commandForm({ [name]: value }) });
+const withField = (name: string, value: string): Partial<SlackRequestOptions> => ({
+  form: commandForm({ [name]: value }),
+});
 const deep = `{"type":"block_actions","a":${'['.repeat(200)}${']'.repeat(200)}}`;
 
-const REFUSALS: readonly (readonly [because: string, status: number, knock: Partial<Knock>])[] = [
+const REFUSALS: readonly (readonly [
+  because: string,
+  status: number,
+  options: Partial<SlackRequestOptions>,
+])[] = [
   ['a signature with another secret', 401, { secret: 'not the one' }],
   ['no signature', 401, { headers: { 'x-slack-signature': undefined } }],
   ['an empty signature', 401, { headers: { 'x-slack-signature': '' } }],
@@ -90,29 +96,29 @@ const REFUSALS: readonly (readonly [because: string, status: number, knock: Part
   ['a button with an overlong step', 400, payload(pressOf({ ...VALUE, stepId: 's'.repeat(501) }))],
 ];
 
-test.each(REFUSALS)('%s is refused with %i, and nothing is written', async (_, status, knock) => {
-  const door = new SlackDoor([deploy]);
-  const answer = await door.knock(knock);
+test.each(REFUSALS)('%s is refused with %i, and nothing is written', async (_, status, options) => {
+  const endpoint = new SlackEndpoint([deploy]);
+  const answer = await endpoint.post(options);
   expect(answer.status).toBe(status);
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   expect(await answer.json()).toMatchObject({ status, code: expect.any(String), help: expect.any(String) });
-  expect(door.written()).toBe(0);
+  expect(endpoint.written()).toBe(0);
 });
 
 test('the form that the refusals vary would have been taken', async () => {
-  const door = new SlackDoor([deploy]);
-  expect((await door.knock({ body: FORM })).status).toBe(200);
-  expect(door.world.db.runs.size).toBe(1);
+  const endpoint = new SlackEndpoint([deploy]);
+  expect((await endpoint.post({ body: FORM })).status).toBe(200);
+  expect(endpoint.world.db.runs.size).toBe(1);
 });
 
 describe('a signed SSL check', () => {
   test('is answered with 200 and does nothing, whatever else it says', async () => {
-    const door = new SlackDoor([deploy]);
+    const endpoint = new SlackEndpoint([deploy]);
     for (const form of [{ ssl_check: '1', token: 'x' }, commandForm({ ssl_check: '1' })]) {
-      const answer = await door.knock({ form });
+      const answer = await endpoint.post({ form });
       expect([answer.status, await answer.text()]).toEqual([200, '']);
     }
-    expect(door.written()).toBe(0);
+    expect(endpoint.written()).toBe(0);
   });
 });
 
@@ -124,19 +130,19 @@ describe('a fault of the installation is said to be its own', () => {
     ['no secret', { secrets: broken }],
     ['a mapping that cannot be read', { tenants: broken }],
   ])('%s is a 500 that tells nothing', async (_, deps) => {
-    const door = new SlackDoor([deploy]);
-    const answer = await door.knock({}, deps);
+    const endpoint = new SlackEndpoint([deploy]);
+    const answer = await endpoint.post({}, deps);
     expect(answer.status).toBe(500);
     expect(await answer.text()).not.toContain('SLACK_');
-    expect(door.lines).toMatchObject([{ level: 'error', event: 'request_failed' }]);
-    expect(door.written()).toBe(0);
+    expect(endpoint.lines).toMatchObject([{ level: 'error', event: 'request_failed' }]);
+    expect(endpoint.written()).toBe(0);
   });
 });
 
 test('an unsigned request learns nothing of what it sent: only that it is unsigned', async () => {
-  const door = new SlackDoor([deploy]);
+  const endpoint = new SlackEndpoint([deploy]);
   const body = 'a=%zz&a';
-  const answer = await door.knock({ body, headers: { 'x-slack-signature': sign(`${body} `, '0') } });
+  const answer = await endpoint.post({ body, headers: { 'x-slack-signature': sign(`${body} `, '0') } });
   expect(answer.status).toBe(401);
 });
 

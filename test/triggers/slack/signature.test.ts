@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isSigned, MAX_SKEW_MS, type Signed } from '../../../packages/cairn/src/triggers/slack/signature.ts';
-import { sign } from './door.ts';
+import { sign } from './endpoint.ts';
 
 /** The worked example of Slack's page "Verifying requests from Slack". */
 const EXAMPLE = {

@@ -3,7 +3,14 @@ import { describe, expect, test } from '@jest/globals';
 import { isValidSlackRequest } from '@slack/bolt';
 import fc from 'fast-check';
 import { isSigned } from '../../../packages/cairn/src/triggers/slack/signature.ts';
-import { commandForm, type Knock, pressOf, SLACK_SECRET, sign, slackRequest } from './door.ts';
+import {
+  commandForm,
+  pressOf,
+  SLACK_SECRET,
+  type SlackRequestOptions,
+  sign,
+  slackRequest,
+} from './endpoint.ts';
 
 /** A whole second: within the last one before the limit Slack's verifier rounds, and ours does not. */
 const NOW = Date.UTC(2026, 0, 1);
@@ -28,8 +35,8 @@ function weAccept({ body, signature, timestamp }: Sent, secret: string): boolean
   return isSigned({ body: Buffer.from(body), signature, timestamp }, [secret], NOW);
 }
 
-async function sentBy(knock: Partial<Knock>): Promise<Sent> {
-  const request = slackRequest({ now: NOW, ...knock });
+async function sentBy(options: Partial<SlackRequestOptions>): Promise<Sent> {
+  const request = slackRequest({ now: NOW, ...options });
   return {
     body: await request.text(),
     signature: request.headers.get('x-slack-signature') ?? '',
@@ -37,15 +44,15 @@ async function sentBy(knock: Partial<Knock>): Promise<Sent> {
   };
 }
 
-describe('what the tests of the door send', () => {
-  test.each<[string, Partial<Knock>]>([
+describe('what the tests of the endpoint send', () => {
+  test.each<[string, Partial<SlackRequestOptions>]>([
     ['a command', { form: commandForm() }],
     ['a command in all of Unicode', { form: commandForm({ text: 'größer 部署 🚀 &=%+' }) }],
     ['a button', { form: { payload: JSON.stringify(pressOf({ runId: 'r', decision: 'approve' })) } }],
     ['a check of the certificate', { form: { ssl_check: '1' } }],
     ['an empty body', { body: '' }],
-  ])('(%s) is signed as Slack signs, and refused with another secret', async (_what, knock) => {
-    const sent = await sentBy(knock);
+  ])('(%s) is signed as Slack signs, and refused with another secret', async (_what, options) => {
+    const sent = await sentBy(options);
     expect(slackAccepts(sent, SLACK_SECRET)).toBe(true);
     expect(weAccept(sent, SLACK_SECRET)).toBe(true);
     expect(slackAccepts(sent, 'another')).toBe(false);

@@ -8,7 +8,7 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../../../packages/local/src/cloud-process.ts';
-import { eventually, look, startRun } from '../../../system/support.ts';
+import { eventually, startRun, tryGet } from '../../../system/support.ts';
 import { Draw } from '../../data/draw.ts';
 import { type Crowd, drawCrowd, HARMS, type HarmKind, type RunPlan } from '../grammar.ts';
 import { type End, judge, type Outcome } from '../judge.ts';
@@ -121,7 +121,7 @@ export class RealStage {
   /** The journal of a run, and what its processes noted meanwhile, by the time; then what the cloud said of their ends. */
   async #storyOf(runId: string, notes: readonly Note[]): Promise<string> {
     const path = `/v1/runs/${runId}/events?limit=100`;
-    const { items } = (await look<{ items: RunEventView[] }>(this.#cloud.ready, path)) ?? { items: [] };
+    const { items } = (await tryGet<{ items: RunEventView[] }>(this.#cloud.ready, path)) ?? { items: [] };
     const events = items.map(
       ({ at, seq, type, data: { stepId = '', alone, epoch = '', why = '', reason = '' } }) => ({
         at,
@@ -169,7 +169,7 @@ function ended(ready: Ready, runId: string): Promise<RunView> {
   return eventually(
     `run ${runId} to end`,
     async () => {
-      const run = await look<RunView>(ready, `/v1/runs/${runId}`);
+      const run = await tryGet<RunView>(ready, `/v1/runs/${runId}`);
       return run && ['completed', 'failed', 'cancelled'].includes(run.status) ? run : undefined;
     },
     LIMIT_MS,

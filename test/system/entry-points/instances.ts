@@ -1,8 +1,8 @@
 /**
- * An instance of the functions with all its doors, over ports each of whose calls may be its last, and the installation
- * that outlives it: in memory, in time that only a test moves.
+ * Instances of the functions with all entry points, each over ports that can crash it at any call, and the installation in
+ * memory that outlives them. Only a test moves its time.
  *
- * Must not: decide who knocks, or what goes wrong.
+ * Must not: decide which requests are sent, or which call fails.
  */
 import { z } from 'zod';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
@@ -20,13 +20,13 @@ import { Installation } from '../../api/installation.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { Calls, type Disturbance } from '../../sweep/calls.ts';
 import { Process, type ProcessDeps } from '../../sweep/process.ts';
-import { SLACK_SECRET } from '../../triggers/slack/door.ts';
+import { SLACK_SECRET } from '../../triggers/slack/endpoint.ts';
 
 export const TENANT = 'acme';
 const TEAM = 'T1';
 export const TOPIC = 'orders';
 
-/** Workflow of all sources: one step that counts its runs. */
+/** Workflow that every entry point starts: one step that records its run. */
 function counted(ran: string[]): Workflow {
   return defineWorkflow({
     type: 'counted',
@@ -46,25 +46,25 @@ function counted(ran: string[]): Workflow {
   });
 }
 
-export class Doors {
-  /** Runs whose step ran, once for each time. */
+export class Instances {
+  /** Ids of the runs, one for each execution of the step. */
   readonly ran: string[] = [];
   readonly installation = new Installation([counted(this.ran)]);
   /** Key of a client with all roles. */
   key = '';
   #instances = 0;
 
-  static async make(): Promise<Doors> {
-    const doors = new Doors();
-    doors.key = await doors.installation.key('boss', { tenantId: TENANT, roles: ['installation'] });
-    return doors;
+  static async make(): Promise<Instances> {
+    const instances = new Instances();
+    instances.key = await instances.installation.key('boss', { tenantId: TENANT, roles: ['installation'] });
+    return instances;
   }
 
   get world(): Installation['world'] {
     return this.installation.world;
   }
 
-  /** @param disturbances what goes wrong, by the number of the call it makes */
+  /** @param disturbances failures, by the number of the call */
   open(disturbances: readonly Disturbance[] = []): Instance {
     this.#instances += 1;
     return new Instance(this.installation, disturbances, this.#instances);
@@ -88,14 +88,14 @@ export class Doors {
       if (!instance.process.alive) return undefined;
       this.world.clock.fireNext();
     }
-    throw new Error('a request that neither ends nor dies');
+    throw new Error('The request does not end, and its instance is alive.');
   }
 }
 
-/** A request takes a few; one that is sent again and again at most some dozens. */
+/** A request takes a few turns, a repeated one some dozens. */
 const MAX_TURNS = 200;
 
-type DoorPorts = ProcessDeps & {
+type InstancePorts = ProcessDeps & {
   readonly schedules: ScheduleStore;
   readonly clients: ClientStore;
   readonly effects: ExternalEffectStore;
@@ -113,7 +113,16 @@ export class Instance {
   constructor(installation: Installation, disturbances: readonly Disturbance[], seed: number) {
     const { world, apiDeps, clients } = installation;
     const { deps, effects, records, config, statistics, schedules, planStore } = world;
-    const base: DoorPorts = { ...deps, effects, records, config, statistics, schedules, planStore, clients };
+    const base: InstancePorts = {
+      ...deps,
+      effects,
+      records,
+      config,
+      statistics,
+      schedules,
+      planStore,
+      clients,
+    };
     this.calls = new Calls(disturbances);
     this.process = new Process({
       base,
@@ -122,8 +131,8 @@ export class Instance {
       onApplied: () => {},
       onDisturbed: () => {},
     });
-    // It has returned all connections, each call counted.
-    const ports = this.process.deps as DoorPorts;
+    // `Process` returns all ports that it was given, with each call counted.
+    const ports = this.process.deps as InstancePorts;
     const start = { ...ports, recent: new RecentStarts() };
     const { registry, environment } = apiDeps;
     this.api = createApi({ ...apiDeps, ...ports, start });

@@ -15,7 +15,7 @@ process.env.METADATA_SERVER_DETECTION = 'none';
 
 const MESSAGES = 25;
 const DELIVERIES = 500;
-/** Deliveries of different messages under way at once. */
+/** Concurrent deliveries, of different messages. */
 const AT_ONCE = 50;
 
 interface Shown {
@@ -23,7 +23,7 @@ interface Shown {
   readonly type: string;
 }
 
-describe('Pub/Sub, through the client that everybody uses', () => {
+describe('Pub/Sub, through the official client', () => {
   let cloud: CloudProcess;
   let client: PubSub;
   beforeAll(async () => {
@@ -86,7 +86,7 @@ describe('Pub/Sub, through the client that everybody uses', () => {
     await subscription.close();
 
     const deliver = await deliveryTo('numbers');
-    // Once each they are delivered by the subscription itself.
+    // The subscription itself delivers each message once.
     const repeated = Array.from(
       { length: DELIVERIES - MESSAGES },
       (_, i) => messages[i % MESSAGES] as Message,
@@ -112,13 +112,13 @@ describe('Pub/Sub, through the client that everybody uses', () => {
       }),
     );
     expect(results.sort((a, b) => a - b)).toEqual(Array.from({ length: MESSAGES }, (_, n) => 2 * n));
-    // Only now: drives have workers of their own, and commit after the last delivery was taken.
+    // Not earlier: dispatches run in other workers, and commit after the last delivery was acknowledged.
     const { injected } = await control<{ injected: Record<string, number> }>(ready, 'GET', '/faults');
     await control(ready, 'PUT', '/faults', { seed: 0, rules: [] });
     expect(injected['lost-answer']).toBeGreaterThan(MESSAGES / 10);
   });
 
-  test('a message brings a waiting run what it waits for, and one that makes no sense does not stand in its way', async () => {
+  test('a message delivers the event that a run waits for, also after a message that cannot be read', async () => {
     const { ready } = cloud;
     const { runId } = (await (await startRun(ready, 'answered', { key: 'k' })).json()) as { runId: string };
     const topic = client.topic('answers');
@@ -127,7 +127,7 @@ describe('Pub/Sub, through the client that everybody uses', () => {
     expect(await ended(ready, runId)).toMatchObject({ status: 'completed' });
   });
 
-  test('a subscriber sees every event of a run in order, though its worker is killed in the middle', async () => {
+  test('a subscriber receives every event of a run in order, though the worker of the run is killed', async () => {
     const { ready } = cloud;
     const { messages, subscription } = await reading('run-events', 'audience');
     const { runId } = (await (await startRun(ready, 'paced', {})).json()) as { runId: string };

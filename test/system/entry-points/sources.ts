@@ -1,46 +1,46 @@
 /**
- * The sources of runs as they reach a local cloud over HTTP: each can send the same request any number of times, and
- * says what the answers must be.
+ * The sources of runs, over HTTP against a local cloud. Each can send the same request repeatedly, and has the expected
+ * statuses.
  *
- * Must not: judge how many runs came of it.
+ * Must not: check how many runs were started.
  */
 import type { Ready } from '../../../packages/local/src/cloud-process.ts';
 import { deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
-import { commandForm, slackRequest } from '../../triggers/slack/door.ts';
+import { commandForm, slackRequest } from '../../triggers/slack/endpoint.ts';
 
 export interface Answered {
   readonly status: number;
-  /** Absent: the answer says that it is too early to name one. */
+  /** Absent if the response does not name a run yet. */
   readonly runId?: string | undefined;
-  /** True if it reports a repetition; absent: the source never does. */
+  /** True if the response reports a repetition; absent if the source never reports it. */
   readonly replayed?: boolean | undefined;
 }
 
 export interface Source {
   readonly name: string;
-  /** Finds its runs in the list. */
+  /** Query of the list of runs that finds those of the source. */
   readonly query: string;
   /** The state in which its runs end. */
   readonly rest: 'completed' | 'awaiting_approval';
-  /** Sends the request of this key, the same bytes each time but for dates in signatures. */
+  /** Sends the request of this key. Only dates and signatures differ between repetitions. */
   readonly send: (ready: Ready, key: string) => Promise<Answered>;
-  /** Statuses: of the answer that made the run, and of every other that names it. */
+  /** Status of the response that started the run, and of each other one that names it. */
   readonly made: number;
   readonly again: number;
-  /** Status while another is at work on the same; absent: nobody ever hears that. */
+  /** Status while another request is working on the same key; absent if the source has none. */
   readonly early?: number;
 }
 
-/** One whose requests are one commit each. */
+/** A source whose request is one commit. */
 export interface Starting extends Source {
   /** Prefix of its idempotency records in Firestore. */
   readonly records: string;
 }
 
-/** The team that the local cloud connects. */
+/** The Slack team that the local cloud connects to its tenant. */
 const TEAM = 'TLOCAL';
-/** Thread of all runs that the API starts here. */
-const THREAD = 'knocks';
+/** Thread id of the runs that are started through the API. */
+const THREAD = 'entry-points';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 export const api: Starting = {
@@ -58,7 +58,7 @@ export const api: Starting = {
   },
 };
 
-/** Read once: the recordings are megabytes. */
+/** Read once, because the recordings are megabytes. */
 const opened = openedPullRequest();
 
 export const github: Starting = {
@@ -70,7 +70,7 @@ export const github: Starting = {
   records: 'gwi_idempotency/github:',
   async send(ready, key) {
     const payload = JSON.parse(opened.body) as { readonly pull_request: object };
-    // Another title is another event: what has the same content within five seconds is one, whatever it is called.
+    // Deliveries with the same content within five seconds are one event, so each key has its own title.
     const titled = { ...payload, pull_request: { ...payload.pull_request, title: `Change ${key}` } };
     const answer = await deliver(ready, { ...opened, id: key, body: JSON.stringify(titled) });
     const { status, runId, duplicate = false } = answer;
@@ -84,7 +84,7 @@ export const slack: Starting = {
   rest: 'awaiting_approval',
   made: 200,
   again: 200,
-  // In words: that it takes longer.
+  // The text says that the command takes longer.
   early: 200,
   records: 'gwi_idempotency/slack:',
   async send(ready, key) {
@@ -97,7 +97,7 @@ export const slack: Starting = {
   },
 };
 
-/** Those of a single start. */
+/** Sources whose request starts one run. */
 export const SOURCES: readonly Starting[] = [api, github, slack];
 
 /** A schedule of the local tenant that fires every hour. */
@@ -111,7 +111,7 @@ export async function makeSchedule(ready: Ready): Promise<{ readonly id: string;
   return (await made.json()) as { id: string; nextAt: string };
 }
 
-/** A schedule that somebody fires out of turn. */
+/** A schedule that is triggered through the API. */
 export async function triggersOf(ready: Ready): Promise<Source> {
   const { id } = await makeSchedule(ready);
   return {
@@ -120,7 +120,7 @@ export async function triggersOf(ready: Ready): Promise<Source> {
     rest: 'completed',
     made: 201,
     again: 201,
-    // A trigger is more than one commit: while one is at it the others are told to come back.
+    // A trigger is more than one commit: meanwhile a repetition is told to try again.
     early: 202,
     async send({ gateway, apiKey }, key) {
       const headers = { authorization: `Bearer ${apiKey}`, 'idempotency-key': `${id}-${key}` };

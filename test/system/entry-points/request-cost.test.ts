@@ -1,6 +1,6 @@
 /**
- * The cost of a door before it answers, by the meter of the local cloud: one commit and one task, and no read. The queue is paused, and
- * only documents and tasks of the request itself are counted: scheduled functions and refreshed configuration read and write beside it.
+ * Cost of a request before it is answered, by the meter of the local cloud: one commit and one task, and no read. The queue is
+ * paused. Only documents and tasks of the request are counted, because scheduled functions read and write meanwhile.
  */
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
@@ -20,7 +20,7 @@ let cloud: TestCloud;
 let tasks: CloudTasksClient;
 let queue: string;
 beforeAll(async () => {
-  // A scan reads the plans of all workflows: none is due within the usual time of this test.
+  // A scan reads the plans of all workflows. This interval keeps it from running during the test.
   cloud = await startTestCloud('memory', { tickSeconds: 60 });
   const { ready } = cloud;
   const [apiEndpoint = '', port] = ready.tasks.split(':');
@@ -41,7 +41,7 @@ afterAll(async () => {
   await cloud.stop();
 });
 
-/** Collections that a request may read and nothing else does meanwhile. */
+/** Collections that only requests read during the test. */
 const OWN = ['gwi_idempotency', 'gwi_plans', 'gwi_waits'];
 
 interface Counted {
@@ -70,7 +70,7 @@ async function tasksOf(runId: string): Promise<number> {
   return bodies.filter((body) => body.includes(runId)).length;
 }
 
-/** `known`: the run that the request made before; of the first request nothing is counted for its run yet. */
+/** @param known the run that the request started before; absent for the first request */
 async function costOf(source: Source, key: string, known = '') {
   const before = await counted(known);
   const { status, runId = '' } = await source.send(cloud.ready, key);
@@ -81,19 +81,19 @@ async function costOf(source: Source, key: string, known = '') {
 }
 
 const NOTHING = { commits: 0, reads: 0, recordsWritten: 0, tasks: 0 };
-/** A minute later, or at another instance, the record has to be read. */
-const A_LOOK = { ...NOTHING, reads: 1 };
+/** After a minute, or on another instance, the record is read. */
+const ONE_READ = { ...NOTHING, reads: 1 };
 
 describe('before it answers', () => {
   test.each([
-    // Record, run and first event; from GitHub also a record of what happened, by whatever name it is delivered.
+    // Record, run and first event. GitHub adds a record of the content, which is the same under each delivery id.
     { source: api, what: 'a call of the API', writes: 3, records: 1 },
     { source: github, what: 'a webhook', writes: 4, records: 2 },
     { source: slack, what: 'a slash command', writes: 3, records: 1 },
   ])(
     '$what makes one commit of $writes writes and one task, and reads nothing',
     async ({ source, writes, records }) => {
-      // The first request of an instance also looks who calls.
+      // The first request of an instance also reads the client.
       await source.send(cloud.ready, '0-0');
       const first = await costOf(source, '1-1');
       const cost = { commits: 1, reads: 0, recordsWritten: records, tasks: 1 };
@@ -102,7 +102,7 @@ describe('before it answers', () => {
       expect(firestore.byRun[first.runId]).toMatchObject({ commits: 1, writes });
       const again = await costOf(source, '1-1', first.runId);
       expect(again).toMatchObject({ status: source.again, runId: first.runId });
-      expect([NOTHING, A_LOOK]).toContainEqual(again.cost);
+      expect([NOTHING, ONE_READ]).toContainEqual(again.cost);
     },
   );
 });

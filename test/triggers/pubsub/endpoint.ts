@@ -1,4 +1,4 @@
-/** The Pub/Sub door of an installation in memory, and messages as a function is given them. */
+/** The Pub/Sub function of an installation in memory, and messages in the form that it receives. */
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import type { Log } from '../../../packages/cairn/src/ports/log.ts';
 import { type PubsubDeps, takeMessage } from '../../../packages/cairn/src/triggers/pubsub/take-message.ts';
@@ -13,7 +13,7 @@ export interface Sent {
   readonly subscription?: string;
 }
 
-export class MessageDoor {
+export class PubsubEndpoint {
   readonly world: World;
   readonly deps: PubsubDeps;
   readonly errors: string[] = [];

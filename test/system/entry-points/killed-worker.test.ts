@@ -1,6 +1,6 @@
 /**
- * Killed workers: one in a step, and one that answers, once its commit is durable and before it can make the task. Real processes, real
- * clients, the local cloud.
+ * Kills a worker in a step, and one that starts a run, after its commit is durable and before it creates the task. Uses real
+ * processes, real clients and the local cloud.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,19 +11,19 @@ import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import {
   ended,
   eventually,
-  look,
   type RunView,
   startRun,
   startTestCloud,
   type TestCloud,
+  tryGet,
 } from '../support.ts';
 import { SOURCES, type Source } from './sources.ts';
 
-/** The longest there is, and longer than any request has time for: who waits for this answer waits until he dies, or his time is up. */
+/** The longest latency that a fault may have, and longer than any request may take. */
 const HELD_MS = 60_000;
-/** Repetitions of the commit that are held, one after the other: more than a request makes. */
+/** More than the number of times that a request repeats a commit. */
 const HELD_TIMES = 1_000;
-/** Past the moment at which the scan looks after a run that nobody has touched. */
+/** Longer than the time after which the scan dispatches a run that nobody has claimed. */
 const MISSED_MS = 61_000;
 
 let cloud: TestCloud;
@@ -33,12 +33,12 @@ beforeAll(async () => {
 afterAll(() => cloud.stop());
 
 async function runsOf(ready: Ready, { query }: Source): Promise<readonly RunView[]> {
-  return (await look<{ items: RunView[] }>(ready, `/v1/runs?${query}`))?.items ?? [];
+  return (await tryGet<{ items: RunView[] }>(ready, `/v1/runs?${query}`))?.items ?? [];
 }
 
 function rested({ rest }: Source, runId: string | undefined): Promise<RunView> {
   return eventually(`run ${runId} to rest`, async () => {
-    const run = await look<RunView>(cloud.ready, `/v1/runs/${runId}`);
+    const run = await tryGet<RunView>(cloud.ready, `/v1/runs/${runId}`);
     return run?.status === rest ? run : undefined;
   });
 }
@@ -62,11 +62,11 @@ describe('a worker killed between the record and the task', () => {
   test.each(SOURCES)('of a request by $name leaves one run, which the next request names', async (source) => {
     const { ready } = cloud;
     const workers = async () => (await control<Ready['pids']>(ready, 'GET', '/pids')).roles.requests ?? [];
-    // Warm, and at rest, so that what is held and counted is the request's own.
+    // The first request warms the worker, so that only the next one is held and counted.
     const warm = await source.send(ready, 'warm');
     await rested(source, warm.runId);
     const before = await runsOf(ready, source);
-    // The commit is made, its answer lost; of its repetition, which would tell, nobody hears.
+    // The commit succeeds, but its response is lost, and the response to its repetition is held back.
     const ofSource = { call: 'Commit', path: source.records, probability: 1, times: 1 };
     const rules = [
       { ...ofSource, fault: { kind: 'lost-answer' } },
@@ -80,7 +80,7 @@ describe('a worker killed between the record and the task', () => {
     });
     const [victim] = await workers();
     process.kill(victim ?? 0, 'SIGKILL');
-    // Whatever the gateway says in its place, it is not what the door says.
+    // The gateway may answer in its place, but cannot name the run.
     expect((await unanswered)?.runId).toBeUndefined();
     await control(ready, 'DELETE', '/faults');
     await eventually('another worker', async () => {

@@ -8,7 +8,7 @@ import { takeMessage } from '../../packages/cairn/src/triggers/pubsub/take-messa
 import { tick } from '../../packages/cairn/src/triggers/schedule/tick.ts';
 import { slackWebhook } from '../../packages/cairn/src/triggers/slack/webhook.ts';
 import { deliveryRequest, Installation } from '../api/installation.ts';
-import { commandForm, SLACK_SECRET, slackRequest } from './slack/door.ts';
+import { commandForm, SLACK_SECRET, slackRequest } from './slack/endpoint.ts';
 
 const anything = defineWorkflow({
   type: 'anything',
@@ -36,7 +36,7 @@ beforeEach(async () => {
   key = await installation.key('ops', { roles: ['operator'] });
 });
 
-/** The deps of the doors, with a log that can be read. */
+/** The dependencies of the entry points, with a log that can be read. */
 function logged() {
   const { apiDeps, github } = installation;
   const start = { ...apiDeps.start, log };
@@ -57,26 +57,26 @@ async function post(path: string, body: object, idempotencyKey: string): Promise
   return answer.status;
 }
 
-/** Each knocks with the same request as often as it is called. */
-const DOORS = {
+/** Each call of `send` sends the same request. */
+const ENTRY_POINTS = {
   api: {
     source: 'api',
     idempotencyKey: 'api:c.ops:k1',
     traceId: TRACE,
-    knock: () => post('/v1/runs', { type: 'anything', input: {} }, 'k1'),
+    send: () => post('/v1/runs', { type: 'anything', input: {} }, 'k1'),
   },
   github: {
     source: 'github_webhook',
     idempotencyKey: 'github:d1',
     traceId: TRACE,
-    knock: () =>
+    send: () =>
       githubWebhook(logged().github, deliveryRequest({ event: 'push', id: 'd1', headers: TRACEPARENT })),
   },
   slack: {
     source: 'slack',
     idempotencyKey: 'slack:T1:1.2.3',
     traceId: TRACE,
-    knock() {
+    send() {
       const { start } = logged();
       const { registry, environment } = installation.apiDeps;
       const tenants = () => new Map([['T1', 'acme']]);
@@ -89,7 +89,7 @@ const DOORS = {
     source: 'pubsub',
     idempotencyKey: 'pubsub:sub-1:7',
     traceId: undefined,
-    knock() {
+    send() {
       const { start } = logged();
       const { registry, environment, mailboxes } = installation.apiDeps;
       const deliver = { ...start, mailboxes, registry };
@@ -103,7 +103,7 @@ const DOORS = {
     idempotencyKey: 'scheduler:anything:2026-01-01T01:00:00Z',
     // Nobody asked, so nobody has a trace: the run draws one.
     traceId: undefined,
-    async knock() {
+    async send() {
       const { start } = logged();
       const { apiDeps, world } = installation;
       const deps = { ...start, ...apiDeps, log, declaredTenant: 'acme' };
@@ -122,53 +122,56 @@ function linesOf(event: string) {
   return log.lines.filter((line) => line.event === event);
 }
 
-describe.each(Object.entries(DOORS))('the door %s', (_name, { knock, source, idempotencyKey, traceId }) => {
-  test('logs a run that it made, and each repetition of the request, with run, tenant and trace', async () => {
-    await knock();
-    const [run] = [...installation.world.db.runs.values()].map(({ snapshot }) => snapshot);
-    expect(linesOf('run_created')).toMatchObject([
-      {
-        level: 'info',
-        fields: {
-          runId: run?.id,
-          type: 'anything',
-          tenantId: 'acme',
-          source,
-          idempotencyKey,
-          traceId: run?.traceId,
+describe.each(Object.entries(ENTRY_POINTS))(
+  'the entry point %s',
+  (_name, { send, source, idempotencyKey, traceId }) => {
+    test('logs a run that it made, and each repetition of the request, with run, tenant and trace', async () => {
+      await send();
+      const [run] = [...installation.world.db.runs.values()].map(({ snapshot }) => snapshot);
+      expect(linesOf('run_created')).toMatchObject([
+        {
+          level: 'info',
+          fields: {
+            runId: run?.id,
+            type: 'anything',
+            tenantId: 'acme',
+            source,
+            idempotencyKey,
+            traceId: run?.traceId,
+          },
         },
-      },
-    ]);
-    if (traceId !== undefined) expect(run?.traceId).toBe(traceId);
-    expect(linesOf('idempotency_hit')).toEqual([]);
+      ]);
+      if (traceId !== undefined) expect(run?.traceId).toBe(traceId);
+      expect(linesOf('idempotency_hit')).toEqual([]);
 
-    await knock();
-    await knock();
-    expect(installation.world.db.runs.size).toBe(1);
-    expect(linesOf('run_created')).toHaveLength(1);
-    const hits = linesOf('idempotency_hit').filter(({ fields }) => fields.key === idempotencyKey);
-    expect(hits.length).toBeGreaterThanOrEqual(1);
-    for (const { level, fields } of hits) {
-      expect(level).toBe('info');
-      expect(fields).toEqual({
-        key: idempotencyKey,
-        cachedRunId: run?.id,
-        source,
-        tenantId: 'acme',
-        traceId,
-      });
-    }
-  });
+      await send();
+      await send();
+      expect(installation.world.db.runs.size).toBe(1);
+      expect(linesOf('run_created')).toHaveLength(1);
+      const hits = linesOf('idempotency_hit').filter(({ fields }) => fields.key === idempotencyKey);
+      expect(hits.length).toBeGreaterThanOrEqual(1);
+      for (const { level, fields } of hits) {
+        expect(level).toBe('info');
+        expect(fields).toEqual({
+          key: idempotencyKey,
+          cachedRunId: run?.id,
+          source,
+          tenantId: 'acme',
+          traceId,
+        });
+      }
+    });
 
-  test('counts the first as a miss and a repetition as a hit', async () => {
-    await knock();
-    await knock();
-    const { answers } = installation.metrics.countsOf('acme');
-    const counted = answers.filter((one) => one.source === source);
-    expect(counted).toContainEqual({ source, result: 'miss', count: 1 });
-    expect(counted).toContainEqual({ source, result: 'hit', count: 1 });
-  });
-});
+    test('counts the first as a miss and a repetition as a hit', async () => {
+      await send();
+      await send();
+      const { answers } = installation.metrics.countsOf('acme');
+      const counted = answers.filter((one) => one.source === source);
+      expect(counted).toContainEqual({ source, result: 'miss', count: 1 });
+      expect(counted).toContainEqual({ source, result: 'hit', count: 1 });
+    });
+  },
+);
 
 test('a repeated mutation is logged with the run that it was about', async () => {
   await post('/v1/runs', { type: 'anything', input: {} }, 'k1');

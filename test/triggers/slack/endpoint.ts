@@ -1,4 +1,4 @@
-/** The Slack door of an installation in memory, and ways to knock at it as Slack does. */
+/** The Slack endpoint of an installation in memory, and requests as Slack sends them. */
 import { createHmac } from 'node:crypto';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import type { Log } from '../../../packages/cairn/src/ports/log.ts';
@@ -14,7 +14,7 @@ export interface Line {
   readonly fields: unknown;
 }
 
-export class SlackDoor {
+export class SlackEndpoint {
   readonly world: World;
   readonly deps: SlackDeps;
   readonly lines: Line[] = [];
@@ -34,8 +34,8 @@ export class SlackDoor {
     };
   }
 
-  knock(knocking: Partial<Knock>, deps: Partial<SlackDeps> = {}): Promise<Response> {
-    const request = slackRequest({ now: this.world.clock.now(), ...knocking });
+  post(options: Partial<SlackRequestOptions>, deps: Partial<SlackDeps> = {}): Promise<Response> {
+    const request = slackRequest({ now: this.world.clock.now(), ...options });
     return slackWebhook({ ...this.deps, ...deps }, request);
   }
 
@@ -49,8 +49,8 @@ export class SlackDoor {
     return this.say({ form: { payload: JSON.stringify(pressOf(value, more)) } });
   }
 
-  async say(knocking: Partial<Knock>): Promise<Told> {
-    const answer = await this.knock(knocking);
+  async say(options: Partial<SlackRequestOptions>): Promise<Told> {
+    const answer = await this.post(options);
     if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`);
     return (await answer.json()) as Told;
   }
@@ -69,7 +69,7 @@ export interface Told {
   readonly text: string;
 }
 
-export interface Knock {
+export interface SlackRequestOptions {
   readonly form: Readonly<Record<string, string>>;
   /** Instead of a form. */
   readonly body: string | Uint8Array;
@@ -83,20 +83,20 @@ export interface Knock {
 }
 
 /** A request as Slack sends it, but for what is asked otherwise. */
-export function slackRequest(knock: Partial<Knock>): Request {
-  const { form = commandForm(), now = 0, secret = SLACK_SECRET, method = 'POST' } = knock;
-  const body = Buffer.from(knock.body ?? new URLSearchParams(form).toString());
+export function slackRequest(options: Partial<SlackRequestOptions>): Request {
+  const { form = commandForm(), now = 0, secret = SLACK_SECRET, method = 'POST' } = options;
+  const body = Buffer.from(options.body ?? new URLSearchParams(form).toString());
   const timestamp = String(Math.floor(now / 1_000));
   const headers: Record<string, string | undefined> = {
     'content-type': 'application/x-www-form-urlencoded',
     'x-slack-request-timestamp': timestamp,
     'x-slack-signature': sign(body, timestamp, secret),
-    ...knock.headers,
+    ...options.headers,
   };
   const present = Object.entries(headers).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  return new Request(`http://cairn.test${knock.path ?? '/webhooks/slack'}`, {
+  return new Request(`http://cairn.test${options.path ?? '/webhooks/slack'}`, {
     method,
     headers: present,
     ...(method === 'GET' ? {} : { body: new Uint8Array(body) }),

@@ -1,8 +1,8 @@
 /**
- * The outside of a sample of scenarios that real processes perform: starts their runs and acts upon them over HTTP, as
- * often as it takes to be answered, moves the cloud's clock when all rest, and reads what they came to from the store.
+ * Client of the sweep's scenarios on a local cloud: starts their runs and sends their operations over HTTP until each is
+ * answered, moves the cloud's clock when all runs wait, and reads their outcome from the store.
  *
- * Must not: kill anybody; that is the test's business.
+ * Must not: kill a process. The test does.
  */
 import { Firestore } from '@google-cloud/firestore';
 import { verifyChain } from '../../../packages/cairn/src/core/run/chain.ts';
@@ -16,7 +16,7 @@ import { startOf, viewOf } from '../../sweep/outside.ts';
 import type { Operation, Scenario } from '../../sweep/scenario.ts';
 import { beginningsOf, notesIn } from './noting-stage.ts';
 
-/** Far more than a scenario's run has. */
+/** More than the run of any scenario has. */
 const MAX_EVENTS = 1_000;
 const ANSWER_LIMIT_MS = 5_000;
 
@@ -29,14 +29,14 @@ interface Part {
   readonly done: Map<string, SeenDone>;
 }
 
-/** A success that was read from the store, and how often its body had begun when it was. */
+/** A success that was read from the store, and how often its body had begun by then. */
 export interface SeenDone {
   readonly runId: string;
   readonly key: string;
   readonly begun: number;
 }
 
-export class Audience {
+export class ScenarioClient {
   #ready: Ready;
   #store: FirestoreRunStore;
   #db: Firestore;
@@ -59,15 +59,15 @@ export class Audience {
     this.#store = new FirestoreRunStore(this.#db);
   }
 
-  /** The cloud died and was started again. */
-  async meet(ready: Ready): Promise<void> {
+  /** Call it after the cloud was killed and started again. */
+  async reconnect(ready: Ready): Promise<void> {
     await this.#db.terminate();
     this.#ready = ready;
     this.#db = firestoreOf(ready);
     this.#store = new FirestoreRunStore(this.#db);
   }
 
-  async leave(): Promise<void> {
+  async close(): Promise<void> {
     await this.#db.terminate();
   }
 
@@ -75,13 +75,13 @@ export class Audience {
     await Promise.all(this.#parts.map((part) => this.#startOne(part)));
   }
 
-  /** One look at everything: true once all runs are over and everybody was answered. */
-  async attend(): Promise<boolean> {
-    await Promise.all(this.#parts.map((part) => this.#attendTo(part)));
+  /** Sends what is due. True once all runs are over and all operations were answered. */
+  async poll(): Promise<boolean> {
+    await Promise.all(this.#parts.map((part) => this.#pollOne(part)));
     const open = this.#parts.filter((part) => !this.#isDone(part));
     if (open.length === 0) return true;
     const states = open.flatMap(({ state }) => state ?? []);
-    // Moved while somebody works, it would look as if that one had died.
+    // Moving the clock while a worker is busy would let its lease expire.
     if (states.length === open.length && states.every(rests)) await this.#moveTime(states);
     return false;
   }
@@ -99,7 +99,7 @@ export class Audience {
     return inOrder(runs);
   }
 
-  /** Steps of the scenario's main run that were seen done. */
+  /** Successful steps of the scenario's main run that were read from the store. */
   done(name: string): readonly SeenDone[] {
     return [...(this.#parts.find(({ scenario }) => scenario.name === name)?.done.values() ?? [])];
   }
@@ -127,12 +127,12 @@ export class Audience {
     part.runId = String(answer?.runId ?? '');
   }
 
-  async #attendTo(part: Part): Promise<void> {
+  async #pollOne(part: Part): Promise<void> {
     if (part.runId === '') return this.#startOne(part);
     part.state = (await this.#store.load(part.runId).catch(() => undefined))?.state ?? part.state;
     this.#noteDone(part);
     const view = viewOf(part.state, {
-      // Nothing that is performed here acts outside.
+      // No scenario of the sample has effects.
       asksAboutEffect: false,
       isRunning: (stepId) =>
         notesIn(this.#notes).some(({ runId, key }) => runId === part.runId && key.startsWith(`${stepId}@`)),
@@ -143,7 +143,7 @@ export class Audience {
     }
   }
 
-  /** The notes are read after the store: what is missing in them began later. */
+  /** Reads the notes after the store, so that a body that is missing in them began later. */
   #noteDone({ state, runId, done }: Part): void {
     const notes = notesIn(this.#notes);
     for (const [step, record] of state?.steps ?? []) {
@@ -153,10 +153,10 @@ export class Audience {
     }
   }
 
-  /** The body of the answer, or nothing where there was none and the same must be asked again. */
+  /** The body of the response; undefined if the request has to be repeated. */
   async #ask(part: Part, { name, request }: Operation): Promise<Record<string, unknown> | undefined> {
     const asked = request?.(part.runId);
-    if (!asked) throw new Error(`'${name}' of '${part.scenario.name}' is no request`);
+    if (!asked) throw new Error(`'${name}' of '${part.scenario.name}' has no request`);
     try {
       const response = await fetch(this.#ready.gateway + asked.path, {
         method: 'POST',
@@ -197,18 +197,18 @@ export class Audience {
   }
 }
 
-/** Its answer says that the request is at fault. */
+/** The API refused the request for good. */
 class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-/** Nobody drives it, and nothing happens before its time. */
+/** True if no dispatch holds the run and nothing happens before its time. */
 function rests(state: RunState): boolean {
   const isWaiting = state.status === 'waiting_external' || state.status === 'awaiting_approval';
   return isOver(state) || (state.lease === undefined && (isWaiting || state.dueAt !== undefined));
 }
 
-/** The client looks for no credentials only if it is told by these, at the moment it is made. */
+/** The client reads these variables when it is constructed; without them it searches for credentials. */
 function firestoreOf({ projectId, firestore }: Ready): Firestore {
   process.env.METADATA_SERVER_DETECTION ??= 'none';
   process.env.FIRESTORE_EMULATOR_HOST = firestore;

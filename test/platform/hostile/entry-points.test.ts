@@ -107,7 +107,7 @@ function installed(project: string, { deadlineMs, patienceMs }: Patience = PATIE
   return { installation, deps, api, github };
 }
 
-/** As the platform's doors answer a request. */
+/** As the platform's entry points answer a request. */
 function withBudget(budgetMs: number, answer: () => Response | Promise<Response>): Promise<Response> {
   return new RequestBudget(systemClock, budgetMs).run(async () => answer());
 }
@@ -121,10 +121,10 @@ async function askedUntilTaken(ask: () => Response | Promise<Response>): Promise
 }
 
 describe.each(MOODS)('with a store that is %s', (name, mood) => {
-  test('every door answers 503 when the time of a request is up, and the same request is taken when it heals', async () => {
-    const { installation, api, github } = installed(`doors-${name}`);
+  test('every entry point answers 503 when the time of a request is up, and the same request is taken when it heals', async () => {
+    const { installation, api, github } = installed(`requests-${name}`);
     const key = await installation.key('dev');
-    const doors: Record<string, () => Response | Promise<Response>> = {
+    const entryPoints: Record<string, () => Response | Promise<Response>> = {
       start: () =>
         api.request('/v1/runs', {
           method: 'POST',
@@ -139,14 +139,14 @@ describe.each(MOODS)('with a store that is %s', (name, mood) => {
       github: () => githubWebhook(github, deliveryRequest({ event: 'push', id: 'delivery-1' })),
     };
     hostile.mood = mood;
-    for (const [door, ask] of Object.entries(doors)) {
+    for (const [entryPoint, ask] of Object.entries(entryPoints)) {
       const answer = await withBudget(SOON_MS, ask);
-      expect([door, answer.status, answer.headers.get('retry-after')]).toEqual([door, 503, '2']);
+      expect([entryPoint, answer.status, answer.headers.get('retry-after')]).toEqual([entryPoint, 503, '2']);
     }
     hostile.heal();
-    for (const [door, ask] of Object.entries(doors)) {
+    for (const [entryPoint, ask] of Object.entries(entryPoints)) {
       const answer = await askedUntilTaken(ask);
-      expect([door, answer.status < 300]).toEqual([door, true]);
+      expect([entryPoint, answer.status < 300]).toEqual([entryPoint, true]);
     }
   });
 
