@@ -3,7 +3,7 @@ import type { FunctionSpec } from '../../packages/local/src/host/function-spec.t
 import { readSchedule, ScheduleError } from '../../packages/local/src/scheduler/schedule.ts';
 import { Scheduler } from '../../packages/local/src/scheduler/scheduler.ts';
 import { movableClock } from '../../packages/local-kit/src/time/clock.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../packages/local-tasks/src/dispatch/attempt.ts';
+import type { DispatchRequest, DispatchResult } from '../../packages/local-tasks/src/dispatch/attempt.ts';
 
 const MINUTE = 60_000;
 const at = (text: string) => Date.parse(text);
@@ -41,7 +41,7 @@ function spec(schedule: string, retryCount = 0): FunctionSpec {
   return { name: 'job', region: 'us-central1', trigger, timeoutSeconds: 60, concurrency: 80, secrets: [] };
 }
 
-function scheduler(answers: DispatchOutcome[] = []) {
+function scheduler(answers: DispatchResult[] = []) {
   const clock = movableClock(() => at('2026-03-01T10:00:00Z'));
   const requests: DispatchRequest[] = [];
   const log: string[] = [];
@@ -82,7 +82,7 @@ describe('the scheduler', () => {
   });
 
   test('repeats a failed execution as often as the function says, and tells', async () => {
-    const failed: DispatchOutcome = { kind: 'answered', status: 500, retryAfter: undefined };
+    const failed: DispatchResult = { kind: 'answered', status: 500, retryAfter: undefined };
     const { jobs, requests, log, advance } = scheduler([failed, failed, failed]);
     jobs.start([spec('30 10 * * *', 2)]);
     await advance(30 * MINUTE);

@@ -51,7 +51,7 @@ const SUSPENDED = 0.15;
 /** An event of a journal, or what one of them says besides. */
 export type Met = EventType | 'polled' | 'failed_from_outside';
 
-export interface TrialOutcome {
+export interface TrialResult {
   /** End of each run. */
   readonly ends: readonly string[];
   /** All that happened to any of them. */
@@ -62,7 +62,7 @@ export interface TrialOutcome {
 }
 
 /** @throws Error with all that is needed to look into what went wrong */
-export async function trial(options: TrialOptions): Promise<TrialOutcome> {
+export async function trial(options: TrialOptions): Promise<TrialResult> {
   const underWay = new Trial(options);
   const watch = underWay.holdings.watch();
   try {
@@ -172,7 +172,7 @@ class Trial {
     await this.#watch(this.#world);
   }
 
-  async judge(): Promise<TrialOutcome> {
+  async judge(): Promise<TrialResult> {
     const { db } = this.#world;
     const ends: string[] = [];
     const met = new Set<Met>();

@@ -1,6 +1,6 @@
 /** Assembles the answer of an AI SDK model from its stream, in the form that `doGenerate` returns. */
 import type { Json } from 'cairn';
-import type { AiSdkAnswer, Part, TextPart } from './ai-sdk.ts';
+import type { AiSdkResponse, Part, TextPart } from './ai-sdk.ts';
 
 /** A part of a stream; the types that are used have the members below. */
 export type StreamPart = { readonly type: string };
@@ -12,7 +12,7 @@ interface BlockPart extends StreamPart {
   readonly providerMetadata?: Json;
 }
 
-interface FinishPart extends StreamPart, Pick<AiSdkAnswer, 'finishReason' | 'usage'> {}
+interface FinishPart extends StreamPart, Pick<AiSdkResponse, 'finishReason' | 'usage'> {}
 
 interface Block {
   readonly type: TextPart['type'];
@@ -27,7 +27,7 @@ const BLOCK = /^(text|reasoning)-(start|delta|end)$/;
 export async function answerOfStream(
   stream: ReadableStream<StreamPart>,
   onText: (piece: string) => void,
-): Promise<AiSdkAnswer> {
+): Promise<AiSdkResponse> {
   const parts: (Block | Part)[] = [];
   const blocks = new Map<string, Block>();
   let finish: FinishPart | undefined;

@@ -4,7 +4,7 @@
  */
 import type { Json } from 'cairn';
 import { answerOfStream, type StreamPart } from './ai-sdk-stream.ts';
-import type { AgentModel, ModelAnswer, ModelRequest, ToolCall } from './messages.ts';
+import type { AgentModel, ModelRequest, ModelResponse, ToolCall } from './messages.ts';
 import { type PartFormat, providerMessage } from './provider-message.ts';
 
 export type Part = { readonly type: string };
@@ -30,12 +30,12 @@ export interface AiSdkModel {
   readonly specificationVersion: string;
   readonly provider: string;
   readonly modelId: string;
-  doGenerate(options: never): PromiseLike<AiSdkAnswer>;
+  doGenerate(options: never): PromiseLike<AiSdkResponse>;
   /** Called if the text is streamed. Absent: the text arrives when it is complete. */
   doStream?(options: never): PromiseLike<{ readonly stream: ReadableStream<StreamPart> }>;
 }
 
-export interface AiSdkAnswer {
+export interface AiSdkResponse {
   readonly content: readonly Part[];
   readonly finishReason: string | { readonly unified: string };
   readonly usage: { readonly inputTokens: Tokens; readonly outputTokens: Tokens };
@@ -86,7 +86,7 @@ export function aiSdkModel(model: AiSdkModel, { settings = {} }: AiSdkOptions = 
   };
 }
 
-function answerFrom({ content, finishReason, usage }: AiSdkAnswer): ModelAnswer {
+function answerFrom({ content, finishReason, usage }: AiSdkResponse): ModelResponse {
   const parts = content.filter(isUsed);
   return {
     text: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),

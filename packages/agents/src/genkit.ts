@@ -3,7 +3,7 @@
  * given instance of Genkit is used.
  */
 import type { Json } from 'cairn';
-import type { AgentMessage, AgentModel, ModelAnswer, ModelRequest, ToolCall } from './messages.ts';
+import type { AgentMessage, AgentModel, ModelRequest, ModelResponse, ToolCall } from './messages.ts';
 import { type PartFormat, providerMessage } from './provider-message.ts';
 
 interface GenkitPart {
@@ -65,7 +65,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
         usage: { input: usage?.inputTokens ?? 0, output: usage?.outputTokens ?? 0 },
         // Parts may be instances with members that are undefined.
         raw: JSON.parse(JSON.stringify(content)) as Json,
-      } satisfies ModelAnswer;
+      } satisfies ModelResponse;
     },
   };
 }

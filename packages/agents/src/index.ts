@@ -3,13 +3,19 @@
 export type {
   AgentMessage,
   AgentModel,
-  ModelAnswer,
   ModelRequest,
+  ModelResponse,
+  ModelResponse as ModelAnswer,
   ToolCall,
   ToolResult,
 } from './messages.ts';
 export { type AgentOptions, type AgentResult, MAX_TURNS, runAgent } from './run-agent.ts';
-export { type ScriptedAnswer, type ScriptedTurn, scriptedModel } from './scripted.ts';
+export {
+  type ScriptedResponse,
+  type ScriptedResponse as ScriptedAnswer,
+  type ScriptedTurn,
+  scriptedModel,
+} from './scripted.ts';
 export {
   type AgentTool,
   type CapabilityToolOptions,

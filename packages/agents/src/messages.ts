@@ -16,7 +16,7 @@ export type ToolResult = { readonly id: string; readonly name: string } & (
 );
 
 /** Answer of a model to one request. */
-export interface ModelAnswer {
+export interface ModelResponse {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   /** Reason why it stopped: 'stop', 'tool-calls', 'length' … */
@@ -54,5 +54,5 @@ export interface AgentModel {
   /** Recorded with the usage: 'anthropic/claude-…'. */
   readonly id: string;
   /** One call. Errors are retried by the operation. */
-  generate(request: ModelRequest): Promise<ModelAnswer>;
+  generate(request: ModelRequest): Promise<ModelResponse>;
 }

@@ -3,7 +3,7 @@
  * calls. Answers and results of calls are recorded operations, so that a killed turn repeats no action.
  */
 import { type Flow, type Json, OperationFailed } from 'cairn';
-import type { AgentMessage, AgentModel, ModelAnswer, ModelRequest } from './messages.ts';
+import type { AgentMessage, AgentModel, ModelRequest, ModelResponse } from './messages.ts';
 import { type AgentTool, assertDistinct, described, invalid, MESSAGE, MODEL } from './tool.ts';
 import { carryOut } from './tool-calls.ts';
 
@@ -79,12 +79,12 @@ function asked<Input>(
   flow: Flow<Input>,
   options: AgentOptions,
   messages: readonly AgentMessage[],
-): Promise<ModelAnswer> {
+): Promise<ModelResponse> {
   const { model, system, tools = [], retry, modelTimeout: timeout = MODEL_TIMEOUT } = options;
   const request = { system, messages, tools: described(tools) };
   return flow.step(
     MODEL,
-    async ({ signal, usage, stream }): Promise<ModelAnswer> => {
+    async ({ signal, usage, stream }): Promise<ModelResponse> => {
       const answer = await (options.stream
         ? streamed(model, { ...request, signal }, stream)
         : model.generate({ ...request, signal }));
@@ -100,7 +100,7 @@ async function streamed(
   model: AgentModel,
   request: ModelRequest,
   stream: (text: string) => void,
-): Promise<ModelAnswer> {
+): Promise<ModelResponse> {
   let shown = '';
   const onText = (piece: string) => {
     shown += piece;
@@ -111,7 +111,7 @@ async function streamed(
   return answer;
 }
 
-function cutOff({ finish }: ModelAnswer, turns: number): OperationFailed {
+function cutOff({ finish }: ModelResponse, turns: number): OperationFailed {
   return new OperationFailed(MODEL, 'AGENT_CUT_OFF', `the answer of turn ${turns} was cut off: ${finish}`);
 }
 

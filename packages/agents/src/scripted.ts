@@ -1,14 +1,14 @@
 /** A model without a network, for tests and examples. */
-import type { AgentMessage, AgentModel, ModelAnswer, ToolCall } from './messages.ts';
+import type { AgentMessage, AgentModel, ModelResponse, ToolCall } from './messages.ts';
 
-export interface ScriptedAnswer extends Partial<Omit<ModelAnswer, 'calls'>> {
+export interface ScriptedResponse extends Partial<Omit<ModelResponse, 'calls'>> {
   readonly calls?: readonly (Omit<ToolCall, 'id'> & { readonly id?: string })[];
 }
 
 /** An answer, or a function that makes one from the conversation so far. */
 export type ScriptedTurn =
-  | ScriptedAnswer
-  | ((messages: readonly AgentMessage[]) => ScriptedAnswer | Promise<ScriptedAnswer>);
+  | ScriptedResponse
+  | ((messages: readonly AgentMessage[]) => ScriptedResponse | Promise<ScriptedResponse>);
 
 /**
  * Answers by the number of answers before, so that a call that is repeated after a crash gets the same. Call ids are added where they are

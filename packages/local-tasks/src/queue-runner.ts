@@ -6,7 +6,7 @@
 import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import {
   type Dispatch,
-  type DispatchOutcome,
+  type DispatchResult,
   isSuccess,
   progressAfter,
   requestFor,
@@ -170,7 +170,7 @@ export class QueueRunner {
     });
   }
 
-  #settle(entry: QueueEntry, record: TaskRecord, dispatchedAt: number, outcome: DispatchOutcome): void {
+  #settle(entry: QueueEntry, record: TaskRecord, dispatchedAt: number, outcome: DispatchResult): void {
     if (entry.gone) return;
     if (isSuccess(outcome)) {
       this.#events.finished(entry, record);
@@ -202,7 +202,7 @@ export class QueueRunner {
 }
 
 /** A request that cannot even be formed is a failed attempt of its task, not the end of the server. */
-const unsendable = (error: unknown): DispatchOutcome => ({
+const unsendable = (error: unknown): DispatchResult => ({
   kind: 'unreachable',
   reason: error instanceof Error ? error.message : String(error),
 });

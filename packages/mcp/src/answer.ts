@@ -4,7 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { bounded, clipped, MAX_SAID_CHARS } from './bounded.ts';
 
 /** A result before it is bounded. */
-export interface ToolAnswer {
+export interface ToolResponse {
   /** A sentence or a few lines. */
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export class ToolProblem extends Error {
 
 const CUT_NOTE = 'Long parts were cut.';
 
-export function toolResult({ text, data }: ToolAnswer): CallToolResult {
+export function toolResult({ text, data }: ToolResponse): CallToolResult {
   const { value, isCut: isDataCut } = bounded(data);
   const said = clipped(text, MAX_SAID_CHARS);
   const isCut = isDataCut || said !== text;

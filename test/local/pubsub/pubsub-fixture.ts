@@ -4,7 +4,7 @@ import { credentials } from '@grpc/grpc-js';
 import type { SqliteStorage } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
 import { type MovableClock, movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 import { type PubsubServer, startPubsubServer } from '../../../packages/local-pubsub/src/server.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
+import type { DispatchRequest, DispatchResult } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
@@ -13,7 +13,7 @@ export const PROJECT = 'projects/demo-cairn';
 export const TOPIC = `${PROJECT}/topics/news`;
 export const SUBSCRIPTION = `${PROJECT}/subscriptions/reader`;
 
-export type Answer = DispatchOutcome | ((request: DispatchRequest) => Promise<DispatchOutcome>);
+export type Answer = DispatchResult | ((request: DispatchRequest) => Promise<DispatchResult>);
 
 export interface PubsubFixture {
   /** The client people use, pointed here by the environment as they would. */
@@ -34,7 +34,7 @@ export interface PubsubFixture {
   stop(): Promise<void>;
 }
 
-export const answered = (status: number): DispatchOutcome => ({
+export const answered = (status: number): DispatchResult => ({
   kind: 'answered',
   status,
   retryAfter: undefined,
@@ -45,7 +45,7 @@ let generations = 0;
 /** Time stands still unless the test moves it, so that deadlines and pauses are exact. */
 export async function startPubsub(
   storage: SqliteStorage = { kind: 'memory' },
-  dispatch?: (request: DispatchRequest) => Promise<DispatchOutcome>,
+  dispatch?: (request: DispatchRequest) => Promise<DispatchResult>,
 ): Promise<PubsubFixture> {
   const began = Date.UTC(2026, 0, 1);
   const clock = movableClock(() => began);

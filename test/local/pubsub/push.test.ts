@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { DispatchOutcome } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
+import type { DispatchResult } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
 import { dispatchOverHttp } from '../../../packages/local-tasks/src/dispatch/over-http.ts';
 import { until } from '../support.ts';
 import {
@@ -144,7 +144,7 @@ describe('an answer', () => {
     expect(pubsub.pushes).toHaveLength(1);
   });
 
-  test.each<[string, DispatchOutcome]>([
+  test.each<[string, DispatchResult]>([
     ['of 500', answered(500)],
     ['of 404', answered(404)],
     ['of 301, which is not followed', answered(301)],

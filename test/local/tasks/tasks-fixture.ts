@@ -3,7 +3,7 @@ import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import type { SqliteStorage } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
 import { type MovableClock, movableClock } from '../../../packages/local-kit/src/time/clock.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
+import type { DispatchRequest, DispatchResult } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
 import { startTasksServer, type TasksServer } from '../../../packages/local-tasks/src/server.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
@@ -14,7 +14,7 @@ import { until } from '../support.ts';
 export const LOCATION = 'projects/demo-cairn/locations/us-central1';
 export const QUEUE = `${LOCATION}/queues/work`;
 
-export type Answer = DispatchOutcome | ((request: DispatchRequest) => Promise<DispatchOutcome>);
+export type Answer = DispatchResult | ((request: DispatchRequest) => Promise<DispatchResult>);
 
 export interface TasksFixture {
   readonly client: CloudTasksClient;
@@ -33,7 +33,7 @@ export interface TasksFixture {
   stop(): Promise<void>;
 }
 
-export const answered = (status: number, retryAfter?: string): DispatchOutcome => ({
+export const answered = (status: number, retryAfter?: string): DispatchResult => ({
   kind: 'answered',
   status,
   retryAfter,

@@ -14,12 +14,12 @@ import {
 } from '../../../packages/cairn/src/platform/telemetry/span-buffer.ts';
 import type { EndedSpan } from '../../../packages/cairn/src/platform/telemetry/span-tracer.ts';
 import { Telemetry } from '../../../packages/cairn/src/platform/telemetry/telemetry.ts';
-import type { KeyedAnswer } from '../../../packages/cairn/src/ports/metrics.ts';
+import type { KeyedResponse } from '../../../packages/cairn/src/ports/metrics.ts';
 import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
 import { settle, VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 
 const EVERY_MS = 5_000;
-const ANSWER: KeyedAnswer = { tenantId: 'acme', source: 'api', result: 'miss' };
+const ANSWER: KeyedResponse = { tenantId: 'acme', source: 'api', result: 'miss' };
 
 /** Sends when the test lets it. */
 class Sink implements MetricSink {

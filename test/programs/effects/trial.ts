@@ -32,7 +32,7 @@ export interface TrialOptions {
   readonly sabotage?: Sabotage;
 }
 
-export interface TrialOutcome {
+export interface EffectTrialResult {
   readonly ends: readonly string[];
   /** Types of events that any of the runs met with, those of effects with what became of them. */
   readonly met: ReadonlySet<string>;
@@ -53,7 +53,7 @@ interface Shared extends SharedDeps {
 }
 
 /** @throws Error with all that is needed to look into what went wrong */
-export async function trial(options: TrialOptions): Promise<TrialOutcome> {
+export async function trial(options: TrialOptions): Promise<EffectTrialResult> {
   const underWay = new Trial(options);
   try {
     await underWay.run();
@@ -154,7 +154,7 @@ class Trial {
     await this.#hearTheLast();
   }
 
-  async judge(): Promise<TrialOutcome> {
+  async judge(): Promise<EffectTrialResult> {
     const { db } = this.#world;
     const ends: string[] = [];
     const met = new Set<string>();

@@ -95,14 +95,14 @@ function durable(flow: AnyFlow): Operations {
   };
 }
 
-export interface TrialOutcome {
+export interface FlowTrialResult {
   readonly end: string;
   readonly operations: number;
   readonly met: ReadonlySet<EventType>;
 }
 
 /** @throws Error with the tree and the journal, if the end is not that of the reference */
-export async function flowTrial(seed: number): Promise<TrialOutcome> {
+export async function flowTrial(seed: number): Promise<FlowTrialResult> {
   const draw = new Draw(seed);
   const tree = drawTree(draw);
   const trial = new Trial(seed, { tree, loop: drawLoop(draw) }, draw);
@@ -191,7 +191,7 @@ class Trial {
     });
   }
 
-  async run(): Promise<TrialOutcome> {
+  async run(): Promise<FlowTrialResult> {
     const { db } = this.#world;
     for (let turn = 0; !this.#isDone(); turn += 1) {
       this.#answer();

@@ -24,7 +24,7 @@ export interface PolicyCall {
   readonly signal: AbortSignal;
 }
 
-export interface PolicyAnswer {
+export interface PolicyResult {
   readonly allowed: boolean;
   readonly drafts: readonly EventDraft[];
 }
@@ -82,7 +82,7 @@ export async function evaluatePolicy(
   { clock, log, mask = String }: EngineDeps,
   policy: AnyPolicy,
   { state, input, at, stepId, signal }: PolicyCall,
-): Promise<PolicyAnswer | PolicyFailed | 'stopped'> {
+): Promise<PolicyResult | PolicyFailed | 'stopped'> {
   const { id: runId, tenantId, type, environment } = state;
   const about = {
     ...{ runId, tenantId, type, environment },

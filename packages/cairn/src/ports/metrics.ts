@@ -20,7 +20,7 @@ export interface RunEndMetric {
   readonly durationMs: number;
 }
 
-export interface KeyedAnswer {
+export interface KeyedResponse {
   readonly tenantId: string;
   readonly source: EventSource;
   /** `hit`: answered with what an earlier request with the key was answered. */
@@ -28,7 +28,7 @@ export interface KeyedAnswer {
 }
 
 /** Result of one effect call. */
-export type EffectOutcome =
+export type EffectCallResult =
   /** Done, and recorded. */
   | 'executed'
   /** Answered with what was recorded before. */
@@ -42,7 +42,7 @@ export type EffectOutcome =
 export interface EffectMetric {
   readonly tenantId: string;
   readonly capabilityId: string;
-  readonly outcome: EffectOutcome;
+  readonly outcome: EffectCallResult;
 }
 
 /** An append that lost its place in the journal to another's. */
@@ -64,7 +64,7 @@ export interface DispatchMetric {
 export interface Metrics {
   transition(transition: Transition): void;
   ended(ending: RunEndMetric): void;
-  answered(answer: KeyedAnswer): void;
+  answered(answer: KeyedResponse): void;
   effect(effect: EffectMetric): void;
   conflict(conflict: Conflict): void;
   dispatch(dispatch: DispatchMetric): void;
@@ -118,7 +118,7 @@ export interface Histogram {
 export interface TenantCounts {
   readonly transitions: readonly (Omit<Transition, 'tenantId'> & { readonly count: number })[];
   readonly durations: readonly Durations[];
-  readonly answers: readonly (Omit<KeyedAnswer, 'tenantId'> & { readonly count: number })[];
+  readonly answers: readonly (Omit<KeyedResponse, 'tenantId'> & { readonly count: number })[];
   readonly effects: readonly (Omit<EffectMetric, 'tenantId'> & { readonly count: number })[];
   readonly conflicts: readonly (Omit<Conflict, 'tenantId'> & { readonly count: number })[];
   readonly dispatches: readonly Dispatches[];

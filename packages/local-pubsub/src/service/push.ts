@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '@cairn/local-kit/time/clock';
-import type { Dispatch, DispatchOutcome } from '@cairn/local-tasks/attempt';
+import type { Dispatch, DispatchResult } from '@cairn/local-tasks/attempt';
 import type { PushConfig } from '../model/resources.ts';
 import { pushRequest } from '../wire/push-envelope.ts';
 import type { Feed, FeedReceiver, Received } from './feed.ts';
@@ -73,7 +73,7 @@ export class Pushers {
 }
 
 /** A request that cannot even be formed is a failed delivery of its message, not the end of the server. */
-const unsendable = (error: unknown): DispatchOutcome => ({
+const unsendable = (error: unknown): DispatchResult => ({
   kind: 'unreachable',
   reason: error instanceof Error ? error.message : String(error),
 });

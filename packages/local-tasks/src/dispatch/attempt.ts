@@ -14,13 +14,13 @@ export interface DispatchRequest {
   readonly signal: AbortSignal;
 }
 
-export type DispatchOutcome =
+export type DispatchResult =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
   | { readonly kind: 'unreachable'; readonly reason: string }
   | { readonly kind: 'deadline-exceeded' };
 
 /** Sends the request; settles when the answer is complete. Must not throw. */
-export type Dispatch = (request: DispatchRequest) => Promise<DispatchOutcome>;
+export type Dispatch = (request: DispatchRequest) => Promise<DispatchResult>;
 
 /** Set by Cloud Tasks itself, so a task's own value is dropped. `X-CloudTasks-` must not be forgeable. */
 const RESERVED = /^(host|content-length|user-agent|x-google-.*|x-appengine-.*|x-cloudtasks-.*)$/i;
@@ -73,13 +73,13 @@ export interface AttemptTimes {
   readonly respondedAt: number;
 }
 
-export const isSuccess = (outcome: DispatchOutcome): boolean =>
+export const isSuccess = (outcome: DispatchResult): boolean =>
   outcome.kind === 'answered' && outcome.status >= 200 && outcome.status <= 299;
 
 /** The task's progress after one more attempt with this outcome. */
 export function progressAfter(
   before: TaskProgress,
-  outcome: DispatchOutcome,
+  outcome: DispatchResult,
   times: AttemptTimes,
 ): TaskProgress {
   const answered = outcome.kind === 'answered';
@@ -124,7 +124,7 @@ const RPC_CODES: Readonly<Record<number, number>> = {
   504: 4,
 };
 
-function rpcStatus(outcome: DispatchOutcome): { code: number; message: string } {
+function rpcStatus(outcome: DispatchResult): { code: number; message: string } {
   switch (outcome.kind) {
     case 'answered':
       return isSuccess(outcome)

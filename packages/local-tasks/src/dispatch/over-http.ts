@@ -1,7 +1,7 @@
 /** Sends a task to a URL that is not a function of this host, as Cloud Tasks would: plain HTTP or HTTPS, once. */
 import { request as overHttps } from 'node:https';
 import { request as overHttp } from '@cairn/local-kit/http/node-http';
-import type { DispatchOutcome, DispatchRequest } from './attempt.ts';
+import type { DispatchRequest, DispatchResult } from './attempt.ts';
 
 export function dispatchOverHttp({
   url,
@@ -9,7 +9,7 @@ export function dispatchOverHttp({
   headers,
   body,
   signal,
-}: DispatchRequest): Promise<DispatchOutcome> {
+}: DispatchRequest): Promise<DispatchResult> {
   return new Promise((resolve) => {
     const send = url.startsWith('https:') ? overHttps : overHttp;
     const outgoing = send(url, { method, headers: { ...headers, 'content-length': body.length }, signal });

@@ -82,12 +82,12 @@ export function isReading({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-interface SiteAnswer {
+interface FileResponse {
   readonly method: string | undefined;
   readonly status: number;
 }
 
-function sendPage(file: string, response: ServerResponse, { method, status }: SiteAnswer): void {
+function sendPage(file: string, response: ServerResponse, { method, status }: FileResponse): void {
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
   response.end(method === 'HEAD' ? undefined : readFileSync(file));
 }

@@ -5,7 +5,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Agent } from '@cairn/local-kit/http/node-http';
 import { refuse } from '@cairn/local-kit/http/problem';
-import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
+import type { DispatchRequest, DispatchResult } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec } from './function-spec.ts';
 import { type AnswerReceiver, Carriage, type RequestBody, type RequestLine } from './link/carried.ts';
 import { MAX_WHOLE_BYTES } from './link/messages.ts';
@@ -113,12 +113,12 @@ export class Forwarder {
    * One attempt of a task or a scheduled call; settles when the function's answer is complete, or its worker has ended: the
    * pool kills a worker without a heartbeat.
    */
-  async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchOutcome> {
+  async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchResult> {
     const { method, body, signal } = task;
     const headers = { ...task.headers, 'content-length': body.length };
     const carriage = new Carriage();
-    const settled = Promise.withResolvers<DispatchOutcome>();
-    let answer: DispatchOutcome = { kind: 'unreachable', reason: 'no answer' };
+    const settled = Promise.withResolvers<DispatchResult>();
+    let answer: DispatchResult = { kind: 'unreachable', reason: 'no answer' };
     const failure = await this.#carry({
       spec,
       line: { name: spec.name, path, method, headers },

@@ -11,7 +11,7 @@ import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
 import { readTarget } from '@cairn/local-kit/http/target';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import type { MovableClock } from '@cairn/local-kit/time/clock';
-import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
+import type { DispatchRequest, DispatchResult } from '@cairn/local-tasks/attempt';
 import { dispatchOverHttp } from '@cairn/local-tasks/over-http';
 import { withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
@@ -55,7 +55,7 @@ export interface FunctionsHost {
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
   startWorkers(codebase: string, start: StartWorkers): Promise<void>;
   /** Sends a task's request: to a worker directly if the URL is one of this host's, over HTTP otherwise. */
-  dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
+  dispatch(request: DispatchRequest): Promise<DispatchResult>;
   /** Answers the request by this function, which sees the request's own path. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
   /** Stops the workers gracefully, then the front. Idempotent. */

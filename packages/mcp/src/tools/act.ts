@@ -7,7 +7,7 @@
  */
 import type { CairnClient } from '@cairn/client';
 import { z } from 'zod';
-import { type ToolAnswer, ToolProblem } from '../answer.ts';
+import { ToolProblem, type ToolResponse } from '../answer.ts';
 import { clipped } from '../bounded.ts';
 import { argumentProblem, keyOf, type SealProblem, seal, stateProblem } from '../seal.ts';
 import type { Tool } from './tool.ts';
@@ -37,7 +37,7 @@ interface ActSpec<S extends z.ZodObject, State> {
   readonly args: S;
   readonly isDestructive: boolean;
   readonly preview: (client: CairnClient, args: z.output<S>) => Promise<ActPreview<State>>;
-  readonly carryOut: (client: CairnClient, act: ConfirmedAct<S, State>) => Promise<ToolAnswer>;
+  readonly carryOut: (client: CairnClient, act: ConfirmedAct<S, State>) => Promise<ToolResponse>;
 }
 
 interface ConfirmedAct<S extends z.ZodObject, State> {

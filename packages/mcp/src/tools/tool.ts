@@ -1,7 +1,7 @@
 /** A tool as data: its name, arguments and effect. The server and the documentation are made from the table of these. */
 import type { CairnClient } from '@cairn/client';
 import type { z } from 'zod';
-import type { ToolAnswer } from '../answer.ts';
+import type { ToolResponse } from '../answer.ts';
 
 export interface ToolContext {
   readonly client: CairnClient;
@@ -18,7 +18,7 @@ export interface Tool {
   /** True: the effect cannot be undone. */
   readonly isDestructive: boolean;
   /** @throws Refusal, Unreachable, ToolProblem */
-  readonly run: (context: ToolContext, args: Readonly<Record<string, unknown>>) => Promise<ToolAnswer>;
+  readonly run: (context: ToolContext, args: Readonly<Record<string, unknown>>) => Promise<ToolResponse>;
 }
 
 interface ReadSpec<S extends z.ZodObject> {
@@ -26,7 +26,7 @@ interface ReadSpec<S extends z.ZodObject> {
   readonly title: string;
   readonly description: string;
   readonly input: S;
-  readonly run: (client: CairnClient, args: z.output<S>) => Promise<ToolAnswer>;
+  readonly run: (client: CairnClient, args: z.output<S>) => Promise<ToolResponse>;
 }
 
 /** A tool that changes nothing. */

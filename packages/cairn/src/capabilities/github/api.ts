@@ -8,7 +8,7 @@ import { NotApplied, RetryAt } from '../../core/errors.ts';
 import type { Found, LookupOptions } from '../../engine/define/capability.ts';
 import { type Clock, pause } from '../../ports/clock.ts';
 import { wasNeverSent } from '../unsent.ts';
-import { type GithubAnswer, judged, limitEnd } from './refusal.ts';
+import { type GithubResponse, judged, limitEnd } from './refusal.ts';
 
 /**
  * A request as GitHub's documentation writes it: `POST /repos/{owner}/{repo}/…`, and what belongs into the braces, the query or
@@ -73,7 +73,7 @@ export class GithubApi {
   }
 
   /** The same, where a refusal can mean that the wanted state exists already. */
-  async ensure(asked: GithubCall, isSo: (refusal: GithubAnswer) => boolean): Promise<void> {
+  async ensure(asked: GithubCall, isSo: (refusal: GithubResponse) => boolean): Promise<void> {
     try {
       await this.#send(asked);
     } catch (error) {
@@ -180,11 +180,11 @@ const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 interface RequestError {
   readonly message: string;
   /** Absent: GitHub did not answer. */
-  readonly response?: { readonly status: number; readonly headers: GithubAnswer['headers'] };
+  readonly response?: { readonly status: number; readonly headers: GithubResponse['headers'] };
 }
 
 /** The GitHub response in an Octokit error. */
-function answerOf(error: unknown): GithubAnswer | undefined {
+function answerOf(error: unknown): GithubResponse | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { response, message } = error as RequestError;
   if (!response) return undefined;

@@ -7,7 +7,7 @@
 import { NotApplied } from '../../core/errors.ts';
 import { notBeyond, retryAfter } from '../retry-after.ts';
 
-export interface GithubAnswer {
+export interface GithubResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | number | undefined>>;
@@ -26,7 +26,7 @@ const SECONDARY = /secondary rate limit|abuse detection/i;
  *
  * @param what was asked, in words, for the message
  */
-export function judged(what: string, answer: GithubAnswer, now: number): Error {
+export function judged(what: string, answer: GithubResponse, now: number): Error {
   const { status } = answer;
   const said = `GitHub answered ${status} to ${what}: ${answer.message}`;
   const retryAt = limitEnd(answer, now);
@@ -39,7 +39,7 @@ export function judged(what: string, answer: GithubAnswer, now: number): Error {
 }
 
 /** When GitHub's limits allow the next request, if it was they that refused this one. */
-export function limitEnd({ status, headers, message }: GithubAnswer, now: number): number | undefined {
+export function limitEnd({ status, headers, message }: GithubResponse, now: number): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const delayMs = retryAfter(headerOf(headers, 'retry-after'), now);
   if (delayMs !== undefined) return delayMs;
@@ -49,7 +49,7 @@ export function limitEnd({ status, headers, message }: GithubAnswer, now: number
   return status === 429 || SECONDARY.test(message) ? now + UNSAID_LIMIT_MS : undefined;
 }
 
-function headerOf(headers: GithubAnswer['headers'], name: string): string | undefined {
+function headerOf(headers: GithubResponse['headers'], name: string): string | undefined {
   const value = headers[name];
   return value === undefined ? undefined : String(value);
 }

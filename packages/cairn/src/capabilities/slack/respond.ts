@@ -76,7 +76,7 @@ function addressOf(responseUrl: string, baseUrl: string): URL {
   throw new NotApplied(`the response_url is not on ${SLACK_ORIGIN}`, { final: true });
 }
 
-interface SlackAnswer {
+interface SlackResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly text: string;
@@ -87,7 +87,7 @@ interface Posting extends Pick<CallOptions, 'signal'> {
   readonly traceparent: string | undefined;
 }
 
-async function post(url: URL, body: object, { signal, clock, traceparent }: Posting): Promise<SlackAnswer> {
+async function post(url: URL, body: object, { signal, clock, traceparent }: Posting): Promise<SlackResponse> {
   if (signal.aborted) throw new NotApplied('the message was aborted before it was sent');
   const tooLong = new AbortController();
   const cancel = clock.timer(TIMEOUT_MS, () => tooLong.abort(new Error('no response in time')));
@@ -111,7 +111,7 @@ async function post(url: URL, body: object, { signal, clock, traceparent }: Post
 }
 
 /** @throws NotApplied for a refusal, Error where the message may be there */
-function throwUnlessPosted({ status, retryAfter: header, text }: SlackAnswer, now: number): void {
+function throwUnlessPosted({ status, retryAfter: header, text }: SlackResponse, now: number): void {
   const said = `Slack answered ${status} to a message: ${text}`;
   if (status === 429)
     throw new NotApplied(said, { retryAt: retryAfter(header, now) ?? now + UNSAID_LIMIT_MS });

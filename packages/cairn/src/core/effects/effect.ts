@@ -66,7 +66,7 @@ interface EffectRow {
   /** Error, as far as known. */
   readonly error?: string | undefined;
   /** An answer that came after the effect was resolved otherwise. */
-  readonly lateAnswer?: LateAnswer | undefined;
+  readonly lateAnswer?: LateResponse | undefined;
   /** Nothing was called: the run may have acted before the restore of this time. Epoch ms. */
   readonly presumedAt?: number | undefined;
   /** Time from which on a person has to check an effect without a run (external.ts), epoch ms. Absent for rows of runs. */
@@ -79,7 +79,7 @@ interface EffectRow {
   readonly updatedAt: number;
 }
 
-export interface LateAnswer {
+export interface LateResponse {
   readonly at: number;
   readonly responseHash?: string | undefined;
   readonly error?: string | undefined;
@@ -98,7 +98,7 @@ interface Resolvable {
 }
 
 /** An answer as the row keeps it: in full, or as a reference to where it was put before. */
-export type StoredAnswer = { readonly responseHash: string } & (
+export type StoredResponse = { readonly responseHash: string } & (
   | ({ readonly resultText: string } & Without<'recordedResultRef'>)
   | ({ readonly recordedResultRef: ResultRef } & Without<'resultText'>)
 );
@@ -112,7 +112,7 @@ export interface AttemptedEffect
 }
 
 export type RecordedEffect = EffectRow &
-  StoredAnswer &
+  StoredResponse &
   Resolvable &
   Without<'blockedBy' | 'originEffectId'> & { readonly status: 'recorded' };
 
@@ -156,7 +156,7 @@ export type EffectRecord =
 /** Members of a change whatever becomes of the status. */
 interface RowChange {
   readonly askedBy?: string | undefined;
-  readonly lateAnswer?: LateAnswer;
+  readonly lateAnswer?: LateResponse;
   readonly askingSince?: number | undefined;
   readonly expiresAt?: number | undefined;
   readonly resolution?: EffectResolution;
@@ -175,7 +175,7 @@ interface AttemptedChange extends RowChange, Without<'blockedBy'> {
 }
 
 export type RecordedChange = RowChange &
-  StoredAnswer &
+  StoredResponse &
   Without<'blockedBy' | 'bindingCallId' | 'error'> & { readonly status: 'recorded' };
 
 export interface FailedChange extends RowChange, Without<'blockedBy' | 'bindingCallId' | 'responseHash'> {

@@ -12,7 +12,7 @@ import {
   type EffectWrite,
   effectIdOf,
   type RecordedEffect,
-  type StoredAnswer,
+  type StoredResponse,
 } from '../../core/effects/effect.ts';
 import { CairnError, NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
@@ -326,7 +326,7 @@ async function lookUp(
 ): Promise<ActEnd | 'try_again'> {
   const { deps, caller, request, signal } = effectCall;
   const { binding, capability, state } = caller;
-  let answer: StoredAnswer | undefined;
+  let answer: StoredResponse | undefined;
   try {
     // It may have been attempted at any time since the run began.
     const attemptedAt = record.presumedAt === undefined ? record.updatedAt : state.createdAt;

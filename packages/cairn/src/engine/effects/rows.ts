@@ -12,7 +12,7 @@ import {
   type RecordedEffect,
   type RepeatingEffect,
   type ReusedEffect,
-  type StoredAnswer,
+  type StoredResponse,
 } from '../../core/effects/effect.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
@@ -177,7 +177,7 @@ export async function answerOf(
   runId: string,
   capability: Pick<Capability, 'id' | 'secrets'>,
   response: unknown,
-): Promise<{ readonly answer: StoredAnswer; readonly text: string }> {
+): Promise<{ readonly answer: StoredResponse; readonly text: string }> {
   const what = `the answer of '${capability.id}'`;
   const text = maskPaths(toJsonText(response ?? null, what), capability.secrets.response);
   assertFits(text, what, MAX_PAYLOAD_BYTES);
@@ -203,7 +203,7 @@ export function responseOf({ id, response }: Capability, text: string): unknown 
   throw new Fatal(`'${id}' took effect, but its response does not match its schema: ${field} ${why}`);
 }
 
-export function recordedChange(answer: StoredAnswer, now: number): RecordedChange {
+export function recordedChange(answer: StoredResponse, now: number): RecordedChange {
   return { status: 'recorded', ...answer, error: undefined, blockedBy: undefined, updatedAt: now };
 }
 

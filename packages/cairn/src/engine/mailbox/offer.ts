@@ -17,7 +17,7 @@ import type { StepDefinition } from '../define/steps.ts';
 import { planMissing, workflowOf } from '../deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
 import { checked, type Output, outputOf } from '../facts/output.ts';
-import { answered, resumed, type WaitAnswer } from '../waits/settle.ts';
+import { answered, resumed, type WaitResolution } from '../waits/settle.ts';
 
 export interface OfferDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;
@@ -92,7 +92,7 @@ export function answersOn(
   const workflow = workflowOf(registry, state);
   if (!workflow) return { drafts: [], refused: planMissing(registry, state) };
   const { id: signalId, initiator, actor, dataText } = brought;
-  const answer: WaitAnswer = { initiator, actor, signalId };
+  const answer: WaitResolution = { initiator, actor, signalId };
   const drafts: EventDraft[] = [];
   let refused: CairnError | undefined;
   for (const wait of waits) {

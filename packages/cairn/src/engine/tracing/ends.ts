@@ -1,6 +1,6 @@
 /** Ends of the spans of attempts and effect calls. */
 import { LeaseLost } from '../../journal/run-journal.ts';
-import type { EffectOutcome } from '../../ports/metrics.ts';
+import type { EffectCallResult } from '../../ports/metrics.ts';
 import { failureOf, type Span } from '../../ports/tracing.ts';
 import { type AttemptResult, StepAborted } from '../drive/bodies/attempt.ts';
 import type { ActEnd } from '../effects/effect-call.ts';
@@ -44,7 +44,7 @@ function failureCode(result: AttemptResult | undefined): string | undefined {
 }
 
 /** Outcome of an effect call, in the terms of the ledger. */
-export function effectOutcome(end: ActEnd): EffectOutcome | undefined {
+export function effectOutcome(end: ActEnd): EffectCallResult | undefined {
   switch (end.kind) {
     case 'answered':
       return end.how;

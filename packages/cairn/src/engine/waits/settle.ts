@@ -14,7 +14,7 @@ import * as drafts from '../facts/drafts.ts';
 import type { Output } from '../facts/output.ts';
 
 /** Source of an answer, and what to record of it. */
-export interface WaitAnswer {
+export interface WaitResolution {
   readonly initiator: Initiator;
   readonly actor?: string | undefined;
   readonly decision?: Decision | undefined;
@@ -32,17 +32,21 @@ export interface EndOfWait {
   readonly now: number;
 }
 
-export function answered({ step, wait, now }: EndOfWait, answer: WaitAnswer, output: Output): EventDraft[] {
+export function answered(
+  { step, wait, now }: EndOfWait,
+  answer: WaitResolution,
+  output: Output,
+): EventDraft[] {
   return [resolved(wait, answer), drafts.succeeded({ step, execution: wait.execution, now }, output)];
 }
 
 /** The run, or its tenant on this day, may spend more: the attempt begins. */
-export function answeredBudget({ wait, now }: Omit<EndOfWait, 'step'>, answer: WaitAnswer): EventDraft[] {
+export function answeredBudget({ wait, now }: Omit<EndOfWait, 'step'>, answer: WaitResolution): EventDraft[] {
   return [resolved(wait, answer), drafts.retryWithinBudget(wait.execution, now)];
 }
 
 /** The wait was answered with what fails the step; the step's `onFailure` says what that means. */
-export function refused(end: EndOfWait, answer: WaitAnswer, error: RecordedError): EventDraft[] {
+export function refused(end: EndOfWait, answer: WaitResolution, error: RecordedError): EventDraft[] {
   const { step, wait, now } = end;
   return [resolved(wait, answer), drafts.failedByPolicy({ step, execution: wait.execution, now }, error)];
 }
@@ -59,14 +63,14 @@ export function expired({ step, wait, now }: EndOfWait, outcome: RecordedError |
 export function resumed(
   state: RunState,
   reason: string,
-  { initiator, actor }: Pick<WaitAnswer, 'initiator' | 'actor'> = { initiator: 'system' },
+  { initiator, actor }: Pick<WaitResolution, 'initiator' | 'actor'> = { initiator: 'system' },
 ): EventDraft[] {
   if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external') return [];
   const by = actor === undefined ? { initiator } : { initiator, actor };
   return [{ type: 'run_resumed', ...by, data: { reason } }];
 }
 
-export function resolved({ id: waitId }: Wait, answer: WaitAnswer): EventDraft {
+export function resolved({ id: waitId }: Wait, answer: WaitResolution): EventDraft {
   const { initiator, actor, decision, payloadText, signalId, raise } = answer;
   return {
     type: 'wait_resolved',

@@ -211,7 +211,7 @@ function bytesOf(value: string | readonly string[]): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;
 }
 
-function answerOf(request: DecideRequest): settle.WaitAnswer {
+function answerOf(request: DecideRequest): settle.WaitResolution {
   const { actor, decision } = request;
   return { initiator: 'approval', actor, decision, payloadText: payloadTextOf(request) };
 }

@@ -48,7 +48,7 @@ export class Diagnostician {
   }
 }
 
-interface TimedAnswer<T> {
+interface TimedResult<T> {
   readonly value: T;
   readonly at: number;
 }
@@ -58,7 +58,7 @@ class Shared<T extends { readonly findings: readonly Finding[] }> {
   readonly #clock: { now(): number };
   readonly #ask: () => Promise<T>;
   readonly #ttlMs: number;
-  #known: { readonly look: Promise<TimedAnswer<T>>; until: number } | undefined;
+  #known: { readonly look: Promise<TimedResult<T>>; until: number } | undefined;
 
   constructor({ clock }: { readonly clock: { now(): number } }, ask: () => Promise<T>, ttlMs: number) {
     this.#clock = clock;
@@ -66,13 +66,13 @@ class Shared<T extends { readonly findings: readonly Finding[] }> {
     this.#ttlMs = ttlMs;
   }
 
-  get(): Promise<TimedAnswer<T>> {
+  get(): Promise<TimedResult<T>> {
     const at = this.#clock.now();
     if (this.#known && at < this.#known.until) return this.#known.look;
     const look = this.#ask().then((value) => ({ value, at }));
     const known = { look, until: at + this.#ttlMs };
     this.#known = known;
-    const forgetSoon = ({ value }: TimedAnswer<T>) => {
+    const forgetSoon = ({ value }: TimedResult<T>) => {
       if (value.findings.some(({ code }) => code === UNSEEN))
         known.until = at + Math.min(this.#ttlMs, FAST_TTL_MS);
     };

@@ -1,5 +1,5 @@
 /** The result that a person reports of a call, stored where its row looks for it. */
-import type { StoredAnswer } from '../../core/effects/effect.ts';
+import type { StoredResponse } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Capability } from '../../engine/define/capability.ts';
 import { answerOf, responseOf } from '../../engine/effects/rows.ts';
@@ -27,7 +27,7 @@ export async function checkedAnswer(
   deps: AnswerDeps,
   capability: Capability,
   reported: Reported,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { answer, text } = await storedAnswer(deps, capability, reported);
   try {
     responseOf(capability, text);

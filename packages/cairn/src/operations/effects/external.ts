@@ -5,7 +5,7 @@
  * Must not: call anything.
  */
 
-import type { EffectChange, EffectRecord, StoredAnswer } from '../../core/effects/effect.ts';
+import type { EffectChange, EffectRecord, StoredResponse } from '../../core/effects/effect.ts';
 import { asksPerson, isExternal, isUnderWay, ownersOf } from '../../core/effects/external.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
@@ -91,7 +91,7 @@ async function answerIn(
   deps: ExternalDeps,
   { outcome, result, runId }: ResolveRequest,
   { capabilityId }: EffectRecord,
-): Promise<StoredAnswer | undefined> {
+): Promise<StoredResponse | undefined> {
   if (outcome !== 'recorded') {
     if (result === undefined) return undefined;
     throw new CairnError('INVALID_INPUT', "a result goes with the outcome 'recorded' only", {
@@ -109,7 +109,7 @@ interface Resolved {
   readonly deps: ExternalDeps;
   readonly stored: StoredEffect;
   readonly request: ResolveRequest;
-  readonly answer: StoredAnswer | undefined;
+  readonly answer: StoredResponse | undefined;
 }
 
 /** A permission to call again is one of a row that asks: no run has asked by this one. */

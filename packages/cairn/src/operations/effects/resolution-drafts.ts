@@ -4,7 +4,7 @@
  * Must not: decide whether the effect is still open.
  */
 
-import type { EffectChange, StoredAnswer } from '../../core/effects/effect.ts';
+import type { EffectChange, StoredResponse } from '../../core/effects/effect.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
@@ -18,7 +18,7 @@ import type { ResolveRequest } from './request.ts';
 
 /** The operator's additions, as stored. */
 export interface ResolutionContent {
-  readonly answer?: StoredAnswer;
+  readonly answer?: StoredResponse;
 }
 
 export interface Resolving {

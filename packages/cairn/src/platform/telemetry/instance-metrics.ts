@@ -15,7 +15,7 @@ import {
   type Durations,
   type EffectMetric,
   type Histogram,
-  type KeyedAnswer,
+  type KeyedResponse,
   type Metrics,
   type RunEndMetric,
   type TenantCounts,
@@ -36,7 +36,7 @@ type Tally<T extends Histogram> = Omit<T, keyof Histogram> & {
 interface OfTenant {
   readonly transitions: Counter<Omit<Transition, 'tenantId'>>;
   readonly durations: Map<string, Tally<Durations>>;
-  readonly answers: Counter<Omit<KeyedAnswer, 'tenantId'>>;
+  readonly answers: Counter<Omit<KeyedResponse, 'tenantId'>>;
   readonly effects: Counter<Omit<EffectMetric, 'tenantId'>>;
   readonly conflicts: Counter<Omit<Conflict, 'tenantId'>>;
   readonly dispatches: Map<string, Tally<Dispatches>>;
@@ -57,7 +57,7 @@ export class InstanceMetrics implements Metrics, CountReader {
     durations.set(name, tally);
   }
 
-  answered({ tenantId, source, result }: KeyedAnswer): void {
+  answered({ tenantId, source, result }: KeyedResponse): void {
     bump(this.#of(tenantId).answers, `${source} ${result}`, { source, result });
   }
 

@@ -13,7 +13,7 @@ import type {
   Enqueue,
   FoundProblem,
   InstallationMetrics,
-  KeyedAnswer,
+  KeyedResponse,
   Metrics,
   ProblemMetrics,
   RunEndMetric,
@@ -71,7 +71,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#count((sink) => sink.ended(ending));
   }
 
-  answered(answer: KeyedAnswer): void {
+  answered(answer: KeyedResponse): void {
     this.#count((sink) => sink.answered(answer));
   }
 

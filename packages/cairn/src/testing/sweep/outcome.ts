@@ -2,7 +2,7 @@
 import type { Json } from '../../core/encoding/json.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 
-export interface RunOutcome {
+export interface SweptRun {
   readonly type: string;
   readonly status: RunStatus;
   readonly code: string | undefined;
@@ -10,9 +10,9 @@ export interface RunOutcome {
   readonly result: Json | undefined;
 }
 
-export interface SweepOutcome {
+export interface SweepResult {
   /** Runs in the order of their start. */
-  readonly runs: readonly RunOutcome[];
+  readonly runs: readonly SweptRun[];
   readonly actions: readonly string[];
   readonly bodyCalls: ReadonlyMap<string, number>;
   /** Message of the error that `perform` threw. */
@@ -20,7 +20,7 @@ export interface SweepOutcome {
 }
 
 /** One sentence for each way in which the outcome differs from the undisturbed one. */
-export function differencesOf(undisturbed: SweepOutcome, outcome: SweepOutcome): string[] {
+export function differencesOf(undisturbed: SweepResult, outcome: SweepResult): string[] {
   return [
     ...(outcome.thrown === undefined ? [] : [`the scenario did not end: ${outcome.thrown}`]),
     ...runDifferences(undisturbed.runs, outcome.runs),
@@ -29,22 +29,22 @@ export function differencesOf(undisturbed: SweepOutcome, outcome: SweepOutcome):
 }
 
 /** Bodies that ran more often than undisturbed. */
-export function repeatedBodies(undisturbed: SweepOutcome, outcome: SweepOutcome): string[] {
+export function repeatedBodies(undisturbed: SweepResult, outcome: SweepResult): string[] {
   return [...outcome.bodyCalls]
     .filter(([name, times]) => times > (undisturbed.bodyCalls.get(name) ?? 0))
     .map(([name]) => name);
 }
 
-function runDifferences(wanted: readonly RunOutcome[], runs: readonly RunOutcome[]): string[] {
+function runDifferences(wanted: readonly SweptRun[], runs: readonly SweptRun[]): string[] {
   if (wanted.length !== runs.length) return [`${runs.length} runs instead of ${wanted.length}`];
   return runs.flatMap((run, i) => {
-    const expected = describe(wanted[i] as RunOutcome);
+    const expected = describe(wanted[i] as SweptRun);
     const found = describe(run);
     return found === expected ? [] : [`run ${i + 1}: ${found} instead of ${expected}`];
   });
 }
 
-function describe({ type, status, code, result }: RunOutcome): string {
+function describe({ type, status, code, result }: SweptRun): string {
   const end = `'${type}' ${status}`;
   if (code !== undefined) return `${end} (${code})`;
   return result === undefined ? end : `${end} with ${JSON.stringify(result)}`;

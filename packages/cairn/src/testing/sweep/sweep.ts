@@ -6,7 +6,7 @@ import type { Json } from '../../core/encoding/json.ts';
 import { isOver } from '../../core/run/state.ts';
 import { TestRuntime } from '../test-runtime.ts';
 import { CrashPlan, type CrashPoint, type Moment } from '../world/crash-plan.ts';
-import { differencesOf, type RunOutcome, repeatedBodies, type SweepOutcome } from './outcome.ts';
+import { differencesOf, repeatedBodies, type SweepResult, type SweptRun } from './outcome.ts';
 import type { SweepDifference, SweepOptions, SweepReport } from './scenario.ts';
 
 const MOMENTS: readonly Moment[] = ['before', 'after'];
@@ -57,7 +57,7 @@ async function sweep(
 }
 
 interface PerformedScenario {
-  readonly outcome: SweepOutcome;
+  readonly outcome: SweepResult;
   readonly calls: readonly string[];
 }
 
@@ -97,7 +97,7 @@ async function perform({ arrange }: SweepOptions, plan = new CrashPlan()): Promi
   };
 }
 
-async function outcomeOf(run: ReturnType<TestRuntime['run']>): Promise<RunOutcome> {
+async function outcomeOf(run: ReturnType<TestRuntime['run']>): Promise<SweptRun> {
   const { type, status, error } = run.state();
   const result = status === 'completed' ? ((await run.result()) as Json) : undefined;
   return { type, status, code: error?.code, result };

@@ -10,7 +10,7 @@ const MAX_UNACKNOWLEDGED = 1_000;
 /** Streams kept at most; the one begun longest ago goes first. */
 const MAX_STREAMS = 200;
 
-interface KeptAnswer {
+interface UnacknowledgedResponse {
   readonly position: number;
   readonly answer: object;
 }
@@ -21,7 +21,7 @@ export class WriteLog {
   readonly database: string;
   #position = 0;
   #acknowledged = 0;
-  #kept: KeptAnswer[] = [];
+  #kept: UnacknowledgedResponse[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   #holder: object | undefined;
 
