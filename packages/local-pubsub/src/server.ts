@@ -93,7 +93,7 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
   server.addService(schemas, implementation(schemas, schemaCalls(broker, freshId), faults));
   const frames = frameServer([
     { definition: publisher, implementation: published },
-    broker.audience.service(),
+    broker.subscriberWatch.service(),
   ]);
   const port = await listenForBoth({ grpc: server, http: nothingElse(), frames }, options.port ?? 0);
   return {
@@ -102,7 +102,7 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
     faults,
     ensureTopic(name) {
       broker.topics.ensure(name);
-      broker.audience.changed();
+      broker.subscriberWatch.changed();
     },
     ensureSubscription(config) {
       broker.topics.ensure(config.topic);

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { type MovableClock, movableClock } from '@cairn/local-kit/time/clock';
-import { Closing } from './closing.ts';
+import { CleanupStack } from './cleanup-stack.ts';
 import { type ControlPort, startControlPort } from './control/control.ts';
 import { controlRoutes } from './control/routes.ts';
 import { writeAddress } from './data-dir/address.ts';
@@ -23,7 +23,7 @@ import type { FunctionSpec, FunctionStore } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
 import type { AskFunction, Codebase } from './host/served-codebase.ts';
 import { indexesOf, mergedIndexes } from './indexes.ts';
-import { assertPlansKept, assertPlansKeptAtStart, PlansChangedError } from './plans.ts';
+import { assertPlansUnchanged, assertPlansUnchangedAtStart, PlansChangedError } from './plans.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
 
@@ -136,7 +136,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FIREBASE_TOOLS_WORKER = fileURLToPath(new URL('./emulators/worker.ts', import.meta.url));
 
 export async function startLocalCloud(options: LocalCloudOptions): Promise<LocalCloud> {
-  const stack = new Closing();
+  const stack = new CleanupStack();
   try {
     return await start(options, stack);
   } catch (error) {
@@ -145,7 +145,7 @@ export async function startLocalCloud(options: LocalCloudOptions): Promise<Local
   }
 }
 
-async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalCloud> {
+async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<LocalCloud> {
   const setting = settingOf(options, stack);
   const { projectId, clock, dir, dev, log } = setting;
   const servers = await startStandIns(
@@ -187,7 +187,7 @@ async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalC
   // Functions of one's own need not have Cairn's API.
   if (isKnown && !options.onPlansChanged && host.functions.has('api')) {
     const headers = { Authorization: `Bearer ${apiKey}` };
-    await assertPlansKeptAtStart((path, signal) => fetch(`${host.url}/api${path}`, { headers, signal }));
+    await assertPlansUnchangedAtStart((path, signal) => fetch(`${host.url}/api${path}`, { headers, signal }));
   }
   servers.firestore.local?.meter.reset();
 
@@ -261,7 +261,7 @@ async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalC
 }
 
 /** Setting from environment, options and data directory, with a clock that continues from its stored offset. */
-function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
+function settingOf(options: LocalCloudOptions, stack: CleanupStack): Setting {
   const env = { ...process.env, ...options.env };
   const log = options.log ?? ((line: string) => process.stderr.write(`cairn: ${line}\n`));
   const clock = movableClock(Date.now);
@@ -298,7 +298,7 @@ function verifying(apiKey: string, onPlansChanged: (message: string) => void) {
   const headers = { Authorization: `Bearer ${apiKey}` };
   return async (ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void> => {
     for (const api of apisAmong(functions))
-      await assertPlansKept((path) => ask(api, path, headers)).catch((error: unknown) => {
+      await assertPlansUnchanged((path) => ask(api, path, headers)).catch((error: unknown) => {
         if (!(error instanceof PlansChangedError)) throw error;
         onPlansChanged(error.message);
       });
@@ -377,7 +377,7 @@ async function openControl(
 }
 
 /** The directory, created and locked; undefined in memory mode. */
-function openDataDir(data: string, stack: Closing): string | undefined {
+function openDataDir(data: string, stack: CleanupStack): string | undefined {
   if (data === 'memory') return undefined;
   const dir = resolve(data);
   mkdirSync(dir, { recursive: true, mode: 0o700 });

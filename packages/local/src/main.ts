@@ -16,12 +16,12 @@ if (flags.help) {
 }
 // Loaded after the flags are valid: an invalid flag is reported at once.
 const { startLocalCloud } = await import('./cloud.ts');
-const { collectAll } = await import('./give-back.ts');
+const { collectAll } = await import('./idle-gc.ts');
 type LocalCloudOptions = Parameters<typeof startLocalCloud>[0];
 type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
 
 /** Errors with a self-explanatory message; others are logged with their stack. */
-const TOLD_WHOLE = new Set([
+const SELF_EXPLANATORY = new Set([
   'ApiFailedError',
   'DamagedDataError',
   'DataDirBusyError',
@@ -39,17 +39,17 @@ const others: (() => Promise<void>)[] = [];
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 
-const isAttended = !flags.json && !flags.emulators;
-const desk = { write: (text: string) => void process.stderr.write(text), now: Date.now };
+const isInteractive = !flags.json && !flags.emulators;
+const terminal = { write: (text: string) => void process.stderr.write(text), now: Date.now };
 try {
-  const attended = isAttended ? await import('./dev/attended.ts') : undefined;
-  const started = attended?.saidToStart(desk);
+  const interactive = isInteractive ? await import('./dev/interactive.ts') : undefined;
+  const started = interactive?.printProgress(terminal);
   try {
-    cloud = await start(attended?.readableLog(desk));
+    cloud = await start(interactive?.readableLog(terminal));
   } finally {
     started?.();
   }
-  if (attended) others.push(attended.reloadOnChange(cloud, flags.functionsModule, desk));
+  if (interactive) others.push(interactive.reloadOnChange(cloud, flags.functionsModule, terminal));
   if (stopAsked) await end();
   else if (flags.json) process.stdout.write(`${JSON.stringify(readyLine(cloud))}\n`);
   else process.stdout.write(await greeting(cloud));
@@ -159,7 +159,7 @@ async function greeting({
   control    ${control}
   state      ${flags.data}
 
-Functions scheduled 'every 1 minutes' run every ${flags.tickSeconds} s here (--tick). ${isAttended ? 'An edit of the functions is served at once. ' : ''}Ctrl-C stops everything; runs continue after the next start.
+Functions scheduled 'every 1 minutes' run every ${flags.tickSeconds} s here (--tick). ${isInteractive ? 'An edit of the functions is served at once. ' : ''}Ctrl-C stops everything; runs continue after the next start.
 
 Try it:
 
@@ -177,5 +177,5 @@ async function messageOf(error: unknown): Promise<string> {
     const reason = readableError(error.message, process.cwd(), '(--verbose)');
     return `the functions could not be loaded:\n${reason}`;
   }
-  return TOLD_WHOLE.has(error.name) ? error.message : (error.stack ?? error.message);
+  return SELF_EXPLANATORY.has(error.name) ? error.message : (error.stack ?? error.message);
 }

@@ -23,7 +23,7 @@ interface Workflows {
 
 const MAX_PROBLEM_CHARS = 500;
 
-export interface Patience {
+export interface RetryLimits {
   /** The first request of a worker loads its workflows. */
   readonly answerMs: number;
   readonly tries: number;
@@ -32,24 +32,24 @@ export interface Patience {
 }
 
 /** Two minutes: after a crash, recovered runs take the machine's time while the workers load. */
-const PATIENCE: Patience = {
+const RETRY_LIMITS: RetryLimits = {
   answerMs: 30_000,
   tries: 4,
   timeout: (ms) => AbortSignal.timeout(ms),
 };
 
 /**
- * Like {@link assertPlansKept}, for functions that were just started: repeats requests without an answer.
+ * Like {@link assertPlansUnchanged}, for functions that were just started: repeats requests without an answer.
  *
  * @throws PlansChangedError; Error if the functions do not answer, or refuse to say
  */
-export async function assertPlansKeptAtStart(
+export async function assertPlansUnchangedAtStart(
   ask: (path: string, signal: AbortSignal) => Promise<Response>,
-  { answerMs, tries, timeout }: Patience = PATIENCE,
+  { answerMs, tries, timeout }: RetryLimits = RETRY_LIMITS,
 ): Promise<void> {
   for (let asked = 1; ; asked += 1) {
     try {
-      return await assertPlansKept((path) => ask(path, timeout(answerMs)));
+      return await assertPlansUnchanged((path) => ask(path, timeout(answerMs)));
     } catch (error) {
       if (Object(error).name !== 'TimeoutError') throw error;
       if (asked === tries) throw new Error(silent(answerMs * tries), { cause: error });
@@ -69,7 +69,7 @@ function silent(ms: number): string {
  * @param ask sends a GET to Cairn's API, as the development client
  * @throws PlansChangedError; Error if the functions do not answer, or refuse to say
  */
-export async function assertPlansKept(ask: (path: string) => Promise<Response>): Promise<void> {
+export async function assertPlansUnchanged(ask: (path: string) => Promise<Response>): Promise<void> {
   const answer = await ask('/v1/workflows');
   // A function of the user with this name, without workflows.
   if (answer.status === 404) return;

@@ -10,7 +10,7 @@ import type { MovableClock } from '@cairn/local-kit/time/clock';
 import type { PubsubServer } from '@cairn/local-pubsub/server';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
 import { startTasksServer, type TasksServer } from '@cairn/local-tasks/server';
-import type { Closing } from './closing.ts';
+import type { CleanupStack } from './cleanup-stack.ts';
 import type { ControlledFirestore } from './control/routes.ts';
 import type { DevValues } from './data-dir/dev-values.ts';
 import type { StandInServer } from './stand-in/server.ts';
@@ -20,7 +20,7 @@ interface ServerContext {
   readonly acceptDamage: boolean;
   readonly sync: boolean;
   readonly clock: MovableClock;
-  readonly stack: Closing;
+  readonly stack: CleanupStack;
   /** Default: any free one. */
   readonly port?: number;
 }

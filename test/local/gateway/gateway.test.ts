@@ -15,7 +15,7 @@ import {
 import { type Gateway, startGateway } from '../../../packages/local/src/gateway/gateway.ts';
 import { readRewrites } from '../../../packages/local/src/gateway/rewrites.ts';
 import { commandsToTry, EXAMPLE_PAYLOAD, welcomePage } from '../../../packages/local/src/gateway/welcome.ts';
-import { UNUSED_MS } from '../../../packages/local/src/give-back.ts';
+import { UNUSED_MS } from '../../../packages/local/src/idle-gc.ts';
 import { PROBLEMS, refusalOf } from '../../../packages/local-kit/src/http/problem.ts';
 
 function rewrites(hosting: unknown) {

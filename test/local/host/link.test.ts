@@ -8,8 +8,8 @@ import { onRequest } from 'firebase-functions/v2/https';
 import { onTaskDispatched } from 'firebase-functions/v2/tasks';
 import type { FunctionHandler } from '../../../packages/local/src/host/function-spec.ts';
 import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
-import type { AnswerReceiver, CarriedRequest } from '../../../packages/local/src/host/link/carried.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
+import type { ResponseReceiver, SentRequest } from '../../../packages/local/src/host/link/request.ts';
 import { sendByHttp } from '../../../packages/local/src/host/link/send-by-http.ts';
 import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
@@ -144,7 +144,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
   const { method = 'GET', headers = {}, body = '' } = asked;
   const answer: Answer = { body: '' };
   const over = Promise.withResolvers<Answer>();
-  const receiver: AnswerReceiver = {
+  const receiver: ResponseReceiver = {
     onHead(status, all) {
       answer.status = status;
       const { connection, 'keep-alive': _, 'transfer-encoding': __, ...kept } = all;
@@ -160,7 +160,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
   const bytes = Buffer.from(body);
   const line = { name, method, path: '/a?b=c', headers: { ...headers, 'content-length': bytes.length } };
   const sending = { lease: leaseOf(), line, body: bytes, receiver };
-  const sent: Promise<CarriedRequest> =
+  const sent: Promise<SentRequest> =
     way === 'link'
       ? Promise.resolve(
           sendByLink({
@@ -169,7 +169,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
             notTaken: (isServed) => over.resolve({ body: isServed ? 'not taken' : 'not served' }),
           }),
         )
-      : (sendByHttp(agent, sending) as Promise<CarriedRequest>);
+      : (sendByHttp(agent, sending) as Promise<SentRequest>);
   return { sent, over: over.promise, answer };
 }
 

@@ -5,7 +5,7 @@ import { Watchdog } from '../../../packages/local/src/host/workers/watchdog.ts';
 
 const TICK_MS = 500;
 
-/** A worker that sends no heartbeat between looks, and notes the signals that it got. */
+/** A worker that sends no heartbeat between checks, and notes the signals that it got. */
 function worker(pid: number, memoryLimitMib = 2_048) {
   const signals: string[] = [];
   let silentMs = 0;
@@ -37,8 +37,8 @@ function watchdog({
 test('a worker that uses more memory than its limit is killed once, and others are not', async () => {
   const [full, large, small] = [worker(1), worker(2, 8_192), worker(3)];
   const { watchdog: dog, lines } = watchdog({ used: { 1: 2_100.4, 2: 8_000 } });
-  for (let look = 0; look < 3; look += 1) {
-    dog.look(new Set([full, large, small]));
+  for (let check = 0; check < 3; check += 1) {
+    dog.check(new Set([full, large, small]));
     await turn();
   }
   expect([full, large, small].map(({ signals }) => signals)).toEqual([['SIGKILL'], [], []]);
@@ -50,9 +50,9 @@ test('a worker that uses more memory than its limit is killed once, and others a
 test('a silent worker is killed once after the time of the watchdog', () => {
   const silent = worker(1);
   const { watchdog: dog, lines } = watchdog({ watchdogMs: 2 * TICK_MS });
-  dog.look(new Set([silent]));
+  dog.check(new Set([silent]));
   expect(silent.signals).toEqual([]);
-  for (let look = 0; look < 5; look += 1) dog.look(new Set([silent]));
+  for (let check = 0; check < 5; check += 1) dog.check(new Set([silent]));
   expect(silent.signals).toEqual(['SIGKILL']);
   expect(lines).toEqual(['worker 1 sent no heartbeat for 1 s and is killed']);
 });

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import avsc from 'avsc';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
-import { understand } from '../../../packages/local-pubsub/src/schema/definition.ts';
+import { parseDefinition } from '../../../packages/local-pubsub/src/schema/definition.ts';
 
 const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 
 const avro = (...fields: object[]) =>
-  understand('AVRO', JSON.stringify({ type: 'record', name: 'City', fields }));
+  parseDefinition('AVRO', JSON.stringify({ type: 'record', name: 'City', fields }));
 const NAME = { name: 'name', type: 'string' };
 const COUNT = { name: 'count', type: 'long' };
 const NOTE = { name: 'note', type: ['null', 'string'], default: null };
@@ -36,7 +36,7 @@ const WIDE = {
     { name: 'note', type: ['null', 'string'] },
   ],
 };
-const proto = understand('PROTOCOL_BUFFER', PROTO);
+const proto = parseDefinition('PROTOCOL_BUFFER', PROTO);
 const City = protobuf.parse(PROTO, { keepCase: true }).root.lookupType('places.City');
 
 describe('Avro', () => {
@@ -68,7 +68,7 @@ describe('Avro', () => {
 
   test('takes in binary whatever an encoder writes, and nothing that is cut short or goes on', () => {
     const type = avsc.Type.forSchema(WIDE);
-    const definition = understand('AVRO', JSON.stringify(WIDE));
+    const definition = parseDefinition('AVRO', JSON.stringify(WIDE));
     const value = fc.record({
       name: fc.string({ unit: 'binary', maxLength: 20 }),
       flag: fc.boolean(),
@@ -111,7 +111,8 @@ describe('Avro', () => {
     ['a symbol there is not', { type: 'enum', name: 'E', symbols: ['A'] }, [1], /union index/],
     ['a record in itself', { type: 'record', name: 'R', fields: [{ name: 'r', type: 'R' }] }, [], /deep/],
   ])('in binary, %s', (_what, definition, message, reason) => {
-    const check = () => understand('AVRO', JSON.stringify(definition)).check(Buffer.from(message), 'BINARY');
+    const check = () =>
+      parseDefinition('AVRO', JSON.stringify(definition)).check(Buffer.from(message), 'BINARY');
     if (reason) expect(check).toThrow(reason);
     else expect(check).not.toThrow();
   });
@@ -191,7 +192,7 @@ describe('Protocol Buffers', () => {
 
   test('is followed by a definition in which optional fields came or went, and none changed', () => {
     const city = (fields: string) =>
-      understand('PROTOCOL_BUFFER', `syntax = "proto3"; message City { ${fields} }`);
+      parseDefinition('PROTOCOL_BUFFER', `syntax = "proto3"; message City { ${fields} }`);
     const before = city('string name = 1; repeated int32 codes = 2;');
     expect(() => city('repeated int32 codes = 2; bool big = 3;').requireFollows(before)).not.toThrow();
     expect(() => city('string name = 1;').requireFollows(before)).toThrow(/codes is not optional/);
@@ -215,5 +216,5 @@ test.each<['AVRO' | 'PROTOCOL_BUFFER', string]>([
     `message A { ${Array.from({ length: 2001 }, (_, n) => `optional int32 a${n} = ${n + 1};`).join(' ')} }`,
   ],
 ])('%s %.30s is no definition', (type, text) => {
-  expect(() => understand(type, text)).toThrow(Error);
+  expect(() => parseDefinition(type, text)).toThrow(Error);
 });

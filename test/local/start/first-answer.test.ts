@@ -3,8 +3,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
-  assertPlansKept,
-  assertPlansKeptAtStart,
+  assertPlansUnchanged,
+  assertPlansUnchangedAtStart,
   PlansChangedError,
 } from '../../../packages/local/src/plans.ts';
 
@@ -38,7 +38,7 @@ const half = (response: ServerResponse) => void response.write('{"items":', () =
 
 function compared(tries: number): Promise<void> {
   const { port } = server.address() as AddressInfo;
-  return assertPlansKeptAtStart((path, signal) => fetch(`http://127.0.0.1:${port}${path}`, { signal }), {
+  return assertPlansUnchangedAtStart((path, signal) => fetch(`http://127.0.0.1:${port}${path}`, { signal }), {
     answerMs: 200,
     tries,
     timeout() {
@@ -77,7 +77,7 @@ describe('functions that were just started', () => {
   });
 
   test('that fail are a message without frames of the local cloud, which says where the error stands', async () => {
-    const failing = assertPlansKept(async () => new Response('broken', { status: 500 }));
+    const failing = assertPlansUnchanged(async () => new Response('broken', { status: 500 }));
     await expect(failing).rejects.toMatchObject({
       name: 'ApiFailedError',
       message: expect.stringContaining(

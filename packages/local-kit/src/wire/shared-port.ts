@@ -36,19 +36,19 @@ export async function listenForBoth(
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     socket.setTimeout(SILENCE_MS, () => socket.destroy());
-    const look = () => {
+    const onReadable = () => {
       const first: Buffer | null = socket.read();
       if (first === null) return;
       socket.unshift(first);
       if ([HTTP2, PREFACE].some((preface) => first.length < preface.length && begins(preface, first))) return;
-      socket.off('readable', look);
+      socket.off('readable', onReadable);
       socket.setTimeout(0);
       socket.removeAllListeners('timeout');
       if (begins(first, HTTP2)) injector.injectConnection(socket);
       else if (begins(first, PREFACE)) frames(socket);
       else http.emit('connection', socket);
     };
-    socket.on('readable', look);
+    socket.on('readable', onReadable);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -8,7 +8,7 @@ export interface TopicConfig {
   /** `projects/{p}/topics/{t}` */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Time every message is kept for seeking; undefined: no longer than subscriptions keep it. */
+  /** Time every message is kept for target; undefined: no longer than subscriptions keep it. */
   readonly retentionMs: number | undefined;
   /** Schema of its messages; undefined: none. */
   readonly schema: SchemaSettings | undefined;

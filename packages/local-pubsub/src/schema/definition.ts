@@ -10,7 +10,7 @@ import { protobufDefinition } from './protobuf.ts';
 export type SchemaType = 'AVRO' | 'PROTOCOL_BUFFER';
 export type Encoding = 'JSON' | 'BINARY';
 
-/** A definition that was understood. */
+/** A parsed definition. */
 export interface Definition {
   /** @throws Error that says what is wrong with a message in this encoding */
   check(data: Uint8Array, encoding: Encoding): void;
@@ -19,6 +19,6 @@ export interface Definition {
 }
 
 /** @throws Error that says what is wrong with the text, whatever it is */
-export function understand(type: SchemaType, text: string): Definition {
+export function parseDefinition(type: SchemaType, text: string): Definition {
   return type === 'AVRO' ? avroDefinition(text) : protobufDefinition(text);
 }

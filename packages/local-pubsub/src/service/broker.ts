@@ -14,13 +14,13 @@ import {
 } from '../model/names.ts';
 import { type Message, messageBytes, type Publication, type SubscriptionConfig } from '../model/resources.ts';
 import { exists, missing, PubsubError, precondition, unavailable } from '../model/status.ts';
-import type { Seeking } from '../storage/holdings.ts';
+import type { SeekTarget } from '../storage/message-holders.ts';
 import type { PubsubStore } from '../storage/storage.ts';
-import { Audience } from './audience.ts';
 import { Feed } from './feed.ts';
 import { byName, within } from './page.ts';
 import type { Pushers } from './push.ts';
 import { Snapshots } from './snapshots.ts';
+import { SubscriberWatch } from './subscriber-watch.ts';
 import { Topics } from './topics.ts';
 
 /** Exact expiry happens on delivery; this frees unreceived messages. */
@@ -46,7 +46,7 @@ export class Broker {
   readonly #feeds = new Map<string, Feed>();
   readonly topics: Topics;
   readonly snapshots: Snapshots;
-  readonly audience = new Audience((topic) => this.#hasAudience(topic));
+  readonly subscriberWatch = new SubscriberWatch((topic) => this.#hasSubscribers(topic));
   readonly counts: BrokerCounts = { published: 0, deadLetters: 0 };
   #started = false;
   #cancelSweep: Cancel = () => {};
@@ -78,7 +78,7 @@ export class Broker {
     this.topics.forget(name);
     this.snapshots.adopt(snapshots);
     for (const { feed, config } of orphans) feed.configure(config);
-    this.audience.changed();
+    this.subscriberWatch.changed();
   }
 
   /** All or nothing. @returns the ids, in the order of the messages */
@@ -184,7 +184,7 @@ export class Broker {
     this.#options.pushers.forget(feed);
     feed.close(missing(name));
     this.#options.store.deleteSubscription(name);
-    this.audience.changed();
+    this.subscriberWatch.changed();
   }
 
   /** Forgets its messages and gets no more. */
@@ -201,7 +201,7 @@ export class Broker {
   seek(name: string, time: number): void {
     const feed = this.attached(name);
     this.topics.dropExpired(feed.config.topic);
-    this.#options.store.seek(seekingOf(feed), time, feed.config.topic);
+    this.#options.store.seek(seekTargetOf(feed), time, feed.config.topic);
     feed.reload();
   }
 
@@ -212,7 +212,7 @@ export class Broker {
     if (snapshot.topic !== feed.config.topic || snapshot.topic === DELETED_TOPIC) {
       throw precondition('The subscription and the snapshot must be of the same topic.');
     }
-    this.#options.store.seekToSnapshot(seekingOf(feed), snapshotName);
+    this.#options.store.seekToSnapshot(seekTargetOf(feed), snapshotName);
     feed.reload();
   }
 
@@ -240,7 +240,7 @@ export class Broker {
       forward: (source, message, failures) => this.#forward(source, message, failures),
     });
     this.#feeds.set(config.name, feed);
-    this.audience.changed();
+    this.subscriberWatch.changed();
     return feed;
   }
 
@@ -267,7 +267,7 @@ export class Broker {
   }
 
   /** Unknown topics have one: whoever publishes to them is to hear that they do not exist. */
-  #hasAudience(topic: string): boolean {
+  #hasSubscribers(topic: string): boolean {
     return (
       !this.topics.has(topic) ||
       this.topics.retentionOf(topic) !== undefined ||
@@ -294,7 +294,7 @@ export class Broker {
   }
 }
 
-const seekingOf = (feed: Feed): Seeking => ({
+const seekTargetOf = (feed: Feed): SeekTarget => ({
   subscription: feed.config.name,
   retain: feed.config.retainAcked,
   wants: (attributes) => feed.wants(attributes),

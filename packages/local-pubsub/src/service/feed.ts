@@ -44,7 +44,7 @@ export interface FeedOptions {
 }
 
 /** Results for the ids of one call. */
-export interface Settled {
+export interface AckResult {
   readonly done: readonly string[];
   /** Invalid or expired. */
   readonly invalid: readonly string[];
@@ -117,12 +117,12 @@ export class Feed {
   }
 
   /** With exactly-once delivery, what is done is on disk when this returns. @throws PubsubError for what never was an id */
-  acknowledge(ackIds: readonly string[]): Settled {
+  acknowledge(ackIds: readonly string[]): AckResult {
     return this.#settle(ackIds, (ackId) => this.#backlog.ack(ackId));
   }
 
   /** 0 gives back. @throws PubsubError for what never was an id */
-  modifyDeadline(ackIds: readonly string[], ms: number): Settled {
+  modifyDeadline(ackIds: readonly string[], ms: number): AckResult {
     const now = this.#options.clock.now();
     return this.#settle(ackIds, (ackId) => {
       const known = ms === 0 ? this.#backlog.nack(ackId, now) : this.#backlog.extend(ackId, now + ms);
@@ -165,7 +165,7 @@ export class Feed {
     try {
       while (this.#pumpAgain) {
         this.#pumpAgain = false;
-        this.#giveOut();
+        this.#deliver();
       }
     } finally {
       this.#pumping = false;
@@ -184,7 +184,7 @@ export class Feed {
     return this.#options.retentionMs(this.#config);
   }
 
-  #settle(ackIds: readonly string[], one: (ackId: string) => Acknowledgement): Settled {
+  #settle(ackIds: readonly string[], one: (ackId: string) => Acknowledgement): AckResult {
     const { exactlyOnce } = this.#config;
     if (!exactlyOnce) requireAckIds(ackIds);
     const settled = { acked: [] as string[], unknown: [] as string[], unordered: [] as string[] };
@@ -198,7 +198,7 @@ export class Feed {
     return { done: settled.acked, invalid: settled.unknown, unordered: settled.unordered };
   }
 
-  #giveOut(): void {
+  #deliver(): void {
     const now = this.#options.clock.now();
     this.#backlog.expire(now);
     if (this.#backlog.dropBefore(now - this.#retentionMs)) this.dropExpired();

@@ -8,7 +8,7 @@ import type { WireMessage, WireTopic } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
 import { pageOf, type ResourcePageRequest } from './page.ts';
 
-interface OfTopic {
+interface TopicRequest {
   readonly topic: string;
 }
 
@@ -17,7 +17,7 @@ export function publisherCalls(broker: Broker) {
   return {
     CreateTopic(topic: WireTopic) {
       const created = broker.topics.create(topicFrom(topic));
-      broker.audience.changed();
+      broker.subscriberWatch.changed();
       return toWireTopic(created);
     },
 
@@ -30,28 +30,28 @@ export function publisherCalls(broker: Broker) {
     }) {
       const before = broker.topics.get(requireTopic(topic?.name ?? ''));
       const updated = broker.topics.update(updatedTopic(before, topic ?? {}, updateMask?.paths));
-      broker.audience.changed();
+      broker.subscriberWatch.changed();
       return toWireTopic(updated);
     },
 
-    GetTopic: ({ topic }: OfTopic) => toWireTopic(broker.topics.get(requireTopic(topic))),
+    GetTopic: ({ topic }: TopicRequest) => toWireTopic(broker.topics.get(requireTopic(topic))),
 
     ListTopics(request: ResourcePageRequest & { project: string }) {
       const { page, nextPageToken } = pageOf(broker.topics.in(requireProject(request.project)), request);
       return { topics: page.map(toWireTopic), nextPageToken };
     },
 
-    ListTopicSubscriptions(request: ResourcePageRequest & OfTopic) {
+    ListTopicSubscriptions(request: ResourcePageRequest & TopicRequest) {
       const { page, nextPageToken } = pageOf(broker.subscriptionsOf(requireTopic(request.topic)), request);
       return { subscriptions: page.map(({ name }) => name), nextPageToken };
     },
 
-    DeleteTopic({ topic }: OfTopic) {
+    DeleteTopic({ topic }: TopicRequest) {
       broker.deleteTopic(requireTopic(topic));
       return {};
     },
 
-    Publish({ topic, messages }: OfTopic & { messages: WireMessage[] }) {
+    Publish({ topic, messages }: TopicRequest & { messages: WireMessage[] }) {
       const ids = broker.publish(requireTopic(topic), publicationsFrom(messages));
       return { messageIds: ids.map(messageId) };
     },

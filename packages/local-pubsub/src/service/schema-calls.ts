@@ -8,14 +8,14 @@ import { encodingFrom, schemaTypeFrom, TYPES } from '../wire/decode-schema.ts';
 import type { WireSchema } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
 import { pageOf, type ResourcePageRequest, within } from './page.ts';
-import { checkAgainst, understood } from './schemas.ts';
+import { checkAgainst, parsedDefinition } from './schemas.ts';
 
-interface OfSchema {
+interface SchemaRequest {
   readonly name: string;
   readonly view?: number;
 }
 
-interface OfProject {
+interface ProjectRequest {
   readonly parent: string;
   readonly schema?: WireSchema | null;
 }
@@ -30,23 +30,23 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
   const { topics } = broker;
   const { schemas } = topics;
   return {
-    CreateSchema({ parent, schema, schemaId }: OfProject & { schemaId?: string }) {
+    CreateSchema({ parent, schema, schemaId }: ProjectRequest & { schemaId?: string }) {
       const name = requireSchema(`${requireProject(parent)}/schemas/${schemaId || freshId()}`);
       const { type, text } = definitionFrom(schema);
       return toWire(schemas.create(name, type, text), FULL);
     },
 
-    GetSchema({ name: asked, view }: OfSchema) {
+    GetSchema({ name: asked, view }: SchemaRequest) {
       const { name, revision } = splitSchema(asked);
       return toWire(schemas.get(name, revision), view || FULL);
     },
 
-    ListSchemas({ parent, view, ...request }: ResourcePageRequest & OfProject & { view?: number }) {
+    ListSchemas({ parent, view, ...request }: ResourcePageRequest & ProjectRequest & { view?: number }) {
       const { page, nextPageToken } = pageOf(within(requireProject(parent), schemas.all()), request);
       return { schemas: page.map((schema) => toWire(schema, view || BASIC)), nextPageToken };
     },
 
-    ListSchemaRevisions({ name: asked, view, ...request }: ResourcePageRequest & OfSchema) {
+    ListSchemaRevisions({ name: asked, view, ...request }: ResourcePageRequest & SchemaRequest) {
       const revisions = schemas
         .revisions(requireSchema(asked))
         .map((revision, index, all) => ({ name: String(BEYOND - (all.length - index)), revision }));
@@ -54,7 +54,7 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
       return { schemas: page.map(({ revision }) => toWire(revision, view || BASIC)), nextPageToken };
     },
 
-    CommitSchema({ name: asked, schema }: OfSchema & { schema?: WireSchema | null }) {
+    CommitSchema({ name: asked, schema }: SchemaRequest & { schema?: WireSchema | null }) {
       const name = requireSchema(asked);
       if (schema?.name && schema.name !== name) {
         throw invalid('CommitSchemaRequest.schema.name must be the name of the request.');
@@ -63,11 +63,11 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
       return toWire(schemas.commit(name, type, text), FULL);
     },
 
-    RollbackSchema({ name, revisionId }: OfSchema & { revisionId?: string }) {
+    RollbackSchema({ name, revisionId }: SchemaRequest & { revisionId?: string }) {
       return toWire(schemas.rollback(requireSchema(name), revisionId ?? ''), FULL);
     },
 
-    DeleteSchemaRevision({ name: asked, revisionId }: OfSchema & { revisionId?: string }) {
+    DeleteSchemaRevision({ name: asked, revisionId }: SchemaRequest & { revisionId?: string }) {
       const { name, revision } = splitSchema(
         revisionId && !asked.includes('@') ? `${asked}@${revisionId}` : asked,
       );
@@ -75,25 +75,25 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
       return toWire(topics.deleteSchemaRevision(name, revision), FULL);
     },
 
-    DeleteSchema({ name }: OfSchema) {
+    DeleteSchema({ name }: SchemaRequest) {
       topics.deleteSchema(requireSchema(name));
       return {};
     },
 
-    ValidateSchema({ parent, schema }: OfProject) {
+    ValidateSchema({ parent, schema }: ProjectRequest) {
       requireProject(parent);
       const { type, text } = definitionFrom(schema);
-      understood(type, text);
+      parsedDefinition(type, text);
       return {};
     },
 
-    ValidateMessage({ parent, name: asked, schema, message, encoding }: OfProject & ToValidate) {
+    ValidateMessage({ parent, name: asked, schema, message, encoding }: ProjectRequest & ToValidate) {
       requireProject(parent);
       const data = message?.length ? message : new Uint8Array();
       const encoded: Encoding = encodingFrom(encoding);
       if (schema) {
         const { type, text } = definitionFrom(schema);
-        checkAgainst(understood(type, text), data, { encoding: encoded, type });
+        checkAgainst(parsedDefinition(type, text), data, { encoding: encoded, type });
       } else {
         const { name, revision } = splitSchema(asked ?? '');
         schemas.check({ name, revision }, data, encoded);

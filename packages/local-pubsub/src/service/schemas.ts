@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '@cairn/local-kit/time/clock';
 import { LIMITS, type Publication, type SchemaRevision, type SchemaSettings } from '../model/resources.ts';
 import { exists, invalid, missing, precondition } from '../model/status.ts';
-import { type Definition, type Encoding, type SchemaType, understand } from '../schema/definition.ts';
+import { type Definition, type Encoding, parseDefinition, type SchemaType } from '../schema/definition.ts';
 import type { PubsubStore } from '../storage/storage.ts';
 
 export interface SchemasOptions {
@@ -17,7 +17,7 @@ export interface SchemasOptions {
   readonly freshGeneration: () => string;
 }
 
-/** A definition is understood when it is first needed, and then once. */
+/** A definition is parsed once, when it is first used. */
 interface KnownSchema {
   readonly revision: SchemaRevision;
   definition: Definition | undefined;
@@ -59,7 +59,7 @@ export class Schemas {
   /** Adds a revision of the same type that is compatible with the newest in both directions. */
   commit(name: string, type: SchemaType, text: string): SchemaRevision {
     const newest = this.#known(name, undefined);
-    const definition = understood(type, text);
+    const definition = parsedDefinition(type, text);
     try {
       definition.requireFollows(definitionOf(newest));
     } catch (error) {
@@ -128,7 +128,7 @@ export class Schemas {
   }
 
   #add(name: string, type: SchemaType, text: string): SchemaRevision {
-    const definition = understood(type, text);
+    const definition = parsedDefinition(type, text);
     const others = this.#schemas.get(name) ?? [];
     if (others.length >= LIMITS.schemaRevisions) {
       throw precondition(`A schema has at most ${LIMITS.schemaRevisions} revisions at a time.`);
@@ -168,12 +168,12 @@ export class Schemas {
 }
 
 /** @throws PubsubError for a definition that is none */
-export function understood(type: SchemaType, text: string): Definition {
+export function parsedDefinition(type: SchemaType, text: string): Definition {
   if (Buffer.byteLength(text) > LIMITS.schemaBytes) {
     throw invalid(`The definition of a schema has more than ${LIMITS.schemaBytes} bytes.`);
   }
   try {
-    return understand(type, text);
+    return parseDefinition(type, text);
   } catch (error) {
     throw invalid(`Invalid schema definition: ${reasonOf(error)}.`);
   }
@@ -216,7 +216,7 @@ function firstFit(
 }
 
 function definitionOf(known: KnownSchema): Definition {
-  known.definition ??= understand(known.revision.type, known.revision.definition);
+  known.definition ??= parseDefinition(known.revision.type, known.revision.definition);
   return known.definition;
 }
 

@@ -15,7 +15,7 @@ import type { WireSnapshot } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
 import { byName, pageOf, type ResourcePageRequest, within } from './page.ts';
 
-interface OfSnapshot {
+interface SnapshotRequest {
   readonly snapshot: string;
 }
 
@@ -37,7 +37,7 @@ export function snapshotCalls(broker: Broker, freshId: () => string) {
       return toWireSnapshot(snapshots.create({ name, labels: { ...request.labels } }, config));
     },
 
-    GetSnapshot: ({ snapshot }: OfSnapshot) => toWireSnapshot(snapshots.get(requireSnapshot(snapshot))),
+    GetSnapshot: ({ snapshot }: SnapshotRequest) => toWireSnapshot(snapshots.get(requireSnapshot(snapshot))),
 
     ListSnapshots(request: ResourcePageRequest & { project: string }) {
       const all = within(requireProject(request.project), snapshots.all());
@@ -56,7 +56,7 @@ export function snapshotCalls(broker: Broker, freshId: () => string) {
       return toWireSnapshot(snapshots.update(updated(before, snapshot ?? {}, updateMask?.paths)));
     },
 
-    DeleteSnapshot({ snapshot }: OfSnapshot) {
+    DeleteSnapshot({ snapshot }: SnapshotRequest) {
       snapshots.delete(requireSnapshot(snapshot));
       return {};
     },

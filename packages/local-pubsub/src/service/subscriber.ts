@@ -9,11 +9,11 @@ import { pullIfExactlyOnce, pushFrom, subscriptionFrom, updatedSubscription } fr
 import { toWireReceived, toWireSubscription } from '../wire/encode.ts';
 import type { WirePushConfig, WireSubscription } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
-import { type Feed, REFUSED, type Settled } from './feed.ts';
+import { type AckResult, type Feed, REFUSED } from './feed.ts';
 import { pageOf, type ResourcePageRequest } from './page.ts';
 import { pull } from './pull.ts';
 
-interface OfSubscription {
+interface SubscriptionRequest {
   readonly subscription: string;
 }
 
@@ -31,7 +31,7 @@ export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => str
       return resourceOf(broker.createSubscription(subscriptionFrom({ ...subscription, name: given })));
     },
 
-    GetSubscription: ({ subscription }: OfSubscription) =>
+    GetSubscription: ({ subscription }: SubscriptionRequest) =>
       resourceOf(broker.feed(requireSubscription(subscription)).config),
 
     UpdateSubscription({
@@ -52,18 +52,21 @@ export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => str
       return { subscriptions: page.map(resourceOf), nextPageToken };
     },
 
-    DeleteSubscription({ subscription }: OfSubscription) {
+    DeleteSubscription({ subscription }: SubscriptionRequest) {
       broker.deleteSubscription(requireSubscription(subscription));
       return {};
     },
 
-    ModifyPushConfig({ subscription, pushConfig }: OfSubscription & { pushConfig?: WirePushConfig | null }) {
+    ModifyPushConfig({
+      subscription,
+      pushConfig,
+    }: SubscriptionRequest & { pushConfig?: WirePushConfig | null }) {
       const before = broker.feed(requireSubscription(subscription)).config;
       broker.updateSubscription(pullIfExactlyOnce({ ...before, push: pushFrom(pushConfig) }));
       return {};
     },
 
-    Acknowledge({ subscription, ackIds }: OfSubscription & { ackIds: string[] }) {
+    Acknowledge({ subscription, ackIds }: SubscriptionRequest & { ackIds: string[] }) {
       const feed = broker.feed(requireSubscription(subscription));
       if (ackIds.length === 0) throw invalid('No ack ids specified.');
       requireAllDone(feed, feed.acknowledge(ackIds));
@@ -74,7 +77,7 @@ export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => str
       subscription,
       ackIds,
       ackDeadlineSeconds,
-    }: OfSubscription & { ackIds: string[]; ackDeadlineSeconds: number }) {
+    }: SubscriptionRequest & { ackIds: string[]; ackDeadlineSeconds: number }) {
       const feed = broker.feed(requireSubscription(subscription));
       if (ackIds.length === 0) throw invalid('No ack ids specified.');
       requireAllDone(feed, feed.modifyDeadline(ackIds, deadlineMs(ackDeadlineSeconds)));
@@ -82,7 +85,7 @@ export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => str
     },
 
     async Pull(
-      request: OfSubscription & { maxMessages: number; returnImmediately: boolean },
+      request: SubscriptionRequest & { maxMessages: number; returnImmediately: boolean },
       cancelled: AbortSignal,
     ) {
       const feed = broker.attached(requireSubscription(request.subscription));
@@ -97,7 +100,7 @@ export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => str
       subscription,
       time,
       snapshot,
-    }: OfSubscription & { time?: WireTimestamp | null; snapshot?: string }) {
+    }: SubscriptionRequest & { time?: WireTimestamp | null; snapshot?: string }) {
       requireSubscription(subscription);
       if (snapshot) broker.seekToSnapshot(subscription, requireSnapshot(snapshot));
       else if (time) broker.seek(subscription, toMs(time));
@@ -119,7 +122,7 @@ export function deadlineMs(seconds: number): number {
  * With exactly-once delivery a caller hears which of its ids did nothing; the others have done what they should.
  * Without it they are passed over.
  */
-function requireAllDone(feed: Feed, { invalid: unknown, unordered }: Settled): void {
+function requireAllDone(feed: Feed, { invalid: unknown, unordered }: AckResult): void {
   if (!feed.config.exactlyOnce || unknown.length + unordered.length === 0) return;
   throw invalid(REFUSED, {
     reason: 'EXACTLY_ONCE_ACKID_FAILURE',

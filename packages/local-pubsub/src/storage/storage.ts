@@ -15,8 +15,8 @@ import type {
   SubscriptionConfig,
   TopicConfig,
 } from '../model/resources.ts';
-import { Holdings, type Seeking } from './holdings.ts';
-import { type Later, type PubsubDatabase, SCHEMA, SQL } from './tables.ts';
+import { MessageHolders, type SeekTarget } from './message-holders.ts';
+import { type LaterWrite, type PubsubDatabase, SCHEMA, SQL } from './tables.ts';
 
 /** A message with the names of those who hold it. */
 export interface Addressed extends Publication {
@@ -25,7 +25,7 @@ export interface Addressed extends Publication {
 }
 
 /** Defaults of a subscription stored by an earlier version. */
-const BEFORE_THERE_WAS = { exactlyOnce: false };
+const DEFAULTS_OF_OLD_DATA = { exactlyOnce: false };
 
 interface MessageRow {
   readonly id: number;
@@ -37,16 +37,16 @@ interface MessageRow {
 
 export class PubsubStore implements PolicyStore {
   readonly #db: PubsubDatabase;
-  readonly #holdings: Holdings;
+  readonly #holders: MessageHolders;
 
   constructor(storage: SqliteStorage) {
     this.#db = new GroupedDatabase({
       storage,
       schema: SCHEMA,
       sql: SQL,
-      apply: (write: Later) => this.#holdings.settle(write),
+      apply: (write: LaterWrite) => this.#holders.settle(write),
     });
-    this.#holdings = new Holdings(this.#db);
+    this.#holders = new MessageHolders(this.#db);
   }
 
   topics(): TopicConfig[] {
@@ -68,7 +68,7 @@ export class PubsubStore implements PolicyStore {
     this.#change(() => {
       this.#db.statements.deleteTopic.run(name);
       this.#db.statements.deletePolicy.run(name);
-      this.#holdings.clear(name);
+      this.#holders.clear(name);
       for (const subscription of orphans.subscriptions) this.putSubscription(subscription);
       for (const snapshot of orphans.snapshots) this.putSnapshot(snapshot);
     });
@@ -77,7 +77,7 @@ export class PubsubStore implements PolicyStore {
   subscriptions(): SubscriptionConfig[] {
     return this.#db.statements.allSubscriptions
       .all()
-      .map((row) => ({ ...BEFORE_THERE_WAS, ...(JSON.parse(String(row.config)) as SubscriptionConfig) }));
+      .map((row) => ({ ...DEFAULTS_OF_OLD_DATA, ...(JSON.parse(String(row.config)) as SubscriptionConfig) }));
   }
 
   putSubscription(subscription: SubscriptionConfig): void {
@@ -88,7 +88,7 @@ export class PubsubStore implements PolicyStore {
     this.#change(() => {
       this.#db.statements.deleteSubscription.run(name);
       this.#db.statements.deletePolicy.run(name);
-      this.#holdings.clear(name);
+      this.#holders.clear(name);
     });
   }
 
@@ -96,7 +96,7 @@ export class PubsubStore implements PolicyStore {
   detach(subscription: SubscriptionConfig): void {
     this.#change(() => {
       this.putSubscription(subscription);
-      this.#holdings.clear(subscription.name);
+      this.#holders.clear(subscription.name);
     });
   }
 
@@ -114,7 +114,7 @@ export class PubsubStore implements PolicyStore {
   capture(snapshot: SnapshotConfig, subscription: string): void {
     this.#change(() => {
       this.putSnapshot(snapshot);
-      this.#holdings.capture(snapshot.name, subscription);
+      this.#holders.capture(snapshot.name, subscription);
     });
   }
 
@@ -122,7 +122,7 @@ export class PubsubStore implements PolicyStore {
     this.#change(() => {
       this.#db.statements.deleteSnapshot.run(name);
       this.#db.statements.deletePolicy.run(name);
-      this.#holdings.clear(name);
+      this.#holders.clear(name);
     });
   }
 
@@ -189,7 +189,7 @@ export class PubsubStore implements PolicyStore {
   /** Unacknowledged messages of the subscription, oldest first. */
   pending(subscription: string): WaitingMessage[] {
     this.#db.catchUp();
-    return this.#holdings.pending(subscription);
+    return this.#holders.pending(subscription);
   }
 
   /** Written soon, see the head of this file. */
@@ -205,25 +205,25 @@ export class PubsubStore implements PolicyStore {
   /** When the oldest message was published that the subscription has not acknowledged. */
   oldest(subscription: string): number | undefined {
     this.#db.catchUp();
-    return this.#holdings.oldest(subscription);
+    return this.#holders.oldest(subscription);
   }
 
   /** Forgets what the holder was to keep only until then. */
   dropBefore(holder: string, cutoff: number): void {
-    this.#change(() => this.#holdings.dropBefore(holder, cutoff));
+    this.#change(() => this.#holders.dropBefore(holder, cutoff));
   }
 
   /**
    * Acknowledges messages published before `time`; later retained ones, also those retained by the topic, become
    * unacknowledged.
    */
-  seek(seeking: Seeking, time: number, topic: string): void {
-    this.#change(() => this.#holdings.seek(seeking, time, topic));
+  seek(target: SeekTarget, time: number, topic: string): void {
+    this.#change(() => this.#holders.seek(target, time, topic));
   }
 
   /** Just what the snapshot holds is not acknowledged. */
-  seekToSnapshot(seeking: Seeking, snapshot: string): void {
-    this.#change(() => this.#holdings.seekToSnapshot(seeking, snapshot));
+  seekToSnapshot(target: SeekTarget, snapshot: string): void {
+    this.#change(() => this.#holders.seekToSnapshot(target, snapshot));
   }
 
   /** Writes now what was to be written soon. */

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Children } from './children.ts';
+import { diagnosisIn, reportsError } from './compiler-output.ts';
 import type { Severity } from './log-line.ts';
 import { DevProblem } from './problem.ts';
 import type { DevCodebase } from './project.ts';
-import { diagnosisIn, reportsError } from './types.ts';
 
 export interface BuildsOptions {
   readonly children: Children;
@@ -19,7 +19,7 @@ export interface BuildsOptions {
 
 /** A watching build writes its first output within this time, ms. */
 const FIRST_OUTPUT_MS = 120_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 export class Builds {
   readonly #options: BuildsOptions;
@@ -43,7 +43,7 @@ export class Builds {
         this.#options.log(`${name} build`, 'ERROR', `build:watch exited with code ${code}`);
       });
       const until = performance.now() + FIRST_OUTPUT_MS;
-      while (!existsSync(module) && !hasEnded && performance.now() < until) await pause(LOOK_MS);
+      while (!existsSync(module) && !hasEnded && performance.now() < until) await pause(POLL_MS);
     }
     if (existsSync(module)) return;
     throw new DevProblem(

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
 import { DataDirBusyError } from '../data-dir/lock.ts';
-import { collectAll } from '../give-back.ts';
+import { collectAll } from '../idle-gc.ts';
 import { Builds } from './builds.ts';
 import { Children } from './children.ts';
 import { envOf } from './env-files.ts';

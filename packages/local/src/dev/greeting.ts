@@ -15,13 +15,13 @@ export interface Addresses {
   readonly functions: readonly string[];
 }
 
-export interface Greeted {
+export interface GreetingContext {
   readonly root: string;
   readonly codebases: readonly DevCodebase[];
   readonly paint: Paint;
 }
 
-export function greeting(addresses: Addresses, { root, codebases, paint }: Greeted): string {
+export function greeting(addresses: Addresses, { root, codebases, paint }: GreetingContext): string {
   const { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions } = addresses;
   const rows = [
     ['console', `${gateway}   (the API is under /v1)`],

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Path of its main, from the project's folder. It is not a dependency of the project, because it is larger than all of them. */
 const MAIN = 'emulators/node_modules/firebase-tools/lib/bin/firebase.js';
-const LIFELINE = new URL('./lifeline.mjs', import.meta.url).href;
+const END_WITH_PARENT = new URL('./end-with-parent.mjs', import.meta.url).href;
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Until functions are discovered, in seconds; its own 10 are too few on a busy machine. */
@@ -47,22 +47,26 @@ export interface FirebaseTools {
 export function startFirebaseTools(options: FirebaseToolsOptions): FirebaseTools {
   const { root, folder, projectId, only, env, output } = options;
   const argv = ['emulators:start', '--only', only, '--project', projectId];
-  const child: ChildProcess = spawn(process.execPath, ['--import', LIFELINE, join(root, MAIN), ...argv], {
-    cwd: folder,
-    // Ctrl-C reaches a whole group of processes; this one is told to end when requests have. And by its group its
-    // functions are known when it has ended without them.
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: {
-      ...env,
-      FUNCTIONS_DISCOVERY_TIMEOUT: String(DISCOVERY_TIMEOUT_S),
-      // By a file instead of a port that another start may have taken in the meantime.
-      FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
-      // No update check, no usage reports, and no login of firebase-tools.
-      CI: '1',
-      XDG_CONFIG_HOME: join(folder, 'settings'),
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--import', END_WITH_PARENT, join(root, MAIN), ...argv],
+    {
+      cwd: folder,
+      // Ctrl-C reaches a whole group of processes; this one is told to end when requests have. And by its group its
+      // functions are known when it has ended without them.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: {
+        ...env,
+        FUNCTIONS_DISCOVERY_TIMEOUT: String(DISCOVERY_TIMEOUT_S),
+        // By a file instead of a port that another start may have taken in the meantime.
+        FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
+        // No update check, no usage reports, and no login of firebase-tools.
+        CI: '1',
+        XDG_CONFIG_HOME: join(folder, 'settings'),
+      },
     },
-  });
+  );
   const ended = Promise.race([once(child, 'exit'), once(child, 'error')]);
   ended.catch(() => {});
   const ready = new Promise<void>((resolve, reject) => {

@@ -11,7 +11,7 @@ import { type Discovered, discovered, functionsAt } from './discovery.ts';
 import { type FirebaseTools, isInstalled, NOT_INSTALLED, startFirebaseTools } from './firebase-tools.ts';
 import { freePorts } from './free-ports.ts';
 import { relay } from './relay.ts';
-import { makeStage, type Stage } from './stage.ts';
+import { makeStagingFolder, type StagingFolder } from './staging-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 /** Less than what the cloud process leaves a worker, so that firebase-tools can end its functions after it. */
@@ -19,7 +19,7 @@ const GRACE_MS = 4_000;
 const HEARTBEAT_MS = 1_000;
 
 const functions = new Map<string, Discovered>();
-let stage: Stage | undefined;
+let staging: StagingFolder | undefined;
 let tools: FirebaseTools | undefined;
 let emulatorPort = 0;
 let drain: (graceMs: number) => Promise<void> = async () => {};
@@ -33,13 +33,13 @@ process.on('disconnect', () => void end(1));
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => void end(0));
 process.on('message', (message: ToWorker) => {
-  obey(message).catch((error: unknown) => {
+  handle(message).catch((error: unknown) => {
     send({ kind: 'failed', error: reasonOf(error) });
     void end(1);
   });
 });
 
-async function obey(message: ToWorker): Promise<void> {
+async function handle(message: ToWorker): Promise<void> {
   switch (message.kind) {
     case 'load':
       return load(message);
@@ -62,11 +62,15 @@ async function load({ env }: ToWorker & { kind: 'load' }): Promise<void> {
   const projectId = env.GCLOUD_PROJECT ?? '';
   const [port = 0, hub = 0, logging = 0, tasks = 0, eventarc = 0] = await freePorts(5);
   emulatorPort = port;
-  stage = await makeStage({ root: ROOT, env, ports: { functions: port, hub, logging, tasks, eventarc } });
+  staging = await makeStagingFolder({
+    root: ROOT,
+    env,
+    ports: { functions: port, hub, logging, tasks, eventarc },
+  });
   if (ending) return;
   tools = startFirebaseTools({
     root: ROOT,
-    folder: stage.folder,
+    folder: staging.folder,
     projectId,
     only: 'functions',
     env,
@@ -83,7 +87,7 @@ async function load({ env }: ToWorker & { kind: 'load' }): Promise<void> {
 }
 
 async function serve(secrets: Readonly<Record<string, string>>): Promise<void> {
-  await stage?.writeSecrets(secrets);
+  await staging?.writeSecrets(secrets);
   const server = relay(functions, emulatorPort);
   drain = drainable(server);
   await new Promise<void>((resolve, reject) => {
@@ -99,7 +103,7 @@ function end(code: number): Promise<void> {
   ending ??= (async () => {
     await drain(GRACE_MS);
     await tools?.stop();
-    await stage?.remove();
+    await staging?.remove();
     process.exit(code);
   })();
   return ending;

@@ -11,7 +11,7 @@ import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
 import { readTarget } from '@cairn/local-kit/http/target';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
-import { giveBackAtRest } from '../give-back.ts';
+import { collectWhenIdle } from '../idle-gc.ts';
 import type { Rewrite } from './rewrites.ts';
 import { isReading, type Site } from './site.ts';
 
@@ -75,7 +75,7 @@ export async function startGateway({
     } else if (!site?.miss(path, request, response))
       refuse(response, 404, `nothing is served at ${path.slice(0, SHOWN_PATH_CHARS)}`);
   });
-  if (collect) giveBackAtRest(server, { collect });
+  if (collect) collectWhenIdle(server, { collect });
   answerUnreadable(server);
   answerExpectations(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;

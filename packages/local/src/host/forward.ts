@@ -7,8 +7,8 @@ import { Agent } from '@cairn/local-kit/http/node-http';
 import { refuse } from '@cairn/local-kit/http/problem';
 import type { DispatchRequest, DispatchResult } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec } from './function-spec.ts';
-import { type AnswerReceiver, Carriage, type RequestBody, type RequestLine } from './link/carried.ts';
 import { MAX_WHOLE_BYTES } from './link/messages.ts';
+import { type RequestBody, RequestHandle, type RequestLine, type ResponseReceiver } from './link/request.ts';
 import { sendByHttp } from './link/send-by-http.ts';
 import { sendByLink } from './link/send-by-link.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
@@ -50,8 +50,8 @@ interface ForwardedRequest {
   readonly body: RequestBody;
   /** False: its length is unknown or large. */
   readonly isWhole: boolean;
-  readonly receiver: AnswerReceiver;
-  readonly carriage: Carriage;
+  readonly receiver: ResponseReceiver;
+  readonly handle: RequestHandle;
   readonly signal: AbortSignal;
 }
 
@@ -74,8 +74,8 @@ export class Forwarder {
     response.once('close', leave);
     // Without it Node frames no body of a GET or DELETE, and the bytes would be taken for the next request.
     const chunked = incoming.headers['transfer-encoding'] !== undefined;
-    const carriage = new Carriage();
-    const failure = await this.#carry({
+    const handle = new RequestHandle();
+    const failure = await this.#send({
       spec,
       line: {
         name: spec.name,
@@ -85,8 +85,8 @@ export class Forwarder {
       },
       body: hasBody(incoming.headers) ? incoming : NOTHING,
       isWhole: isWhole(incoming.headers),
-      receiver: receiverFor(response, () => carriage.resume()),
-      carriage,
+      receiver: receiverFor(response, () => handle.resume()),
+      handle,
       signal: gone.signal,
     });
     // Nothing waits for a worker any more, and aborting would create an error with a stack for every request.
@@ -96,16 +96,16 @@ export class Forwarder {
       return;
     }
     if (response.closed) {
-      carriage.abort();
+      handle.abort();
       return;
     }
     const cancel = after(spec.timeoutSeconds, () => {
       refuse(response, 504, TIMEOUT);
-      carriage.abort();
+      handle.abort();
     });
     response.once('close', () => {
       cancel();
-      carriage.abort();
+      handle.abort();
     });
   }
 
@@ -116,10 +116,10 @@ export class Forwarder {
   async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchResult> {
     const { method, body, signal } = task;
     const headers = { ...task.headers, 'content-length': body.length };
-    const carriage = new Carriage();
+    const handle = new RequestHandle();
     const settled = Promise.withResolvers<DispatchResult>();
     let answer: DispatchResult = { kind: 'unreachable', reason: 'no answer' };
-    const failure = await this.#carry({
+    const failure = await this.#send({
       spec,
       line: { name: spec.name, path, method, headers },
       body,
@@ -132,19 +132,19 @@ export class Forwarder {
         onEnd: () => settled.resolve(answer),
         onFailure: (reason) => settled.resolve({ kind: 'unreachable', reason }),
       },
-      carriage,
+      handle,
       signal,
     });
     if (failure) return { kind: 'answered', status: failure.status, retryAfter: undefined };
     const abort = () => {
       settled.resolve({ kind: 'unreachable', reason: 'aborted by the queue' });
-      carriage.abort();
+      handle.abort();
     };
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     const cancel = after(spec.timeoutSeconds, () => {
       settled.resolve({ kind: 'answered', status: 504, retryAfter: undefined });
-      carriage.abort();
+      handle.abort();
     });
     const outcome = await settled.promise;
     cancel();
@@ -160,30 +160,30 @@ export class Forwarder {
    * Resolves once a worker has the request, or with the reason why none gets it. A worker that refuses the connection has just
    * died: nothing was delivered, so another worker gets the request.
    */
-  async #carry(carrying: ForwardedRequest): Promise<NoWorkerError | undefined> {
-    const { spec, line, isWhole, receiver, carriage, signal } = carrying;
+  async #send(forwarded: ForwardedRequest): Promise<NoWorkerError | undefined> {
+    const { spec, line, isWhole, receiver, handle, signal } = forwarded;
     const goesWhole = isWhole && spec.takesWhole;
     // Read before a worker is acquired: a slow sender must not occupy one.
-    const body = await arrived(carrying.body, spec.timeoutSeconds);
+    const body = await arrived(forwarded.body, spec.timeoutSeconds);
     if (body instanceof NoWorkerError) return body;
     for (;;) {
       const lease = await this.#lease(spec, signal);
       if (lease instanceof NoWorkerError) return lease;
       const { link } = lease;
       if (goesWhole && link?.isOpen && body instanceof Uint8Array) {
-        const again = { ...carrying, body };
+        const again = { ...forwarded, body };
         const notTaken = (isServed: boolean) => {
-          this.#carry({ ...again, isWhole: isServed }).then(
+          this.#send({ ...again, isWhole: isServed }).then(
             (failure) => failure && receiver.onFailure(failure.message),
             (error: unknown) => receiver.onFailure(String(error)),
           );
         };
-        carriage.carriedBy(sendByLink({ link, lease, line, body, receiver, notTaken }));
+        handle.use(sendByLink({ link, lease, line, body, receiver, notTaken }));
         return undefined;
       }
       const sent = await sendByHttp(this.#agent, { lease, line, body, receiver });
       if (!('refused' in sent)) {
-        carriage.carriedBy(sent);
+        handle.use(sent);
         return undefined;
       }
       if (sent.refused.code !== 'ECONNREFUSED') return new NoWorkerError(503, sent.refused.message);
@@ -253,7 +253,7 @@ function arrived(
   });
 }
 
-function receiverFor(response: ServerResponse, resume: () => void): AnswerReceiver {
+function receiverFor(response: ServerResponse, resume: () => void): ResponseReceiver {
   let isFull = false;
   return {
     onHead(status, headers) {

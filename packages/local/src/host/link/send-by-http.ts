@@ -1,7 +1,7 @@
 /** Sends a request to a worker by HTTP: of any size, to any function. */
 import type { Agent, ClientRequest } from 'node:http';
 import { request } from '@cairn/local-kit/http/node-http';
-import type { CarriedRequest, RequestLine, Sending } from './carried.ts';
+import type { OutgoingRequest, RequestLine, SentRequest } from './request.ts';
 
 /**
  * Resolves once connected; with the reason if it cannot connect, and then nothing was delivered. The worker is released when the
@@ -11,8 +11,8 @@ import type { CarriedRequest, RequestLine, Sending } from './carried.ts';
  */
 export async function sendByHttp(
   agent: Agent,
-  { lease, line, body, receiver }: Sending,
-): Promise<CarriedRequest | { readonly refused: NodeJS.ErrnoException }> {
+  { lease, line, body, receiver }: OutgoingRequest,
+): Promise<SentRequest | { readonly refused: NodeJS.ErrnoException }> {
   const outgoing = requestOf(agent, line, lease);
   const refused = await connectionFailure(outgoing);
   if (refused !== undefined) return { refused };
@@ -37,7 +37,7 @@ export async function sendByHttp(
 function requestOf(
   agent: Agent,
   { name, path, method, headers }: RequestLine,
-  lease: Sending['lease'],
+  lease: OutgoingRequest['lease'],
 ): ClientRequest {
   try {
     const target = { agent, host: '127.0.0.1', port: lease.port };

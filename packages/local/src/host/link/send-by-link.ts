@@ -1,9 +1,9 @@
 /** Sends a whole request to a worker by frames: without a second HTTP server between its caller and the function. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
-import type { CarriedRequest, Sending } from './carried.ts';
 import { type AnswerHead, decode, encode, NOT_SERVED, NOT_TAKEN, PATH } from './messages.ts';
+import type { OutgoingRequest, SentRequest } from './request.ts';
 
-interface LinkSending extends Sending {
+interface LinkRequest extends OutgoingRequest {
   readonly link: FrameClient;
   readonly body: Uint8Array;
   /** The worker has not read it: it is ending, or does not serve the function by frames. The worker is released. */
@@ -11,7 +11,7 @@ interface LinkSending extends Sending {
 }
 
 /** Releases the worker when the request is over, however it ends. */
-export function sendByLink({ link, lease, line, body, receiver, notTaken }: LinkSending): CarriedRequest {
+export function sendByLink({ link, lease, line, body, receiver, notTaken }: LinkRequest): SentRequest {
   let hasHead = false;
   let isOver = false;
   const take = (chunk: Buffer) => {

@@ -13,7 +13,7 @@ export const REQUESTS: WorkerRole = 'requests';
 export const TASKS: WorkerRole = 'tasks';
 
 /** Number of processes of a role. */
-export interface Crew {
+export interface RoleSize {
   /** Kept alive at all times. */
   readonly wanted: number;
   /** The most there may be, counting those started because the others cannot take a request. */
@@ -36,7 +36,7 @@ export function roleOf({ name, trigger, concurrency }: FunctionSpec): WorkerRole
 }
 
 /** @param workers what `--workers` says */
-export function crewOf(role: WorkerRole, workers: number): Crew {
+export function sizeOf(role: WorkerRole, workers: number): RoleSize {
   if (role === REQUESTS || role === TASKS) {
     const wanted = role === REQUESTS ? 1 : workers;
     return { wanted, most: wanted + MORE_WHILE_HANGING, growsWhenFull: false, servesOnce: false };

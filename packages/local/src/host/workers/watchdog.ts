@@ -5,7 +5,7 @@ import type { WorkerProcess } from './worker-process.ts';
 interface WatchdogOptions {
   /** A worker that was silent for so long is killed. */
   readonly watchdogMs: number;
-  /** Time between two calls of {@link Watchdog.look}. */
+  /** Time between two calls of {@link Watchdog.check}. */
   readonly tickMs: number;
   log(line: string): void;
   /** Default: of the system. */
@@ -23,7 +23,7 @@ export class Watchdog {
     this.#options = options;
   }
 
-  look(workers: ReadonlySet<Watched>): void {
+  check(workers: ReadonlySet<Watched>): void {
     const { watchdogMs, tickMs } = this.#options;
     for (const worker of workers) {
       if (worker.silentFor(tickMs) < watchdogMs) continue;

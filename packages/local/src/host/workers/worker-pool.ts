@@ -1,12 +1,11 @@
 /**
- * Keeps the wanted number of workers of each role alive, with a spare that takes the place of one that died, and gives
- * each request a worker of its function's role that has room. Kills workers that give no sign of life. Owns restarts and
- * waiting; knows nothing of HTTP.
+ * Keeps the wanted number of workers of each role alive, with a spare that replaces one that died, and assigns each request
+ * a worker of its function's role with room. Kills workers without a heartbeat. Owns restarts and waiting, not HTTP.
  */
 import type { FunctionSpec } from '../function-spec.ts';
 import { NoWorkerError, type WorkerLease } from './lease.ts';
 import { Reaper } from './reaper.ts';
-import { type Crew, crewOf, REQUESTS, roleOf, TASKS, type WorkerRole } from './roles.ts';
+import { REQUESTS, type RoleSize, roleOf, sizeOf, TASKS, type WorkerRole } from './roles.ts';
 import { Watchdog } from './watchdog.ts';
 import { describeEnd, type WorkerEnd, type WorkerOptions, WorkerProcess } from './worker-process.ts';
 
@@ -15,9 +14,9 @@ export interface PoolOptions extends WorkerOptions {
   readonly workers: number;
   /** True if functions of different roles have different workers; otherwise one worker serves all. */
   readonly roles: boolean;
-  /** False: a process beyond those of the roles is started when a request needs it, and loads while that waits. */
+  /** False: an additional process is started when a request needs it, and loads while the request waits. */
   readonly keepsSpare: boolean;
-  /** A worker that was silent for so long is killed. */
+  /** A worker without a heartbeat for this time is killed. */
   readonly watchdogMs: number;
   /** One line about a worker that ended unasked. */
   log(line: string): void;
@@ -25,31 +24,31 @@ export interface PoolOptions extends WorkerOptions {
 
 /** Time that a request waits while no worker is alive. */
 const WAIT_FOR_WORKER_MS = 10_000;
-/** Workers that die sooner than this after they served are considered broken; others are restarted immediately. */
+/** Workers that die within this time after they began to serve count as broken; others are restarted immediately. */
 const SHORT_LIFE_MS = 1_000;
 const BACKOFF_MS = { first: 200, most: 5_000 };
 const GRACE_MS = 10_000;
-/** The first spare starts at a pause between requests: loading it takes a processor for a second, and those that waited for the start come first. */
+/** The first spare starts when no request is under way, because loading it takes a processor for a second. */
 const SPARE_AFTER_MS = { rest: 200, most: 10_000 };
-/** A spare loads the functions' libraries when it has been ready for so long: what starts with it comes first. */
+/** Delay before a ready spare loads the functions' libraries, so that workers that start with it come first. */
 const WARM_UP_AFTER_MS = 1_000;
 /**
- * A request that needs a process of its own waits this long for one that is loaded, before it takes a spare that is not: whoever took a
- * run over hands it on a moment before it has answered and is idle, and loading takes longer.
+ * Time that a request waits for a loaded process before it takes a spare that is not. A task worker that hands a run over is
+ * idle a moment later, which is sooner than a spare has loaded.
  */
 const COLD_AFTER_MS = 100;
 /** Interval at which workers are checked. */
 const TICK_MS = 500;
-/** A worker beyond those wanted ends when it had nothing to do for so long. */
+/** A superfluous worker ends after this time without a request. */
 const IDLE_MS = 30_000;
 
 interface Waiter {
   readonly spec: FunctionSpec;
   readonly role: WorkerRole;
-  /** Texts that are the same for all that a place would suit alike, before and after `takesCold`. */
+  /** Key of the requests that the same worker could serve, before and after `takesCold`. */
   readonly asked: string;
   readonly askedLast: string;
-  /** It has waited long enough for a process that is loaded. */
+  /** True after `COLD_AFTER_MS`: a process that is not loaded will do. */
   takesCold: boolean;
   grant(lease: WorkerLease): void;
   refuse(message: string): void;
@@ -61,20 +60,20 @@ export class WorkerPool {
   readonly #waiters = new Set<Waiter>();
   readonly #reaper: Reaper | undefined;
   readonly #watchdog: Watchdog;
-  #looking: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
   #failuresInARow = 0;
   /** True once any worker has served. */
   #hasServed = false;
-  /** Workers to be started after a pause. */
+  /** Number of workers whose restart is delayed. */
   #paused = 0;
-  /** The last worker that was to serve once died of its request. */
+  /** True if the last worker that serves one request died during it. */
   #isOneLost = false;
   #stopping = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#watchdog = new Watchdog({ ...options, tickMs: TICK_MS });
-    // A worker without roles has processes of its own to end in order, and is never blocked by a body.
+    // Without roles, a worker has to end processes of its own in order, and no body blocks it.
     this.#reaper = options.roles ? new Reaper() : undefined;
   }
 
@@ -83,9 +82,9 @@ export class WorkerPool {
     const { workers, roles } = this.#options;
     const first = [REQUESTS, ...(roles ? Array.from({ length: workers }, () => TASKS) : [])];
     await Promise.all(first.map((role) => this.#spawn(role).ready));
-    this.#fillAtRest(performance.now() + SPARE_AFTER_MS.most);
-    this.#looking = setInterval(() => this.#look(), TICK_MS);
-    this.#looking.unref();
+    this.#fillWhenIdle(performance.now() + SPARE_AFTER_MS.most);
+    this.#checkTimer = setInterval(() => this.#check(), TICK_MS);
+    this.#checkTimer.unref();
   }
 
   /** The workers that are alive, serving or about to. */
@@ -93,7 +92,7 @@ export class WorkerPool {
     return [...this.#workers].map((worker) => worker.pid);
   }
 
-  /** Those of {@link pids} by role; `spare` has none yet, and `starting` does not serve either. */
+  /** {@link pids} by role; also `spare`, and `starting` for those that do not serve yet. */
   get pidsByRole(): Readonly<Record<string, readonly number[]>> {
     const byRole: Record<string, number[]> = {};
     for (const { pid, port, role = port === undefined ? 'starting' : 'spare' } of this.#workers) {
@@ -104,8 +103,8 @@ export class WorkerPool {
   }
 
   /**
-   * Also applies to workers started later. A worker takes no further request before it has moved its clock. Resolves
-   * when all running work has recorded the new time; a blocked worker does so later, or is killed.
+   * Also applies to workers started later. A worker gets no request before it has moved its clock. Resolves when all running
+   * work has recorded the new time; a blocked worker does so later, or is killed.
    */
   async shiftClock(offsetMs: number): Promise<void> {
     await Promise.all(
@@ -117,18 +116,18 @@ export class WorkerPool {
     );
   }
 
-  /** Waiting is bounded in the machine's time, independent of moved clocks. */
+  /** Limits the wait by the machine's time, not by the moved clock. */
   acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<WorkerLease> {
     return this.#acquire(spec, this.#roleOf(spec), signal);
   }
 
-  /** A worker of the tasks, for calls that nobody waits for: workers of requests are left to callers that wait. */
+  /** A task worker, for background calls: request workers are kept for callers that wait. */
   acquireAside(spec: FunctionSpec): Promise<WorkerLease> {
     return this.#acquire(spec, this.#options.roles ? TASKS : REQUESTS);
   }
 
   async #acquire(spec: FunctionSpec, role: WorkerRole, signal?: AbortSignal): Promise<WorkerLease> {
-    const free = this.#place(spec, role, false);
+    const free = this.#assign(spec, role, false);
     if (free) return free;
     const serving = [...this.#workers].some((worker) => worker.hasServed);
     return new Promise((resolve, reject) => {
@@ -171,12 +170,12 @@ export class WorkerPool {
   }
 
   /**
-   * Takes no further request; requests that wait for a place are refused. Each worker ends when its requests in hand are
-   * done or its grace is over. May be called more than once.
+   * Accepts no further request and refuses waiting ones. Each worker ends when its current requests are done or its grace
+   * period is over. Idempotent.
    */
   async retire(): Promise<void> {
     this.#stopping = true;
-    clearInterval(this.#looking);
+    clearInterval(this.#checkTimer);
     for (const waiter of this.#waiters) waiter.refuse('the workers were replaced');
     const workers = [...this.#workers];
     for (const worker of workers) worker.kill('SIGTERM');
@@ -193,7 +192,7 @@ export class WorkerPool {
     clearTimeout(killer);
   }
 
-  /** Without a role it is a spare. */
+  /** @param role undefined for a spare */
   #spawn(role: WorkerRole | undefined): WorkerProcess {
     const worker = new WorkerProcess(this.#options);
     worker.role = role;
@@ -231,40 +230,37 @@ export class WorkerPool {
     if (worker.isSpent) this.#isOneLost = true;
     const lived = servedAt !== undefined && performance.now() - servedAt > SHORT_LIFE_MS;
     this.#failuresInARow = lived ? 0 : this.#failuresInARow + 1;
-    // Functions that cannot be loaded at the start cannot be a moment later either: `start` says why.
+    // Functions that cannot be loaded at the start are not tried again: `start` rejects with the reason.
     if (!this.#hasServed && end.error !== undefined) return;
-    // One early death may be chance or a test's SIGKILL; from the second on, it is the functions.
+    // One early death may be a SIGKILL; from the second on, the functions are at fault.
     const exponent = this.#failuresInARow - (servedAt === undefined ? 1 : 2);
     const pause = exponent < 0 ? 0 : Math.min(BACKOFF_MS.first * 2 ** exponent, BACKOFF_MS.most);
     this.#options.log(`${describeEnd(end, worker)}; starting another${pause > 0 ? ` in ${pause} ms` : ''}`);
-    if (pause === 0) {
-      this.#fill();
-      return;
-    }
-    this.#paused += 1;
-    // Nothing is started meanwhile, but the spare takes its place.
+    if (pause > 0) this.#paused += 1;
+    // Starts nothing during a pause, but assigns the spare.
     this.#fill();
+    if (pause === 0) return;
     setTimeout(() => {
       this.#paused -= 1;
       if (!this.#stopping) this.#fill();
     }, pause).unref();
   }
 
-  /** As {@link #fill}, at the first rest, and at `latest` in the time of `performance`. What a death needs is started at once all the same. */
-  #fillAtRest(latest: number): void {
+  /** Calls {@link #fill} when all workers are idle, or at `latest` in the time of `performance`. */
+  #fillWhenIdle(latest: number): void {
     setTimeout(() => {
       if (this.#stopping) return;
-      const isAtRest = [...this.#workers].every(({ idleMs }) => idleMs >= SPARE_AFTER_MS.rest);
-      if (isAtRest || performance.now() >= latest) this.#fill();
-      else this.#fillAtRest(latest);
+      const isIdle = [...this.#workers].every(({ idleMs }) => idleMs >= SPARE_AFTER_MS.rest);
+      if (isIdle || performance.now() >= latest) this.#fill();
+      else this.#fillWhenIdle(latest);
     }, SPARE_AFTER_MS.rest).unref();
   }
 
-  /** Starts what is missing: a spare takes the place of one that died, and another becomes the spare. */
+  /** Replaces missing workers, by the spare first, and starts another spare. */
   #fill(): void {
     const { workers, roles, keepsSpare } = this.#options;
     for (const role of roles ? [REQUESTS, TASKS] : [REQUESTS]) {
-      for (let missing = crewOf(role, workers).wanted - this.#of(role).length; missing > 0; missing--) {
+      for (let missing = sizeOf(role, workers).wanted - this.#of(role).length; missing > 0; missing--) {
         const spare = this.#readySpare ?? this.#spares[0];
         if (spare) spare.role = role;
         else if (this.#paused === 0) this.#spawn(role);
@@ -275,25 +271,25 @@ export class WorkerPool {
   }
 
   /** Ends workers that are unfit or no longer needed. */
-  #look(): void {
-    this.#watchdog.look(this.#workers);
+  #check(): void {
+    this.#watchdog.check(this.#workers);
     for (const role of new Set([...this.#workers].flatMap(({ role }) => role ?? []))) {
-      const crew = this.#of(role);
-      const idle = crew.find((worker) => worker.idleMs > IDLE_MS && !worker.hangs);
-      if (crew.length > crewOf(role, this.#options.workers).wanted) idle?.retire();
+      const ofRole = this.#of(role);
+      const idle = ofRole.find((worker) => worker.idleMs > IDLE_MS && !worker.hangs);
+      if (ofRole.length > sizeOf(role, this.#options.workers).wanted) idle?.retire();
     }
-    // A request that waits for room may get a process more now that all others hang.
+    // A waiting request may get an additional process if all others hang.
     this.#serveWaiters();
   }
 
   #serveWaiters(): void {
-    // Waiters behind one that found no place, and that ask for the same, find none either: a crowd is passed over, not tried.
+    // Once one waiter got no worker, those with the same key are skipped.
     const full = new Set<string>();
     for (const waiter of this.#waiters) {
       const { spec, role, takesCold } = waiter;
       const asked = takesCold ? waiter.askedLast : waiter.asked;
       if (full.has(asked)) continue;
-      const lease = this.#place(spec, role, takesCold);
+      const lease = this.#assign(spec, role, takesCold);
       if (lease) waiter.grant(lease);
       else full.add(asked);
     }
@@ -308,9 +304,8 @@ export class WorkerPool {
   }
 
   /**
-   * For a run that must be alone and finds no spare, since that has just taken the place of the one that died: who took
-   * the run over is loaded and idle. The spare that is being started takes its place in turn. Not after a death alone: a worker
-   * of the tasks may have in it what an earlier request left, and one run would pay twice for what another did.
+   * For a run that must be alone, while the spare has just replaced the worker that died. The starting spare replaces this
+   * one in turn. Not after a death alone: leftovers of an earlier request in a task worker could kill the run once more.
    */
   get #idleTaskWorker(): WorkerProcess | undefined {
     if (this.#isOneLost) return undefined;
@@ -326,20 +321,24 @@ export class WorkerPool {
   }
 
   /** The least busy worker of the role with room for one more request of the function. */
-  #place({ name, concurrency }: FunctionSpec, role: WorkerRole, takesCold: boolean): WorkerLease | undefined {
-    const crew = this.#of(role);
-    const bounds = crewOf(role, this.#options.workers);
+  #assign(
+    { name, concurrency }: FunctionSpec,
+    role: WorkerRole,
+    takesCold: boolean,
+  ): WorkerLease | undefined {
+    const ofRole = this.#of(role);
+    const bounds = sizeOf(role, this.#options.workers);
     let best: WorkerProcess | undefined;
-    for (const worker of crew) {
+    for (const worker of ofRole) {
       if (worker.port === undefined || worker.isSpent || worker.inFlight(name) >= concurrency) continue;
       if (best === undefined || worker.isFreerThan(best)) best = worker;
     }
-    if ((best === undefined || best.hangs) && this.#mayGrow(crew, bounds)) {
-      // None while it is still starting: the request waits for it.
-      best = this.#freshFor(crew, takesCold);
+    if ((best === undefined || best.hangs) && this.#mayGrow(ofRole, bounds)) {
+      // Undefined while it is still starting: the request waits.
+      best = this.#additionalWorker(ofRole, takesCold);
       if (best) {
         best.role = role;
-        // Not here: it serves those who wait, and the one that this place is for may still be among them.
+        // Deferred, because it serves waiters, and the one of this assignment may still be among them.
         queueMicrotask(() => {
           if (!this.#stopping) this.#fill();
         });
@@ -350,15 +349,15 @@ export class WorkerPool {
     return this.#lease(best, best.port, name);
   }
 
-  /** A spare that is loaded, else a worker of the tasks that is, else a spare that is not. */
-  #freshFor(crew: readonly WorkerProcess[], takesCold: boolean): WorkerProcess | undefined {
+  /** A loaded spare, else a loaded task worker, else a spare that is not loaded. */
+  #additionalWorker(ofRole: readonly WorkerProcess[], takesCold: boolean): WorkerProcess | undefined {
     const spare = this.#readySpare;
     if (spare?.isWarm) return spare;
-    const loaded = crew.length === 0 ? this.#idleTaskWorker : undefined;
+    const loaded = ofRole.length === 0 ? this.#idleTaskWorker : undefined;
     if (loaded) return loaded;
-    // None can come back soon: after a death alone, or where no worker of the tasks is at work.
+    // After a death alone, or without a task worker that has served, none becomes idle soon.
     const mayComeBack =
-      crew.length === 0 && !this.#isOneLost && this.#of(TASKS).some((worker) => worker.hasServed);
+      ofRole.length === 0 && !this.#isOneLost && this.#of(TASKS).some((worker) => worker.hasServed);
     if (!takesCold && mayComeBack) return undefined;
     if (spare === undefined) this.#spawnSpare();
     return spare;
@@ -368,9 +367,9 @@ export class WorkerPool {
     if (this.#paused === 0 && this.#spares.length === 0) this.#spawn(undefined);
   }
 
-  #mayGrow(crew: readonly WorkerProcess[], { most, growsWhenFull }: Crew): boolean {
-    if (!this.#options.roles || crew.length >= most) return false;
-    return growsWhenFull || (crew.length > 0 && crew.every((worker) => worker.hangs));
+  #mayGrow(ofRole: readonly WorkerProcess[], { most, growsWhenFull }: RoleSize): boolean {
+    if (!this.#options.roles || ofRole.length >= most) return false;
+    return growsWhenFull || (ofRole.length > 0 && ofRole.every((worker) => worker.hangs));
   }
 
   #lease(worker: WorkerProcess, port: number, name: string): WorkerLease {
@@ -381,7 +380,7 @@ export class WorkerPool {
       link: worker.link,
       release: () => {
         worker.count(name, -1);
-        // One whose connection broke is dead, or still at the request that somebody gave up: then it ends when it was idle.
+        // A worker with a broken connection is dead, or busy with an aborted request: then it ends once it is idle.
         if (worker.isSpent && !isBroken) {
           this.#isOneLost = false;
           worker.retire();

@@ -6,7 +6,7 @@ import { enableCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { drainable } from '@cairn/local-kit/http/drain';
-import { collectAll, giveBackAtRest } from '../../give-back.ts';
+import { collectAll, collectWhenIdle } from '../../idle-gc.ts';
 import { type FunctionHandler, functionsOf } from '../function-spec.ts';
 import { type FromWorker, reasonOf, type ToWorker } from './messages.ts';
 import { shiftableTime } from './shifted-time.ts';
@@ -25,7 +25,7 @@ const wholeHandlers = new Map<string, FunctionHandler>();
 const server = functionsServer(handlers, Date.now);
 const link = new ServedLink(server, wholeHandlers, Date.now);
 const drainServer = drainable(server);
-giveBackAtRest(server, { collect: collectAll, also: link });
+collectWhenIdle(server, { collect: collectAll, also: link });
 
 /** A word that the cloud process is no longer there to hear is not missed: `disconnect` ends this one. */
 const send = (message: FromWorker) => process.send?.(message, () => {});

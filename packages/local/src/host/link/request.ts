@@ -15,7 +15,7 @@ export interface RequestLine {
 /** The body of a request: in hand, or to be read. */
 export type RequestBody = Uint8Array | Readable;
 
-export interface AnswerReceiver {
+export interface ResponseReceiver {
   onHead(status: number, headers: OutgoingHttpHeaders): void;
   /** False: pause until the request is resumed. */
   onData(chunk: Buffer): boolean;
@@ -24,24 +24,24 @@ export interface AnswerReceiver {
   onFailure(reason: string): void;
 }
 
-export interface Sending {
+export interface OutgoingRequest {
   readonly lease: WorkerLease;
   readonly line: RequestLine;
   readonly body: RequestBody;
-  readonly receiver: AnswerReceiver;
+  readonly receiver: ResponseReceiver;
 }
 
-export interface CarriedRequest {
+export interface SentRequest {
   abort(): void;
   resume(): void;
 }
 
 /** The current transport of a request: one that a worker does not accept is sent to another worker. */
-export class Carriage implements CarriedRequest {
-  #sent: CarriedRequest | undefined;
+export class RequestHandle implements SentRequest {
+  #sent: SentRequest | undefined;
   isAborted = false;
 
-  carriedBy(sent: CarriedRequest): void {
+  use(sent: SentRequest): void {
     this.#sent = sent;
     if (this.isAborted) sent.abort();
   }

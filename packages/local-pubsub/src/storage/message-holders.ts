@@ -3,17 +3,17 @@
  * subscription holds it. Each call is part of its caller's transaction.
  */
 import type { WaitingMessage } from '../model/backlog.ts';
-import type { Later, PubsubDatabase } from './tables.ts';
+import type { LaterWrite, PubsubDatabase } from './tables.ts';
 
 /** Parameters of a seek to another subscription's messages. */
-export interface Seeking {
+export interface SeekTarget {
   readonly subscription: string;
   /** Keeps what it has acknowledged. */
   readonly retain: boolean;
   wants(attributes: Readonly<Record<string, string>>): boolean;
 }
 
-export class Holdings {
+export class MessageHolders {
   readonly #db: PubsubDatabase;
 
   constructor(db: PubsubDatabase) {
@@ -40,16 +40,16 @@ export class Holdings {
    * Acknowledges messages published before `time`; later retained ones, also those retained by the topic, become
    * unacknowledged.
    */
-  seek(seeking: Seeking, time: number, topic: string): void {
-    this.#db.statements.unackFrom.run(seeking.subscription, time);
-    this.#adopt(seeking, topic, time);
-    this.#ackBefore(seeking, time);
+  seek(target: SeekTarget, time: number, topic: string): void {
+    this.#db.statements.unackFrom.run(target.subscription, time);
+    this.#adopt(target, topic, time);
+    this.#ackBefore(target, time);
   }
 
   /** Just what the snapshot holds is not acknowledged. */
-  seekToSnapshot(seeking: Seeking, snapshot: string): void {
-    this.#ackBefore(seeking, Number.MAX_VALUE);
-    this.#adopt(seeking, snapshot, 0);
+  seekToSnapshot(target: SeekTarget, snapshot: string): void {
+    this.#ackBefore(target, Number.MAX_VALUE);
+    this.#adopt(target, snapshot, 0);
   }
 
   /** Forgets what the holder was to keep only until then. */
@@ -64,21 +64,21 @@ export class Holdings {
   }
 
   /** Stores the result of a delivery. */
-  settle(write: Later): void {
+  settle(write: LaterWrite): void {
     if (write.kind === 'failed') {
       this.#db.statements.failed.run(write.failures, write.subscription, write.id);
     } else if (write.retain) this.#db.statements.retain.run(write.subscription, write.id);
     else this.#drop(write.subscription, write.id);
   }
 
-  #adopt({ subscription, wants }: Seeking, holder: string, since: number): void {
+  #adopt({ subscription, wants }: SeekTarget, holder: string, since: number): void {
     for (const { id, attributes } of this.#db.statements.heldSince.all(holder, since)) {
       const wanted = wants(JSON.parse(String(attributes)) as Record<string, string>);
       if (wanted) this.#db.statements.wantAgain.run(subscription, Number(id));
     }
   }
 
-  #ackBefore({ subscription, retain }: Seeking, time: number): void {
+  #ackBefore({ subscription, retain }: SeekTarget, time: number): void {
     if (retain) this.#db.statements.ackBefore.run(subscription, time);
     else this.dropBefore(subscription, time);
   }

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { envFile, namesIn, parametersAmong } from './env-file.ts';
 
-export interface StageOptions {
+export interface StagingOptions {
   /** The project's folder. */
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -17,7 +17,7 @@ export interface StageOptions {
   readonly ports: Readonly<Record<'functions' | 'hub' | 'logging' | 'tasks' | 'eventarc', number>>;
 }
 
-export interface Stage {
+export interface StagingFolder {
   /** Holds `firebase.json` and `functions/`. */
   readonly folder: string;
   /** May be called when the functions are known already: they are read when a function starts. */
@@ -26,7 +26,7 @@ export interface Stage {
 }
 
 /** @throws Error with what the build says if the functions cannot be built */
-export async function makeStage({ root, env, ports }: StageOptions): Promise<Stage> {
+export async function makeStagingFolder({ root, env, ports }: StagingOptions): Promise<StagingFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'cairn-emulators-'));
   const remove = () => rm(folder, { recursive: true, force: true });
   const functions = join(folder, 'functions');
@@ -74,7 +74,7 @@ function build(root: string, outDir: string): Promise<void> {
  * Uses the project's runtime, but none of its emulator settings: every port is given, so that several can run
  * concurrently.
  */
-async function configFor(root: string, ports: StageOptions['ports']): Promise<string> {
+async function configFor(root: string, ports: StagingOptions['ports']): Promise<string> {
   const project = JSON.parse(await readFile(join(root, 'firebase.json'), 'utf8')) as {
     functions: readonly { readonly runtime: string; readonly codebase: string }[];
   };

@@ -1,5 +1,5 @@
 /** Closes resources in the reverse order of their opening. Node 22 has no `AsyncDisposableStack`. */
-export class Closing {
+export class CleanupStack {
   readonly #steps: (() => unknown)[] = [];
 
   defer(step: () => unknown): void {

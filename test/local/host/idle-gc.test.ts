@@ -4,11 +4,11 @@ import { cachedDataVersionTag } from 'node:v8';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   collectAll,
-  giveBackAtRest,
+  collectWhenIdle,
+  IDLE_MS,
   REQUESTS_BETWEEN,
-  REST_MS,
   UNUSED_MS,
-} from '../../../packages/local/src/give-back.ts';
+} from '../../../packages/local/src/idle-gc.ts';
 
 describe('a worker that comes to rest', () => {
   let server: EventEmitter;
@@ -18,7 +18,7 @@ describe('a worker that comes to rest', () => {
     jest.useFakeTimers();
     collect.mockClear();
     server = new EventEmitter();
-    giveBackAtRest(server as Server, { collect });
+    collectWhenIdle(server as Server, { collect });
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -33,11 +33,11 @@ describe('a worker that comes to rest', () => {
 
   test('gives memory back a moment after its first request, once', () => {
     request()();
-    jest.advanceTimersByTime(REST_MS - 1);
+    jest.advanceTimersByTime(IDLE_MS - 1);
     expect(collect).not.toHaveBeenCalled();
     jest.advanceTimersByTime(1);
     expect(collect).toHaveBeenCalledTimes(1);
-    jest.advanceTimersByTime(100 * REST_MS);
+    jest.advanceTimersByTime(100 * IDLE_MS);
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
@@ -48,41 +48,41 @@ describe('a worker that comes to rest', () => {
     jest.advanceTimersByTime(1);
     expect(collect).toHaveBeenCalledTimes(1);
     request()();
-    jest.advanceTimersByTime(REST_MS);
+    jest.advanceTimersByTime(IDLE_MS);
     expect(collect).toHaveBeenCalledTimes(2);
   });
 
   test('does so again only after many more requests', () => {
     request()();
-    jest.advanceTimersByTime(REST_MS);
+    jest.advanceTimersByTime(IDLE_MS);
     for (let i = 1; i < REQUESTS_BETWEEN; i += 1) {
       request()();
-      jest.advanceTimersByTime(REST_MS);
+      jest.advanceTimersByTime(IDLE_MS);
     }
     expect(collect).toHaveBeenCalledTimes(1);
     request()();
-    jest.advanceTimersByTime(REST_MS);
+    jest.advanceTimersByTime(IDLE_MS);
     expect(collect).toHaveBeenCalledTimes(2);
   });
 
   test('never does while a request is under way, however long it takes', () => {
     const end = request();
     request()();
-    jest.advanceTimersByTime(100 * REST_MS);
+    jest.advanceTimersByTime(100 * IDLE_MS);
     expect(collect).not.toHaveBeenCalled();
     end();
-    jest.advanceTimersByTime(REST_MS);
+    jest.advanceTimersByTime(IDLE_MS);
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
   test('waits anew when a request comes in before the moment is over', () => {
     request()();
-    jest.advanceTimersByTime(REST_MS - 1);
+    jest.advanceTimersByTime(IDLE_MS - 1);
     const end = request();
-    jest.advanceTimersByTime(REST_MS);
+    jest.advanceTimersByTime(IDLE_MS);
     expect(collect).not.toHaveBeenCalled();
     end();
-    jest.advanceTimersByTime(REST_MS);
+    jest.advanceTimersByTime(IDLE_MS);
     expect(collect).toHaveBeenCalledTimes(1);
   });
 });

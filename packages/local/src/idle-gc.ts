@@ -10,25 +10,25 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Longer than the pause between two requests of one client. */
-export const REST_MS = 1_000;
+export const IDLE_MS = 1_000;
 /** A process without a request by then may never get one: a spare, or a cloud that was only started. */
 export const UNUSED_MS = 10_000;
 /** Requests after which the heap has grown again. The periodic scan alone stays below it. */
 export const REQUESTS_BETWEEN = 100;
 
-export interface GiveBackOptions {
+export interface IdleGcOptions {
   collect(): void;
-  readonly restMs?: number;
+  readonly idleMs?: number;
   /** Also receives requests. */
   readonly also?: Pick<EventEmitter, 'on'>;
 }
 
 /** Collects once it serves, when idle after the first request (everything is loaded then), and when idle after many requests. */
-export function giveBackAtRest(server: Server, { collect, restMs = REST_MS, also }: GiveBackOptions): void {
+export function collectWhenIdle(server: Server, { collect, idleMs = IDLE_MS, also }: IdleGcOptions): void {
   let underWay = 0;
   let since = REQUESTS_BETWEEN;
   let timer: NodeJS.Timeout | undefined;
-  const collectSoon = (sinceThen: number, afterMs = restMs) => {
+  const collectSoon = (sinceThen: number, afterMs = idleMs) => {
     timer = setTimeout(() => {
       since = sinceThen;
       collect();

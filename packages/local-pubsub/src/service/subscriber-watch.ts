@@ -14,7 +14,7 @@ interface StreamWatcher extends EventEmitter {
   write(message: Buffer): boolean;
 }
 
-export class Audience {
+export class SubscriberWatch {
   readonly #has: (topic: string) => boolean;
   readonly #watchers = new Map<StreamWatcher, { readonly topic: string; sent: boolean }>();
 

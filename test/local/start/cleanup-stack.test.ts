@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { Closing } from '../../../packages/local/src/closing.ts';
+import { CleanupStack } from '../../../packages/local/src/cleanup-stack.ts';
 
 test('everything is closed in the reverse order, whatever becomes of others', async () => {
   const closed: number[] = [];
-  const closing = new Closing();
+  const closing = new CleanupStack();
   closing.defer(() => closed.push(1));
   closing.defer(async () => {
     throw new Error('two');

@@ -6,7 +6,7 @@ import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import type { LocalCloud } from '../cloud.ts';
-import { assertPlansKept } from '../plans.ts';
+import { assertPlansUnchanged } from '../plans.ts';
 import { readableError } from './load-error.ts';
 import { forPerson, type Paint, readLine, type Severity } from './log-line.ts';
 import { isIgnored, isModule } from './project.ts';
@@ -14,11 +14,11 @@ import { watchFiles } from './watch-files.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '');
 /** Time between two progress marks of the start, ms. */
-const SIGN_MS = 10_000;
+const PROGRESS_MS = 10_000;
 const FORMATS = { bad: 'red', warn: 'yellow', busy: 'cyan', dim: 'dim', bold: 'bold' } as const;
 
 /** Output for a person, and the time of a line. */
-interface Desk {
+interface Terminal {
   write(text: string): void;
   /** Epoch ms. */
   now(): number;
@@ -31,8 +31,8 @@ const paint: Paint = (tone, text) =>
   text === '' ? '' : styleText(FORMATS[tone], text, { stream: process.stderr });
 
 /** Destinations of what functions and the cloud print. */
-export function readableLog(desk: Desk) {
-  const print = lineWriter(desk);
+export function readableLog(terminal: Terminal) {
+  const print = lineWriter(terminal);
   return {
     output: (line: string) => print('functions', line),
     log: (message: string) => print('cairn', message),
@@ -40,12 +40,12 @@ export function readableLog(desk: Desk) {
 }
 
 /** Prints progress marks until the returned function is called. */
-export function saidToStart({ write }: Desk): () => void {
+export function printProgress({ write }: Terminal): () => void {
   const began = performance.now();
   write('cairn: starting the local cloud…\n');
   const ticker = setInterval(() => {
     write(`cairn: loading the functions, ${Math.round((performance.now() - began) / 1_000)} s…\n`);
-  }, SIGN_MS);
+  }, PROGRESS_MS);
   return () => clearInterval(ticker);
 }
 
@@ -59,11 +59,11 @@ export function saidToStart({ write }: Desk): () => void {
 export function reloadOnChange(
   cloud: Served,
   functionsModule: string | undefined,
-  desk: Desk,
+  terminal: Terminal,
 ): () => Promise<void> {
   const own = join(ROOT, 'functions/src');
   const folders = new Set([own, ...(functionsModule ? [dirname(resolve(functionsModule))] : [])]);
-  const print = lineWriter(desk);
+  const print = lineWriter(terminal);
   let newest = 0;
   const reload = async (changed: readonly string[]) => {
     newest += 1;
@@ -101,13 +101,13 @@ async function reportChangedPlans(
   print: ReturnType<typeof lineWriter>,
 ): Promise<void> {
   const headers = { Authorization: `Bearer ${apiKey}` };
-  await assertPlansKept((path) => fetch(`${gateway}${path}`, { headers })).catch((error: Error) =>
+  await assertPlansUnchanged((path) => fetch(`${gateway}${path}`, { headers })).catch((error: Error) =>
     print('cairn', error.message, 'WARNING'),
   );
 }
 
 /** A line that says its severity itself keeps it. */
-function lineWriter({ write, now }: Desk) {
+function lineWriter({ write, now }: Terminal) {
   return (source: string, line: string, severity?: Severity) => {
     const read = readLine(line);
     const text = forPerson(severity ? { ...read, severity } : read, { source, at: now() }, paint);
