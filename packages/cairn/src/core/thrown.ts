@@ -7,16 +7,16 @@
  */
 
 /** Members read later by retry decisions and logs. */
-const LOOKED_AT = ['name', 'message', 'stack', 'code', 'cause'] as const;
+const MEMBERS_READ = ['name', 'message', 'stack', 'code', 'cause'] as const;
 const UNREADABLE = 'the thrown value cannot be read';
 
 /** The thrown value, or an error in its place if reading it would throw. */
 export function readable(thrown: unknown): unknown {
   if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return thrown;
   try {
-    // The first is the look that `instanceof` takes, the others those of whoever reads a member.
+    // `instanceof` reads the prototype; other callers read members.
     Object.getPrototypeOf(thrown);
-    for (const member of LOOKED_AT) (thrown as Record<string, unknown>)[member];
+    for (const member of MEMBERS_READ) (thrown as Record<string, unknown>)[member];
     return thrown;
   } catch {
     return new Error(UNREADABLE);

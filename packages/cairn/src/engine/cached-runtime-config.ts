@@ -30,15 +30,15 @@ export class CachedRuntimeConfig implements RuntimeConfigReader {
   current(maxAgeMs: number): Promise<RuntimeConfig> {
     const now = this.#clock.now();
     const age = this.#last ? now - this.#last.sentAt : Number.POSITIVE_INFINITY;
-    // A clock that was set back says nothing of the age.
+    // If the clock was set back, the age is unknown.
     if (this.#last && age >= 0 && age < maxAgeMs) return this.#last.config;
-    const look: ConfigRead = { sentAt: now, config: this.#read() };
-    this.#last = look;
-    // A read that failed is made again by the next who asks.
-    look.config.catch(() => {
-      if (this.#last === look) this.#last = undefined;
+    const read: ConfigRead = { sentAt: now, config: this.#read() };
+    this.#last = read;
+    // The next caller repeats a failed read.
+    read.config.catch(() => {
+      if (this.#last === read) this.#last = undefined;
     });
-    return look.config;
+    return read.config;
   }
 
   async #read(): Promise<RuntimeConfig> {

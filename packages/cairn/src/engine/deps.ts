@@ -58,7 +58,7 @@ export interface EngineDeps extends Pools {
   readonly metrics: Metrics;
   /** Absent: no collector is configured. */
   readonly tracer?: Tracer;
-  /** Absent: where the code of flows stands is not recorded. */
+  /** Absent: the location of a flow's code is not recorded. */
   readonly sources?: SourceLocations;
   readonly registry: WorkflowRegistry;
   readonly plans: KnownPlans;

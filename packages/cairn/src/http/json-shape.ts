@@ -21,8 +21,8 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses text that is nested too deep or holds too much. Each value but the outermost stands behind a comma or an
- * opening bracket, so those are counted.
+ * Refuses text that is nested too deep or has too many values. Each value but the outermost follows a comma or an opening
+ * bracket, so those are counted.
  *
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
  */

@@ -143,7 +143,7 @@ export class RunJournal {
     return this.#enqueue({ kind: 'touch', snapshots: this.#snapshots, done: Promise.withResolvers() });
   }
 
-  /** Looks for events of others, so that a cancel reaches a drive that has nothing to commit. */
+  /** Reads events of other writers, so that a cancel reaches a drive that has nothing to commit. */
   refresh(): Promise<Appended> {
     return this.#enqueue({ kind: 'refresh', done: Promise.withResolvers() });
   }

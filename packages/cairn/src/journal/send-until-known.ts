@@ -9,7 +9,7 @@ import { OutcomeUnknown } from '../ports/store-errors.ts';
 const MAX_SENDS = 8;
 /** A third or later sending begins within this of the first: a silent store takes a deadline of 8 or 10 s for each. */
 const SEND_PATIENCE_MS = 20_000;
-/** Sendings whatever the clock says: a process that stood still for longer has lost one answer, which is no outage of the store. */
+/** Sends regardless of the clock: a process that was suspended for longer has lost one response, which is no outage. */
 const MIN_SENDS = 2;
 const BACKOFF: Backoff = { initialMs: 50, factor: 2, capMs: 1_000 };
 

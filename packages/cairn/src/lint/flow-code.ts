@@ -52,7 +52,7 @@ const MAY_HAVE_FLOWS = /\b(?:defineWorkflow|[Ff]low|loop)\b/;
 
 export interface OperationCall {
   readonly call: CallSyntax;
-  /** It stands in the body of another operation. */
+  /** True if the call is in the body of another operation. */
   readonly isInBody: boolean;
 }
 
@@ -294,7 +294,7 @@ export class FlowCode {
     return false;
   }
 
-  /** Operations stand in the function, or in what it runs itself. */
+  /** True if the function, or code that it runs itself, has operations. */
   #asks(node: FunctionSyntax): boolean {
     return [...this.#operations.keys()].some((call) => {
       for (let at = functionAround(call); at && this.#code.has(at); at = functionAround(at)) {
@@ -305,7 +305,7 @@ export class FlowCode {
   }
 }
 
-/** The function is called where it stands: a callback of an array or a promise, or `(async () => { … })()`. */
+/** True if the function is called at once: a callback of an array or a promise, or `(async () => { … })()`. */
 function isCalledAtOnce(node: FunctionSyntax): boolean {
   const outer = wrapped(node);
   const parent = parentOf(outer);

@@ -1,6 +1,6 @@
 /**
  * Questions about a syntax tree: what an expression is called by, which function surrounds a node, where a name comes from. Trees of
- * JavaScript (ESTree) and of TypeScript, whose casts are looked through.
+ * JavaScript (ESTree) and of TypeScript, whose casts are ignored.
  *
  * Must not: know what a flow is.
  */

@@ -257,7 +257,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     const segment = soft?.logged?.segment;
     if (segment) run.logs.set(segment.id, freeze(segment));
     if (segment) this.#tell(run.snapshot.id, []);
-    // A snapshot alone does not look up how far earlier heartbeats had come: too early a look is harmless.
+    // A snapshot ignores the lease extensions of earlier heartbeats. Too early a `wakeAt` is harmless.
     if (snapshot) run.wakeAt = wakeAt(snapshot, soft);
     else if (soft?.leaseExtendedTo !== undefined) run.wakeAt = soft.leaseExtendedTo;
     if (soft?.obligationsMet) run.wakeAt = undefined;

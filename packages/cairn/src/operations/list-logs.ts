@@ -9,7 +9,7 @@ import type { LogStore } from '../ports/runs/log-store.ts';
 
 /** Documents read at once: of a run that logs steadily each has a few lines. */
 const SEGMENTS_AT_ONCE = 50;
-/** Documents that one page looks through, where a filter passes most lines over. The page then has a `next` and may be empty. */
+/** Documents that one page reads if a filter matches few lines. The page then has a `next` and may be empty. */
 const MAX_SEGMENTS_A_PAGE = 500;
 
 export interface LogPage extends Page<LogLine> {

@@ -27,7 +27,7 @@ import { logHit } from './log-hit.ts';
 import { refusedKey } from './refused-key.ts';
 
 /** Times a changing record is re-read before the caller has to retry. */
-const MAX_LOOKS = 8;
+const MAX_TRIES = 8;
 
 export interface OnceDeps extends SendDeps {
   readonly records: IdempotencyStore;
@@ -107,7 +107,7 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> 
   const attemptId = random.token();
   let mine = begun(request, { attemptId, attempts: 1, now: clock.now(), lockMs });
   let seen: Version | undefined;
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const written = await sendUntilKnown(deps, () => write(records, mine, seen));
     if (written !== undefined) return { kind: 'ours', record: mine, version: written };
     const stored = await sendUntilKnown(deps, () => records.read(request.key));

@@ -59,7 +59,7 @@ export function guardBodies(memberOf: (name: string) => string | undefined): voi
     const member = memberOf(target?.replaceAll('.', '-') ?? nameIn(request.url));
     if (member === undefined) return;
     // One process of the local cloud serves all functions, and its framework hands over bytes.
-    guard.look({ request, response, member: target === undefined ? '' : member });
+    guard.watch({ request, response, member: target === undefined ? '' : member });
   });
 }
 
@@ -85,7 +85,7 @@ class BodyGuard {
   /** Received of large bodies whose requests are not answered yet. */
   #largeBytes = 0;
 
-  look({ request, response, member }: Guarded): void {
+  watch({ request, response, member }: Guarded): void {
     const maxBytes = MAX_BYTES[member] ?? MAX_BYTES_ELSE;
     const { headers } = request;
     const encoding = headers['content-encoding'];

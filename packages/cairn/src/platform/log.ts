@@ -40,8 +40,8 @@ export const platformLog: Log = jsonLog({
 });
 
 /**
- * `severity`, `message` and `event` are ours: a field of that name would hide them. But what a field `message` says is what
- * people look for in a list of lines, so it stands there behind the event.
+ * `severity`, `message` and `event` are ours: a field of that name would hide them. The text of a field `message` is
+ * appended to the event, because people search lists of lines for it.
  */
 function text(severity: LogSeverity, event: string, fields: LogFields): string {
   const said = fields.message;

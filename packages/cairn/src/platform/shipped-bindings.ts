@@ -28,7 +28,7 @@ export function bindingsFor(
 
 /** Bindings of the GitHub capabilities with the token that `token` returns, for installation tokens that expire after an hour. */
 export function githubBindingsAt({ url, token }: GithubApiAccess): readonly Binding[] {
-  // A stand-in on this machine has ended what it began by the time anybody asks.
+  // A stand-in on this machine has no delay between an effect and its visibility.
   const isStandIn = new URL(url).hostname === '127.0.0.1';
   const api = { baseUrl: url, token, clock: systemClock, ...(isStandIn ? { settleMs: 0 } : {}) };
   return githubBindings(new GithubApi(api));

@@ -76,7 +76,7 @@ export interface Enqueue {
   readonly result: 'accepted' | 'failed';
 }
 
-/** One look of the scan at what is due. */
+/** One tick of the scan. */
 export interface ScanMetric {
   readonly due: number;
   /** Age of the oldest due time, ms. */

@@ -44,7 +44,7 @@ export interface ListedRun {
   readonly wakeAt?: number | undefined;
 }
 
-/** A run as it stands: snapshot with the tail of the journal folded over it (J7). */
+/** Current state of a run: its snapshot with the tail of the journal folded over it (J7). */
 export interface LoadedRun {
   readonly state: RunState;
   readonly soft: SoftState;

@@ -30,7 +30,8 @@ export interface DriveTask {
    */
   readonly name?: string;
   /**
-   * The scan asks in case the worker of the run is dead. If it lives, no task follows this one: the scan keeps looking.
+   * True if the scan enqueues it in case the worker of the run is dead. If the worker is alive, no task follows this one,
+   * because the scan checks the run again.
    */
   readonly watches?: boolean;
   /** A person wants the run to continue: it does not rest after a failed dispatch. */

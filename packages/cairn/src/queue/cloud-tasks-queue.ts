@@ -72,8 +72,8 @@ export interface CloudTasksQueueOptions {
 const ATTEMPTS = 4;
 const BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /**
- * Limit of all attempts together: an enqueue stands between a commit and the end of a drive, so a silent service must not hold it
- * for long. One attempt may take half of it, so that a lost answer leaves time for another.
+ * Limit of all attempts together: an enqueue is awaited between a commit and the end of a drive, so a silent service must not
+ * block it for long. One attempt may take half of it, so that a lost answer leaves time for another.
  */
 const ENQUEUE_TIMEOUT_MS = 5_000;
 /** A queue that a higher count names is made by the deployment, some time before or after the functions know of it. */

@@ -106,9 +106,9 @@ interface TickContext {
 }
 
 /** A run that cannot be handled, such as an undecodable one, must not block others. */
-async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, look: TickContext): Promise<Handled> {
+async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, tick: TickContext): Promise<Handled> {
   try {
-    return await (as === 'held' ? putAside(deps, run) : handle(deps, run, look));
+    return await (as === 'held' ? putAside(deps, run) : handle(deps, run, tick));
   } catch (error) {
     deps.log.error('scan_failed', { runId: run.runId, error: messageOf(error) });
     if (error instanceof StoreRefused)

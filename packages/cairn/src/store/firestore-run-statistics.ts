@@ -22,7 +22,7 @@ export class FirestoreRunStatistics implements RunStatistics {
     this.#shards = shards ?? new Shards(this.#paths);
   }
 
-  /** One read and one count for each version: each look begins after all runs of the version found before. */
+  /** One read and one count for each version: each read begins after the runs of the previous version. */
   async liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]> {
     const live = this.#paths.runs().where('tenantId', '==', tenantId).where('status', 'in', LIVE);
     const versions: CountedVersion[] = [];

@@ -25,7 +25,7 @@ interface BodyUnderWay {
 }
 
 export interface ObservedBodiesParams {
-  /** Real time that one execution may take while simulated time stands still. */
+  /** Real time that one execution may take while simulated time does not advance. */
   readonly patienceMs: number;
   readonly onCrash: () => void;
   /** Points at which processes die. */

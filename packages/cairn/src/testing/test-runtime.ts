@@ -46,7 +46,7 @@ export interface TestRuntimeOptions {
   /** Some of the engine's times and bounds; the others are those of production. */
   readonly settings?: Partial<EngineSettings>;
   /**
-   * Real time, ms, that one execution of a body may take while simulated time stands still; default 1,000. Relevant for
+   * Real time, ms, that one execution of a body may take while simulated time does not advance; default 1,000. Relevant for
    * bodies that really wait (files, servers of the test). 0: time advances past everything that does not end at once.
    */
   readonly patienceMs?: number;
@@ -126,7 +126,7 @@ export class TestRuntime {
     return [...this.#installation.db.runs.keys()].map((id) => this.run(id));
   }
 
-  /** Does all that is due at this moment. Time stands still; a body that really waits is waited for. */
+  /** Does all that is due now, without advancing time. Waits for bodies that wait in real time. */
   settle(): Promise<void> {
     return this.#driver.settle();
   }

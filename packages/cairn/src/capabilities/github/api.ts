@@ -115,16 +115,16 @@ export class GithubApi {
   /** Searches, and if nothing is found, once more after a request in progress would have ended. */
   async settled<T>(
     { signal, attemptedAt }: Pick<LookupOptions, 'signal' | 'attemptedAt'>,
-    look: () => Promise<Found<T>>,
+    lookUp: () => Promise<Found<T>>,
   ): Promise<Found<T>> {
     const { clock, settleMs = SETTLE_MS } = this.#options;
-    const found = await look();
+    const found = await lookUp();
     // By a clock that is set back it may seem to lie ahead: no longer than the whole time is waited.
     const restMs = Math.min(settleMs, attemptedAt + settleMs - clock.now());
     if (found.found || restMs <= 0) return found;
     await pause(clock, restMs, signal);
     signal.throwIfAborted();
-    return look();
+    return lookUp();
   }
 
   #judged({ what }: GithubCall, error: unknown): unknown {

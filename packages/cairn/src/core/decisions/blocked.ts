@@ -16,7 +16,7 @@ import type { DeployedPlan } from './deployed.ts';
 export const BLOCKED_CODES = ['PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED', 'DISPATCH_DUE'] as const;
 
 export interface BlockedRun {
-  /** `DISPATCH_DUE`: nothing is missing any more; the next look of the scan sets it going. */
+  /** `DISPATCH_DUE`: nothing is missing any more; the next scan enqueues a dispatch. */
   readonly code: (typeof BLOCKED_CODES)[number];
   /** Start of the block, epoch ms. */
   readonly since: number;
@@ -32,12 +32,12 @@ export function blockedOn(
   deployed: Pick<DeployedPlan, 'available' | 'changed'>,
   now: number,
 ): BlockedRun | undefined {
-  const standing = standingOf(state, now);
-  // One that an operator suspended says so itself, and stays as it is.
-  if (!standing || state.lease || isSuspendedWithoutWorker(state)) return undefined;
+  const blocked = standingOf(state, now);
+  // A suspended run is reported as suspended.
+  if (!blocked || state.lease || isSuspendedWithoutWorker(state)) return undefined;
   if (deployed.available)
-    return standing.canContinue ? { code: 'DISPATCH_DUE', ...timesOf(standing) } : undefined;
-  return { code: deployed.changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE', ...timesOf(standing) };
+    return blocked.canContinue ? { code: 'DISPATCH_DUE', ...timesOf(blocked) } : undefined;
+  return { code: deployed.changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE', ...timesOf(blocked) };
 }
 
 interface BlockedStanding {

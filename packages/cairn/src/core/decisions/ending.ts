@@ -37,8 +37,8 @@ export interface EndFacts {
   readonly compensating: boolean;
   readonly isDeployed: boolean;
   /**
-   * Number of dispatches that died alone: each while the step `at` was running, or what the key stands for; without
-   * `isSameStep`, the last time. `shutDown`: they were asked to end after the step had run for long.
+   * Number of dispatches that died alone, each while the step `at` was running; without `isSameStep`, only the last one.
+   * `shutDown`: they got SIGTERM after the step had run for long.
    */
   readonly lostWorkers:
     | {

@@ -1,7 +1,6 @@
 /**
- * Foretells what a successor will do about the outside actions that the runs before it took in the steps it runs again. The
- * decisions are those of the ledger (effects/decision.ts); only what will be asked for is not known yet, so each is taken to
- * be asked for as it was.
+ * Predicts what a successor will do about the effects that earlier runs had in the steps that it runs again. The decisions
+ * are those of the ledger (effects/decision.ts). The requests are not known yet, so each is assumed to be the same as before.
  *
  * Must not: read rows, or say which steps run (successor.ts).
  */

@@ -2,7 +2,7 @@
  * Owns what a successor takes over of the run it was made of, what it runs again, and why. Pure: the
  * drive that takes over and the preview that foretells it ask the same question of the same facts.
  *
- * Must not: know how the source is read, or what becomes of outside actions (successor-effects.ts).
+ * Must not: know how the source is read, or decide about effects (successor-effects.ts).
  */
 import { inputsHash } from '../encoding/fingerprint.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -240,8 +240,8 @@ class Planning {
   }
 
   /**
-   * The one the source had reached: outside actions are known by it. After what was undone comes another, or they would be
-   * taken for done.
+   * The revision that the source had reached, because effects are identified by it. A step that was undone gets the next
+   * one, or its effects would count as done.
    */
   #nextRevision(id: string): number {
     const { end } = this.#source;

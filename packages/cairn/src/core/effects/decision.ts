@@ -97,7 +97,7 @@ function confirmedFirst(
   return { kind: 'confirm', n, asked };
 }
 
-/** E5. With another request neither a look nor a repetition would be about what was attempted. */
+/** E5. With another request neither a lookup nor a repetition would be about what was attempted. */
 function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: EffectRequest): DoubtRemedy {
   if (row.requestHash !== requestHash) return 'ask';
   if (hasLookup) return 'lookup';

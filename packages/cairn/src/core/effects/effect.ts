@@ -214,7 +214,7 @@ export function isInDoubt({ status, blockedBy, resolution }: EffectRecord): bool
   return status === 'attempted' || (blockedBy === 'doubt' && resolution === undefined);
 }
 
-/** Returns true for a question or a refusal: no call stands behind the row. */
+/** Returns true for a question or a refusal: no call was made for the row. */
 export function isWithoutCall({ blockedBy }: EffectRecord): boolean {
   return blockedBy !== undefined && blockedBy !== 'doubt';
 }

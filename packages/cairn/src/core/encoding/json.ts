@@ -169,8 +169,8 @@ function isPlain(value: object): boolean {
 }
 
 /**
- * Cycles are found through the depth limit, so that sound values pay for no bookkeeping; only then is it worth asking
- * whether the same object stands twice on the way down.
+ * The depth limit finds cycles, so that valid values need no bookkeeping. Beyond it, an object that is its own ancestor
+ * is a cycle.
  */
 function tooDeep(value: object, ancestors: readonly object[]): Offence {
   const seen = new Set<object>();

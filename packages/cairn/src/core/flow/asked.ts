@@ -61,9 +61,9 @@ function isOther(asked: AskedOperation, { request }: Requested): boolean {
   return request !== undefined && request !== asked.request;
 }
 
-function diverged(asked: AskedOperation, { request = '' }: Requested, stands: string): AskedDecision {
+function diverged(asked: AskedOperation, { request = '' }: Requested, verb: string): AskedDecision {
   const [was, is] = [kindOf(request), kindOf(asked.request)];
-  const what = was === is ? `${is} with another request` : `${is}; in the journal it ${stands} ${was}`;
+  const what = was === is ? `${is} with another request` : `${is}; in the journal it ${verb} ${was}`;
   const message = `the code asks for '${asked.name}' as ${what}`;
   return { kind: 'diverged', message: was === is ? `${message} than the one in the journal` : message };
 }

@@ -1,7 +1,7 @@
 /**
- * Owns a small sorted set of positions (whole numbers): what is ready, in order, without sorting again and again.
+ * A small sorted set of positions (whole numbers), which stays sorted on insertion.
  *
- * Must not: know what stands at a position.
+ * Must not: know what a position refers to.
  */
 
 /** Insert and delete search in O(log n) and move what follows, which for at most 10,000 small integers is one memmove. */

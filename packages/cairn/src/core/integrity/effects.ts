@@ -96,7 +96,7 @@ export function isIdOf(id: string, { idempotencyKey, n }: EffectRecord): boolean
   }
 }
 
-/** The hash of a recorded answer stands beside it. */
+/** The row of a recorded answer has its hash. */
 function resultAmiss({ status, resultText, recordedResultRef, responseHash }: EffectRecord): string[] {
   if (status !== 'recorded') return [];
   if (resultText !== undefined) return sha256Hex(resultText) === responseHash ? [] : ['resultText'];

@@ -21,7 +21,7 @@ type Content<T> =
 
 export type FoundEvent = FoundDocument<RunEvent>;
 
-/** The run document. What can be read of it though the rest cannot stands beside the rest. */
+/** The run document. Readable members of a damaged one are given apart. */
 export type FoundSnapshot = FoundDocument<RunState> & {
   /** As much of the part that is not folded as can be read. */
   readonly soft: SoftState;

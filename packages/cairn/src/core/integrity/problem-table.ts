@@ -14,7 +14,7 @@ export interface ProblemEntry {
   readonly title: string;
   /** Instructions for an operator if `repair` refuses. */
   readonly help: string;
-  /** Nothing of the run may be repaired while it stands: what it would be repaired from is itself in question. */
+  /** True if it prevents repairs of the run, because the source of a repair may itself be damaged. */
   readonly blocks: boolean;
 }
 

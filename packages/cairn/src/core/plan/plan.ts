@@ -57,8 +57,8 @@ export interface KnownPlan extends Omit<Plan, 'steps'> {
 }
 
 /**
- * Stands before each fingerprint, and is raised when the same definition would get another one. Fingerprints of different
- * formats say nothing about each other: an upgrade of Cairn must not make every plan look changed.
+ * Prefix of each fingerprint, raised when the same definition would get another fingerprint. Fingerprints of different
+ * formats are not compared, so that an upgrade of Cairn does not report every plan as changed.
  */
 const FORMAT = 1;
 /** A plan whose text is longer is kept by the hashes of its steps: about 100 bytes each. */

@@ -1,6 +1,6 @@
 /**
- * A database that was restored tells what was so when its backup was taken. What its runs have done outside since then stands
- * in no journal, so whatever such a run would do first is in doubt. Pure.
+ * A restored database has the state of its backup. Effects of its runs since then are in no journal, so the next effect of
+ * such a run is in doubt. Pure.
  */
 import type { RunState } from '../run/state.ts';
 

@@ -42,7 +42,7 @@ export interface Erasure {
   /** Lineages that are not gone; of `tenant` none, since they are found by the tenant. */
   readonly roots: readonly string[];
   readonly state: 'open' | 'done';
-  /** Reason why one of them is kept, as of the last look. */
+  /** Reason why one of them is kept, as of the last pass. */
   readonly keptBy?: Pick<Reason, 'why' | 'runId'> | undefined;
   readonly gone: Gone;
   /** Epoch ms. */

@@ -48,7 +48,7 @@ export function assertEventFits({ type }: EventDraft, bytes: number): void {
   );
 }
 
-/** Puts items together in their order, as many as have room; an item that is larger stands alone. */
+/** Groups items in their order, each group up to the limit; a larger item has a group of its own. */
 export function grouped<T>(items: Iterable<T>, bytesOf: (item: T) => number, most = MAX_NAMED_BYTES): T[][] {
   const groups: T[][] = [];
   let open: T[] = [];

@@ -110,8 +110,8 @@ function isObject(data: unknown): boolean {
 }
 
 /**
- * The canonical text of the event without `hash` and `prevHash`, put together around the text of its data: member names
- * are in order, and `data` stands between `at` and `id`.
+ * The canonical text of the event without `hash` and `prevHash`, built around the text of its data. Member names are
+ * sorted, so `data` is between `at` and `id`.
  */
 function hashOf(event: Omit<RunEvent, 'hash'>): string {
   const { prevHash, data, actor, at, ...rest } = event;

@@ -90,7 +90,7 @@ const OUTCOMES: { readonly [K in SettledType]: StepOutcome } = {
   step_failed: 'failed',
 };
 
-/** The checkpoint an event makes, if it stands at a boundary. `before` is the state the event was folded onto. */
+/** The checkpoint of an event at a boundary, else undefined. `before` is the state the event was folded onto. */
 export function checkpointOf(
   event: RunEvent,
   before: RunState | undefined,

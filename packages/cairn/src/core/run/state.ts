@@ -80,7 +80,7 @@ export interface Suspicion {
   readonly alone: boolean;
   /** Keys of the steps known to have been running; the run stays alone until they have ended. */
   readonly steps: readonly string[];
-  /** Deaths while alone, by the running step: {@link NO_STEP} and {@link UNDOING} stand for none. */
+  /** Deaths while alone, by the running step: {@link NO_STEP} and {@link UNDOING} mean no step. */
   readonly deaths: readonly { readonly step: string; readonly times: number }[];
   /**
    * Deaths while alone regardless of the step, the key of the last one's step, and the bodies that have ended alone

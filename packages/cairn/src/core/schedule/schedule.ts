@@ -57,7 +57,7 @@ export interface SchedulePause {
   readonly reason?: string | undefined;
 }
 
-/** A schedule as it stands. Times in epoch ms. */
+/** Current state of a schedule. Times in epoch ms. */
 export interface Schedule extends ScheduleSpec {
   readonly id: string;
   readonly tenantId: string;

@@ -17,7 +17,7 @@ export type Mask = (text: string) => string;
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Replaces the values at dotted paths of a JSON text; `*` stands for every member of an object or list. Returns the same string if
+ * Replaces the values at dotted paths of a JSON text; `*` matches every member of an object or list. Returns the same string if
  * no path exists.
  */
 export function maskPaths(text: string, paths: readonly string[]): string {
@@ -28,7 +28,7 @@ export function maskPaths(text: string, paths: readonly string[]): string {
   return found ? canonicalJson(value) : text;
 }
 
-/** Texts at the dotted paths; `*` stands for every member of an object or list. Longest first. */
+/** Texts at the dotted paths; `*` matches every member of an object or list. Longest first. */
 export function secretTexts(input: unknown, paths: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of paths) collect(input, path.split('.'), found);

@@ -30,7 +30,7 @@ interface OutputIsNotJson {
   readonly 'return only strings, numbers, booleans, null, arrays and plain objects': never;
 }
 
-/** The same type with something in place of each part that would not come back from JSON; the compiler looks as deep as it must. */
+/** The type with an error type in place of each part that JSON does not preserve. */
 type KeptByJson<T> = unknown extends T
   ? T
   : T extends Json

@@ -1,8 +1,8 @@
 /**
- * The options there are, by name and by shape. Others are refused at load: types are stripped there and not checked, and a
- * misspelt option that is passed over would show only when it was needed. The compiler holds the names to the types.
+ * The known options, by name and by shape. Others are refused at load, because types are not checked there and a misspelt
+ * option would otherwise be ignored. The compiler keeps the names in line with the types.
  *
- * Must not: look further into a value than its shape; each option is checked where it is read.
+ * Must not: check more of a value than its shape; each option is checked where it is read.
  */
 import { closest } from '../../core/closest.ts';
 import { ON_PARENT_END } from '../../core/run/events.ts';

@@ -37,7 +37,7 @@ export class WorkflowRegistry {
   readonly #changed = new WeakSet<Workflow>();
   readonly #undoable = new Map<string, ReadonlyMap<string, StepKind>>();
 
-  /** @throws CairnError INVALID_INPUT if a type and version stand twice, or two workflows want one slash command or topic */
+  /** @throws CairnError INVALID_INPUT if two workflows have the same type and version, slash command or topic */
   constructor(workflows: readonly Workflow[]) {
     for (const workflow of workflows) {
       const versions = this.#versions.get(workflow.type) ?? new Map<number, Workflow>();

@@ -8,7 +8,7 @@ import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import { maskPaths } from '../../core/secrets/mask.ts';
 
-/** For looking whether an input will be taken: what is due when does not change that. */
+/** Slot for validating an input: whether it is valid does not depend on the slot. */
 const ANY_SLOT = Date.UTC(2024, 0, 1);
 
 /**

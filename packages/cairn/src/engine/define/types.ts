@@ -34,7 +34,7 @@ export interface TypedWorkflow<Takes, Result> extends Workflow {
   readonly [workflowTypes]?: { takes: Takes; result: Result };
 }
 
-/** The result of a run by the handles its workflow returns. A step that was skipped stands there as null. */
+/** The result of a run by the handles its workflow returns. A skipped step is null. */
 export type ResultOf<Returned extends Needs> = {
   readonly [K in keyof Returned]: (Returned[K] extends Handle<infer T> ? T : never) | null;
 };

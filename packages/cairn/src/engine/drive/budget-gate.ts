@@ -41,7 +41,7 @@ export interface Stopped {
   readonly spent?: Cost | undefined;
 }
 
-/** An attempt that waits for other runs of its tenant looks again after this, and after twice as long each time. */
+/** Delay before an attempt that waits for other runs of its tenant checks again. It doubles each time, up to the cap. */
 const BUSY_FIRST_MS = 2_000;
 const BUSY_CAP_MS = 60_000;
 

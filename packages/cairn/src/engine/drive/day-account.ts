@@ -103,7 +103,7 @@ export class DayAccount {
     if (isNone({ ...limits, effects: 0 })) return { kind: 'begin' };
     const open = this.#today();
     const { key } = spender;
-    if (!open.seen) return this.#later(() => this.#look(open));
+    if (!open.seen) return this.#later(() => this.#refresh(open));
     if (this.#awaitsFirst(spender, open)) return { kind: 'wait' };
     const need = this.#needOf(spender, open);
     if (isNone(need) || covers(open.held, sumOf([open.used, need]))) {
@@ -258,7 +258,7 @@ export class DayAccount {
     const { deps } = scope;
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const isFresh = !open.seen;
-      const { budget, version } = open.seen ?? (await this.#look(open));
+      const { budget, version } = open.seen ?? (await this.#refresh(open));
       const decided = decide(budget, deps.clock.now());
       const { day } = decided;
       if (decided.kind === 'reached' || decided.kind === 'busy' || !day) {
@@ -277,7 +277,7 @@ export class DayAccount {
     return { kind: 'busy' };
   }
 
-  async #look(open: OpenDay): Promise<SeenBudget> {
+  async #refresh(open: OpenDay): Promise<SeenBudget> {
     const seen = await this.#read(open);
     open.seen = seen;
     return seen;

@@ -68,7 +68,7 @@ export type DriveEnd =
 /** A task that comes back is checked this much after the lease should be free. */
 const LEASE_MARGIN_MS = 1_000;
 /** Times a drive re-reads a run that changed concurrently before it leaves it to another task. */
-const MAX_LOOKS = 5;
+const MAX_TRIES = 5;
 
 /**
  * Never throws for what a run or its workflow did. Throws what the store could not do (`OutcomeUnknown`, UNAVAILABLE)
@@ -97,10 +97,10 @@ export async function drive(deps: EngineDeps, task: DriveRequest): Promise<Drive
 }
 
 async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAccount): Promise<DriveEnd> {
-  // The task at hand is one of those that drove the run.
+  // The current task is part of the run's bill.
   const counted = countedStores(deps, new Spending({ tasks: 1 }));
   let tenantId: string | undefined;
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const loaded = await counted.store.load(task.runId);
     if (!loaded) {
       deps.log.warn('drive_without_run', { runId: task.runId });
@@ -179,7 +179,7 @@ async function act(
     case 'claim':
       if (!restsWithoutPlan(loaded.state, recoveryDecisionOf(deps, loaded.state)))
         return (await deliverBuffered(deps, loaded.state)) ? 'try_again' : claimAndGo(deps, loaded, account);
-      // It woke up before the version it needs was deployed: the scan looks again.
+      // The version it needs is not deployed yet: the scan checks again.
       await settleRest(deps, loaded);
       return 'waiting';
   }

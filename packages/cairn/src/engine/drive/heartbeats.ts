@@ -23,7 +23,7 @@ export interface HeartbeatParams {
 /** Starts the heartbeats; the returned function stops them. */
 export function keepHeartbeats(params: HeartbeatParams): CancelTimer {
   const { journal, clock, settings } = params;
-  let lastLookAt = clock.now();
+  let lastPollAt = clock.now();
   let ended = false;
   let cancel = clock.timer(untilNextBeat(), () => void beat());
   const forget = clock.onMoved?.(showAlive);
@@ -34,8 +34,8 @@ export function keepHeartbeats(params: HeartbeatParams): CancelTimer {
   };
 
   /**
-   * Under the moved clock the last heartbeat looks old. Written twice: a commit in progress at the move may count as
-   * the first.
+   * After a move of the clock the last heartbeat is old. Written twice, because the first may be a commit that was in
+   * progress at the move.
    */
   async function showAlive(): Promise<void> {
     try {
@@ -61,26 +61,26 @@ export function keepHeartbeats(params: HeartbeatParams): CancelTimer {
     const silence = elapsed(journal.lastSnapshotAt, now);
     const isDue = silence >= settings.heartbeatMs || now >= params.showAt();
     const writes = (journal.lagging && silence >= settings.flushMs) || isDue;
-    const looks = untilNextLook(now) <= 0;
+    const polls = untilNextPoll(now) <= 0;
     if (writes) await journal.touch();
     // A snapshot that was written says nothing of the events of others: a heartbeat must not postpone a check.
-    if (looks) {
-      lastLookAt = now;
+    if (polls) {
+      lastPollAt = now;
       await journal.refresh();
     }
-    if ((writes || looks) && !ended) params.onNews();
+    if ((writes || polls) && !ended) params.onNews();
   }
 
   /** A commit also checks for events of others: it would have conflicted with one. */
-  function untilNextLook(now: number): number {
+  function untilNextPoll(now: number): number {
     if (!params.busy()) return Number.POSITIVE_INFINITY;
-    return settings.pollMs - Math.min(elapsed(journal.lastCommitAt, now), elapsed(lastLookAt, now));
+    return settings.pollMs - Math.min(elapsed(journal.lastCommitAt, now), elapsed(lastPollAt, now));
   }
 
   function untilNextBeat(): number {
     const now = clock.now();
     const heartbeatDue = settings.heartbeatMs - elapsed(journal.lastSnapshotAt, now);
-    return Math.max(1, Math.min(settings.flushMs, heartbeatDue, params.showAt() - now, untilNextLook(now)));
+    return Math.max(1, Math.min(settings.flushMs, heartbeatDue, params.showAt() - now, untilNextPoll(now)));
   }
 }
 

@@ -68,20 +68,20 @@ function watchForStops(
   onStop: () => void,
 ): CancelTimer {
   let hasEnded = false;
-  let cancel = clock.timer(settings.pollMs, look);
+  let cancel = clock.timer(settings.pollMs, poll);
   return () => {
     hasEnded = true;
     cancel();
   };
 
-  function look(): void {
+  function poll(): void {
     // A journal that cannot be read cannot record the answer either.
     journal.refresh().then(next, onStop);
   }
 
   function next(): void {
     if (working.failure || isStopped(journal.state)) onStop();
-    else if (!hasEnded) cancel = clock.timer(settings.pollMs, look);
+    else if (!hasEnded) cancel = clock.timer(settings.pollMs, poll);
   }
 }
 

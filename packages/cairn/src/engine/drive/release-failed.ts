@@ -16,7 +16,7 @@ import { deployedFor, isPlanMissing } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 
 const BACK_OFF: RetryPolicy = { ...DEFAULT_RETRY, maxAttempts: Number.POSITIVE_INFINITY };
-/** A deployment may be days away, and every look costs a claim and a release. */
+/** A deployment may be days away, and each attempt costs a claim and a release. */
 const BACK_OFF_TO_DEPLOYMENT: RetryPolicy = { ...BACK_OFF, capMs: PARKED_MS };
 
 /** `dueAt`: epoch ms. */

@@ -71,7 +71,7 @@ export class DriveSession {
   #stop: Stop | undefined;
   #isHandling = false;
   /**
-   * True after the state left by earlier dispatches was adopted: before that, a waiting run looks like one with nothing
+   * True after the state of earlier dispatches was adopted. Before that, a waiting run cannot be told from one with nothing
    * left to do.
    */
   #begun = false;
@@ -318,7 +318,7 @@ export class DriveSession {
 
   #concludeIfDone(): void {
     const { journal } = this.#params;
-    // The failure is on its way here: what could not be appended looks as if nothing were left to do.
+    // The failure of the journal arrives later: without what it could not append, nothing seems to be left to do.
     if (!this.#begun || this.#over || journal.hasFailed) return;
     const facts = this.#working.facts();
     const conclusion = conclude({

@@ -62,7 +62,7 @@ export class Working extends Scope {
   failure: RecordedError | undefined;
   /** Steps of the graph that have not ended. */
   unsettled: number;
-  /** Ends whose record is not queued: a large output is being kept, or the question about an action in doubt is looked for. */
+  /** Ends whose record is not queued yet: a large output is being stored, or the question about an effect in doubt is being read. */
   unqueuedEnds = 0;
   #startedAny = false;
   readonly #params: WorkingParams;

@@ -44,12 +44,12 @@ import {
 
 const EFFECTS_REACHED = { kind: 'ask', reached: ['effects'] } as const;
 /** Times the rows are read again because of concurrent writes. */
-const MAX_LOOKS = 8;
+const MAX_TRIES = 8;
 
 /** @throws what the store could not do; the effect may be in doubt then */
 export async function act(effectCall: PerformCall): Promise<ActEnd> {
   let { mayHaveRows } = effectCall;
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
       const place = await placeOf({ ...effectCall, mayHaveRows });
       effectCall.note(unsaid(effectCall, place));

@@ -51,7 +51,7 @@ function isSame(row: EffectRecord, bindingCallId: string, { status, responseHash
 }
 
 /** Read again at most this often if others write the row at the same time. */
-const MAX_LOOKS = 5;
+const MAX_TRIES = 5;
 
 async function keepEvidence(
   deps: LedgerDeps,
@@ -59,11 +59,11 @@ async function keepEvidence(
   { responseHash, error, updatedAt }: AnswerChange,
 ): Promise<void> {
   const lateAnswer = { at: updatedAt, responseHash, error };
-  for (let look = 0; ; look += 1) {
+  for (let tries = 0; ; tries += 1) {
     const { record, version } = await current(deps, effectId);
     const change = { lateAnswer, updatedAt };
     const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, version, change));
-    if (kind === 'changed' || look === MAX_LOOKS) {
+    if (kind === 'changed' || tries === MAX_TRIES) {
       deps.log.warn('effect_answered_late', { runId: record.runId, effectId, status: record.status, kind });
       return;
     }

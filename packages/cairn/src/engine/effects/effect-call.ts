@@ -81,7 +81,7 @@ export type ActEnd =
   /** It is not known whether the action took place; another attempt can find out. */
   | { readonly kind: 'doubt'; readonly cause: unknown; readonly settled: readonly EventDraft[] }
   | { readonly kind: 'ask'; readonly ask: Ask }
-  /** Never to be done: something else stands recorded under this key. */
+  /** Never to be done: another request is recorded under this key. */
   | { readonly kind: 'mismatch'; readonly cause: CairnError }
   /** Never to be done: a policy forbids it. */
   | { readonly kind: 'denied'; readonly cause: Fatal }

@@ -9,7 +9,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { LedgerAppended } from './effect-call.ts';
 
-/** Events looked through; that many since its own append are no sign that a run is held by who waits for the answer. */
+/** Events that are read. After more events than this the dispatch has lost the run. */
 const MAX_SINCE = 200;
 
 export interface Proof {

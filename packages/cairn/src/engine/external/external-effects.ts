@@ -1,6 +1,6 @@
 /**
- * `effects.once`: an outside action of any function, by the ledger of the engine (engine/effects) without a run. What a lease and
- * a journal are for a run is here the row itself (ledger.ts).
+ * `effects.once`: an effect of any function, by the ledger of the engine (engine/effects), without a run. The row itself
+ * (ledger.ts) serves as lease and journal.
  *
  * Must not: decide what is done about a row; core/effects does.
  */
@@ -55,7 +55,7 @@ export interface OnceRequest {
 }
 
 /** Pauses between checks of a call that another process makes, ms. */
-const LOOKS: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
+const CHECK_BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /** Rounds in which another process wrote first. */
 const MAX_MOVES = 50;
 /** Time a call has to end after its abort, before its caller is answered without it. */
@@ -134,15 +134,15 @@ export class ExternalEffects {
     const { clock } = this.#deps.ledger;
     let failures = 0;
     let moves = 0;
-    let looks = 0;
+    let checks = 0;
     for (;;) {
       once.signal.throwIfAborted();
       const end = await this.#round(place, failures + 1);
       this.#count(once, end);
       switch (end.kind) {
         case 'under_way':
-          looks += 1;
-          await pause(clock, backoffBoundMs(LOOKS, looks), once.signal);
+          checks += 1;
+          await pause(clock, backoffBoundMs(CHECK_BACKOFF, checks), once.signal);
           break;
         case 'again':
         case 'stopped':
@@ -164,7 +164,7 @@ export class ExternalEffects {
         case 'not_applied':
         case 'doubt': {
           failures += 1;
-          // A doubt that no look can end is a question, unless the call may still act: the next round asks it.
+          // A doubt that no lookup can end is asked about in the next round, unless the call may still act.
           if (end.kind === 'doubt' && !this.#canFindOut(once) && ledger.hasEnded) break;
           const at = this.#retryAt(end, failures);
           if (at === undefined || once.signal.aborted) {

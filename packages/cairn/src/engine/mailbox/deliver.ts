@@ -54,7 +54,7 @@ export async function deliver(
 ): Promise<Delivered> {
   let repeated: boolean | undefined;
   const begun = await changeMailbox(deps, address, (seen) => {
-    // By what stood there at first: later it may be our own, of a write whose answer was lost.
+    // From the first read only: a later one may contain our own write, whose response was lost.
     repeated ??= isKnown(seen, event);
     return accepted(seen, address, { event, now: deps.clock.now() });
   });

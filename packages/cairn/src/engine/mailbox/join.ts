@@ -12,7 +12,7 @@ export interface JoinRequest extends MailboxAddress, WaitRef {
 }
 
 /** Attempts to take a buffered event that another wait holds. The wait is registered in any case. */
-const MAX_LOOKS = 3;
+const MAX_TRIES = 3;
 
 /**
  * Returns the oldest buffered event: it belongs to this wait now, and the run must append its receipt (with `eventId`
@@ -27,11 +27,11 @@ export async function joinMailbox(
 ): Promise<BufferedEvent | undefined> {
   const { tenantId, event, key, runId, waitId, accepts = () => true } = request;
   const address = { tenantId, event, key };
-  for (let look = 1; ; look += 1) {
+  for (let tries = 1; ; tries += 1) {
     const { buffered, held } = await changeMailbox(deps, address, (seen) =>
       joined(seen, address, { runId, waitId, accepts, now: deps.clock.now() }),
     );
-    if (buffered || held.length === 0 || look === MAX_LOOKS) return buffered;
+    if (buffered || held.length === 0 || tries === MAX_TRIES) return buffered;
     for (const eventId of held) await askHolder(deps, address, eventId);
   }
 }

@@ -10,13 +10,13 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 
 /** Times a run is re-read because of concurrent writes; rare for one that waits without its plan. */
-const MAX_LOOKS = 3;
+const MAX_TRIES = 3;
 /** Tasks for one run fall into slots of this length, so that a crowd of events asks for one dispatch. */
 const SLOT_MS = 60_000;
 
-/** Moves `wakeAt` of a run that rests, as often as that of one that is parked. @throws OutcomeUnknown */
+/** Moves `wakeAt` of a waiting run forward, so that the scan finds it as soon as a blocked one. @throws OutcomeUnknown */
 export async function scanSoon({ store, clock }: JournalDeps, runId: string): Promise<void> {
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const loaded = await store.load(runId);
     if (!loaded) return;
     const { state, soft, snapshotVersion: seen } = loaded;
@@ -27,8 +27,8 @@ export async function scanSoon({ store, clock }: JournalDeps, runId: string): Pr
 }
 
 /**
- * Has a dispatch come as well: during a rolling deployment a process that has the version may hold the run, have looked for
- * events before this one was kept, and write its own `wakeAt` when it suspends the run.
+ * Enqueues a dispatch too: during a rolling deployment a process with the version may hold the run, have read the mailbox
+ * before this event was buffered, and write its own `wakeAt` when it suspends the run.
  *
  * @throws OutcomeUnknown
  */

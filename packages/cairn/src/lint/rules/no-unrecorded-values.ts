@@ -48,7 +48,7 @@ export const noUnrecordedValues: Rule.RuleModule = {
   },
   create(context) {
     const { sourceCode } = context;
-    const look = (node: Syntax, instead: string | undefined) => {
+    const reportCall = (node: Syntax, instead: string | undefined) => {
       if (instead === undefined) return;
       const code = flowCodeOf(sourceCode);
       const runner = code.runnerOf(node);
@@ -60,14 +60,14 @@ export const noUnrecordedValues: Rule.RuleModule = {
       CallExpression(node) {
         const origin = originOf(sourceCode, node.callee) ?? '';
         const isClock = origin === 'Date' || origin.startsWith(CLOCK_OF_TEMPORAL);
-        look(node, isClock ? TIME : Object.hasOwn(CALLS, origin) ? CALLS[origin] : undefined);
+        reportCall(node, isClock ? TIME : Object.hasOwn(CALLS, origin) ? CALLS[origin] : undefined);
       },
       NewExpression(node) {
         const isNow = node.arguments.length === 0 && originOf(sourceCode, node.callee) === 'Date';
-        look(node, isNow ? TIME : undefined);
+        reportCall(node, isNow ? TIME : undefined);
       },
       MemberExpression(node) {
-        look(node, ENVIRONMENTS.has(originOf(sourceCode, node) ?? '') ? ENVIRONMENT : undefined);
+        reportCall(node, ENVIRONMENTS.has(originOf(sourceCode, node) ?? '') ? ENVIRONMENT : undefined);
       },
     };
   },

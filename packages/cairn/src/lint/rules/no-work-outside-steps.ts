@@ -119,7 +119,7 @@ function workOfCall(source: SourceCode, code: FlowCode, call: CallSyntax): Synta
   if (callee.type === 'MemberExpression' && OF_PROMISES.has(method)) {
     return otherWork(source, code, callee.object);
   }
-  // Code of the flow as well: what it awaits is checked where it stands.
+  // Code of the flow too: its own awaits are checked.
   const called = functionOf(source, callee);
   if (called && code.isCode(called)) return [];
   const callback = first && functionOf(source, first);

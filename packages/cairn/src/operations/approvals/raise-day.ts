@@ -31,7 +31,7 @@ export async function raiseDay(deps: RaiseDayDeps, wait: Wait, request: DecideRe
   if (!store) throw new Error(`'${wait.id}' asks about the budget of a day, and the installation has none`);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const found = await sendUntilKnown(deps, () => store.read(tenantId, day));
-    // The database was restored to a time before it: the run looks again, and asks again where it must.
+    // The database was restored to a time before the day: the run checks its budget again, and asks again if it must.
     if (!found) return;
     const amounts = amountsOf(found.budget, wait, request);
     const id = `${runId} ${wait.id}`;

@@ -32,8 +32,8 @@ export interface Raised {
   readonly actor: string;
 }
 
-/** Runs that ask a person, the newest, among which those are looked for. */
-const MAX_LOOKED_AT = 100;
+/** Newest runs with an open question that are read. */
+const MAX_READ = 100;
 const AT_ONCE = 10;
 
 interface AskingWait {
@@ -62,7 +62,7 @@ async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Pro
   if (!found) return [];
   const { items } = await store.listRuns(
     { tenantId: run.tenantId, waitsFor: 'awaiting_approval' },
-    { limit: MAX_LOOKED_AT },
+    { limit: MAX_READ },
   );
   const asking = items.flatMap(({ state, waits }) => {
     const asked = waits.first.find((one) => one.purpose === 'budget' && one.day === day);

@@ -9,7 +9,7 @@ import type { ClientDeps, Issued } from './create-client.ts';
 import { newSecret } from './secret.ts';
 
 /** Changes by others, one after the other, that a caller sits out. People make them: more than this is no accident. */
-const MAX_LOOKS = 8;
+const MAX_TRIES = 8;
 /** Secrets accepted beside the newest: a few exchanges in a row, whose answers were lost, do not end the one in use. */
 export const MAX_RETIRED = 4;
 
@@ -26,7 +26,7 @@ export interface Rotation extends ClientChange {
 }
 
 /**
- * A new secret; those before it end after the grace period (an earlier end stands).
+ * A new secret; those before it end after the grace period (an earlier end stays).
  *
  * @throws CairnError NOT_FOUND, FORBIDDEN for a revoked client, UNAVAILABLE (send the same again)
  */
@@ -60,7 +60,7 @@ async function changeClient(
   decide: (current: ApiClient) => ApiClient | undefined,
 ): Promise<ApiClient> {
   const { clientRegistry } = deps;
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const stored = await sendUntilKnown(deps, () => clientRegistry.find(clientId));
     // The same words for another tenant's: nobody learns that it exists.
     if (stored?.client.tenantId !== tenantId) throw new CairnError('NOT_FOUND', 'no such client');

@@ -19,7 +19,7 @@ export interface DiagnosisDeps extends ObserveDeps {
 }
 
 export interface Diagnosis extends Omit<Now, 'findings'> {
-  /** When it was looked, by the clock of the instance, epoch ms. */
+  /** Time of the diagnosis by the clock of the instance, epoch ms. */
   readonly at: number;
   readonly findings: readonly Finding[];
   readonly operations: OperationReader;
@@ -58,7 +58,7 @@ class Shared<T extends { readonly findings: readonly Finding[] }> {
   readonly #clock: { now(): number };
   readonly #ask: () => Promise<T>;
   readonly #ttlMs: number;
-  #known: { readonly look: Promise<TimedResult<T>>; until: number } | undefined;
+  #known: { readonly result: Promise<TimedResult<T>>; until: number } | undefined;
 
   constructor({ clock }: { readonly clock: { now(): number } }, ask: () => Promise<T>, ttlMs: number) {
     this.#clock = clock;
@@ -68,18 +68,18 @@ class Shared<T extends { readonly findings: readonly Finding[] }> {
 
   get(): Promise<TimedResult<T>> {
     const at = this.#clock.now();
-    if (this.#known && at < this.#known.until) return this.#known.look;
-    const look = this.#ask().then((value) => ({ value, at }));
-    const known = { look, until: at + this.#ttlMs };
+    if (this.#known && at < this.#known.until) return this.#known.result;
+    const result = this.#ask().then((value) => ({ value, at }));
+    const known = { result, until: at + this.#ttlMs };
     this.#known = known;
     const forgetSoon = ({ value }: TimedResult<T>) => {
       if (value.findings.some(({ code }) => code === UNSEEN))
         known.until = at + Math.min(this.#ttlMs, FAST_TTL_MS);
     };
     // One that failed is made again by whoever asks next.
-    look.then(forgetSoon, () => {
+    result.then(forgetSoon, () => {
       if (this.#known === known) this.#known = undefined;
     });
-    return look;
+    return result;
   }
 }

@@ -1,4 +1,4 @@
-/** The result that a person reports of a call, stored where its row looks for it. */
+/** The result of a call that a person reports, stored as the ledger stores results. */
 import type { StoredResponse } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Capability } from '../../engine/define/capability.ts';

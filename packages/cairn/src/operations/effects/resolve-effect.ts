@@ -26,7 +26,7 @@ export interface ResolveDeps extends JournalDeps, DriveAfterDeps {
 }
 
 /** Times the row is re-read because of concurrent writes. */
-const MAX_LOOKS = 5;
+const MAX_TRIES = 5;
 
 /**
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RUN_NOT_FOUND, NOT_FOUND, EFFECT_RESOLVED, RUN_INVALID_TRANSITION,
@@ -34,7 +34,7 @@ const MAX_LOOKS = 5;
  */
 export async function resolveEffect(deps: ResolveDeps, request: ResolveRequest): Promise<EffectResolved> {
   assertMakesSense(request);
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const stored = await ownEffect(deps, request);
     try {
       return await resolve(deps, request, stored);

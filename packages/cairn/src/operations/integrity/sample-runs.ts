@@ -1,6 +1,6 @@
 /**
- * Looks, without being asked, whether runs are as they should be: the newest ones of some tenants, and some drawn from all.
- * Logs and counts what is wrong, and writes nothing.
+ * Verifies a sample of runs: the newest ones of some tenants, and random ones of all tenants. Logs and counts problems,
+ * writes nothing.
  *
  * Must not: repair anything; that is for a person to decide.
  */

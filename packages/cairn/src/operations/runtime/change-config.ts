@@ -16,7 +16,7 @@ export interface RuntimeDeps extends SendDeps {
 }
 
 /** Changes by others, one after the other, that a caller sits out. People make them: more than this is no accident. */
-const MAX_LOOKS = 8;
+const MAX_TRIES = 8;
 
 /** The current configuration. @throws CairnError UNAVAILABLE */
 export async function readConfig(deps: SendDeps & Pick<RuntimeDeps, 'config'>): Promise<RuntimeConfig> {
@@ -34,7 +34,7 @@ export async function changeConfig(
   decide: (current: RuntimeConfig) => RuntimeConfig | undefined,
 ): Promise<RuntimeConfig> {
   const { config } = deps;
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const stored = await sendUntilKnown(deps, () => config.read());
     const current = stored?.config ?? NOTHING_SET;
     const next = decide(current);

@@ -2,7 +2,7 @@
  * Enqueues the runs that were held back, once they need not be any more. A kindness, not a duty: whatever it leaves out
  * the scan finds by `wakeAt`, at most five minutes later.
  *
- * Must not: look whether a run was really held: a drive that finds nothing to do costs a read.
+ * Must not: check whether a run was really held, because a drive with nothing to do costs one read.
  */
 import { declaredType } from '../../core/flow/parts.ts';
 import { someAtOnce } from '../../core/some-at-once.ts';

@@ -6,7 +6,7 @@ import type { StoredSchedule } from '../../ports/schedule-store.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 
 /** Times a changing schedule is re-read before the caller has to retry. */
-const MAX_LOOKS = 8;
+const MAX_TRIES = 8;
 /** Form of schedule ids; others are not worth a read. */
 const ID = /^[a-z][a-z0-9_.-]{0,220}$/;
 
@@ -30,7 +30,7 @@ export async function changeSchedule(
   ref: ScheduleRef,
   decide: (current: Schedule) => Schedule | undefined,
 ): Promise<Schedule> {
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { schedule, version } = await ownSchedule(deps, ref);
     const next = decide(schedule);
     if (!next) return schedule;
@@ -51,7 +51,7 @@ export async function removeSchedule(
   assertMay: (current: Schedule) => void,
 ): Promise<void> {
   let { schedule, version } = await ownSchedule(deps, ref);
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     assertMay(schedule);
     const seen = version;
     if ((await sendUntilKnown(deps, () => deps.schedules.remove(ref.id, seen))).kind === 'written') return;

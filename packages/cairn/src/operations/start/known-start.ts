@@ -1,4 +1,4 @@
-/** Answers a repetition of a start from its record, without looking at the run or at what is deployed. */
+/** Answers a repetition of a start from its record, without reading the run or the deployed workflows. */
 import { decideExisting } from '../../core/decisions/idempotency.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';

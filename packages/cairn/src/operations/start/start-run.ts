@@ -22,7 +22,7 @@ import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
 import { judge, type Replace, recordsFor, type StartDecision, type StoredRecords } from './start-records.ts';
 
 /** Times a start re-reads changing records before the caller has to retry. */
-const MAX_LOOKS = 8;
+const MAX_TRIES = 8;
 
 /**
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, PLAN_CHANGED (no run is written), IDEMPOTENCY_KEY_REUSED,
@@ -55,7 +55,7 @@ async function startOnce(world: StartDeps, request: StartRequest): Promise<Start
   if (change) return refusedByPlan(deps, request, draft, change);
   const supersedes = request.lineage?.supersede !== undefined;
   if (payloads.length === 0 && !supersedes) return place(deps, request, draft, {});
-  // A repetition is known before its input is written: that would be many times the cost of looking. And one of a request
+  // A repetition is known before its input is written: that would cost many times more. And one of a request
   // that superseded another run must not be told that this run is superseded.
   const keyed = request.key !== undefined || request.secondaryKey !== undefined;
   const known: StartDecision = keyed ? await judged(deps, request, draft) : { kind: 'again', replace: {} };
@@ -86,7 +86,7 @@ async function place(
   replace: Replace,
 ): Promise<StartOutcome> {
   let records = recordsFor(request, draft, replace);
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     let supersedes: Supersedes | 'done' | undefined;
     try {
       supersedes = await request.lineage?.supersede?.(draft.response.runId);

@@ -19,7 +19,7 @@ import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage } from '../start/request.ts';
 import type { SuccessorDeps, Wanted } from './request.ts';
 
-/** Replays and forks of one lineage: every look into the ledger asks each of them. */
+/** Replays and forks of one lineage: every lookup in the ledger reads each of them. */
 export const MAX_SCOPES = 50;
 
 /** A successor that could be. */

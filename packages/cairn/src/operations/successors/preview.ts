@@ -1,6 +1,6 @@
 /**
- * Says what a successor would do before there is one: which steps it would take over, which it would run and why, and what
- * would become of the outside actions of those. By the same decisions on the same facts as the successor itself.
+ * Previews a successor: which steps it would reuse, which it would run and why, and what it would do about their effects.
+ * Uses the same decisions on the same facts as the successor itself.
  *
  * Must not: write anything.
  */
@@ -33,7 +33,7 @@ export interface SuccessorForecast {
   readonly planVersion: number;
   readonly steps: readonly StepReuse[];
   readonly effects: readonly ForetoldEffect[];
-  /** More outside actions were recorded than are shown. */
+  /** True if more effects were recorded than are shown. */
   readonly effectsCut: boolean;
   /** Unread signals; a successor that carries them reads them. */
   readonly unread: readonly Pick<InboxSignal, 'signalId' | 'name' | 'key' | 'at'>[];

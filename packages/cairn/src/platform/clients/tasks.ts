@@ -52,7 +52,7 @@ export function lazyQueue(options: LazyQueueOptions): TaskQueue & { connect(): P
   };
 }
 
-/** Looks at the queues by a client of its own: an instance that asks seldom enqueues. */
+/** Reads the queues with a client of its own, because an instance that reads them seldom enqueues. */
 export function lazyQueueProbe(
   settings: Pick<Settings, 'project' | 'region' | 'tasksHost' | 'drive' | 'pools'>,
 ): QueueProbe {

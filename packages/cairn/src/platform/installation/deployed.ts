@@ -120,7 +120,7 @@ export function drivesOf(
   const dispatched = (alone: boolean) => async (request: TaskRequest) => {
     const { driveTask } = await backgroundHandlers();
     const outcome = await driveTask(installation, request, { alone, pool });
-    // Neither 429 nor 5xx: those slow the whole queue down, and look like the end of an instance.
+    // Neither 429 nor 5xx: those slow the whole queue down, and count as the end of an instance.
     if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be dispatched now');
   };
   return {
@@ -150,7 +150,7 @@ export function ticksOf({ installation, region }: DeploymentTarget) {
     recoverRuns: every(1, { timeoutSeconds: 120, memory: '512MiB' }, 'recover'),
     /** Starts the runs of schedules that are due. */
     fireSchedules: every(1, { timeoutSeconds: 120 }, 'fireDueSchedules'),
-    /** Looks at some runs each hour, and logs what is wrong with them. Reads only. Memory for one large value at a time. */
+    /** Verifies a sample of runs each hour, and logs problems. Reads only. Needs memory for one large value at a time. */
     checkRuns: every(60, { timeoutSeconds: 300, memory: '1GiB' }, 'checkSample'),
     /** Deletes runs that have been kept long enough. */
     deleteExpired: every(30, { timeoutSeconds: 540 }, 'deleteOldRuns'),

@@ -28,16 +28,16 @@ const MAX_DEPTH = 5;
 export function exportsOf(module: object, wanted: ReadonlySet<unknown>): ReadonlyMap<unknown, string> {
   const found = new Map<unknown, string>();
   const seen = new Set<unknown>();
-  const look = (value: object, path: readonly string[]) => {
+  const visit = (value: object, path: readonly string[]) => {
     if (path.length > MAX_DEPTH || seen.has(value)) return;
     seen.add(value);
     for (const [key, member] of Object.entries(value)) {
       const name = [...path, key];
       if (wanted.has(member) && !found.has(member)) found.set(member, name.join('-'));
-      if (typeof member === 'object' && member !== null) look(member, name);
+      if (typeof member === 'object' && member !== null) visit(member, name);
     }
   };
-  look(module, []);
+  visit(module, []);
   return found;
 }
 
@@ -82,7 +82,7 @@ function groupOf({ target }: RunningFunction, members: readonly string[]): strin
 
 /**
  * The exports of the codebase that this process serves; undefined outside of a function. The module is loaded already, so
- * this is a look into the cache of modules.
+ * this is a lookup in the cache of modules.
  */
 export async function servedModule(): Promise<object | undefined> {
   const {

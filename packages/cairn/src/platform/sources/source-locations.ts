@@ -51,12 +51,12 @@ export class FileSourceLocations implements SourceLocations {
     const key = `${call.file}:${call.line}:${call.column}`;
     const known = this.#places.get(key);
     if (known) return known;
-    const place = this.#looked(call);
+    const place = this.#lookUp(call);
     if (place && this.#places.size < MAX_POSITIONS) this.#places.set(key, place);
     return place;
   }
 
-  #looked({ file: given, line, column }: CodePosition): SourceLine | undefined {
+  #lookUp({ file: given, line, column }: CodePosition): SourceLine | undefined {
     const file = pathOf(given);
     if (file === undefined) return undefined;
     const loaded = this.#loaded(file);

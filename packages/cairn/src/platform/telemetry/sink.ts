@@ -12,9 +12,9 @@ export interface TenantActivity {
 export interface MetricSink extends Metrics, ProblemMetrics, InstallationMetrics {
   /** Spans dropped for lack of room. */
   spansDropped(count: number): void;
-  /** Exported once with the next export: an old count would look current. */
+  /** Exported once, with the next export, because an old count would seem current. */
   active(activity: readonly TenantActivity[]): void;
-  /** Sends everything as it stands. Totals, not differences: what one export lost the next one brings. @throws Error */
+  /** Sends all current totals. Totals, not differences, so that the next export makes up for a lost one. @throws Error */
   send(): Promise<void>;
 }
 

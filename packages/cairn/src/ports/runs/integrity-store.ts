@@ -51,10 +51,10 @@ export interface RunReader {
 
 export interface IntegrityReader {
   /**
-   * All that `look` reads is as of one moment, so that a run that moves meanwhile is not taken for a damaged one. May call
+   * All that `work` reads is as of one moment, so that a run that moves meanwhile is not taken for a damaged one. May call
    * it again; has about a minute. @throws OutcomeUnknown
    */
-  atOneMoment<T>(runId: string, look: (reader: RunReader) => Promise<T>): Promise<T>;
+  atOneMoment<T>(runId: string, work: (reader: RunReader) => Promise<T>): Promise<T>;
 }
 
 /** Sample of runs for unrequested checks. Reads only their ids; lists snapshots (J7). */

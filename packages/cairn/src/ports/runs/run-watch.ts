@@ -1,6 +1,6 @@
 /**
- * Word of new events of a run, soon after they are committed. A watch may repeat and skip: it says where to look, the
- * journal says what there is.
+ * Notifies of new events of a run soon after they are committed. A watch may repeat or skip a notification; the journal is
+ * authoritative.
  */
 import type { RunEvent, StopKind } from '../../core/run/events.ts';
 import type { RunStatus } from '../../core/run/status.ts';

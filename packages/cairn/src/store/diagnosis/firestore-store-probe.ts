@@ -14,7 +14,7 @@ import { type IndexProbe, indexProbes } from './index-probes.ts';
 
 const RECORD_STATUSES = ['processing', 'completed', 'failed'];
 /** Event mailboxes probed, wherever they are: there is no index over their expiry. */
-const MAILBOXES_LOOKED_AT = 20;
+const MAILBOXES_READ = 20;
 const CONCURRENT_PROBES = 8;
 
 export interface StoreLookOptions {
@@ -107,9 +107,9 @@ export class FirestoreStoreProbe implements StoreProbe {
   async #oldestMailbox(before: number): Promise<number | undefined> {
     const what = 'sample of mailbox';
     const ordered = this.#paths.allMailboxes().orderBy(FieldPath.documentId()).select('expiresAt');
-    const after = ordered.startAt(this.#somewhere()).limit(MAILBOXES_LOOKED_AT);
+    const after = ordered.startAt(this.#somewhere()).limit(MAILBOXES_READ);
     const found = await call(what, () => after.get());
-    const rest = MAILBOXES_LOOKED_AT - found.size;
+    const rest = MAILBOXES_READ - found.size;
     if (rest === 0) return oldestIn(found, before);
     const first = await call(what, () => ordered.limit(rest).get());
     const times = [oldestIn(found, before), oldestIn(first, before)].filter((at) => at !== undefined);

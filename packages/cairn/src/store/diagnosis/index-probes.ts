@@ -129,7 +129,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     ofErasures(['scope', '-requestedAt'], 'lists of the erasures of all tenants', () =>
       erasures.list(undefined, ONE),
     ),
-    // Each looks before it deletes, and nobody has anything to delete.
+    // Each queries before it deletes, and finds nothing of this tenant.
     ofRecords(['runId'], 'the erasure of runs', () => erasures.deleteRecordsOfRun(NOBODY, 1)),
     ofRecords(['tenantId'], 'the erasure of tenants', () => erasures.deleteRecords(tenantId, 1)),
     ofMailboxes(['tenantId'], 'the erasure of tenants', () => erasures.deleteWaits(tenantId, 1)),

@@ -58,9 +58,9 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
     this.#pages = new RunPages(db, this.#paths);
   }
 
-  atOneMoment<T>(runId: string, look: (reader: RunReader) => Promise<T>): Promise<T> {
+  atOneMoment<T>(runId: string, work: (reader: RunReader) => Promise<T>): Promise<T> {
     return call(`check of run ${runId}`, () =>
-      this.#db.runTransaction((transaction) => look(this.#reader(runId, transaction)), { readOnly: true }),
+      this.#db.runTransaction((transaction) => work(this.#reader(runId, transaction)), { readOnly: true }),
     );
   }
 

@@ -70,7 +70,7 @@ export class RunLists {
   async dueByIndex(now: number, limit: number, after?: DuePlace): Promise<readonly QueryDocumentSnapshot[]> {
     return shardedPage({
       what: 'scan of due runs',
-      // Each tick looks anew: another instance may have written runs of more shards meanwhile.
+      // Read at each tick, because another instance may have written runs of more shards.
       shards: await (after ? this.#shards.live() : this.#shards.read()),
       documents: this.#paths.runs().where('wakeAt', '<=', Timestamp.fromMillis(now)),
       by: 'wakeAt',

@@ -1,6 +1,6 @@
 /**
- * Finds what is due while the index for it is being built, which takes minutes after a first deployment: runs whose tasks were lost
- * would stand until then.
+ * Finds due runs while their index is being built, which takes minutes after a first deployment. Without it, runs whose
+ * tasks were lost would wait until then.
  */
 import {
   type CollectionReference,

@@ -38,7 +38,7 @@ export class FirestoreRunWatch implements RunWatch {
     const listen = (after: number) => {
       const wanted = (after > 0 ? ordered.startAfter(seqId(after)) : ordered).limit(this.#window);
       listener.listen(
-        (look, fail) => wanted.onSnapshot(look, fail),
+        (onSnapshot, fail) => wanted.onSnapshot(onSnapshot, fail),
         (snapshot) => {
           observer.onEvents(addedEvents(snapshot, runId));
           const last = snapshot.docs.at(-1);
@@ -96,11 +96,11 @@ export class FirestoreRunWatch implements RunWatch {
 
   #watchRun(
     runId: string,
-    look: (snapshot: DocumentSnapshot) => void,
+    onSnapshot: (snapshot: DocumentSnapshot) => void,
     observer: Pick<EndObserver, 'onError'>,
   ): () => void {
     const listener = new Listener<DocumentSnapshot>(observer);
-    listener.listen((next, fail) => this.#paths.run(runId).onSnapshot(next, fail), look);
+    listener.listen((next, fail) => this.#paths.run(runId).onSnapshot(next, fail), onSnapshot);
     return listener.end;
   }
 }
@@ -122,13 +122,13 @@ class Listener<Snapshot> {
   /** In the place of the listener before. */
   listen(
     subscribe: (next: (snapshot: Snapshot) => void, fail: (error: unknown) => void) => () => void,
-    look: (snapshot: Snapshot) => void,
+    onSnapshot: (snapshot: Snapshot) => void,
   ): void {
     this.#stop();
     this.#stop = subscribe((snapshot) => {
       if (this.#isOver) return;
       try {
-        look(snapshot);
+        onSnapshot(snapshot);
       } catch (error) {
         this.#fail(error);
       }

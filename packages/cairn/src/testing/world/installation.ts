@@ -53,7 +53,7 @@ export interface InstallationOptions {
   readonly callPolicy?: CallPolicy | undefined;
   /** Limits of what each tenant spends a day; absent: there are none. */
   readonly budgets?: BudgetOptions | undefined;
-  /** Knows the source of the workflows; absent: where the code of flows stands is not recorded. */
+  /** Knows the source of the workflows; absent: the location of a flow's code is not recorded. */
   readonly sources?: SourceLocations | undefined;
   /** Made once the clock is there, since lines carry its time. */
   readonly logTo: (clock: VirtualClock) => Log;

@@ -1,4 +1,4 @@
-/** A clock that stands still until a test moves it. Owns the timers of a pretended installation; knows no real time. */
+/** A clock that only a test advances, with the timers of a simulated installation. */
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
 
 interface Timer {

@@ -35,7 +35,7 @@ export interface TickReport {
   readonly isCut: boolean;
 }
 
-/** @throws what looking for due schedules threw */
+/** @throws the error of the query for due schedules */
 export async function tick(deps: TickDeps, pageSize = TICK_PAGE): Promise<TickReport> {
   for (const declared of declaredSchedules(deps.registry)) {
     await guarded(deps, declared.id, () => keepDeclared(deps, deps.declaredTenant, declared));

@@ -5,7 +5,7 @@ const PAIR = /^([A-Z0-9]{1,64})=([\w.-]{1,100})$/;
 /**
  * The mapping in the parameter: `TEAM=tenant`, several separated by commas. Empty: no team is connected.
  *
- * @throws Error naming what is no such pair, or the team that stands twice
+ * @throws Error that names the invalid pair, or the duplicate team
  */
 export function tenantsIn(parameter: string): ReadonlyMap<string, string> {
   const tenants = new Map<string, string>();

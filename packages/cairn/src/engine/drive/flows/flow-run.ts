@@ -184,7 +184,7 @@ export class FlowRun implements RunningFlow {
       const name = operation.isItem ? String(operation.name) : this.#names.next(operation.name);
       const { request, step } = operation.make();
       this.#assertRoom(name);
-      // An operation that has ended has said where the code stood.
+      // The location of an ended operation is recorded.
       const at = this.#stateOf({ name })?.phase === 'done' ? {} : locationOf(operation, this.#sources);
       const unit: Unit = {
         step: this.#observed(step, name),

@@ -20,7 +20,7 @@ interface LoopStartParams {
   readonly turnsOfARun: number;
 }
 
-/** Turns and parts follow one another, so the last one that completed stands for all before. */
+/** Turns and parts run one after the other, so the last completed one implies those before. */
 export async function loopStart(
   operations: readonly KnownOperation[],
   { names, ends, loop, turnsOfARun }: LoopStartParams,

@@ -43,7 +43,7 @@ export interface FlowParts {
   readonly ask: (operation: Operation) => Promise<unknown>;
   /** The name with the number that it gets next. */
   readonly numbered: (name: unknown) => string;
-  /** False: nobody wants to know where the code stands. */
+  /** False: the location of the call is not recorded. */
   readonly isLocated: boolean;
 }
 

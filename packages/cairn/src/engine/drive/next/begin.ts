@@ -21,8 +21,8 @@ import type { Working } from '../working.ts';
 import { end, endIfDecided } from './settle.ts';
 
 /**
- * Takes up what an earlier dispatch left waiting, as it stood when this one began: what others have ended since then is
- * to be adopted like everything else. Items are taken up with their set.
+ * Resumes the waits that an earlier dispatch left, from the state at the begin of this dispatch. Waits that have ended since
+ * then are adopted later, like all changes of others. Items are resumed with their map step.
  */
 export function resume(working: Working): void {
   const { before, workflow } = working;

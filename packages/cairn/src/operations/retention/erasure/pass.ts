@@ -16,7 +16,7 @@ import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
 
 type Count = { -readonly [K in keyof Gone]: number };
 
-/** The erasure as it stands after the pass. @throws what the store throws; what was done until then is not lost */
+/** Returns the erasure after the pass. @throws what the store throws; earlier deletions of the pass are kept */
 export async function pass(deps: ErasingDeps, erasure: Erasure, budget: Budget): Promise<Erasure> {
   const gone: Count = { ...NOTHING_GONE };
   const own = { ...deps, retention: counting(deps.retention, gone), retentionOf: () => 0 };

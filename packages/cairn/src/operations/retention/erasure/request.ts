@@ -129,7 +129,7 @@ async function begin(
     await erasures.write(after, stored.version);
     return after;
   } catch (error) {
-    // It stands, and the next tick continues with it.
+    // The erasure is stored, and the next tick continues it.
     log.warn('erasure_left_to_tick', { erasureId: erasure.id, error });
     return stored.erasure;
   }

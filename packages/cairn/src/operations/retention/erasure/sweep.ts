@@ -14,7 +14,7 @@ export interface ErasureReport {
   readonly failed: number;
 }
 
-/** @throws what looking for open erasures throws */
+/** @throws the error of the query for open erasures */
 export async function sweepErasures(deps: ErasingDeps, budget: Budget): Promise<ErasureReport> {
   const { erasures, log } = deps;
   const report = { open: 0, done: 0, failed: 0 };
