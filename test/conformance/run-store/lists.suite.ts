@@ -6,6 +6,7 @@ import { checkpointOf } from '../../../packages/cairn/src/core/run/records.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { listedState } from '../../../packages/cairn/src/core/search/listed.ts';
 import { matchOf } from '../../../packages/cairn/src/core/search/match.ts';
+import { entriesFor, INDEXED } from '../../../packages/cairn/src/core/search/match-index.ts';
 import type { Page, PageRequest, RunFilter, RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import { opened, questionOf, waitOf } from '../../core/run/journal-drafts.ts';
 import type { Stores } from '../support/harness.ts';
@@ -40,8 +41,8 @@ export function listClaims(current: () => Stores): void {
   }
 
   describe('the list of runs', () => {
-    const list = (filter: Omit<RunFilter, 'tenantId'>, tenantId = 'acme') =>
-      all((page) => runs.listRuns({ tenantId, ...filter }, page), 2).then((found) =>
+    const list = (filter: Omit<RunFilter, 'tenantId'>, tenantId = 'acme', limit = 2) =>
+      all((page) => runs.listRuns({ tenantId, ...filter }, page), limit).then((found) =>
         found.map(({ state }) => state.id),
       );
 
@@ -100,6 +101,49 @@ export function listClaims(current: () => Stores): void {
       expect(await list({ match: matchOf('ada') })).toEqual(['run_new']);
       expect(await list({ match: matchOf('run_small_7*'), createdFrom: T0 })).toEqual(['run_small_7']);
       expect(await list({ match, topLevel: true, status: 'completed' })).toEqual([]);
+    });
+
+    test('by the index of matches has exactly those that reading all of them finds, in pages, with other filters', async () => {
+      const values = [
+        -250,
+        -0.5,
+        0,
+        0.01,
+        1,
+        99,
+        99.99,
+        100,
+        100.01,
+        101,
+        4_095,
+        1e6,
+        1e6 + 1,
+        1.7e12,
+        1e300,
+      ];
+      for (const [i, value] of values.entries())
+        await start(`run_${i}`, T0 + i, {
+          tags: [`amount:${value}`, `other:${-value}`, 'customer:100'],
+          type: i % 2 === 0 ? 'deploy' : 'echo',
+        });
+      await start('run_none', T0 + 100, { tags: ['amount:many'] });
+      await start('run_foreign', T0 + 100, { tenantId: 'other', tags: ['amount:1000'] });
+      const few = { status: ['pending', 'running', 'awaiting_approval'], type: 'deploy' } as const;
+      for (const value of [-0.5, 0, 99.99, 100, 4_095, 1e6, 1.7e12])
+        for (const text of [`amount>${value}`, `amount<=${value}`]) {
+          const match = matchOf(text);
+          const expected = await list({ match }, 'acme', 9);
+          expect(await list({ match, among: entriesFor(match, 30) ?? [] }, 'acme', 9)).toEqual(expected);
+          const some = await list({ match, ...few });
+          expect(await list({ match, ...few, among: entriesFor(match, 7) ?? [] })).toEqual(some);
+        }
+      const among = entriesFor(matchOf('amount>=1000000'), 30) ?? [];
+      expect(await list({ among })).toEqual(['run_14', 'run_13', 'run_12', 'run_11']);
+      expect(await list({ among, createdFrom: T0 + 12, createdBefore: T0 + 14 })).toEqual([
+        'run_13',
+        'run_12',
+      ]);
+      expect(await list({ among: [INDEXED] }, 'other')).toEqual(['run_foreign']);
     });
 
     test('by status has runs that would have it if only their waits were left, until those end', async () => {

@@ -15,7 +15,7 @@ import { SCHEMA_VERSION } from '../../../packages/cairn/src/core/run/events.ts';
 import { askingSince } from '../../../packages/cairn/src/core/run/open-questions.ts';
 import type { Checkpoint } from '../../../packages/cairn/src/core/run/records.ts';
 import { wakeAt } from '../../../packages/cairn/src/core/run/wake.ts';
-import { foundBy } from '../../../packages/cairn/src/core/search/found-by.ts';
+import { indexedNames } from '../../../packages/cairn/src/core/search/match-index.ts';
 import {
   freeze,
   type MemoryDatabase,
@@ -72,7 +72,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     run.soft = freeze(snapshot.soft);
     run.wakeAt = wakeAt(snapshot.state, snapshot.soft);
     run.askingSince = askingSince(snapshot.state);
-    run.foundBy = foundBy(snapshot.state);
+    run.foundBy = indexedNames(snapshot.state);
     run.version = this.#db.nextVersion();
     this.#db.orphans.delete(runId);
     this.#db.runs.set(runId, run);

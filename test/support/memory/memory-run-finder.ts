@@ -3,7 +3,7 @@ import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { placeIn } from '../../../packages/cairn/src/core/search/order.ts';
 import { listedRun } from '../../../packages/cairn/src/memory/listed-run.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { matches } from '../../../packages/cairn/src/memory/memory-run-store.ts';
+import { isAmong, matches } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import { ascending, descending, pageOf } from '../../../packages/cairn/src/memory/paging.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { IndexedOrder, RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
@@ -45,7 +45,9 @@ export class MemoryRunFinder implements RunFinder {
   }
 
   async count(filter: RunFilter, most: number): Promise<number> {
-    const matching = [...this.#db.runs.values()].filter(({ snapshot }) => matches(snapshot, filter));
+    const matching = [...this.#db.runs.values()].filter(
+      (run) => isAmong(run, filter) && matches(run.snapshot, filter),
+    );
     return Math.min(matching.length, most);
   }
 

@@ -2,6 +2,7 @@
  * State that an instance keeps between requests: responses shared by several callers, and queues of waiting requests.
  */
 import { Diagnostician } from '../operations/diagnosis/diagnose.ts';
+import { IndexedRuns } from '../operations/search/indexed-runs.ts';
 import { CountedRuns } from '../operations/search/run-counts.ts';
 import type { ApiDeps } from './deps.ts';
 import { ApiDocument } from './routes/installation/api-document.ts';
@@ -27,6 +28,7 @@ export interface Instance {
   readonly document: ApiDocument;
   readonly activeRuns: ActiveRunCounts;
   readonly runCounts: CountedRuns;
+  readonly indexedRuns: IndexedRuns;
   readonly diagnostician: Diagnostician;
 }
 
@@ -41,6 +43,7 @@ export function newInstance(deps: ApiDeps): Instance {
     document: new ApiDocument(version),
     activeRuns: new ActiveRunCounts(deps),
     runCounts: new CountedRuns(finder, clock),
+    indexedRuns: new IndexedRuns(finder, clock),
     diagnostician: new Diagnostician({
       ...diagnosis,
       statistics,

@@ -19,7 +19,7 @@ import { fold } from '../core/run/reduce/index.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
 import { DRIVEN_STATUSES } from '../core/run/status.ts';
 import { wakeAt } from '../core/run/wake.ts';
-import { foundBy } from '../core/search/found-by.ts';
+import { storedNames } from '../core/search/match-index.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
@@ -72,7 +72,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
       soft: freeze({ ...soft }),
       wakeAt: wakeAt(state),
       askingSince: askingSince(state),
-      foundBy: foundBy(state),
+      foundBy: storedNames(state),
       version,
       events: events.map(freeze),
       checkpoints: new Map(checkpoints.map((checkpoint) => [checkpoint.seq, freeze(checkpoint)])),
@@ -200,7 +200,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
 
   async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
     const runs = [...this.#db.runs.values()]
-      .filter(({ snapshot }) => matches(snapshot, filter))
+      .filter((run) => isAmong(run, filter) && matches(run.snapshot, filter))
       .map(listedRun);
     const listed = pageOf(runs, page, {
       list: 'runs',
@@ -288,6 +288,11 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
 /** Returns true if a list with this filter includes the run. */
 export function matches(run: RunState, filter: RunFilter): boolean {
   return isInList({ state: run, waitsFor: waitsFor(run) }, filter);
+}
+
+/** Returns true if an index finds the run by one of the entries, or none are asked for. */
+export function isAmong({ foundBy }: Pick<RunDocuments, 'foundBy'>, { among }: RunFilter): boolean {
+  return among === undefined || among.some((entry) => foundBy.includes(entry));
 }
 
 /** The value, unless a newer version of this software wrote it. */

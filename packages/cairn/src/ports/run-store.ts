@@ -202,6 +202,8 @@ export interface RunFilter {
   readonly topLevel?: true;
   /** Only runs that match. For lists by pages only, as `topLevel`. */
   readonly match?: RunMatch;
+  /** Only runs that are stored with one of these entries (core/search/match-index.ts). For lists by pages and counts, without `tag`. */
+  readonly among?: readonly string[];
 }
 
 /**

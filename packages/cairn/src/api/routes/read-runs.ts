@@ -10,9 +10,11 @@ import { cut } from '../../core/run/records.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { canonicalStatus, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { matchOf } from '../../core/search/match.ts';
+import { INDEXED } from '../../core/search/match-index.ts';
 import { RUN_ORDERS, type RunOrder } from '../../core/search/order.ts';
 import { deployedFor } from '../../engine/deployed.ts';
 import { located } from '../../engine/stored-text.ts';
+import { byIndex, matchingRuns } from '../../operations/search/matching-runs.ts';
 import { sortedRuns } from '../../operations/search/sorted-runs.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
@@ -41,6 +43,7 @@ type RunFilterName =
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
 export const listRuns: ReadHandler<'GET', '/v1/runs'> = async ({
   deps: { start, finder, registry },
+  instance: { indexedRuns },
   caller,
   query,
 }) => {
@@ -54,8 +57,8 @@ export const listRuns: ReadHandler<'GET', '/v1/runs'> = async ({
   const order = orderOf(sort);
   const asked = pageRequest(query);
   const page: Page<ListedRun> = order
-    ? await sortedRuns({ ...start, finder }, filter, { ...asked, order })
-    : await start.store.listRuns(filter, asked);
+    ? await sortedRuns({ ...start, finder }, await byIndex({ indexedRuns }, filter), { ...asked, order })
+    : await matchingRuns({ store: start.store, indexedRuns }, filter, asked);
   const now = start.clock.now();
   return pageAnswer(page, (run) => ({
     ...runSummary(run, vocabulary),
@@ -142,6 +145,8 @@ export function runFilter(
   query: { readonly [Name in RunFilterName]?: string | undefined },
 ): { readonly filter: RunFilter; readonly vocabulary: Vocabulary } {
   const { status, waitsFor, type, repoId, threadId, tag, since, until } = query;
+  if (tag?.startsWith(INDEXED))
+    throw new CairnError('INVALID_INPUT', 'tag: no tag begins so', { field: 'tag' });
   const vocabulary = vocabularyOf(optional('vocabulary', query.vocabulary));
   const named = {
     waitsFor: waitsFor === undefined ? undefined : waitingWord(waitsFor),

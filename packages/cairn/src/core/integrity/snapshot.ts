@@ -9,8 +9,8 @@ import { askingSince, endedInDoubt } from '../run/open-questions.ts';
 import type { RunState } from '../run/state.ts';
 import { isRunStatus, isTerminal } from '../run/status.ts';
 import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.ts';
-import { foundBy } from '../search/found-by.ts';
 import { storedListing } from '../search/listing.ts';
+import { areStoredNames } from '../search/match-index.ts';
 import { type BareProblem, compare, type DocumentKind } from './compare.ts';
 import { differing } from './differing.ts';
 import type { FoundSnapshot, PageFact, RunFacts } from './facts.ts';
@@ -125,13 +125,11 @@ function derivedFaults(
   const asking = askingSince(atSnapshot);
   // Removed from an ended run once the ledger knows the outcome of all its effects.
   const isAnswered = asks === undefined && endedInDoubt(atSnapshot) && isAllKnown(facts.effects, atSnapshot);
-  // Stored names may be anything, including names chosen by callers, so the evidence has neither.
-  const wanted = foundBy(atSnapshot);
-  const isFound = Array.isArray(names) && names.length === wanted.length;
   return [
     ...when(due !== undefined && !(wakes !== undefined && wakes <= latest), 'WAKE_LATE', times(due, wakes)),
     ...when(asks !== asking && !isAnswered, 'INBOX_WRONG', times(asking, asks)),
-    ...when(!(isFound && wanted.every((name, at) => names[at] === name)), 'SEARCH_WRONG'),
+    // Stored names may be anything, including names chosen by callers, so there is no evidence.
+    ...when(!areStoredNames(names, atSnapshot), 'SEARCH_WRONG'),
     ...when(!isListing(listed, atSnapshot), 'SNAPSHOT_DIFFERENT', { members: ['listed'] }),
     // Absent from a snapshot that an earlier version wrote: lists find the run by its status alone.
     ...when(waits !== undefined && waits !== waitsFor(atSnapshot), 'SNAPSHOT_DIFFERENT', {

@@ -1,14 +1,13 @@
 /**
  * Matches runs by a comparison of a tag (`amount>100`) or by the beginning of a name: its id, a key, its thread, a tag or the value
- * of one. No index serves these; who lists with them reads runs and passes over the others. Pure.
+ * of one. An index (match-index.ts) finds runs that may match; who lists with it passes over the others. Pure.
  */
 import { CairnError } from '../errors.ts';
 import { foundBy, MAX_NAME_CHARS, type Named } from './found-by.ts';
-
-type ComparisonSign = '>' | '>=' | '<' | '<=';
+import type { Comparing } from './number-code.ts';
 
 export type RunMatch =
-  | { readonly kind: 'comparison'; readonly tag: string; readonly is: ComparisonSign; readonly than: string }
+  | { readonly kind: 'comparison'; readonly tag: string; readonly is: Comparing; readonly than: string }
   /** In lower case. */
   | { readonly kind: 'beginning'; readonly text: string };
 
@@ -20,7 +19,7 @@ export function matchOf(given: string): RunMatch {
   const text = given.trim();
   const [, tag, is, than = ''] = COMPARISON.exec(text) ?? [];
   if (tag !== undefined && than === '') throw refusal(`'${tag} ${is}' compares with nothing`);
-  if (tag !== undefined) return { kind: 'comparison', tag, is: is as ComparisonSign, than };
+  if (tag !== undefined) return { kind: 'comparison', tag, is: is as Comparing, than };
   const beginning = text.replace(/\*+$/, '').toLowerCase();
   if (beginning === '') throw refusal('it is empty');
   if (beginning.includes('*')) throw refusal("'*' is only allowed at the end");
@@ -55,7 +54,8 @@ function holds(value: string, { is, than }: Extract<RunMatch, { readonly kind: '
   }
 }
 
-function numberIn(text: string): number | undefined {
+/** Undefined: the value of a tag is no number. */
+export function numberIn(text: string): number | undefined {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(number) ? number : undefined;
 }

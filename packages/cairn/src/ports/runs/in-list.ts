@@ -3,12 +3,22 @@ import { foundBy } from '../../core/search/found-by.ts';
 import { isMatch } from '../../core/search/match.ts';
 import type { ListedRun, RunFilter } from '../run-store.ts';
 
-/** True if a list with this filter includes the run, whose tags are short enough to be found by. */
+/** True if a list with this filter includes the run, whose tags are short enough to be found by. Without `among`, which the document tells. */
 export function isInList(
   { state: run, waitsFor: waiting }: Pick<ListedRun, 'state' | 'waitsFor'>,
   filter: RunFilter,
 ): boolean {
-  const { status, waitsFor, tag, createdFrom = 0, createdBefore, topLevel, match, ...named } = filter;
+  const {
+    status,
+    waitsFor,
+    tag,
+    createdFrom = 0,
+    createdBefore,
+    topLevel,
+    match,
+    among: _,
+    ...named
+  } = filter;
   if (topLevel && run.parent !== undefined) return false;
   if (match && !isMatch(run, match)) return false;
   if (run.createdAt < createdFrom) return false;

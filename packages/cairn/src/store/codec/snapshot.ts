@@ -21,7 +21,6 @@ import { askingSince } from '../../core/run/open-questions.ts';
 import type { Lease, RunState, SoftState, Suspicion } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
-import { foundBy } from '../../core/search/found-by.ts';
 import { listedSoft, listedState, NOT_LISTED } from '../../core/search/listed.ts';
 import {
   type ListedWaits,
@@ -29,6 +28,7 @@ import {
   type StoredListing,
   storedListing,
 } from '../../core/search/listing.ts';
+import { indexedNames, storedNames } from '../../core/search/match-index.ts';
 import type { ListedRun, SnapshotTouch } from '../../ports/run-store.ts';
 import { pagesOf } from '../pages/spill.ts';
 import {
@@ -219,7 +219,7 @@ export function encodeNewSnapshot(state: RunState, begun?: SoftState): Members {
     ...changing.encode(state),
     ...(at === undefined ? {} : { wakeAt: Timestamp.fromMillis(at) }),
     ...(since === undefined ? {} : { askingSince: Timestamp.fromMillis(since) }),
-    foundBy: foundBy(state),
+    foundBy: storedNames(state),
     ...encodeListing(state),
   };
 }
@@ -276,7 +276,7 @@ export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoft
   for (const name of [...fixed.names, ...changing.names]) update[name] = members[name] ?? FieldValue.delete();
   update.wakeAt = timeOrDelete(wakeAt(state, known));
   update.askingSince = timeOrDelete(askingSince(state));
-  update.foundBy = foundBy(state);
+  update.foundBy = indexedNames(state);
   Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(state));
   // Nobody knows whether lines were kept, and their deletion relies on what is said of them here.
   if (isSoftDamaged) update.soft = softCodec.encode({ ...known, logs: known.logs ?? NO_LOGS });

@@ -172,12 +172,13 @@ export function positionAt(at: unknown, id: string): Position | undefined {
 /** The runs that match, the newest first. */
 export function matchingRuns(paths: Paths, filter: RunFilter): Query {
   let runs: Query = paths.runs();
-  const { status, tag, createdFrom, createdBefore, topLevel: _, match: __, ...named } = filter;
+  const { status, tag, among, createdFrom, createdBefore, topLevel: _, match: __, ...named } = filter;
   for (const [name, value] of Object.entries(named)) {
     if (Array.isArray(value)) runs = runs.where(name, 'in', value);
     else if (value !== undefined) runs = runs.where(name, '==', value);
   }
   if (tag !== undefined) runs = runs.where('foundBy', 'array-contains', tag);
+  if (among !== undefined) runs = runs.where('foundBy', 'array-contains-any', among);
   if (status !== undefined) runs = runs.where(ofStatus([status].flat()));
   if (createdFrom !== undefined) runs = runs.where('createdAt', '>=', Timestamp.fromMillis(createdFrom));
   if (createdBefore !== undefined) runs = runs.where('createdAt', '<', Timestamp.fromMillis(createdBefore));

@@ -243,10 +243,15 @@ export class Planner {
   }
 }
 
-/** The one that fixes most fields reads least. */
+/** The one that fixes most fields reads least; of several the one of an array, since a document has few of the values that there are. */
 function widest(matches: readonly CompositeMatch[]): CompositeMatch | undefined {
   return matches.reduce<CompositeMatch | undefined>(
-    (best, match) => (best && best.fixed >= match.fixed ? best : match),
+    (best, match) => (best && breadth(best) >= breadth(match) ? best : match),
     undefined,
   );
+}
+
+function breadth({ index, fixed }: CompositeMatch): number {
+  const hasArray = index.fields.slice(0, fixed).some(({ kind }) => kind === 'contains');
+  return fixed + (hasArray ? 1 / 2 : 0);
 }

@@ -1,0 +1,118 @@
+/**
+ * Pages of runs that match, the newest first: by the index of matches, and before the time from which runs have entries by reading the runs
+ * that the other filters find.
+ */
+import { optional } from '../../core/optional.ts';
+import { WAITS_FOR } from '../../core/run/now/waits-for.ts';
+import type { RunStatus } from '../../core/run/status.ts';
+import { entriesFor, MOST_COMBINATIONS } from '../../core/search/match-index.ts';
+import { PageRoom } from '../../core/search/page.ts';
+import { decodeCursor, encodeCursor, type Position } from '../../ports/cursor.ts';
+import type { ListedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
+import type { IndexedRuns } from './indexed-runs.ts';
+
+export interface MatchingDeps {
+  readonly store: Pick<RunStore, 'listRuns'>;
+  readonly indexedRuns: Pick<IndexedRuns, 'since'>;
+}
+
+/** Sorts behind every character of an id. */
+const LAST_ID = '~';
+
+/** Also without `match`. A page can be short, or empty, while there is a next. */
+export async function matchingRuns(
+  { store, indexedRuns }: MatchingDeps,
+  filter: RunFilter,
+  page: PageRequest,
+): Promise<Page<ListedRun>> {
+  const filters = indexedFilters(filter);
+  if (!filters) return store.listRuns(filter, page);
+  const { tenantId, createdFrom = 0, createdBefore = Number.POSITIVE_INFINITY } = filter;
+  const since = await indexedRuns.since(tenantId);
+  if (since === Number.POSITIVE_INFINITY) return store.listRuns(filter, page);
+  const hasEarlier = createdFrom < Math.min(since, createdBefore);
+  const earlier = { ...filter, createdBefore: Math.min(since, createdBefore) };
+  const isEarlier = page.cursor !== undefined && isBefore(page.cursor, since);
+  if (hasEarlier && (isEarlier || createdBefore <= since)) return store.listRuns(earlier, page);
+  const from = since > 0 ? { createdFrom: Math.max(createdFrom, since) } : {};
+  const found = await Promise.all(filters.map((one) => store.listRuns({ ...one, ...from }, page)));
+  const indexed = newestOf(found, page.limit);
+  if (!hasEarlier || indexed.next !== undefined) return indexed;
+  const { items, unreadable = [] } = indexed;
+  const limit = page.limit - items.length - unreadable.length;
+  if (limit <= 0) return { ...indexed, next: encodeCursor('runs', [since, LAST_ID]) };
+  const { next, ...rest } = await store.listRuns(earlier, { limit });
+  return pageOf([...items, ...rest.items], [...unreadable, ...(rest.unreadable ?? [])], next);
+}
+
+/** The same filter, by the index if one query of it finds all runs that match. */
+export async function byIndex(
+  { indexedRuns }: Pick<MatchingDeps, 'indexedRuns'>,
+  filter: RunFilter,
+): Promise<RunFilter> {
+  const [only, ...others] = indexedFilters(filter) ?? [];
+  if (!only || others.length > 0) return filter;
+  return (await indexedRuns.since(filter.tenantId)) === 0 ? only : filter;
+}
+
+/**
+ * Filters by entries of the index, which together find what the given one does: a query combines its entries with each status. Undefined: no
+ * index finds the runs. A tag is exact and a query has one of both, so the runs of the tag are read.
+ */
+function indexedFilters(filter: RunFilter): readonly RunFilter[] | undefined {
+  const { match, tag, status, stopKind = [] } = filter;
+  if (!match || tag !== undefined) return undefined;
+  const room = Math.floor(MOST_COMBINATIONS / Math.max(1, stopKind.length));
+  const among = entriesFor(match, status === undefined ? room : Math.floor(room / 2));
+  if (!among) return undefined;
+  if (status === undefined) return [{ ...filter, among }];
+  const most = Math.floor(room / among.length);
+  const groups: RunStatus[][] = [];
+  let taken = most;
+  for (const one of [status].flat()) {
+    // A run is also found by the status that it would have by its waits.
+    const words = WAITS_FOR.some((word) => word === one) ? 2 : 1;
+    if (taken + words > most) groups.push([]);
+    taken = taken + words > most ? words : taken + words;
+    groups.at(-1)?.push(one);
+  }
+  return groups.map((some) => ({ ...filter, among, status: some }));
+}
+
+/** One page of several: it ends where one of them is not known further. */
+function newestOf(pages: readonly Page<ListedRun>[], limit: number): Page<ListedRun> {
+  const [only, ...others] = pages;
+  if (only && others.length === 0) return only;
+  const ends = pages.flatMap(({ next }) => (next === undefined ? [] : [decodeCursor('runs', next)]));
+  const [end] = ends.toSorted(newerFirst);
+  const runs = new Map(pages.flatMap(({ items }) => items).map((run) => [run.state.id, run]));
+  const known = [...runs.values()]
+    .toSorted((a, b) => newerFirst(placeOf(a), placeOf(b)))
+    .filter((run) => !end || newerFirst(placeOf(run), end) <= 0);
+  const room = new PageRoom(limit);
+  const full = known.findIndex((run) => !room.take(run));
+  const items = full < 0 ? known : known.slice(0, full);
+  const last = items.at(-1);
+  const until = full < 0 ? end : last && placeOf(last);
+  const unreadable = [...new Set(pages.flatMap((page) => page.unreadable ?? []))];
+  return pageOf(items, unreadable, until && encodeCursor('runs', until));
+}
+
+function pageOf(
+  items: readonly ListedRun[],
+  unreadable: readonly string[],
+  next: string | undefined,
+): Page<ListedRun> {
+  return { items, ...optional('next', next), ...(unreadable.length > 0 ? { unreadable } : {}) };
+}
+
+const placeOf = ({ state }: ListedRun): Position => [state.createdAt, state.id];
+
+function newerFirst([a, idOfA]: Position, [b, idOfB]: Position): number {
+  return b - a || (idOfA > idOfB ? -1 : idOfA < idOfB ? 1 : 0);
+}
+
+function isBefore(cursor: string, since: number): boolean {
+  const [at, id] = decodeCursor('runs', cursor);
+  return at < since || (at === since && id === LAST_ID);
+}
