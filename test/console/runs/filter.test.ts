@@ -3,6 +3,7 @@ import {
   filterOf,
   filterText,
   isFiltered,
+  rangeOf,
   spanOf,
   startOf,
   tagOrMatch,
@@ -44,6 +45,10 @@ test.each([
   [{ status: 'awaiting_approval' }, 'runs awaiting approval'],
   [{ status: 'failed,cancelled' }, 'runs failed or cancelled'],
   [{ since: '2026-01-31T08:00:00.000Z' }, 'runs created since 2026-01-31 08:00 UTC'],
+  [
+    { since: '2026-01-31T08:00:00.000Z', until: '2026-02-01T00:00:00.000Z' },
+    'runs created since 2026-01-31 08:00 UTC, created before 2026-02-01 00:00 UTC',
+  ],
   [{ status: 'failed', type: 'review', repoId: 'a/b' }, 'runs failed, of review, about a/b'],
   [{ tag: 'customer:42' }, 'runs tagged customer:42'],
   [{ match: 'amount>100', sort: 'longest' }, 'runs that match amount>100, longest first'],
@@ -63,6 +68,19 @@ test('a span of time in the address starts at a full minute; an unknown one is n
   expect(spanOf('?since=24h')).toBe('24h');
   expect([spanOf('?since=constructor'), spanOf('')]).toEqual([undefined, undefined]);
   expect(startOf('24h', now)).toBe('2026-01-30T08:30:00.000Z');
+});
+
+test.each([
+  ['', {}],
+  ['?since=24h&until=2026-01-31T08:00Z', { span: '24h' }],
+  [
+    '?since=2026-01-31T08:00%2B01:00&until=2026-02-01T00:00Z',
+    { since: '2026-01-31T07:00:00.000Z', until: '2026-02-01T00:00:00.000Z' },
+  ],
+  ['?until=2026-02-01T00:00Z', { until: '2026-02-01T00:00:00.000Z' }],
+  ['?since=yesterday&until=nonsense', {}],
+])('the address %j lists the time of creation %j', (search, wanted) => {
+  expect(rangeOf(search)).toEqual(wanted);
 });
 
 test.each([

@@ -26,9 +26,11 @@ export function Failures({ filter, span }: FailuresProps) {
 const EVER = '2020-01-01T00:00:00.000Z';
 
 function ByCause({ filter, span }: FailuresProps) {
+  const { since, until } = filter;
   const { data, error, refetch } = useStatistics(filter, {
-    span: span ?? 'ever',
-    sinceOf: (now) => (span === undefined ? EVER : startOf(span, now)),
+    span: span ?? `${since ?? 'ever'} ${until ?? ''}`,
+    sinceOf: (now) => (span === undefined ? (since ?? EVER) : startOf(span, now)),
+    until,
   });
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the failures" />;

@@ -5,11 +5,11 @@ import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { isoOf, localOf } from '../../parts/local-time.ts';
 import { Failure } from '../../parts/states.tsx';
 import { useNow } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { backfillSchedule } from './acts.ts';
-import { isoOf, localOf } from './local-time.ts';
 
 const HOUR_MS = 3_600_000;
 

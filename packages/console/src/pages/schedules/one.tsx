@@ -8,6 +8,7 @@ import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { ReasonDialog } from '../../parts/dialog/reason-dialog.tsx';
 import { GuardedRow } from '../../parts/guarded-button.tsx';
 import { JsonView } from '../../parts/json-view/json-view.tsx';
+import { inZone } from '../../parts/local-time.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
@@ -16,7 +17,6 @@ import { CATCH_UPS, deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedu
 import { Backfill } from './backfill.tsx';
 import { ScheduleForm } from './form.tsx';
 import { LastOutcome } from './last-outcome.tsx';
-import { inZone } from './local-time.ts';
 
 /** As the list beside it. */
 const EVERY_MS = 30_000;

@@ -16,21 +16,25 @@ interface StatisticsFilter {
   readonly tag?: string | undefined;
 }
 
+interface StatisticsTime {
+  readonly span: string;
+  readonly until?: string | undefined;
+  sinceOf(now: number): string;
+}
+
 /**
  * @param sinceOf start of the time, ISO, from the clock of the API (epoch ms)
  * @param span names the time in the cache
+ * @param until end of the time, ISO; absent: now
  */
-export function useStatistics(
-  filter: StatisticsFilter,
-  { span, sinceOf }: { readonly span: string; sinceOf(now: number): string },
-) {
+export function useStatistics(filter: StatisticsFilter, { span, sinceOf, until }: StatisticsTime) {
   const { api } = useSession();
   const { type, repoId, threadId, tag } = filter;
   return useQuery({
     queryKey: ['statistics', span, type, repoId, threadId, tag],
     queryFn: ({ signal }) => {
       const since = sinceOf(deviceNow() + api.reach.shown().clockOffsetMs);
-      return api.get('/v1/runs/statistics', { query: { type, repoId, threadId, tag, since }, signal });
+      return api.get('/v1/runs/statistics', { query: { type, repoId, threadId, tag, since, until }, signal });
     },
     refetchInterval: EVERY_MS,
     refetchIntervalInBackground: false,

@@ -4,15 +4,16 @@ import { useEffect, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
 import { useSession } from '../../../session/session.ts';
 import { useQueryChange } from '../../../shell/address.ts';
+import { CreatedField, OwnRange, useOwnRange } from './created-field.tsx';
 import {
+  hasRange,
   isFiltered,
   isLive,
   NAMES,
   type RunListFilter,
   type RunStatusName,
-  SPANS,
-  type SpanWord,
   STATUSES,
+  type TimeRange,
   tagOrMatch,
   toggled,
 } from './filter.ts';
@@ -25,15 +26,16 @@ interface FilterBarProps {
   readonly filter: RunListFilter;
   /** Counts and choices are requested after the rows, which matter most. */
   readonly isListRead: boolean;
-  readonly span: SpanWord | undefined;
+  readonly range: TimeRange;
   /** Beside the fields. */
   readonly children?: React.ReactNode;
 }
 
-export function FilterBar({ filter, isListRead, span, children }: FilterBarProps) {
+export function FilterBar({ filter, isListRead, range, children }: FilterBarProps) {
   const change = useQueryChange();
+  const [isOwn, setOwn] = useOwnRange(range);
   // The API counts all runs of a status, whenever they were created.
-  const counts = useCounts(filter, isListRead && span === undefined && isLive(filter));
+  const counts = useCounts(filter, isListRead && !hasRange(range) && isLive(filter));
   return (
     <div className="filters">
       <fieldset className="chips">
@@ -75,20 +77,7 @@ export function FilterBar({ filter, isListRead, span, children }: FilterBarProps
           value={filter.tag ?? filter.match}
           onChange={(text) => change(tagOrMatch(text), 'replace')}
         />
-        <label className="inline-field">
-          <span>Created</span>
-          <select
-            value={span ?? ''}
-            onChange={({ target }) => change({ [NAMES.since]: target.value || undefined })}
-          >
-            <option value="">any time</option>
-            {Object.entries(SPANS).map(([word, { name }]) => (
-              <option key={word} value={word}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <CreatedField range={range} isOwn={isOwn} onOwn={setOwn} />
         {isFiltered(filter) && (
           <button
             type="button"
@@ -100,6 +89,7 @@ export function FilterBar({ filter, isListRead, span, children }: FilterBarProps
         )}
         {children}
       </div>
+      {isOwn && <OwnRange range={range} />}
     </div>
   );
 }

@@ -61,6 +61,8 @@ export interface RunListFilter {
   readonly sort?: Order | undefined;
   /** ISO: created then or later. */
   readonly since?: string | undefined;
+  /** ISO: created before. */
+  readonly until?: string | undefined;
   /** Child runs are left out. */
   readonly topLevel?: 'true' | undefined;
 }
@@ -75,6 +77,7 @@ export const NAMES = {
   match: 'match',
   sort: 'sort',
   since: 'since',
+  until: 'until',
 } as const;
 
 /** In the address: child runs are listed too. */
@@ -110,6 +113,30 @@ export function filterOf(search: string): RunListFilter {
 export function spanOf(search: string): SpanWord | undefined {
   const word = new URLSearchParams(search).get(NAMES.since) ?? '';
   return isSpan(word) ? word : undefined;
+}
+
+/** Listed time of creation: a span up to now, or the own start and end of whoever looks, ISO. */
+export interface TimeRange {
+  readonly span?: SpanWord | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** Text that is no time is ignored, as an unknown status is. */
+export function rangeOf(search: string): TimeRange {
+  const span = spanOf(search);
+  if (span !== undefined) return { span };
+  const query = new URLSearchParams(search);
+  return { since: timeIn(query.get(NAMES.since)), until: timeIn(query.get(NAMES.until)) };
+}
+
+export function hasRange({ span, since, until }: TimeRange): boolean {
+  return (span ?? since ?? until) !== undefined;
+}
+
+function timeIn(text: string | null): string | undefined {
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
 /** The start of the span, in full minutes so that it does not change on every render. @param now epoch ms */
@@ -149,6 +176,7 @@ export function filterText({
   match,
   sort,
   since,
+  until,
 }: RunListFilter): string {
   const parts = [
     status?.replaceAll('_', ' ').replaceAll(',', ' or '),
@@ -158,7 +186,12 @@ export function filterText({
     tag && `tagged ${tag}`,
     match && `that match ${match}`,
     sort && ORDERS[sort],
-    since && `created since ${since.slice(0, 16).replace('T', ' ')} UTC`,
+    since && `created since ${stamp(since)}`,
+    until && `created before ${stamp(until)}`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? 'all runs' : `runs ${parts.join(', ')}`;
+}
+
+function stamp(iso: string): string {
+  return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -9,7 +9,7 @@ import { StartDialog } from '../../workflows/start.tsx';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import { BULK_MODES, type BulkMode, VERBS } from '../bulk/plan.ts';
 import { Failures } from '../failures.tsx';
-import { filterOf, filterText, isFiltered, isLive, spanOf, startOf } from '../filter/filter.ts';
+import { filterOf, filterText, isFiltered, isLive, rangeOf, startOf } from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
 import type { RunRow } from '../row.ts';
@@ -32,7 +32,7 @@ export function ListView() {
   // The search is another one for each letter of other values, too; the filter must not be.
   const { status, type, repoId, threadId, tag, match, sort, topLevel } = filterOf(search);
   const { api } = useSession();
-  const span = spanOf(search);
+  const { span, since, until } = rangeOf(search);
   const filter = useMemo(
     () => ({
       status,
@@ -43,9 +43,10 @@ export function ListView() {
       match,
       sort,
       topLevel,
-      since: span && startOf(span, deviceNow() + api.reach.shown().clockOffsetMs),
+      since: span === undefined ? since : startOf(span, deviceNow() + api.reach.shown().clockOffsetMs),
+      until,
     }),
-    [status, type, repoId, threadId, tag, match, sort, topLevel, span, api],
+    [status, type, repoId, threadId, tag, match, sort, topLevel, span, since, until, api],
   );
   const list = useRunList(filter);
   const [, navigate] = useLocation();
@@ -76,7 +77,7 @@ export function ListView() {
           Start a run
         </GuardedButton>
       </header>
-      <FilterBar filter={filter} isListRead={isRead} span={span}>
+      <FilterBar filter={filter} isListRead={isRead} range={{ span, since, until }}>
         <ViewMenu density={density} onDensity={setDensity} />
       </FilterBar>
       {filter.status?.split(',').includes('failed') && isLive(filter) && (

@@ -6,7 +6,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useRef, useState } from 'react';
 import type { Api } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
-import { filterOf, isLive, isShown, type RunListFilter, spanOf } from '../filter/filter.ts';
+import { filterOf, hasRange, isLive, isShown, type RunListFilter, rangeOf } from '../filter/filter.ts';
 import { byAge, type RunRow, rowOf } from '../row.ts';
 import { countsKey, listKey, PAGE, pageKey } from './keys.ts';
 import { headAfter, type Live, NOTHING_LIVE } from './live-head.ts';
@@ -125,7 +125,7 @@ const VIEW_ROWS = 20;
  */
 export async function readAhead(api: Api, queries: QueryClient, search: string): Promise<void> {
   const filter = filterOf(search);
-  if (new URLSearchParams(search).has('q') || spanOf(search) || !isLive(filter)) return;
+  if (new URLSearchParams(search).has('q') || hasRange(rangeOf(search)) || !isLive(filter)) return;
   const queryKey = pageKey(filter, undefined);
   await queries.prefetchQuery({
     queryKey,
