@@ -18,7 +18,7 @@ export { BUDGET_DECISIONS, DOUBT_DECISIONS, type ExplainedMove as Move, moveOf }
 export { readActivity } from './explain/read-activity.ts';
 export type { Followed, RunEvent } from './follow.ts';
 export type { FollowedLog, FollowingLogs } from './follow-logs.ts';
-export { type Finding, NOT_SEEN } from './health/findings.ts';
+export { type Finding, isOverdue, NOT_SEEN } from './health/findings.ts';
 export {
   type AnswerOrError as Asked,
   type HealthAnswers,

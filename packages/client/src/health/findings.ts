@@ -19,6 +19,11 @@ export interface Finding {
 const MOST_SKEW_MS = 30_000;
 /** Those of the installation's own diagnosis (a test keeps them equal): the scan touches what is overdue each minute, the tick fires what is due. */
 export const OVERDUE_MS = 5 * 60_000;
+
+/** @param now time of the installation, epoch ms */
+export function isOverdue(wakeAt: string, now: number): boolean {
+  return now - Date.parse(wakeAt) > OVERDUE_MS;
+}
 export const SCHEDULE_LATE_MS = 3 * 60_000;
 
 /** Facts that no request to the API can show. */
@@ -186,7 +191,7 @@ export function liveRuns(
   runs: readonly Answer<'RunSummary'>[],
   { now, isOff }: { readonly now: number; readonly isOff: boolean },
 ): Finding[] {
-  const overdue = runs.filter(({ wakeAt }) => wakeAt !== undefined && now - Date.parse(wakeAt) > OVERDUE_MS);
+  const overdue = runs.filter(({ wakeAt }) => wakeAt !== undefined && isOverdue(wakeAt, now));
   const waiting = runs.filter(({ status }) => status === 'awaiting_approval').length;
   const parked = runs.filter((run) => run.parked !== undefined);
   const failing = runs.flatMap(({ id, failures }) => (failures ? [{ id, ...failures }] : []));

@@ -11,6 +11,7 @@ import { When } from '../../parts/when.tsx';
 import { useMay, useSession } from '../../session/session.ts';
 import { Erasures } from './erasures.tsx';
 import { Findings } from './findings.tsx';
+import { Live } from './live.tsx';
 import { Restore } from './restore.tsx';
 import { Today } from './today.tsx';
 import './page.css';
@@ -27,6 +28,7 @@ export default function HealthPage() {
       <h1>Health</h1>
       {mayLook && <Restore />}
       {mayLook ? <Diagnosis /> : <Answers />}
+      <Live />
       <Today />
       {maySeeErasures && <Erasures />}
     </div>

@@ -1,4 +1,4 @@
-/** The caller's tenant since midnight UTC: runs, failures, suspects, and what they cost. */
+/** The caller's tenant since midnight UTC: runs, failures, and what they cost. */
 import { operationsText, usdText } from '../../parts/cost-text.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
@@ -18,7 +18,7 @@ export function Today() {
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the runs of today" />;
   const { total, isCut, from, causes } = data;
-  const { runs, completed, failed, live, suspects, failureShare, cost } = total;
+  const { runs, completed, failed, live, failureShare, cost } = total;
   return (
     <section className="stack" aria-label="Runs of today">
       <h2>Runs of today</h2>
@@ -41,12 +41,6 @@ export function Today() {
             value: shareText(failureShare),
             more: `${failed} of ${completed + failed}`,
             isWrong: failed > 0,
-          },
-          {
-            name: 'Suspects',
-            value: String(suspects),
-            more: 'a worker of theirs died',
-            isWrong: suspects > 0,
           },
           {
             name: 'Cost of today',

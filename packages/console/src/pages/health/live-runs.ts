@@ -1,0 +1,40 @@
+/** Live runs that need a look: suspects, and those that nobody moved when they were due. Pure. */
+import { isOverdue } from '@cairn/client';
+import type { Answer } from '../../api/client.ts';
+
+/** What a summary says about it; the rest of a thousand summaries is not kept. */
+export type LiveRun = Pick<Answer<'RunSummary'>, 'id' | 'type' | 'suspect' | 'wakeAt'>;
+
+export interface LiveRuns {
+  readonly runs: readonly LiveRun[];
+  /** There are older live runs, which were not read. */
+  readonly isCut: boolean;
+}
+
+export interface Attention {
+  readonly suspects: readonly LiveRun[];
+  /** The most overdue first. */
+  readonly overdue: readonly (LiveRun & { readonly wakeAt: string })[];
+}
+
+/** @param now time of the API, epoch ms */
+export function attentionOf(runs: readonly LiveRun[], now: number): Attention {
+  const due = runs.flatMap((run) => {
+    const { wakeAt } = run;
+    return wakeAt !== undefined && isOverdue(wakeAt, now) ? [{ ...run, wakeAt }] : [];
+  });
+  return {
+    // A suspect that was cleared is dispatched like any other run.
+    suspects: runs.filter(({ suspect }) => suspect?.alone),
+    overdue: due.sort((a, b) => Date.parse(a.wakeAt) - Date.parse(b.wakeAt)),
+  };
+}
+
+/** `3 deaths of workers: step charge`. */
+export function suspicionText({ suspect }: LiveRun): string {
+  if (!suspect) return '';
+  const { times, steps, deaths } = suspect;
+  const named = steps.length > 0 ? steps : deaths.map(({ step }) => step);
+  const at = named.length === 0 ? '' : `: ${named.join(', ')}`;
+  return `${times === 1 ? 'once' : `${times} times`}${at}`;
+}

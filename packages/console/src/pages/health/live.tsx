@@ -1,0 +1,124 @@
+/** The caller's live runs: how many, and which of them are suspects or overdue. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { Api } from '../../api/client.ts';
+import { deviceNow } from '../../api/device-clock.ts';
+import { Readings } from '../../parts/readings/readings.tsx';
+import { Scrolls } from '../../parts/scrolls.tsx';
+import { Failure, Loading } from '../../parts/states.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+import { attentionOf, type LiveRun, type LiveRuns, suspicionText } from './live-runs.ts';
+
+const LIVE = 'pending,running,replaying,awaiting_approval,waiting_external,interrupted';
+/** As many reads as the statistics take, as often. */
+const PAGES = 10;
+const EVERY_MS = 60_000;
+/** Rows of a table; a page with more is of no more help. */
+const MOST_SHOWN = 100;
+
+export function Live() {
+  const { api } = useSession();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['health', 'live'],
+    queryFn: ({ signal }) => readLive(api, signal),
+    refetchInterval: EVERY_MS,
+    refetchIntervalInBackground: false,
+  });
+  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading what="the live runs" />;
+  const { runs, isCut } = data;
+  const { suspects, overdue } = attentionOf(runs, deviceNow() + api.reach.shown().clockOffsetMs);
+  const [oldest] = overdue;
+  return (
+    <section className="stack" aria-label="Live runs">
+      <h2>Live runs</h2>
+      <p className="dim">
+        {isCut
+          ? `The newest ${runs.length.toLocaleString('en')} runs of your tenant that have not ended; older ones were not read.`
+          : 'All runs of your tenant that have not ended.'}
+      </p>
+      <Readings
+        of={[
+          { name: 'Live', value: `${runs.length.toLocaleString('en')}${isCut ? '+' : ''}` },
+          {
+            name: 'Suspects',
+            value: `${suspects.length}${isCut ? '+' : ''}`,
+            more: 'a worker of theirs died',
+            isWrong: suspects.length > 0,
+          },
+          {
+            name: 'Overdue',
+            value: `${overdue.length}${isCut ? '+' : ''}`,
+            more: oldest && `the oldest is ${oldest.id}`,
+            isWrong: overdue.length > 0,
+          },
+        ]}
+      />
+      <RunTable title="Suspects" runs={suspects} column="Died" of={(run) => suspicionText(run)} />
+      <RunTable
+        title="Overdue, the oldest first"
+        runs={overdue}
+        column="Due"
+        of={({ wakeAt }) => <When at={wakeAt} />}
+      />
+    </section>
+  );
+}
+
+interface RunTableProps<R extends LiveRun> {
+  readonly title: string;
+  readonly runs: readonly R[];
+  readonly column: string;
+  of(run: R): React.ReactNode;
+}
+
+function RunTable<R extends LiveRun>({ title, runs, column, of }: RunTableProps<R>) {
+  if (runs.length === 0) return null;
+  return (
+    <Scrolls label={title} isCard>
+      <h3>{title}</h3>
+      <table className="stacks">
+        <thead>
+          <tr>
+            <th>Run</th>
+            <th>Workflow</th>
+            <th>{column}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.slice(0, MOST_SHOWN).map((run) => (
+            <tr key={run.id}>
+              <td>
+                <Link href={`/runs/${run.id}`} className="mono">
+                  {run.id}
+                </Link>
+              </td>
+              <td data-label="Workflow">
+                <Text value={run.type} max={100} />
+              </td>
+              <td data-label={column}>{of(run)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {runs.length > MOST_SHOWN && <p className="dim">and {runs.length - MOST_SHOWN} more</p>}
+    </Scrolls>
+  );
+}
+
+async function readLive(api: Api, signal: AbortSignal): Promise<LiveRuns> {
+  const runs: LiveRun[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES; page++) {
+    const { items, next } = await api.get('/v1/runs', {
+      query: { status: LIVE, limit: '100', cursor },
+      signal,
+    });
+    runs.push(...items.map(({ id, type, suspect, wakeAt }) => ({ id, type, suspect, wakeAt })));
+    if (next === undefined) return { runs, isCut: false };
+    cursor = next;
+  }
+  return { runs, isCut: true };
+}
