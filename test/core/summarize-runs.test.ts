@@ -68,6 +68,46 @@ test('lists versions by type, the newest first, and adds up what runs cost', () 
   ]);
 });
 
+test('the parts of one workflow have the figures of each version that has runs in them', () => {
+  const { parts } = summarizeRuns(
+    [
+      run('a', { createdAt: DAY.from, durationMs: 10 }),
+      run('b', { createdAt: DAY.from, durationMs: 30 }),
+      run('c', { createdAt: DAY.from, planVersion: 2, durationMs: 5 }),
+      failed('d', 'CARD', { createdAt: DAY.from, planVersion: 2 }),
+    ],
+    DAY,
+    { isOfOneType: true },
+  );
+  expect(parts[0]).toMatchObject({ runs: 4, p50Ms: 10, p95Ms: 30 });
+  expect(parts[0]?.versions).toEqual([
+    {
+      planVersion: 2,
+      runs: 2,
+      completed: 1,
+      failed: 1,
+      cancelled: 0,
+      live: 0,
+      failureShare: 0.5,
+      p50Ms: 5,
+      p95Ms: 5,
+    },
+    {
+      planVersion: 1,
+      runs: 2,
+      completed: 2,
+      failed: 0,
+      cancelled: 0,
+      live: 0,
+      failureShare: 0,
+      p50Ms: 10,
+      p95Ms: 30,
+    },
+  ]);
+  expect(parts[1]?.versions).toEqual([]);
+  expect(summarizeRuns([run('a', {})], DAY).parts[0]).not.toHaveProperty('versions');
+});
+
 test('groups failures by workflow, code and step, whichever item it was, and shows the newest', () => {
   const { causes } = summarizeRuns(
     [

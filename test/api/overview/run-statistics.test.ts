@@ -108,6 +108,24 @@ test('more runs than are read are cut, and the time that is covered begins with 
   expect(asked.reduce((sum, { limit }) => sum + limit, 0)).toBe(MAX_RUNS_READ);
 });
 
+test('a suspect is a run that is dispatched alone; one that was cleared is none', async () => {
+  const run = (alone: boolean) =>
+    ({
+      state: {
+        id: `run_${alone}`,
+        type: 'echo',
+        planVersion: 1,
+        status: 'running',
+        createdAt: 1,
+        suspect: { alone },
+      },
+      soft: {},
+    }) as unknown as ListedRun;
+  const store = { listRuns: async () => ({ items: [run(true), run(false)] }) };
+  const { total } = await readStatistics(store, { tenantId: 'acme' }, { from: 0, until: 2 });
+  expect([total.live, total.suspects]).toEqual([2, 1]);
+});
+
 test('pages of runs that are being erased are read to a bound, and the answer says that it is cut', async () => {
   let reads = 0;
   const store = {

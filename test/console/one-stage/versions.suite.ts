@@ -49,4 +49,54 @@ export function versions(stage: Stage): void {
       expect(inner).toBeLessThanOrEqual(outer ?? 0);
     },
   );
+
+  test('the charts and their table show the durations of each part, of all versions or of one', async () => {
+    const part = (hour: number, ...of: readonly ReturnType<typeof figures>[]) => ({
+      from: `2026-01-31T0${hour}:00:00.000Z`,
+      ...(of[0] ?? figures(0, 0, 0, 0)),
+      versions: of.slice(1).map((one, i) => ({ planVersion: 12 - i, ...one })),
+    });
+    const { p50Ms: _, p95Ms: __, failureShare: ___, ...none } = figures(0, 0, 0, 0);
+    const parts = [
+      part(6, figures(12, 3, 4_000, 9_000), figures(2, 0, 1_000, 2_000), figures(10, 3, 5_000, 9_000)),
+      { from: '2026-01-31T07:00:00.000Z', ...none, versions: [] },
+      part(8, figures(4, 0, 3_000, 6_000), figures(4, 0, 3_000, 6_000)),
+    ];
+    const page = await stage.browser.open('/inbox');
+    await page.route('**/v1/runs/statistics?*', async (route) => {
+      const found = (await (await route.fetch()).json()) as Record<string, unknown>;
+      const until = '2026-01-31T09:00:00.000Z';
+      const json = { ...found, parts, until, isCut: true, total: figures(16, 3, 4_000, 9_000) };
+      await route.fulfill({ json: { ...json, versions: VERSIONS } });
+    });
+    await page.goto('/workflows/chain-10');
+    const durations = page.getByRole('list', { name: 'Duration over time' }).getByRole('listitem');
+    await durations.first().waitFor();
+    expect(await durations.evaluateAll((all) => all.map((one) => one.getAttribute('title')))).toEqual([
+      '31 Jan 06:00: p50 4.0s, p95 9.0s, of 9 completed',
+      '31 Jan 07:00: no run completed',
+      '31 Jan 08:00: p50 3.0s, p95 6.0s, of 4 completed',
+    ]);
+    const runs = page.getByRole('list', { name: 'Runs over time' }).getByRole('listitem');
+    expect(await runs.first().getAttribute('title')).toBe(
+      '31 Jan 06:00: 12 runs, 9 completed, 3 failed (25 %), 0 others, p50 4.0s, p95 9.0s',
+    );
+    await page.getByText('A sample: the newest 16 runs.').waitFor();
+    await page.getByText('As a table').click();
+    const table = page.getByRole('region', { name: 'Statistics over time' });
+    const rows = async () =>
+      Promise.all(
+        (await table.locator('tbody tr').all()).map(async (row) =>
+          (await row.locator('td').allTextContents()).join(' | '),
+        ),
+      );
+    expect(await rows()).toEqual([
+      '31 Jan 06:00 | 12 | 12 per hour | 25 % | 4.0s | 9.0s | 9',
+      '31 Jan 08:00 | 4 | 4 per hour | 0 % | 3.0s | 6.0s | 4',
+    ]);
+    await page.getByRole('button', { name: 'v11', exact: true }).click();
+    await table.getByText('30 %').waitFor();
+    expect(await rows()).toEqual(['31 Jan 06:00 | 10 | 10 per hour | 30 % | 5.0s | 9.0s | 7']);
+    expect(new URL(page.url()).searchParams.get('version')).toBe('v11');
+  });
 }

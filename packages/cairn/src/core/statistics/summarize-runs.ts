@@ -19,7 +19,7 @@ export interface RunOutline {
   readonly durationMs?: number | undefined;
   readonly error?: Pick<RecordedError, 'code' | 'message' | 'stepId'> | undefined;
   readonly spent?: Spent | undefined;
-  /** A worker of it died. */
+  /** A worker of it died, and it is dispatched alone. */
   readonly isSuspect?: boolean | undefined;
 }
 
@@ -47,7 +47,11 @@ export interface VersionFigures extends RunFigures {
 export interface PartFigures extends RunFigures {
   /** Epoch ms; until the next part begins. */
   readonly from: number;
+  /** The newest first; versions without a run in the part are left out. Absent for runs of several workflows. */
+  readonly versions?: readonly PartVersion[] | undefined;
 }
+
+export type PartVersion = Pick<VersionFigures, 'planVersion'> & Omit<RunFigures, 'suspects' | 'cost'>;
 
 /** Failed runs of one workflow with one error code at one step. */
 export interface FailureCause {
@@ -74,8 +78,17 @@ export interface Stretch {
   readonly until: number;
 }
 
+interface SummaryOptions {
+  /** The runs are of one workflow, whose versions are told apart in each part. */
+  readonly isOfOneType?: boolean;
+}
+
 /** @param runs all created in the stretch */
-export function summarizeRuns(runs: readonly RunOutline[], { from, until }: Stretch): RunsSummary {
+export function summarizeRuns(
+  runs: readonly RunOutline[],
+  { from, until }: Stretch,
+  { isOfOneType = false }: SummaryOptions = {},
+): RunsSummary {
   const partMs = (until - from) / PARTS;
   const partOf = ({ createdAt }: RunOutline) => Math.floor((createdAt - from) / partMs);
   const inParts = Map.groupBy(runs, partOf);
@@ -85,12 +98,25 @@ export function summarizeRuns(runs: readonly RunOutline[], { from, until }: Stre
     versions: [...byVersion.values()]
       .map((some) => ({ ...versionOf(some), ...figuresOf(some) }))
       .sort((a, b) => order(a.type, b.type) || b.planVersion - a.planVersion),
-    parts: Array.from({ length: PARTS }, (_, part) => ({
-      from: Math.round(from + part * partMs),
-      ...figuresOf(inParts.get(part) ?? []),
-    })),
+    parts: Array.from({ length: PARTS }, (_, part) => {
+      const some = inParts.get(part) ?? [];
+      return {
+        from: Math.round(from + part * partMs),
+        ...figuresOf(some),
+        ...(isOfOneType && { versions: versionsIn(some) }),
+      };
+    }),
     causes: causesOf(runs),
   };
+}
+
+function versionsIn(runs: readonly RunOutline[]): PartVersion[] {
+  return [...Map.groupBy(runs, ({ planVersion }) => planVersion)]
+    .sort(([a], [b]) => b - a)
+    .map(([planVersion, some]) => {
+      const { suspects: _, cost: __, ...figures } = figuresOf(some);
+      return { planVersion, ...figures };
+    });
 }
 
 function versionOf([first]: readonly RunOutline[]): Pick<VersionFigures, 'type' | 'planVersion'> {

@@ -41,11 +41,12 @@ export async function readStatistics(
   const isCut = cursor !== undefined;
   const from = isCut ? Math.min(asked.until - 1, runs.at(-1)?.createdAt ?? asked.from) : asked.from;
   const stretch = { from, until: asked.until };
-  return { ...summarizeRuns(runs, stretch), ...stretch, isCut, unreadable };
+  const isOfOneType = filter.type !== undefined;
+  return { ...summarizeRuns(runs, stretch, { isOfOneType }), ...stretch, isCut, unreadable };
 }
 
 function outlineOf({ state, soft }: ListedRun): RunOutline {
   const { id, type, planVersion, status, createdAt, durationMs, error, suspect } = state;
-  const isSuspect = suspect !== undefined;
+  const isSuspect = suspect?.alone === true;
   return { id, type, planVersion, status, createdAt, durationMs, error, spent: soft.cost, isSuspect };
 }

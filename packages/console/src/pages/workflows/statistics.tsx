@@ -7,6 +7,7 @@ import { Segments } from '../../parts/segments.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
 import { OverTime } from '../../parts/statistics/over-time.tsx';
+import { partsOf } from '../../parts/statistics/parts.ts';
 import { type Figures, type Statistics, useStatistics } from '../../parts/statistics/use-statistics.ts';
 import { rateText, shareText } from '../../parts/statistics/words.ts';
 import { duration } from '../../parts/time.ts';
@@ -38,8 +39,18 @@ export function WorkflowStatistics({ type }: { readonly type: string }) {
   );
 }
 
+const ALL = 'all versions';
+/** The newest, of which one line has room. */
+const MOST_VERSIONS = 6;
+
+function nameOf({ planVersion }: Statistics['versions'][number]): string {
+  return `v${planVersion}`;
+}
+
 function Shown({ of }: { readonly of: Statistics }) {
   const { total, versions, causes, isCut, from, unreadable } = of;
+  const [asked, setAsked] = useQueryState('version');
+  const shown = versions.find((version) => nameOf(version) === asked);
   if (total.runs === 0) return <p className="dim">No run was created in this time.</p>;
   return (
     <>
@@ -51,7 +62,16 @@ function Shown({ of }: { readonly of: Statistics }) {
       )}
       {unreadable > 0 && <p className="note">{unreadable} runs with damaged documents are not counted.</p>}
       <Readings of={readings(of)} />
-      <OverTime parts={of.parts} until={of.until} />
+      {versions.length > 1 && (
+        <Segments
+          label="Version of the charts"
+          names={[ALL, ...versions.slice(0, MOST_VERSIONS).map(nameOf)]}
+          chosen={shown ? nameOf(shown) : ALL}
+          onChoose={(name) => setAsked(name === ALL ? undefined : name, 'replace')}
+        />
+      )}
+      <OverTime parts={partsOf(of, shown?.planVersion)} />
+      {isCut && <p className="hint">A sample: the newest {total.runs.toLocaleString('en')} runs.</p>}
       {versions.length > 1 && <Versions of={of} />}
       {causes.length > 0 && (
         <Scrolls label="Failures by cause">

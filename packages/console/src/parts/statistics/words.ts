@@ -11,8 +11,12 @@ export function shareText(share: number | undefined): string {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
+interface RateOf extends Pick<Statistics, 'from' | 'until'> {
+  readonly total: Pick<Statistics['total'], 'runs'>;
+}
+
 /** `12 per hour`, `3 per day`: the unit in which it is at least one. */
-export function rateText({ from, until, total }: Pick<Statistics, 'from' | 'until' | 'total'>): string {
+export function rateText({ from, until, total }: RateOf): string {
   const ms = Math.max(1, Date.parse(until) - Date.parse(from));
   const units = [
     ['minute', 60_000],

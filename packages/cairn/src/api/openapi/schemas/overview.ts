@@ -84,6 +84,8 @@ const figures = {
   cost: Cost,
 };
 
+const { suspects: _, cost: __, ...partFigures } = figures;
+
 export const RunStatistics = z.object({
   from: Time.describe('Start of the time that is covered; later than `since` if `isCut`.'),
   until: Time,
@@ -98,7 +100,16 @@ export const RunStatistics = z.object({
     .array(z.object({ type: z.string(), planVersion: z.int(), ...figures }))
     .describe('By workflow and version, the newest version first.'),
   parts: z
-    .array(z.object({ from: Time, ...figures }))
+    .array(
+      z.object({
+        from: Time,
+        ...figures,
+        versions: z
+          .array(z.object({ planVersion: z.int(), ...partFigures }))
+          .optional()
+          .describe('By version, the newest first, if the runs are those of one workflow (`type`).'),
+      }),
+    )
     .describe(`The time in ${PARTS} equal parts, oldest first. A run counts where it was created.`),
   causes: z
     .array(
