@@ -304,6 +304,13 @@ describe('naming runs', () => {
     ]);
   });
 
+  test('an example of an input is one that starts a run', async () => {
+    const example = await stage.cairn(['workflows', 'input', 'plain', '--example']);
+    expect(example.code).toBe(0);
+    const { code } = await stage.cairn(['runs', 'start', 'plain', '--input', example.out]);
+    expect(code).toBe(0);
+  });
+
   test('a list takes several statuses and a range of time', async () => {
     const ids = async (...words: string[]) =>
       (await stage.answer<{ items: { id: string }[] }>(['runs', 'list', ...words])).items.map(({ id }) => id);

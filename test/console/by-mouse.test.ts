@@ -4,6 +4,7 @@ import { eventually } from '../system/support.ts';
 import { type Holding, holdTimers } from './support/hold-timers.ts';
 import { SIZES } from './support/sizes.ts';
 // Its tests come first, over the same cloud and browser: they change nothing.
+import './one-stage/example-input.suite.ts';
 import './one-stage/focus.suite.ts';
 import './one-stage/live-runs.suite.ts';
 import './one-stage/own-range.suite.ts';

@@ -7,6 +7,7 @@ import {
   formValue,
   initialOf,
   typedFrom,
+  withExamples,
 } from '../../packages/console/src/parts/schema-form/fields.ts';
 
 const order = z.object({
@@ -55,6 +56,14 @@ test('what is typed becomes an input that the schema takes, without the members 
     value: { orderId: 'o-1', amount: 4_900, isGift: true, speed: 'fast', lines: [{ sku: 'a' }] },
   });
   expect(form.kind === 'value' && order.safeParse(form.value).success).toBe(true);
+});
+
+test('examples fill what is required and empty, with values that the schema takes', () => {
+  const filled = withExamples(fields, { ...initialOf(fields), orderId: 'o-7' });
+  expect(filled).toMatchObject({ orderId: 'o-7', amount: '1', speed: '"slow"', weight: '', lines: '' });
+  const form = formValue(fields, filled);
+  expect(form.kind === 'value' && order.safeParse(form.value).success).toBe(true);
+  expect(fields.find(({ name }) => name === 'lines')?.example).toBe('[{"sku":"example"}]');
 });
 
 test('an input of a run is typed as it was, unless it has members without a field', () => {

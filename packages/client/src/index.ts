@@ -2,6 +2,7 @@
 export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
 export { declaredType } from './declared-type.ts';
 export { ago, duration, soFar } from './duration.ts';
+export { exampleOf } from './example/example-of.ts';
 export { budgetLines } from './explain/budget-lines.ts';
 export { type CodePlace, placesOf, readPlaces } from './explain/code-places.ts';
 export { dayResumption } from './explain/day-end.ts';

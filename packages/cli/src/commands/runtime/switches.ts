@@ -1,5 +1,5 @@
 /** `workflows`, `pause`, `unpause`: deployed workflows and the switches that stop them. */
-import { Refusal } from '@cairn/client';
+import { exampleOf, Refusal } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import type { CommandContext } from '../../context.ts';
@@ -58,11 +58,17 @@ export const listWorkflows = command({
 
 export const readWorkflowInput = command({
   name: 'workflows input',
-  summary: 'Print the input schema of a workflow, as JSON Schema',
+  summary: 'Print the input schema of a workflow, as JSON Schema, or an example input',
   args: { type: { help: "type of the workflow, one that 'workflows' lists" } },
-  options: {},
-  examples: [['workflows input deploy', 'before cairn runs start deploy']],
-  async run({ api, out }, { args: { type } }) {
+  options: { example: { type: 'flag', help: 'print an input that the schema accepts' } },
+  examples: [
+    ['workflows input deploy', 'before cairn runs start deploy'],
+    [
+      'workflows input deploy --example > input.json',
+      'to edit, for cairn runs start deploy --input @input.json',
+    ],
+  ],
+  async run({ api, out }, { args: { type }, options: { example } }) {
     const input = await api.get('/v1/workflows/{type}/input', { params: { type } }).catch(async (error) => {
       const near = error instanceof Refusal && error.problem.status === 404 && (await nearType(api, type));
       if (!near) throw error;
@@ -73,7 +79,14 @@ export const readWorkflowInput = command({
         `the input schema of ${type} cannot be shown as JSON Schema`,
         'Start a run: an input that does not fit is refused with what is wrong.',
       );
-    out.answer(input, () => `${JSON.stringify(input.schema, null, 2)}\n`);
+    if (!example) return void out.answer(input, () => `${JSON.stringify(input.schema, null, 2)}\n`);
+    const made = exampleOf(input.schema);
+    if (made === undefined)
+      throw new Declined(
+        `no example of an input of ${type} can be made`,
+        'Print its schema, without --example.',
+      );
+    out.answer(made, () => `${JSON.stringify(made, null, 2)}\n`);
   },
 });
 

@@ -61,6 +61,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
         entered={entered}
         begin={input}
         hint={isLoading ? 'Reading the schema…' : 'JSON that the workflow accepts.'}
+        offersExample={schema !== undefined && schema !== null}
         refused={refused}
         onEntered={setEntered}
       />

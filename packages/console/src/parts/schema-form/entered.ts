@@ -1,4 +1,5 @@
 /** The entries of a person for a schema, in a form or as JSON, and their value. Pure. */
+import { exampleOf } from '@cairn/client';
 import { readJson } from '../json-view/json-text.ts';
 import { escapedJson } from '../visible-text.ts';
 import {
@@ -9,6 +10,7 @@ import {
   initialOf,
   type Typed,
   typedFrom,
+  withExamples,
 } from './fields.ts';
 
 export interface Entered {
@@ -77,10 +79,27 @@ export function asForm({ fields, jsonText }: EnteredForm, schema: unknown, enter
   return { ...entered, ...(back ? { typed: back } : {}), wantsJson: false };
 }
 
+/** Undefined: there is nothing to fill, or no example of it. What is entered stays, except in a text, which is replaced. */
+export function withExample(
+  { isForm, fields, typed }: EnteredForm,
+  schema: unknown,
+  entered: Entered,
+): Entered | undefined {
+  if (isForm) {
+    const filled = withExamples(fields, typed);
+    return fields.some(({ name }) => filled[name] !== typed[name])
+      ? { ...entered, typed: filled }
+      : undefined;
+  }
+  const example = exampleOf(schema);
+  return example === undefined ? undefined : { ...entered, text: escapedJson(example) };
+}
+
 function formOf(schema: unknown): { readonly fields: readonly Field[]; readonly isAlone: boolean } {
   const fields = fieldsOf(schema);
   if (fields) return { fields, isAlone: false };
-  const alone = fieldsOf({ type: 'object', properties: { [ALONE]: schema }, required: [ALONE] }) ?? [];
+  const alone =
+    fieldsOf({ type: 'object', properties: { [ALONE]: schema }, required: [ALONE] }, schema) ?? [];
   // Fields for JSON alone would be no more than JSON.
   const isAlone = alone.some(({ kind }) => kind !== 'json');
   return { fields: isAlone ? alone : [], isAlone };

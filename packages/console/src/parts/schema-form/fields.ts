@@ -3,6 +3,8 @@
  * their own kind are typed as JSON; the API checks the whole.
  */
 
+import { exampleOf } from '@cairn/client';
+
 export type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
 
 export interface Field {
@@ -14,6 +16,8 @@ export interface Field {
   readonly description: string | undefined;
   /** As it is typed; empty: none. */
   readonly initial: string;
+  /** Likewise; a value that the schema accepts. */
+  readonly example: string;
 }
 
 /** Typed values by field name. */
@@ -42,8 +46,12 @@ interface Schema {
   readonly description?: unknown;
 }
 
-/** Undefined: the input is no object with a few members, and is typed as JSON. */
-export function fieldsOf(schema: unknown): readonly Field[] | undefined {
+/**
+ * Undefined: the input is no object with a few members, and is typed as JSON.
+ *
+ * @param root the schema of which this is a part, for references
+ */
+export function fieldsOf(schema: unknown, root: unknown = schema): readonly Field[] | undefined {
   if (!isObject(schema) || schema.type !== 'object' || !isObject(schema.properties)) return undefined;
   const members = Object.entries(schema.properties);
   if (members.length === 0 || members.length > MOST_FIELDS) return undefined;
@@ -60,6 +68,7 @@ export function fieldsOf(schema: unknown): readonly Field[] | undefined {
       choices,
       description: typeof one.description === 'string' ? one.description : undefined,
       initial: typedOf(one.default ?? firstOf(one.examples), kind),
+      example: typedOf(exampleOf(one, root), kind),
     };
   });
 }
@@ -79,6 +88,14 @@ export function typedFrom(fields: readonly Field[], input: unknown): Typed | und
 
 export function initialOf(fields: readonly Field[]): Typed {
   return Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
+}
+
+/** With the example of each field that is required and empty. */
+export function withExamples(fields: readonly Field[], typed: Typed): Typed {
+  const filled = fields
+    .filter(({ name, isRequired }) => isRequired && !typed[name])
+    .map(({ name, example }) => [name, example] as const);
+  return { ...typed, ...Object.fromEntries(filled) };
 }
 
 /** Empty fields are left out of the value. */

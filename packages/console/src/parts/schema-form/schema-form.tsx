@@ -41,7 +41,7 @@ interface OneFieldProps {
 }
 
 function OneField({ field, text, why, refusal, onText }: OneFieldProps) {
-  const { name, kind, isRequired, description } = field;
+  const { name, kind, isRequired, description, example } = field;
   const id = useId();
   const bad = text === '' ? refusal : (why ?? refusal);
   const isBad = bad !== undefined;
@@ -62,11 +62,20 @@ function OneField({ field, text, why, refusal, onText }: OneFieldProps) {
           ))}
         </select>
       ) : kind === 'json' ? (
-        <textarea {...shared} className="mono" rows={3} value={text} spellCheck={false} onChange={change} />
+        <textarea
+          {...shared}
+          className="mono"
+          rows={3}
+          value={text}
+          placeholder={visibleText(example)}
+          spellCheck={false}
+          onChange={change}
+        />
       ) : (
         <input
           {...shared}
           value={text}
+          placeholder={visibleText(example)}
           inputMode={kind === 'text' ? undefined : 'decimal'}
           autoComplete="off"
           onChange={change}

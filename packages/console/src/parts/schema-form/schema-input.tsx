@@ -1,6 +1,6 @@
 /** Enters a value for a schema: in a form where there is one, or as JSON. Says every issue at once. */
 import { JsonInput } from '../json-view/json-input.tsx';
-import { asForm, asJson, type Entered, readEntered } from './entered.ts';
+import { asForm, asJson, type Entered, readEntered, withExample } from './entered.ts';
 import { type RefusedEntry, stillRefused } from './refused.ts';
 import { SchemaForm } from './schema-form.tsx';
 
@@ -12,34 +12,53 @@ interface SchemaInputProps {
   /** `Input` or `Data`. */
   readonly label: string;
   readonly hint: string;
+  /** A made-up value is of use: it is no answer of a person. */
+  readonly offersExample?: boolean | undefined;
   /** Refused by the API when it was last sent. */
   readonly refused?: RefusedEntry | undefined;
   onEntered(entered: Entered): void;
 }
 
-export function SchemaInput({ schema, entered, begin, label, hint, refused, onEntered }: SchemaInputProps) {
+export function SchemaInput({
+  schema,
+  entered,
+  begin,
+  label,
+  hint,
+  offersExample = false,
+  refused,
+  onEntered,
+}: SchemaInputProps) {
   const reading = readEntered(schema, entered, begin);
   const { fields, isForm, typed, issues, jsonText } = reading;
+  const exampled = offersExample ? withExample(reading, schema, entered) : undefined;
   return (
     <>
-      {fields.length > 0 && (
-        <fieldset className="segments" aria-label={`Give the ${label.toLowerCase()} as`}>
-          <button
-            type="button"
-            aria-pressed={isForm}
-            onClick={() => onEntered(asForm(reading, schema, entered))}
-          >
-            form
+      <div className="row between">
+        {fields.length > 0 && (
+          <fieldset className="segments" aria-label={`Give the ${label.toLowerCase()} as`}>
+            <button
+              type="button"
+              aria-pressed={isForm}
+              onClick={() => onEntered(asForm(reading, schema, entered))}
+            >
+              form
+            </button>
+            <button
+              type="button"
+              aria-pressed={!isForm}
+              onClick={() => onEntered(asJson(reading, schema, entered))}
+            >
+              JSON
+            </button>
+          </fieldset>
+        )}
+        {exampled && (
+          <button type="button" className="small" onClick={() => onEntered(exampled)}>
+            {isForm ? 'Fill in examples' : 'Replace by an example'}
           </button>
-          <button
-            type="button"
-            aria-pressed={!isForm}
-            onClick={() => onEntered(asJson(reading, schema, entered))}
-          >
-            JSON
-          </button>
-        </fieldset>
-      )}
+        )}
+      </div>
       {isForm ? (
         <SchemaForm
           label={label}

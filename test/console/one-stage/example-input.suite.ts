@@ -1,0 +1,34 @@
+/** Example values in the form that starts a run, on the stage of `by-mouse.test.ts`. */
+import { expect, test } from '@jest/globals';
+import { SIZES } from '../support/sizes.ts';
+import { stage } from './showcase-stage.ts';
+
+test.each(Object.entries(SIZES))(
+  '%s: empty fields show an example of their schema, which a click fills in and the API takes',
+  async (_, viewport) => {
+    const page = await stage.browser.open('/workflows/gift', { viewport });
+    await page.getByRole('button', { name: 'Start a run' }).click();
+    const dialog = page.getByRole('dialog');
+    const to = dialog.getByRole('textbox', { name: 'to' });
+    await to.waitFor();
+    expect([await to.inputValue(), await to.getAttribute('placeholder')]).toEqual(['', 'ada@example.com']);
+    await dialog.getByRole('textbox', { name: 'cents' }).fill('300');
+    await dialog.getByRole('button', { name: 'Fill in examples' }).click();
+    expect(await to.inputValue()).toBe('ada@example.com');
+    expect(await dialog.getByRole('textbox', { name: 'cents' }).inputValue()).toBe('300');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL('**/runs/run_*');
+  },
+);
+
+test('as JSON, an example of the shipped review is one that the API takes', async () => {
+  const page = await stage.browser.open('/workflows/review-pull-request');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'JSON', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Replace by an example' }).click();
+  const example = JSON.parse(await dialog.getByRole('textbox', { name: 'Input' }).inputValue());
+  expect(example).toHaveProperty('pull_request');
+  await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+  await page.waitForURL('**/runs/run_*');
+});
