@@ -2,7 +2,7 @@
 import { isOverdue } from '@cairn/client';
 import type { Answer } from '../../api/client.ts';
 
-/** What a summary says about it; the rest of a thousand summaries is not kept. */
+/** The part of a summary that is kept: a thousand whole summaries would fill the memory. */
 export type LiveRun = Pick<Answer<'RunSummary'>, 'id' | 'type' | 'suspect' | 'wakeAt'>;
 
 export interface LiveRuns {

@@ -6,7 +6,7 @@ import { rateText, shareText } from './words.ts';
 
 type Part = Statistics['parts'][number];
 
-/** What charts and the table show of a part. */
+/** Figures of a part, as charts and the table show them. */
 export type PartShown = Pick<
   Part,
   'from' | 'runs' | 'completed' | 'failed' | 'failureShare' | 'p50Ms' | 'p95Ms'
