@@ -88,7 +88,7 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
     StreamingPull: streamingPull(broker, faults),
   });
   const requireResource = (name: string) => broker.requireResource(name);
-  const access = iamCalls({ store, now: () => clock.now(), requireResource });
+  const access = iamCalls({ store: store.policies, now: () => clock.now(), requireResource });
   server.addService(iam, implementation(iam, access, faults));
   server.addService(schemas, implementation(schemas, schemaCalls(broker, freshId), faults));
   const frames = frameServer([

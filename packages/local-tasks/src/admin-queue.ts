@@ -1,6 +1,6 @@
 /**
- * Cloud Tasks over HTTP/1.1, as far as `firebase-admin` uses it of an emulator (`CLOUD_TASKS_EMULATOR_HOST`): a task is created in a
- * queue, which is named like its function, and deleted. Owns shapes and statuses; what they mean is the service's.
+ * The part of Cloud Tasks over HTTP/1.1 that `firebase-admin` uses of an emulator (`CLOUD_TASKS_EMULATOR_HOST`): it creates and
+ * deletes tasks of a queue, which has the name of its function. Owns the request format; `service.ts` has the operations.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
@@ -15,12 +15,12 @@ export interface TasksHttpOptions {
   readonly protocol: protobuf.Root;
   createTask(request: never): object;
   deleteTask(request: { readonly name: string }): object;
-  /** Returns the URL of the function: a client leaves it to the emulator. */
+  /** URL of a function, for a task without one. */
   functionUrl(name: string): string;
 }
 
 const PATH = /^(?:\/v2)?\/(projects\/[^/]+\/locations\/[^/]+\/queues\/([^/]+))\/tasks(?:\/([^/]+))?$/;
-/** A task of 1 MiB, its body in base64, and what stands around it. */
+/** A task of 1 MiB with its body in base64, and its other members. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const PACKAGE = 'google.cloud.tasks.v2';
 

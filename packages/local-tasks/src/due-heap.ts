@@ -1,4 +1,4 @@
-/** Tasks in the order they fall due; equal times in the order they were added. A binary heap, removal is lazy. */
+/** Binary heap of items by due time, then by `order`. Callers skip removed items when they reach the top. */
 
 export interface Due {
   readonly dueAt: number;

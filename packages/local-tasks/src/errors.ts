@@ -1,6 +1,6 @@
 /**
- * The errors of the Cloud Tasks server: a gRPC status code and the sentence a caller sees. Where production's
- * wording is known it is used, so that code which matches on it behaves the same here.
+ * Errors of the Cloud Tasks server: a gRPC status and a message. Messages are those of production where known, so that code
+ * that matches on them behaves the same.
  */
 import { status } from '@grpc/grpc-js';
 

@@ -1,4 +1,4 @@
-/** The resource names of Cloud Tasks: what is well-formed, and the sentence for what is not. Pure. */
+/** Validates resource names of Cloud Tasks. Pure. */
 import { invalid } from './errors.ts';
 
 const PROJECT = '[a-z][a-z0-9:.-]*';

@@ -7,7 +7,7 @@ import type { QueueConfig } from './model.ts';
 
 type FilterValue = string | number;
 
-/** By the protocol's name of the field. */
+/** Readers by field name of the protocol. */
 const FIELDS: Readonly<Record<string, (queue: QueueConfig) => FilterValue>> = {
   name: (queue) => queue.name,
   state: (queue) => queue.state.toUpperCase(),
@@ -32,7 +32,7 @@ const OPERATORS: Readonly<Record<string, (is: FilterValue, wanted: FilterValue) 
   ':': (is, wanted) => (typeof is === 'string' ? is.includes(String(wanted)) : is === wanted),
 };
 
-/** An empty text takes every queue. @throws TasksError for what is no filter of ours */
+/** An empty filter matches every queue. @throws TasksError for an unsupported filter */
 export function parseQueueFilter(text: string): (queue: QueueConfig) => boolean {
   if (text.trim() === '') return () => true;
   const comparisons = text.split(/\sAND\s/).map(comparisonFrom);

@@ -1,9 +1,9 @@
 /**
- * Dispatches the tasks of one queue: in the order they fall due, within the queue's rate and concurrency, one
- * timer at most. Owns the schedule index and the attempts in flight; what a task's end means for storage and
- * names is told to the caller by `TaskEvents`.
+ * Dispatches the tasks of one queue in the order of their due times, within its rate and concurrency. Owns the schedule
+ * index and the attempts in flight; reports results by `TaskEvents`.
  */
-import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
+import { Alarm } from '@cairn/local-kit/time/alarm';
+import type { Clock } from '@cairn/local-kit/time/clock';
 import {
   type Dispatch,
   type DispatchResult,
@@ -11,6 +11,7 @@ import {
   progressAfter,
   requestFor,
   retryAfterMs,
+  unsendable,
 } from './dispatch/attempt.ts';
 import { afterFailure } from './dispatch/retry.ts';
 import { DueHeap } from './due-heap.ts';
@@ -47,9 +48,9 @@ export class QueueRunner {
   readonly #events: TaskEvents;
   readonly #heap = new DueHeap<QueueSlot>();
   readonly #aborts = new Set<AbortController>();
+  readonly #alarm: Alarm;
   #config: QueueConfig;
   #bucket: TokenBucket;
-  #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
   #stopped = false;
 
   constructor(config: QueueConfig, clock: Clock, dispatch: Dispatch, events: TaskEvents) {
@@ -58,6 +59,7 @@ export class QueueRunner {
     this.#dispatch = dispatch;
     this.#events = events;
     this.#bucket = bucketOf(config, clock);
+    this.#alarm = new Alarm(clock, () => this.pump());
   }
 
   get config(): QueueConfig {
@@ -92,10 +94,10 @@ export class QueueRunner {
       this.#start(next.entry);
       next = this.#startable();
     }
-    this.#sleepUntil(next.atMs);
+    this.#alarm.set(next.atMs);
   }
 
-  /** The task to start now, with its token taken, or when to look again (not before an attempt ends: never). */
+  /** The next task, with its token taken, or the time of the next try (undefined: when an attempt ends). */
   #startable(): { kind: 'start'; entry: QueueEntry } | { kind: 'wait'; atMs: number | undefined } {
     const next = this.#next();
     const full = this.#aborts.size >= this.#config.rateLimits.maxConcurrentDispatches;
@@ -106,7 +108,7 @@ export class QueueRunner {
     return token.taken ? { kind: 'start', entry: next.entry } : { kind: 'wait', atMs: token.atMs };
   }
 
-  /** Dispatches now, whatever the queue's state, limits or the task's schedule say. */
+  /** Dispatches now, regardless of the queue's state and limits and the task's schedule. */
   runNow(entry: QueueEntry): void {
     entry.dueAt = this.#clock.now();
     entry.slot = undefined;
@@ -116,10 +118,10 @@ export class QueueRunner {
   /** No further dispatch starts; running ones continue. */
   quiesce(): void {
     this.#stopped = true;
-    this.#sleepUntil(undefined);
+    this.#alarm.set(undefined);
   }
 
-  /** Also gives up what is in flight: its outcome no longer counts. */
+  /** Also aborts the attempts in flight, whose results no longer count. */
   stop(): void {
     this.quiesce();
     for (const abort of this.#aborts) abort.abort(new Error('the server is stopping'));
@@ -132,18 +134,6 @@ export class QueueRunner {
       if (top === undefined || (top.entry.slot === top && !top.entry.gone)) return top;
       this.#heap.pop();
     }
-  }
-
-  #sleepUntil(atMs: number | undefined): void {
-    if (this.#timer?.atMs === atMs) return;
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if (atMs === undefined) return;
-    const cancel = this.#clock.at(atMs, () => {
-      this.#timer = undefined;
-      this.pump();
-    });
-    this.#timer = { atMs, cancel };
   }
 
   #start(entry: QueueEntry): void {
@@ -194,18 +184,12 @@ export class QueueRunner {
       return;
     }
     entry.dueAt = decision.atMs;
-    // An uncached task stays so: the next attempt reads it from storage, where this progress is written too.
+    // An uncached task stays uncached: the next attempt reads this progress from storage.
     if (entry.record) entry.record = { ...record, scheduledAt: decision.atMs, progress };
     this.#events.retrying(entry, decision.atMs, progress);
     this.add(entry);
   }
 }
-
-/** A request that cannot even be formed is a failed attempt of its task, not the end of the server. */
-const unsendable = (error: unknown): DispatchResult => ({
-  kind: 'unreachable',
-  reason: error instanceof Error ? error.message : String(error),
-});
 
 const bucketOf = (config: QueueConfig, clock: Clock) =>
   new TokenBucket(config.rateLimits.maxDispatchesPerSecond, config.rateLimits.maxBurstSize, clock.now());

@@ -1,6 +1,6 @@
 /**
- * The queues and tasks of one server and every operation on them, in domain words. Owns which names are taken
- * and keeps index and storage in step. Knows no protobuf; arguments are already validated.
+ * The queues and tasks of one server and every operation on them. Owns which names are taken, and keeps index and storage
+ * consistent. Independent of protobuf; arguments are validated.
  */
 import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import type { Dispatch } from './dispatch/attempt.ts';
@@ -9,7 +9,7 @@ import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
 import { type QueueEntry, QueueRunner, type TaskEvents } from './queue-runner.ts';
 import type { TaskStore } from './storage.ts';
 
-/** Bodies of waiting tasks kept in memory; beyond it they are read from storage when due. */
+/** Limit of the task bodies in memory; others are read from storage when due. */
 const CACHED_BYTES = 64 * 1024 * 1024;
 /** Approximate memory of a record besides its body. */
 const RECORD_OVERHEAD_BYTES = 1024;
@@ -39,7 +39,7 @@ export class TaskRegistry {
   #cachedBytes = 0;
   #cancelSweep: Cancel = () => {};
 
-  /** Loads what storage holds; dispatching starts with `start()`. */
+  /** Loads the stored queues and tasks; `start()` begins to dispatch. */
   constructor({ store, clock, dispatch }: RegistryOptions) {
     this.#store = store;
     this.#clock = clock;
@@ -78,7 +78,7 @@ export class TaskRegistry {
     return this.#queues.has(name);
   }
 
-  /** The queues of a location that match, by name, after `after`. */
+  /** The matching queues of a location, sorted by name, after the name `after`. */
   queues(
     location: string,
     after: string,

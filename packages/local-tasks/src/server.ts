@@ -1,7 +1,6 @@
 /**
- * The local Cloud Tasks server: gRPC v2 on a loopback port, for the unmodified `@google-cloud/tasks`, and beside it what `firebase-admin` asks
- * of an emulator. Owns
- * listening and the mapping of errors to statuses. Calls it does not know are answered UNIMPLEMENTED by grpc-js.
+ * The local Cloud Tasks server: gRPC v2 on a loopback port for the unmodified `@google-cloud/tasks`, and HTTP/1.1 for
+ * `firebase-admin`. Owns listening and the mapping of errors to statuses. grpc-js answers unknown calls UNIMPLEMENTED.
  */
 
 import { IamError, iamCalls } from '@cairn/local-kit/iam/policies';
@@ -27,7 +26,7 @@ export interface TasksServerOptions {
   readonly port?: number;
   readonly clock: Clock;
   readonly dispatch: Dispatch;
-  /** Returns the URL of a queue's function, for a client that leaves it to the emulator. */
+  /** URL of a queue's function, for a task without one. */
   readonly functionUrl?: (name: string) => string;
   /** Source of the ids of unnamed tasks: unique, decimal digits. */
   readonly freshTaskId: () => string;
@@ -37,7 +36,7 @@ export interface TasksServer {
   /** `127.0.0.1:port` */
   readonly host: string;
   readonly counts: Readonly<RegistryCounts>;
-  /** Creates the queue or brings its limits and retry rules up to date; its state and tasks stay. */
+  /** Creates the queue, or updates its limits and retry rules and keeps its state and tasks. */
   ensureQueue(config: QueueConfig): void;
   /** Starts dispatching. Until then tasks are accepted and wait. */
   start(): void;
@@ -56,7 +55,7 @@ export async function startTasksServer(options: TasksServerOptions): Promise<Tas
   const requireResource = (name: string) => void registry.queue(requireQueue(name));
   const handlers = {
     ...cloudTasksService({ registry, now, freshTaskId }),
-    ...iamCalls({ store, now, requireResource }),
+    ...iamCalls({ store: store.policies, now, requireResource }),
   };
   const server = new Server();
   const protocol = loadProtocol('@google-cloud/tasks', 'build/protos/protos.json');

@@ -1,4 +1,4 @@
-/** The RPCs of `google.cloud.tasks.v2.CloudTasks`, each an operation of the registry. Owns request and page shapes. */
+/** The calls of `google.cloud.tasks.v2.CloudTasks`, each an operation of the registry. Owns requests and pages. */
 
 import { invalid } from './errors.ts';
 import type { QueueConfig } from './model.ts';
@@ -144,14 +144,14 @@ function pageLimit(asked: number | undefined, most: number): number {
 const token = (position: string, parent: string) =>
   Buffer.from(JSON.stringify([parent, position])).toString('base64url');
 
-/** A token is only good for the list it came from, as in production. */
+/** A token is only valid for the list that it came from, as in production. */
 function readToken(text: string | undefined, parent: string): string | undefined {
   if (!text) return undefined;
   try {
     const [of, position] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, string];
     if (of === parent) return position;
   } catch {
-    // Falls through: not one of our tokens.
+    // Not a token of this server.
   }
   throw invalid('page_token is invalid or belongs to another list.');
 }

@@ -1,10 +1,10 @@
 /**
- * The state of the Cloud Tasks server in SQLite: queues, tasks, and the names of tasks that ended. Owns the
- * tables and the moment of each write; decides nothing. A new task is on disk before `insertTask` returns, so an
- * acknowledged task survives SIGKILL. What an attempt changes is written in groups a moment later: losing it
- * repeats a dispatch, which at-least-once delivery allows.
+ * State of the Cloud Tasks server in SQLite: queues, tasks, and the names of ended tasks. Owns the tables and the time of
+ * each write; decides nothing. A new task is on disk before `insertTask` returns, so an acknowledged task survives SIGKILL.
+ * Results of attempts are written in groups a moment later: a lost one repeats a dispatch, which at-least-once allows.
  */
-import type { Policy, PolicyStore } from '@cairn/local-kit/iam/policies';
+import type { PolicyStore } from '@cairn/local-kit/iam/policies';
+import { POLICY_SCHEMA, POLICY_SQL, policyTable } from '@cairn/local-kit/iam/policy-table';
 import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 
@@ -29,10 +29,10 @@ interface TaskRow {
   readonly progress: string;
 }
 
-/** No index by queue: lists are rare and read in order of creation anyway, inserts are on every run's path. */
+/** Without an index by queue: lists are rare and in order of creation, and each run inserts tasks. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS queues (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS policies (resource TEXT PRIMARY KEY, policy TEXT NOT NULL) STRICT;
+  ${POLICY_SCHEMA}
   CREATE TABLE IF NOT EXISTS tasks (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, queue TEXT NOT NULL, named INTEGER NOT NULL,
     due REAL NOT NULL, created REAL NOT NULL, deadline REAL NOT NULL, target TEXT NOT NULL, body BLOB NOT NULL,
@@ -50,7 +50,8 @@ type LaterWrite =
       readonly progress: TaskProgress;
     };
 
-export class TaskStore implements PolicyStore {
+export class TaskStore {
+  readonly policies: PolicyStore;
   readonly #db: GroupedDatabase<typeof SQL, LaterWrite>;
 
   constructor(storage: SqliteStorage) {
@@ -60,6 +61,7 @@ export class TaskStore implements PolicyStore {
       sql: SQL,
       apply: (write: LaterWrite) => this.#apply(write),
     });
+    this.policies = policyTable(this.#db.statements);
   }
 
   queues(): QueueConfig[] {
@@ -70,7 +72,7 @@ export class TaskStore implements PolicyStore {
     this.#db.statements.putQueue.run(queue.name, JSON.stringify(queue));
   }
 
-  /** Removes the queue's tasks. The names that callers chose stay taken until then. */
+  /** Removes the queue's tasks. Names that callers chose stay taken until `tombstonesUntil`. */
   purgeQueue(name: string, tombstonesUntil: number): void {
     this.#db.flush();
     this.#db.transaction(() => {
@@ -89,21 +91,12 @@ export class TaskStore implements PolicyStore {
     });
   }
 
-  policy(resource: string): Policy | undefined {
-    const row = this.#db.statements.policy.get(resource);
-    return row && (JSON.parse(String(row.policy)) as Policy);
-  }
-
-  putPolicy(resource: string, policy: Policy): void {
-    this.#db.statements.putPolicy.run(resource, JSON.stringify(policy));
-  }
-
-  /** All tasks, oldest first: the index is rebuilt from this at start. */
+  /** All tasks, oldest first, to rebuild the index at the start. */
   heads(): TaskHead[] {
     return this.#db.statements.heads.all() as unknown as TaskHead[];
   }
 
-  /** Returns an id larger than that of every task there is: the order of creation. */
+  /** Returns an id larger than that of every existing task: the order of creation. */
   insertTask(task: TaskRecord): number {
     const { body, ...target } = task.target;
     const { lastInsertRowid } = this.#db.statements.insertTask.run(
@@ -133,7 +126,7 @@ export class TaskStore implements PolicyStore {
     return rows.map((row) => ({ id: row.id, task: fromRow(row) }));
   }
 
-  /** The name's tombstone is kept until then; `undefined`: there is none. */
+  /** End of the name's tombstone; undefined: there is none. */
   tombstone(name: string): number | undefined {
     this.#db.catchUp();
     const row = this.#db.statements.tombstone.get(name);
@@ -177,10 +170,7 @@ const SQL = {
   allQueues: 'SELECT config FROM queues ORDER BY name',
   putQueue: 'INSERT INTO queues VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET config = excluded.config',
   deleteQueue: 'DELETE FROM queues WHERE name = ?',
-  policy: 'SELECT policy FROM policies WHERE resource = ?',
-  putPolicy:
-    'INSERT INTO policies VALUES (?, ?) ON CONFLICT (resource) DO UPDATE SET policy = excluded.policy',
-  deletePolicy: 'DELETE FROM policies WHERE resource = ?',
+  ...POLICY_SQL,
   deleteTasksOf: 'DELETE FROM tasks WHERE queue = ?',
   heads: 'SELECT id, name, queue, due AS dueAt FROM tasks ORDER BY id',
   insertTask:

@@ -1,4 +1,4 @@
-/** The rate limit of one queue: a bucket of `burst` tokens refilled at `perSecond`. Takes the time, never reads it. */
+/** The rate limit of one queue: a bucket of `burst` tokens refilled at `perSecond`. Does not read the clock. */
 
 export class TokenBucket {
   readonly #perSecond: number;
@@ -13,12 +13,12 @@ export class TokenBucket {
     this.#filledAt = now;
   }
 
-  /** Takes one token, or says when (ms since the epoch) there will be one. */
+  /** Takes one token, or returns the time (epoch ms) of the next one. */
   take(now: number): { readonly taken: true } | { readonly taken: false; readonly atMs: number } {
     const elapsed = Math.max(0, now - this.#filledAt);
     this.#tokens = Math.min(this.#burst, this.#tokens + (elapsed / 1000) * this.#perSecond);
     this.#filledAt = Math.max(now, this.#filledAt);
-    // A token short by rounding alone counts as there, or a timer set for its moment would spin.
+    // A token missing by rounding only counts as available; otherwise a timer for its time would fire repeatedly.
     if (this.#tokens >= 1 - 1e-9) {
       this.#tokens = Math.max(0, this.#tokens - 1);
       return { taken: true };

@@ -54,7 +54,7 @@ export interface NewTask {
   readonly parent: string;
   readonly task: WireTask | null | undefined;
   readonly now: number;
-  /** The id of a task whose caller names none: decimal digits, as Cloud Tasks makes them. */
+  /** Id of an unnamed task: decimal digits, as in Cloud Tasks. */
   readonly freshId: () => string;
 }
 
@@ -69,7 +69,7 @@ export function taskFrom({ parent, task, now, freshId }: NewTask): TaskRecord {
     );
   }
   const target = targetFrom(task);
-  // A time that has passed means now, and the task reports the moment it was made.
+  // A time in the past means now, and the task reports its time of creation.
   const wanted = task.scheduleTime ? toMs(task.scheduleTime) : now;
   if (wanted > now + LIMITS.scheduleAheadMs) {
     throw invalid('Task.schedule_time must be at most 30 days (720 hours) in the future.');
@@ -108,7 +108,7 @@ function targetFrom(task: WireTask): HttpTarget {
     throw invalid(`HttpRequest.url is longer than ${LIMITS.urlLength} characters.`);
   const method = http.httpMethod ? HTTP_METHODS[http.httpMethod] : 'POST';
   if (method === undefined) throw invalid(`HttpRequest.http_method ${http.httpMethod} is unknown.`);
-  // protobufjs gives an empty array, not empty bytes, for a field that was not sent.
+  // protobufjs gives an empty array instead of empty bytes for an absent field.
   const body = http.body?.length ? http.body : new Uint8Array();
   if (body.length > 0 && !['POST', 'PUT', 'PATCH'].includes(method)) {
     throw invalid(`HttpRequest.body is only allowed for POST, PUT and PATCH, not for ${method}.`);
@@ -141,7 +141,7 @@ function checkHeaders(headers: Record<string, string>): void {
   if (bytes > LIMITS.headerBytes) throw invalid('HttpRequest.headers exceed 80 KB.');
 }
 
-/** The whole configuration of a new queue: what the caller leaves open gets Cloud Tasks' default. */
+/** The configuration of a new queue, with the defaults of Cloud Tasks. */
 export function queueFrom(name: string, queue: WireQueue): QueueConfig {
   requireQueue(name);
   if (queue.appEngineRoutingOverride) throw unimplemented('Queue.app_engine_routing_override');

@@ -3,20 +3,20 @@ import type { AttemptRecord, QueueConfig, TaskRecord } from './model.ts';
 import { HTTP_METHODS } from './model.ts';
 
 /** An int64 from protobufjs: a number below 2^53 or a Long. */
-type Int64 = number | { toNumber(): number };
+export type Int64 = number | { toNumber(): number };
 
 export interface WireTimestamp {
   readonly seconds?: Int64 | null;
   readonly nanos?: number | null;
 }
 
-const integer = (value: Int64 | null | undefined) =>
+export const integer = (value: Int64 | null | undefined) =>
   typeof value === 'number' ? value : (value?.toNumber() ?? 0);
 
 /** Milliseconds of a Timestamp or a Duration. */
 export const toMs = (value: WireTimestamp) => integer(value.seconds) * 1000 + (value.nanos ?? 0) / 1e6;
 
-/** A Timestamp or a Duration of that many milliseconds; microseconds are kept, finer is cut as production does. */
+/** A Timestamp or Duration in milliseconds, cut to microseconds as in production. */
 export function fromMs(ms: number): { seconds: number; nanos: number } {
   const micros = Math.round(ms * 1000);
   const seconds = Math.floor(micros / 1e6);

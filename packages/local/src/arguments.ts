@@ -4,20 +4,20 @@ import { parseArgs } from 'node:util';
 export interface StartArguments {
   readonly json: boolean;
   readonly help: boolean;
-  /** Whole stacks of functions that cannot be loaded. */
+  /** Prints complete stacks of functions that cannot be loaded. */
   readonly verbose: boolean;
   readonly data: string;
-  /** Undefined: the usual port if it is free, any other if not. */
+  /** Undefined: the default port if it is free, else any. */
   readonly port: number | undefined;
   readonly workers: number;
-  /** False: a worker that dies is replaced by one that has yet to load. */
+  /** False: a worker that dies is replaced by one that is not loaded. */
   readonly keepsSpare: boolean;
   readonly tickSeconds: number;
   /** Starts with the readable data of damaged files. */
   readonly acceptDamage: boolean;
   /** Each commit is on the disk before it is acknowledged. */
   readonly sync: boolean;
-  /** Undefined: the usual time. */
+  /** Undefined: the default. */
   readonly watchdogSeconds: number | undefined;
   readonly projectId: string | undefined;
   readonly functionsModule: string | undefined;

@@ -47,11 +47,11 @@ export interface CloudProcessOptions {
   readonly logFile?: string;
 }
 
-/** Generous: a cold start on a busy machine; firebase-tools alone takes 10 s on an idle one. */
+/** Enough for a cold start on a busy machine. firebase-tools alone takes 10 s on an idle one. */
 const START_LIMIT_MS = { workers: 180_000, emulators: 180_000 };
 
-/** Characters of its log that an error quotes. */
-const COMPLAINT_CHARS = 4_000;
+/** Characters of the log that an error quotes. */
+const QUOTED_CHARS = 4_000;
 
 /** @throws Error if it ends, or is not ready in time */
 export async function startCloudProcess(options: CloudProcessOptions): Promise<CloudProcess> {
@@ -87,17 +87,16 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
   if (typeof log === 'number') closeSync(log);
   let read = '';
   child.stderr?.on('data', (chunk) => {
-    read = `${read}${chunk}`.slice(-COMPLAINT_CHARS);
+    read = `${read}${chunk}`.slice(-QUOTED_CHARS);
   });
-  const complaints = () =>
-    (logFile === undefined ? read : readFileSync(logFile, 'utf8')).slice(-COMPLAINT_CHARS);
+  const logTail = () => (logFile === undefined ? read : readFileSync(logFile, 'utf8')).slice(-QUOTED_CHARS);
   const ended = once(child, 'exit');
   const line = Promise.withResolvers<string>();
   const limitMs = START_LIMIT_MS[options.emulators ? 'emulators' : 'workers'];
   const limit = setTimeout(() => line.reject(new Error(`not ready in ${limitMs} ms`)), limitMs);
   child.stdout?.once('data', (chunk) => line.resolve(String(chunk)));
   ended.then(
-    () => line.reject(new Error(`the local cloud ended before it was ready:\n${complaints()}`)),
+    () => line.reject(new Error(`the local cloud ended before it was ready:\n${logTail()}`)),
     line.reject,
   );
   try {
@@ -107,7 +106,7 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
   }
 }
 
-/** A JSON answer of the API, as the development client. @throws Error for anything but 200 */
+/** GET of the API as JSON, as the development client. @throws Error for a status other than 200 */
 export async function getJson<T>(ready: Ready, path: string): Promise<T> {
   const response = await fetch(ready.gateway + path, {
     headers: { authorization: `Bearer ${ready.apiKey}` },
@@ -116,7 +115,7 @@ export async function getJson<T>(ready: Ready, path: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** A JSON answer of the control port. */
+/** Calls the control port. @throws Error for a status other than 2xx */
 export async function control<T>(ready: Ready, method: string, path: string, body?: unknown): Promise<T> {
   const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const response = await fetch(ready.control + path, { method, ...(body === undefined ? {} : json) });

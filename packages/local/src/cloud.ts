@@ -1,7 +1,7 @@
 /**
- * The local cloud as one object: starts every server in the order of their dependencies, and stops them in an order
- * that lets current requests finish. Owns wiring only. A composition root: the one place of `packages/local/src/`, with the main,
- * that reads the clock, the environment and random numbers.
+ * Composition root of the local cloud: starts every server in the order of their dependencies, and stops them in an order
+ * that lets current requests finish. With `main.ts`, the only file of `packages/local/src/` that reads the clock, the
+ * environment and random numbers.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -28,15 +28,15 @@ import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
 
 export interface LocalCloudOptions {
-  /** `memory`, or the directory that keeps the state; it is made if missing. */
+  /** `memory`, or the directory of the state, which is created if missing. */
   readonly data: string;
   /** Port of the gateway. 0 or absent: any free one. */
   readonly port?: number;
-  /** Ports of the other servers. Default: free ones; the functions keep their earlier port if it is free. */
+  /** Ports of the other servers. Default: free ones; the functions get their previous port if it is free. */
   readonly ports?: Ports;
   /** Processes that run task-queue functions; default: one. Other functions have their own. */
   readonly workers?: number;
-  /** Keeps a loaded worker in reserve, which replaces one that dies; default: true. */
+  /** Keeps a loaded spare worker, which replaces one that dies; default: true. */
   readonly keepsSpare?: boolean;
   /** A worker without a heartbeat for this time is killed; default: {@link DEFAULT_WATCHDOG_S}. */
   readonly watchdogSeconds?: number;
@@ -45,8 +45,8 @@ export interface LocalCloudOptions {
   /** Instead of one module: each codebase has its own workers. */
   readonly codebases?: readonly Codebase[];
   /**
-   * True: the gateway has Cairn's console and the API of the installation among the functions, and the site of
-   * `firebase.json` has a port of its own. Otherwise the gateway is that site.
+   * True: the gateway serves Cairn's console and the API of the installation, and the site of `firebase.json` has a port of its
+   * own. Otherwise the gateway serves that site.
    */
   readonly ownConsole?: boolean;
   /** Called with a codebase that cannot be loaded at the start; absent: the cloud does not start. */
@@ -127,7 +127,7 @@ export interface LocalCloud {
 
 export const DEFAULT_PROJECT = 'demo-cairn';
 const DEFAULT_TICK_S = 5;
-/** As long as a lease: a body that blocks for less loses nothing. */
+/** As long as a lease, so that a body that blocks for less is not killed. */
 const DEFAULT_WATCHDOG_S = 90;
 /** Grace period of Cloud Run after SIGTERM. */
 const GRACE_MS = 10_000;
@@ -184,7 +184,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
       onNotLoaded(codebase.name, error);
     });
   await Promise.all(codebases.map(first));
-  // Functions of one's own need not have Cairn's API.
+  // Functions of the user may have no API of Cairn.
   if (isKnown && !options.onPlansChanged && host.functions.has('api')) {
     const headers = { Authorization: `Bearer ${apiKey}` };
     await assertPlansUnchangedAtStart((path, signal) => fetch(`${host.url}/api${path}`, { headers, signal }));
@@ -260,14 +260,14 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
   };
 }
 
-/** Setting from environment, options and data directory, with a clock that continues from its stored offset. */
+/** Setting from environment, options and data directory. Its clock continues from the stored offset. */
 function settingOf(options: LocalCloudOptions, stack: CleanupStack): Setting {
   const env = { ...process.env, ...options.env };
   const log = options.log ?? ((line: string) => process.stderr.write(`cairn: ${line}\n`));
   const clock = movableClock(Date.now);
   const dir = openDataDir(options.data, stack);
   const dev = openDevValues(dir && join(dir, 'dev.json'), () => randomBytes(24).toString('base64url'));
-  // The clock never runs back in a data directory: stored leases and deadlines would hold longer by that time.
+  // The clock never runs back in a data directory: stored leases and deadlines would last longer.
   clock.advance(dev.clockOffsetMs);
   clock.onAdvance((offsetMs) => dev.rememberClock(offsetMs));
   if (dev.clockOffsetMs > 0)

@@ -1,6 +1,6 @@
 /**
- * Writes the API client that the development key belongs to. Speaks Firestore's wire protocol itself: loading the
- * client library for one write would cost a third of the start-up time.
+ * Writes the API client of the development key. Uses gRPC directly, because loading the client library for one write would
+ * take a third of the start-up time.
  */
 import { createHash } from 'node:crypto';
 import { loadProtocol, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
@@ -18,7 +18,7 @@ export interface DevClient {
 
 export const DEV_CLIENT_ID = 'dev';
 
-/** Time limit for Firestore to respond; only a missing external server comes near it. */
+/** Time limit for Firestore to respond; only a missing external server reaches it. */
 const DEADLINE_MS = 10_000;
 
 type Commit = (

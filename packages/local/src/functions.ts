@@ -1,8 +1,8 @@
 /**
- * Serves the functions, and creates their triggers: the queues and subscriptions that `firebase deploy` would create, and
- * the values of their secrets. Part of the composition root `cloud.ts`.
+ * Serves the functions, and creates their queues, subscriptions and secrets as `firebase deploy` would. Part of the composition
+ * root `cloud.ts`.
  *
- * Must not: run a function itself; that is the host's.
+ * Must not: run a function; the host does.
  */
 import type { FunctionStore } from './host/function-spec.ts';
 import type { FunctionsHost } from './host/host.ts';
@@ -27,13 +27,13 @@ export interface Started {
 }
 
 interface Preparing {
-  /** Called once, when the functions are known and before any serves, with where their installations keep their runs. */
+  /** Called once, before any function serves, with the locations of the installations' runs. */
   prepare(stores: readonly FunctionStore[]): Promise<void>;
   readonly verify?: StartWorkers['verify'];
 }
 
 /**
- * Called again it serves the module as it is by then, see {@link ServedCodebase.start}.
+ * A repeated call serves the current module, see {@link ServedCodebase.start}.
  *
  * @returns once all workers serve
  */

@@ -22,7 +22,7 @@ export interface GatewaysOptions {
   readonly collect: (() => void) | undefined;
 }
 
-/** The site and the rewrites of `firebase.json`, which have Cairn's console and API among them. */
+/** The site and the rewrites of `firebase.json`, which include Cairn's console and API. */
 export async function openSiteWithConsole(options: GatewaysOptions): Promise<Gateway> {
   const { port, host, setting, collect } = options;
   const { firebaseJson } = setting;
@@ -40,7 +40,7 @@ export async function openSiteWithConsole(options: GatewaysOptions): Promise<Gat
   return gateway;
 }
 
-/** Cairn's console and the API of the installation among the functions; `firebase.json` has no say. */
+/** Cairn's console and the API of the installation, independent of `firebase.json`. */
 export async function openConsole(options: GatewaysOptions): Promise<Gateway> {
   const { port, host, setting, collect } = options;
   const gateway: Gateway = await startGateway({

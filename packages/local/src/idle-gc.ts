@@ -1,6 +1,6 @@
 /**
- * Returns memory to the system when a process of the local cloud is idle: loading the libraries and a burst of work leave a
- * half-empty heap, and V8 does not shrink it while nothing is allocated.
+ * Collects garbage when a process of the local cloud is idle, which returns memory to the system: V8 does not shrink a
+ * half-empty heap while nothing is allocated.
  *
  * Must not: collect during a request. A collection stops the process for 0.03 to 0.1 s.
  */
@@ -11,9 +11,9 @@ import { runInNewContext } from 'node:vm';
 
 /** Longer than the pause between two requests of one client. */
 export const IDLE_MS = 1_000;
-/** A process without a request by then may never get one: a spare, or a cloud that was only started. */
+/** Time after which a process without a request, such as a spare, is collected too. */
 export const UNUSED_MS = 10_000;
-/** Requests after which the heap has grown again. The periodic scan alone stays below it. */
+/** Requests between two collections. The periodic scan alone stays below it. */
 export const REQUESTS_BETWEEN = 100;
 
 export interface IdleGcOptions {
@@ -23,7 +23,7 @@ export interface IdleGcOptions {
   readonly also?: Pick<EventEmitter, 'on'>;
 }
 
-/** Collects once it serves, when idle after the first request (everything is loaded then), and when idle after many requests. */
+/** Collects after the start, when idle after the first request, which loads libraries, and when idle after many requests. */
 export function collectWhenIdle(server: Server, { collect, idleMs = IDLE_MS, also }: IdleGcOptions): void {
   let underWay = 0;
   let since = REQUESTS_BETWEEN;
@@ -54,13 +54,13 @@ export function collectWhenIdle(server: Server, { collect, idleMs = IDLE_MS, als
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 let gc: Collect | undefined;
 
-/** A collection that also shrinks the heap. Node offers it only behind a flag. */
+/** A collection that also shrinks the heap, which Node exposes only behind a flag. */
 export function collectAll(): void {
   gc ??= exposedGc();
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
-/** The flag is taken back: V8 rejects every entry of the compile cache that was made under other flags. */
+/** Resets the flag, because V8 rejects entries of the compile cache that were made under other flags. */
 function exposedGc(): Collect {
   setFlagsFromString('--expose-gc');
   const exposed = runInNewContext('gc') as Collect;

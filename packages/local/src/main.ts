@@ -88,6 +88,7 @@ async function start(log: Pick<LocalCloudOptions, 'output' | 'log'> = {}): Promi
     ...(flags.official && { env: { FIRESTORE_EMULATOR_HOST: await officialFirestore() } }),
   };
   if (flags.port !== undefined || flags.json) return startLocalCloud({ ...options, port: flags.port ?? 0 });
+  const { isFree } = await import('./dev/ports.ts');
   return startLocalCloud({ ...options, port: (await isFree(USUAL_PORT)) ? USUAL_PORT : 0 });
 }
 
@@ -99,15 +100,6 @@ async function officialFirestore(): Promise<string> {
   const { host, stop } = await startOfficialFirestore({ root, projectId, env: process.env });
   others.push(stop);
   return host;
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const { createServer } = await import('node:net');
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
 }
 
 function stop(): void {

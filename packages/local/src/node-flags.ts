@@ -1,7 +1,7 @@
 /**
- * Flags of Node for the processes of the local cloud. V8 compiles a function with Maglev after 400 calls, and waits for 500 more whenever it
- * has seen another kind of value: most of the code of a run is called once or ten times a run, so a cloud would interpret its first hundreds
- * of runs. Known to V8 of Node 22 and 24; both are thresholds, without a meaning for what the code does.
+ * Flags of Node for the processes of the local cloud. By default V8 compiles a function with Maglev after 400 calls, and after 500
+ * more when it sees another kind of value. Most functions are called one to ten times a run, so the first hundreds of runs would be
+ * interpreted. V8 of Node 22 and 24 has both flags; they are thresholds only.
  */
 export const NODE_FLAGS: readonly string[] = [
   '--disable-warning=ExperimentalWarning',

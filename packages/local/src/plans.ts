@@ -1,6 +1,6 @@
 /**
- * Compares the functions' workflows with their versions in this data directory before requests are served: existing
- * runs could not continue, and a message to the developer is better than blocked runs.
+ * Compares the functions' workflows with their versions in this data directory before requests are served, so that a developer
+ * learns of a changed definition before its runs block.
  */
 
 /** The message is complete: it needs no stack. */
@@ -31,7 +31,7 @@ export interface RetryLimits {
   readonly timeout: (ms: number) => AbortSignal;
 }
 
-/** Two minutes: after a crash, recovered runs take the machine's time while the workers load. */
+/** Two minutes in all: after a crash, recovered runs compete with the loading workers. */
 const RETRY_LIMITS: RetryLimits = {
   answerMs: 30_000,
   tries: 4,
@@ -41,7 +41,7 @@ const RETRY_LIMITS: RetryLimits = {
 /**
  * Like {@link assertPlansUnchanged}, for functions that were just started: repeats requests without an answer.
  *
- * @throws PlansChangedError; Error if the functions do not answer, or refuse to say
+ * @throws PlansChangedError; Error if the functions do not answer, or refuse the request
  */
 export async function assertPlansUnchangedAtStart(
   ask: (path: string, signal: AbortSignal) => Promise<Response>,
@@ -67,7 +67,7 @@ function silent(ms: number): string {
 
 /**
  * @param ask sends a GET to Cairn's API, as the development client
- * @throws PlansChangedError; Error if the functions do not answer, or refuse to say
+ * @throws PlansChangedError; Error if the functions do not answer, or refuse the request
  */
 export async function assertPlansUnchanged(ask: (path: string) => Promise<Response>): Promise<void> {
   const answer = await ask('/v1/workflows');

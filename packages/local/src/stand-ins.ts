@@ -44,7 +44,7 @@ export interface Setting extends Omit<ServerContext, 'port'> {
 
 export type StandIns = Awaited<ReturnType<typeof startStandIns>>;
 
-/** Starts all servers, except those that the environment locates elsewhere. They stop with the stack. */
+/** Starts all servers, except those whose address the environment gives. They stop with the stack. */
 export async function startStandIns(
   setting: Setting,
   ports: { readonly firestore?: number; readonly tasks?: number; readonly pubsub?: number },
@@ -81,7 +81,7 @@ async function startFirestore(context: ServerContext & FirestoreChoice) {
   const server = await startFirestoreServer({
     storage: storageIn(context, 'firestore.sqlite'),
     clock: clock.now,
-    // An injected fault: the process must end without any clean-up.
+    // An injected fault must end the process without any clean-up.
     crash: () => process.kill(process.pid, 'SIGKILL'),
     ...(context.port !== undefined && { port: context.port }),
     awaitsIndexes: true,
@@ -148,7 +148,7 @@ async function startSlack(context: ServerContext): Promise<StandInServer> {
   return server;
 }
 
-/** Decimal digits, like those of Cloud Tasks; 94 random bits, so never the same twice. */
+/** Decimal digits, like those of Cloud Tasks; unique by 94 random bits. */
 function freshTaskId(): string {
   return `${randomInt(2 ** 47)}${randomInt(2 ** 47)}`;
 }

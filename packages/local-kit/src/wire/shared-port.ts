@@ -3,8 +3,9 @@
  * is passed to that server in this process. No cost per gRPC call, one check per connection.
  */
 import type { Server as HttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
+import { listenOnLoopback } from '../http/listen.ts';
 import type { ServeFrames } from './frame-server.ts';
 import { PREFACE } from './frames.ts';
 
@@ -50,12 +51,9 @@ export async function listenForBoth(
     };
     socket.on('readable', onReadable);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  const listening = await listenOnLoopback(server, port);
   return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    host: `127.0.0.1:${listening}`,
     close() {
       server.close();
       injector.destroy();

@@ -1,6 +1,6 @@
 /**
- * Unacknowledged messages of one subscription: who may receive them, and the order of redelivery. Owns redelivery and
- * the order within a key. Pure except for its state: takes the time, knows neither bodies, storage nor transport.
+ * Unacknowledged messages of one subscription. Owns redelivery and the order within a key. Takes the time as an argument;
+ * independent of message bodies, storage and transport.
  *
  * Ordering, as Pub/Sub documents it: several messages of a key may be outstanding, in order and with one consumer. When
  * one is returned, all later ones of its key are redelivered after it, acknowledged or not.
@@ -34,12 +34,12 @@ export interface TakeOptions {
 }
 
 export interface BacklogRules {
-  /** Before the next delivery, after so many failed ones. */
+  /** Pause before the next delivery, by the number of failed ones. */
   pauseMs(failures: number): number;
   /** At most one message of a key is outstanding at a time, as for push. */
   readonly oneOfKey: boolean;
   readonly generation: string;
-  /** An acknowledgement counts immediately or not at all: one before an earlier message's is refused. */
+  /** True if an acknowledgement is refused while an earlier message of its key is outstanding. */
   confirmed(): boolean;
 }
 
@@ -55,11 +55,11 @@ export interface BacklogEvents {
 
 interface BacklogEntry extends WaitingMessage {
   failures: number;
-  /** Acked: by its consumer, while an earlier one of its key is still out. */
+  /** `acked`: acknowledged while an earlier message of its key is outstanding. */
   state: 'waiting' | 'leased' | 'acked' | 'gone';
   dueAt: number;
   lease: MessageLease<BacklogEntry> | undefined;
-  /** The slot of a heap that counts; an older one is skipped. */
+  /** Current slot in a heap; older ones are skipped. */
   slot: Slot | undefined;
 }
 
@@ -86,7 +86,7 @@ export class Backlog {
   readonly #keys = new Map<string, KeyQueue>();
   readonly #leases: Leases<BacklogEntry>;
   readonly #ready = new DueHeap<Slot>();
-  /** Next messages of keys that one consumer has messages of: no other consumer may take them. */
+  /** Next messages of keys with outstanding messages at one consumer, which no other consumer may take. */
   readonly #owned = new Map<Consumer, DueHeap<Slot>>();
 
   constructor(rules: BacklogRules, events: BacklogEvents) {
@@ -100,7 +100,7 @@ export class Backlog {
     return this.#entries.size;
   }
 
-  /** Ids must grow: they are the order. */
+  /** @param message whose id is larger than those before: ids are the order */
   add(message: WaitingMessage, dueAt: number): void {
     const entry: BacklogEntry = { ...message, state: 'waiting', dueAt, lease: undefined, slot: undefined };
     this.#entries.set(entry.id, entry);
@@ -150,21 +150,21 @@ export class Backlog {
     return 'acked';
   }
 
-  /** The lease ends at that time instead. @returns false if this id is good for nothing (any more) */
+  /** @returns false for an invalid or expired id */
   extend(ackId: string, until: number): boolean {
     const lease = this.#leases.get(ackId);
     if (lease) this.#leases.extend(lease, until);
     return lease !== undefined;
   }
 
-  /** Returns the message: a failed delivery. @returns false if this id is good for nothing (any more) */
+  /** Counts a failed delivery and returns the message to the backlog. @returns false for an invalid or expired id */
   nack(ackId: string, now: number): boolean {
     const lease = this.#leases.get(ackId);
     if (lease) this.#fail(lease, now);
     return lease !== undefined;
   }
 
-  /** Returns messages that were not acknowledged in time. */
+  /** Returns messages to the backlog that were not acknowledged in time. */
   expire(now: number): void {
     for (let first = this.#leases.first(); first && first.dueAt <= now; first = this.#leases.first()) {
       this.#fail(first.lease, now);
@@ -182,12 +182,12 @@ export class Backlog {
     return this.size < size;
   }
 
-  /** Frees the counters of consumers with outstanding messages: this backlog is replaced by another. */
+  /** Ends all leases, before the backlog is replaced by another one. */
   abandon(): void {
     for (const lease of this.#leases.all()) this.#leases.end(lease);
   }
 
-  /** When a lease ends or a paused message is due; undefined: time alone changes nothing. */
+  /** Time of the next end of a lease or a pause; undefined: there is none. */
   nextChange(now: number): number | undefined {
     const due = [this.#ready, ...this.#owned.values()].map((heap) => top(heap)?.dueAt ?? 0);
     const times = due.filter((time) => time > now);

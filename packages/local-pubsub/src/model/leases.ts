@@ -4,7 +4,7 @@
  */
 import { DueHeap } from '@cairn/local-tasks/due-heap';
 
-/** A consumer of messages; the counters are kept here. */
+/** A consumer of messages, with the counters of its outstanding ones. */
 export interface Consumer {
   readonly maxMessages: number;
   readonly maxBytes: number;
@@ -21,7 +21,7 @@ export interface MessageLease<T extends Leased> {
   readonly ackId: string;
   readonly entry: T;
   readonly consumer: Consumer;
-  /** The deadline that counts; an older one is skipped. */
+  /** Current deadline; older ones are skipped. */
   slot: Deadline<T> | undefined;
 }
 
@@ -37,7 +37,7 @@ export class Leases<T extends Leased> {
   readonly #deadlines = new DueHeap<Deadline<T>>();
   #count = 0;
 
-  /** `generation` goes into every ack id: those of an earlier start or of another subscription mean nothing here. */
+  /** @param generation part of every ack id, so that those of other starts and subscriptions are invalid */
   constructor(generation: string) {
     this.#generation = generation;
   }
@@ -74,7 +74,7 @@ export class Leases<T extends Leased> {
     this.#deadlines.push(lease.slot);
   }
 
-  /** The lease that ends first, and when. */
+  /** The earliest deadline with its lease. */
   first(): Deadline<T> | undefined {
     for (;;) {
       const slot = this.#deadlines.peek();

@@ -1,6 +1,6 @@
 /**
- * The subscriptions of one server, and what happens between them and topics, snapshots and schemas, in domain words. Owns
- * which subscriptions there are and keeps feeds and storage in step. Knows no protobuf; arguments are already validated.
+ * The subscriptions of one server, and the operations that concern topics, snapshots and schemas too. Owns the set of
+ * subscriptions, and keeps feeds and storage consistent. Independent of protobuf; arguments are validated.
  */
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
@@ -23,14 +23,14 @@ import { Snapshots } from './snapshots.ts';
 import { SubscriberWatch } from './subscriber-watch.ts';
 import { Topics } from './topics.ts';
 
-/** Exact expiry happens on delivery; this frees unreceived messages. */
+/** Interval for freeing expired messages; delivery checks the expiry exactly. */
 const SWEEP_MS = 10 * 60_000;
 
 export interface BrokerOptions {
   readonly store: PubsubStore;
   readonly clock: Clock;
   readonly pushers: Pushers;
-  /** Never the same twice, not even after a restart. */
+  /** Unique, also across restarts. */
   readonly freshGeneration: () => string;
   /** Runs the delivery of a message after its publisher received the id. */
   readonly afterAnswer: (deliver: () => void) => void;
@@ -51,7 +51,7 @@ export class Broker {
   #started = false;
   #cancelSweep: Cancel = () => {};
 
-  /** Loads what storage holds; pushing starts with `start()`. */
+  /** Loads the stored subscriptions; `start()` begins to push. */
   constructor(options: BrokerOptions) {
     this.#options = options;
     this.topics = new Topics(options);
@@ -65,7 +65,7 @@ export class Broker {
     this.#sweep();
   }
 
-  /** Its subscriptions stay, with what they have, and get nothing more. */
+  /** Keeps its subscriptions with their messages. */
   deleteTopic(name: string): void {
     this.topics.get(name);
     const orphans = this.#feedsOf(name).map((feed) => ({
@@ -81,7 +81,7 @@ export class Broker {
     this.subscriberWatch.changed();
   }
 
-  /** All or nothing. @returns the ids, in the order of the messages */
+  /** Atomic. @returns the ids in the order of the messages */
   publish(topic: string, wanted: readonly Publication[]): number[] {
     const { retentionMs } = this.topics.get(topic);
     const publications = this.topics.checked(topic, wanted);
@@ -142,7 +142,7 @@ export class Broker {
     return config;
   }
 
-  /** Anything that can have an access policy. @throws PubsubError for a name that is none, and for what is missing */
+  /** Checks a resource that can have an access policy. @throws PubsubError for an invalid name or a missing resource */
   requireResource(name: string): void {
     const kind = name.split('/')[2];
     if (kind === 'subscriptions') this.feed(requireSubscription(name));
@@ -157,7 +157,7 @@ export class Broker {
     return feed;
   }
 
-  /** A subscription that can be pulled from. @throws PubsubError */
+  /** @throws PubsubError for a missing or detached subscription */
   attached(name: string): Feed {
     const feed = this.feed(name);
     if (feed.config.detached) throw precondition('Subscription is detached.');
@@ -187,7 +187,7 @@ export class Broker {
     this.subscriberWatch.changed();
   }
 
-  /** Forgets its messages and gets no more. */
+  /** Drops its messages; it receives no more. */
   detach(name: string): void {
     const feed = this.feed(name);
     const config = { ...feed.config, detached: true };
@@ -257,8 +257,7 @@ export class Broker {
     try {
       this.publish(topic, [{ data: message.data, orderingKey: message.orderingKey, attributes }]);
     } catch (error) {
-      // The topic's schema does not take it: it stays where it is, as with a topic that is missing.
-      // Nor where there is no room for it.
+      // As for a missing topic, the message stays if the schema of the topic refuses it or the disk is full.
       if (error instanceof PubsubError || error instanceof StorageFullError) return false;
       throw error;
     }
@@ -266,7 +265,7 @@ export class Broker {
     return true;
   }
 
-  /** Unknown topics have one: whoever publishes to them is to hear that they do not exist. */
+  /** True for unknown topics, so that publishers get their NOT_FOUND. */
   #hasSubscribers(topic: string): boolean {
     return (
       !this.topics.has(topic) ||
@@ -286,7 +285,7 @@ export class Broker {
       this.topics.sweep();
       for (const feed of this.#feeds.values()) feed.dropExpired();
     } catch (error) {
-      // The next sweep finds the same, and perhaps room.
+      // The next sweep repeats it, perhaps with more room.
       if (!(error instanceof StorageFullError)) throw error;
     }
     const { clock } = this.#options;

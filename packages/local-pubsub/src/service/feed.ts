@@ -1,8 +1,9 @@
 /**
- * One active subscription: its backlog, its receivers, and its timer. Owns the distribution; reports the
- * results of deliveries to the store, dead letters to the broker.
+ * One active subscription: its backlog, receivers and timer. Distributes messages, and reports results of deliveries to the
+ * store and dead letters to the broker.
  */
-import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
+import { Alarm } from '@cairn/local-kit/time/alarm';
+import type { Clock } from '@cairn/local-kit/time/clock';
 import { type Acknowledgement, Backlog, type Delivery } from '../model/backlog.ts';
 import { redeliveryPauseMs } from '../model/backoff.ts';
 import { type MessageFilter, parseFilter } from '../model/filter.ts';
@@ -11,23 +12,23 @@ import { type Message, messageBytes, type SubscriptionConfig } from '../model/re
 import { invalid, type PubsubError } from '../model/status.ts';
 import type { PubsubStore } from '../storage/storage.ts';
 
-/** A message on its way to a receiver. */
+/** A message for a receiver. */
 export interface Received {
   readonly ackId: string;
   readonly message: Message;
-  /** From 1; counted for dead letters, and 0 where there are none, as in production. */
+  /** From 1; 0 without a dead-letter policy, as in production. */
   readonly attempt: number;
 }
 
 export interface FeedReceiver {
   readonly consumer: Consumer;
   leaseMs(): number;
-  /** False: deliver nothing now. It calls `pump` when that changes. */
+  /** False: it accepts nothing now, and calls `pump` later. */
   ready(): boolean;
   receive(received: readonly Received[]): void;
   /** The configuration of the subscription changed. */
   configured?(config: SubscriptionConfig): void;
-  /** The subscription is gone, or no longer to be received from; it is detached already. */
+  /** The subscription was deleted or detached; the receiver is removed already. */
   ended(error: PubsubError): void;
 }
 
@@ -35,11 +36,11 @@ export interface FeedOptions {
   readonly config: SubscriptionConfig;
   readonly store: PubsubStore;
   readonly clock: Clock;
-  /** Never the same twice, not even after a restart. */
+  /** Unique, also across restarts. */
   readonly freshGeneration: () => string;
   /** Retention of messages: that of the subscription, or of its topic if longer. */
   readonly retentionMs: (config: SubscriptionConfig) => number;
-  /** Publishes a dead letter. @returns false if there is no such topic (any more) */
+  /** Publishes a dead letter. @returns false if its topic does not exist */
   readonly forward: (config: SubscriptionConfig, message: Message, failures: number) => boolean;
 }
 
@@ -48,11 +49,11 @@ export interface AckResult {
   readonly done: readonly string[];
   /** Invalid or expired. */
   readonly invalid: readonly string[];
-  /** An earlier message of the key is still outstanding: to be retried. */
+  /** To be retried, because an earlier message of the key is outstanding. */
   readonly unordered: readonly string[];
 }
 
-/** Messages and bytes of one answer: large enough for throughput, small enough for a client's memory. */
+/** Limits of one response: large enough for throughput, small enough for a client's memory. */
 const BATCH_MESSAGES = 100;
 const BATCH_BYTES = 1024 * 1024;
 const ACK_ID = /^[A-Za-z0-9_-]+\.\d+\.\d+$/;
@@ -63,9 +64,9 @@ export class Feed {
   #config: SubscriptionConfig;
   #filter: MessageFilter;
   #backlog: Backlog;
-  /** Stored messages whose publisher may not have been told their ids yet; they are delivered after that. */
+  /** Stored messages whose publish call may not be answered yet; delivered after that. */
   #unannounced: Message[] = [];
-  #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
+  readonly #alarm: Alarm;
   #pumping = false;
   #pumpAgain = false;
   #closed = false;
@@ -75,6 +76,7 @@ export class Feed {
     this.#config = options.config;
     this.#filter = parseFilter(options.config.filter);
     this.#backlog = this.#load();
+    this.#alarm = new Alarm(options.clock, () => this.pump());
   }
 
   get config(): SubscriptionConfig {
@@ -90,7 +92,7 @@ export class Feed {
     return !this.#config.detached && this.#filter(attributes);
   }
 
-  /** A stored message. It is not delivered before `admit`, whatever else has messages delivered meanwhile. */
+  /** Adds a stored message, which is not delivered before `admit`. */
   add(message: Message): void {
     this.#unannounced.push(message);
   }
@@ -116,12 +118,12 @@ export class Feed {
     this.#receivers.delete(receiver);
   }
 
-  /** With exactly-once delivery, what is done is on disk when this returns. @throws PubsubError for what never was an id */
+  /** With exactly-once delivery, durable when this returns. @throws PubsubError for an invalid id */
   acknowledge(ackIds: readonly string[]): AckResult {
     return this.#settle(ackIds, (ackId) => this.#backlog.ack(ackId));
   }
 
-  /** 0 gives back. @throws PubsubError for what never was an id */
+  /** @param ms 0 returns the messages. @throws PubsubError for an invalid id */
   modifyDeadline(ackIds: readonly string[], ms: number): AckResult {
     const now = this.#options.clock.now();
     return this.#settle(ackIds, (ackId) => {
@@ -130,7 +132,7 @@ export class Feed {
     });
   }
 
-  /** The new configuration is stored already. Switching between push and pull frees what is out. */
+  /** Applies a stored configuration. A switch between push and pull releases outstanding messages. */
   configure(config: SubscriptionConfig): void {
     const switched = (config.push === undefined) !== (this.#config.push === undefined);
     this.#config = config;
@@ -150,7 +152,7 @@ export class Feed {
   /** Ends all receivers. */
   close(error: PubsubError): void {
     this.#closed = true;
-    this.#sleepUntil(undefined);
+    this.#alarm.set(undefined);
     const receivers = [...this.#receivers];
     this.#receivers.clear();
     for (const receiver of receivers) receiver.ended(error);
@@ -158,7 +160,7 @@ export class Feed {
 
   /** Delivers all deliverable messages and sets the timer for the next change. */
   pump(): void {
-    // A receiver, or a dead letter that comes back to this subscription, changes something while it is given out.
+    // Delivery may change the backlog: by a receiver, or by a dead letter to this subscription.
     this.#pumpAgain = true;
     if (this.#pumping || this.#closed) return;
     this.#pumping = true;
@@ -170,10 +172,10 @@ export class Feed {
     } finally {
       this.#pumping = false;
     }
-    if (!this.#closed) this.#sleepUntil(this.#backlog.nextChange(this.#options.clock.now()));
+    if (!this.#closed) this.#alarm.set(this.#backlog.nextChange(this.#options.clock.now()));
   }
 
-  /** Forgets what is older than the subscription keeps. */
+  /** Drops messages beyond the retention. */
   dropExpired(): void {
     const cutoff = this.#options.clock.now() - this.#retentionMs;
     this.#backlog.dropBefore(cutoff);
@@ -240,7 +242,7 @@ export class Feed {
         failed: (id, failures) => this.#failed(id, failures),
       },
     );
-    // Due at once, whatever the clock said when they were published: a moved clock is not kept across a restart.
+    // Due at once, because the clock may be behind the time of publication after a restart.
     for (const waiting of store.pending(this.#config.name)) {
       backlog.add(this.#config.ordered ? waiting : { ...waiting, key: '' }, 0);
     }
@@ -258,29 +260,17 @@ export class Feed {
     store.ackLater(name, id, false);
     return true;
   }
-
-  #sleepUntil(atMs: number | undefined): void {
-    if (this.#timer?.atMs === atMs) return;
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if (atMs === undefined) return;
-    const cancel = this.#options.clock.at(atMs, () => {
-      this.#timer = undefined;
-      this.pump();
-    });
-    this.#timer = { atMs, cancel };
-  }
 }
 
-/** Ids that one answer can name: they travel in the trailers of the call, and a client takes 64 KiB of those. */
+/** Ids that one response can name: they are in the trailers, of which a client accepts 64 KiB. */
 const MOST_REFUSED = 500;
 
-/** Before anything is done, since what is not named as refused counts as done. */
+/** Called before any change, because ids that are not named as refused count as done. */
 function requireFew(refused: readonly string[]): void {
   if (refused.length > MOST_REFUSED) throw invalid(REFUSED);
 }
 
-/** Production's own words. */
+/** Message of production. */
 export const REFUSED =
   'Some acknowledgement ids in the request were invalid. This could be because the acknowledgement ids have expired or the acknowledgement ids were malformed.';
 

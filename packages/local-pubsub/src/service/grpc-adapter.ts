@@ -1,6 +1,5 @@
 /**
- * Connects handlers to grpc-js: which call is served by what, faults on request, errors to statuses. Knows nothing of
- * any call's meaning.
+ * Connects handlers to grpc-js, injects faults, and maps errors to statuses. Independent of the meaning of calls.
  */
 
 import type { Fault, Faults } from '@cairn/local-firestore/faults';
@@ -27,7 +26,7 @@ export type Calls = Readonly<
   Record<string, (request: never, cancelled: AbortSignal) => object | Promise<object>>
 >;
 
-/** Every call of the service: those without a handler refuse. */
+/** Implements every call of the service; those without a handler are UNIMPLEMENTED. */
 export function implementation(
   service: ServiceDefinition,
   calls: Calls,
@@ -96,7 +95,7 @@ export function streamingPull(broker: Broker, faults: Faults) {
     const fail = (error: unknown) => {
       if (over) return;
       close();
-      // Headers first: the client takes a stream that ends without them for a lost connection.
+      // Headers first: the client treats a stream without them as a lost connection.
       call.sendMetadata(new Metadata());
       call.emit('error', statusOf(error));
     };

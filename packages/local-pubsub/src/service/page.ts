@@ -7,7 +7,7 @@ export interface ResourcePageRequest {
   readonly pageToken?: string;
 }
 
-/** A token is the name the page before ended with. */
+/** A page token is the last name of the previous page. */
 export function pageOf<T extends { readonly name: string }>(
   all: readonly T[],
   { pageSize, pageToken }: ResourcePageRequest,
@@ -23,6 +23,6 @@ export function pageOf<T extends { readonly name: string }>(
 export const byName = <T extends { readonly name: string }>(resources: T[]): T[] =>
   resources.sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Those of a project, by name. */
+/** Resources of a project, sorted by name. */
 export const within = <T extends { readonly name: string }>(project: string, resources: T[]): T[] =>
   byName(resources.filter(({ name }) => name.startsWith(`${project}/`)));

@@ -1,4 +1,4 @@
-/** The RPCs of `google.pubsub.v1.Publisher`, each an operation of the broker. Owns request shapes. */
+/** The calls of `google.pubsub.v1.Publisher`, each an operation of the broker. Owns requests. */
 import { requireProject, requireSubscription, requireTopic } from '../model/names.ts';
 import { messageId } from '../model/resources.ts';
 import { topicFrom, updatedTopic } from '../wire/decode.ts';

@@ -1,4 +1,4 @@
-/** One Pull call: takes what is there, or waits for the first messages. Owns the wait. */
+/** One Pull call: takes available messages, or waits for the first ones. */
 import type { Clock } from '@cairn/local-kit/time/clock';
 import type { Feed, FeedReceiver, Received } from './feed.ts';
 
@@ -7,7 +7,7 @@ export interface PullCall {
   readonly clock: Clock;
   readonly most: number;
   readonly returnImmediately: boolean;
-  /** The caller is gone: what comes now is for others. */
+  /** Aborted when the caller has disconnected. */
   readonly cancelled: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ export function pull({ feed, clock, most, returnImmediately, cancelled }: PullCa
     };
     cancelled.addEventListener('abort', giveUp);
     if (!cancelled.aborted) {
-      // A publisher that pulls next finds what it has published.
+      // A pull after a publish finds the published messages.
       feed.admit();
       feed.attach(receiver);
     }

@@ -1,10 +1,10 @@
 /**
- * Push delivery: each message as one HTTP POST, whose answer acknowledges it or gives it back. Owns the requests in
- * flight; when and what is delivered is the feed's.
+ * Push delivery: each message is one HTTP POST, whose response acknowledges or returns it. Owns the requests in flight; the
+ * feed decides what is delivered when.
  */
 
 import type { Clock } from '@cairn/local-kit/time/clock';
-import type { Dispatch, DispatchResult } from '@cairn/local-tasks/attempt';
+import { type Dispatch, unsendable } from '@cairn/local-tasks/attempt';
 import type { PushConfig } from '../model/resources.ts';
 import { pushRequest } from '../wire/push-envelope.ts';
 import type { Feed, FeedReceiver, Received } from './feed.ts';
@@ -30,7 +30,7 @@ export class Pushers {
     this.#options = options;
   }
 
-  /** Pushes what the feed has if it is configured so, and no longer if it is not. */
+  /** Starts or stops pushing, by the configuration of the feed. */
   follow(feed: Feed): void {
     const { push, detached } = feed.config;
     if (push === undefined || detached) {
@@ -50,7 +50,7 @@ export class Pushers {
     this.#pushers.delete(feed);
   }
 
-  /** Gives up what is in flight: its outcome no longer counts. */
+  /** Aborts the requests in flight, whose results no longer count. */
   stop(): void {
     for (const abort of this.#aborts) abort.abort(new Error('the server is stopping'));
   }
@@ -71,12 +71,6 @@ export class Pushers {
     else if (!abort.signal.aborted) feed.modifyDeadline([received.ackId], 0);
   }
 }
-
-/** A request that cannot even be formed is a failed delivery of its message, not the end of the server. */
-const unsendable = (error: unknown): DispatchResult => ({
-  kind: 'unreachable',
-  reason: error instanceof Error ? error.message : String(error),
-});
 
 class Pusher implements FeedReceiver {
   readonly consumer = {

@@ -1,4 +1,4 @@
-/** The RPCs of `google.pubsub.v1.SchemaService`, each an operation on the schemas. Owns request and answer shapes. */
+/** The calls of `google.pubsub.v1.SchemaService`, each an operation on the schemas. Owns requests and responses. */
 import { fromMs } from '@cairn/local-tasks/wire';
 import { requireProject, requireSchema, splitSchema } from '../model/names.ts';
 import type { SchemaRevision } from '../model/resources.ts';
@@ -22,7 +22,7 @@ interface ProjectRequest {
 
 const FULL = 2;
 const BASIC = 1;
-/** Above every position a revision can have: tokens are in the order of names, and the newest comes first. */
+/** Above every position of a revision. Page tokens sort by name, and the newest revision comes first. */
 const BEYOND = 10 ** 15;
 
 /** Handlers by method name; each returns the response message or throws a `PubsubError`. */

@@ -1,7 +1,6 @@
 /**
- * The schemas of one server with their revisions: which there are, what may become one, and whether messages are as the
- * schema of their topic says. Knows neither topics nor protobuf messages of requests; what a definition means is
- * `schema/`'s.
+ * The schemas of one server with their revisions: creates them, and validates messages. Independent of topics and requests;
+ * `schema/` interprets definitions.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '@cairn/local-kit/time/clock';
@@ -13,7 +12,7 @@ import type { PubsubStore } from '../storage/storage.ts';
 export interface SchemasOptions {
   readonly store: PubsubStore;
   readonly clock: Clock;
-  /** Never the same twice. */
+  /** Unique. */
   readonly freshGeneration: () => string;
 }
 
@@ -28,7 +27,7 @@ export class Schemas {
   /** By name, the oldest revision first. */
   readonly #schemas = new Map<string, KnownSchema[]>();
 
-  /** Loads what storage holds. */
+  /** Loads the stored schemas. */
   constructor(options: SchemasOptions) {
     this.#options = options;
     for (const revision of options.store.schemas()) this.#keep(revision, undefined);
@@ -68,13 +67,13 @@ export class Schemas {
     return this.#add(name, type, text);
   }
 
-  /** The newest revision is again what that one was. */
+  /** Adds a copy of the revision as the newest one. */
   rollback(name: string, revision: string): SchemaRevision {
     const { type, definition } = this.get(name, revision);
     return this.#add(name, type, definition);
   }
 
-  /** @returns the newest that is left */
+  /** @returns the newest remaining revision */
   deleteRevision(name: string, revision: string): SchemaRevision {
     const known = this.#of(name);
     const gone = this.#known(name, revision);
@@ -84,17 +83,17 @@ export class Schemas {
     return this.get(name, undefined);
   }
 
-  /** The store has deleted it. */
+  /** Call after the store has deleted it. */
   forget(name: string): void {
     this.#schemas.delete(name);
   }
 
-  /** @throws PubsubError if there is no such schema, or not the revisions that are named */
+  /** @throws PubsubError if the schema or a named revision does not exist */
   requireAll({ name, firstRevision, lastRevision }: SchemaSettings): void {
     this.#range({ name, firstRevision, lastRevision });
   }
 
-  /** The messages as they are published: with attributes that say what they were checked by. All or none. */
+  /** The messages with attributes that name the schema revision. @throws PubsubError if one is invalid */
   checked(settings: SchemaSettings, publications: readonly Publication[]): Publication[] {
     const range = this.#range(settings);
     return publications.map((publication) => {
@@ -109,7 +108,7 @@ export class Schemas {
     });
   }
 
-  /** @throws PubsubError that says what is wrong with the message */
+  /** @throws PubsubError that explains why the message is invalid */
   check(
     { name, revision }: { readonly name: string; readonly revision: string | undefined },
     data: Uint8Array,
@@ -167,7 +166,7 @@ export class Schemas {
   }
 }
 
-/** @throws PubsubError for a definition that is none */
+/** @throws PubsubError for an invalid definition */
 export function parsedDefinition(type: SchemaType, text: string): Definition {
   if (Buffer.byteLength(text) > LIMITS.schemaBytes) {
     throw invalid(`The definition of a schema has more than ${LIMITS.schemaBytes} bytes.`);
@@ -179,7 +178,7 @@ export function parsedDefinition(type: SchemaType, text: string): Definition {
   }
 }
 
-/** @throws PubsubError that says why a message is not what a definition wants */
+/** @throws PubsubError that explains why the message is invalid */
 export function checkAgainst(
   definition: Definition,
   data: Uint8Array,
@@ -192,7 +191,7 @@ export function checkAgainst(
   }
 }
 
-/** The first of the revisions that the message fits. */
+/** The first revision by which the message is valid. */
 function firstFit(
   range: readonly KnownSchema[],
   data: Uint8Array,
@@ -226,6 +225,6 @@ const refused = (encoding: Encoding, type: SchemaType, revisionInfo: string) =>
     metadata: { message: 'Message failed schema validation', revisionInfo },
   });
 
-/** Quotes of a hostile definition or message must not make the error larger than gRPC headers allow. */
+/** Cut, so that quotes of a definition or message do not exceed the limit of gRPC headers. */
 const reasonOf = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).slice(0, 300).replace(/[^\x20-\x7e]/g, '?');

@@ -1,4 +1,4 @@
-/** The RPCs of `google.pubsub.v1` about snapshots, each an operation of the broker. Owns request shapes. */
+/** The calls of `google.pubsub.v1` about snapshots, each an operation of the broker. Owns requests. */
 import { toMs } from '@cairn/local-tasks/wire';
 import {
   projectOf,
@@ -19,7 +19,7 @@ interface SnapshotRequest {
   readonly snapshot: string;
 }
 
-/** The handlers of the subscriber service, by method name. `freshId`: of a snapshot that the caller gives no name. */
+/** Handlers of the subscriber service, by method name. @param freshId id of an unnamed snapshot */
 export function snapshotCalls(broker: Broker, freshId: () => string) {
   const { snapshots } = broker;
   return {

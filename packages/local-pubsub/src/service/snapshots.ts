@@ -1,6 +1,5 @@
 /**
- * The snapshots of one server: which there are, how long they are kept, and who holds a message for them. What they hold
- * is the store's; what a seek to one does to a subscription is the broker's.
+ * The snapshots of one server and their expiry. The store has their messages; the broker carries out a seek.
  */
 import type { Clock } from '@cairn/local-kit/time/clock';
 import { DELETED_TOPIC } from '../model/names.ts';
@@ -13,7 +12,7 @@ export class Snapshots {
   readonly #clock: Clock;
   readonly #snapshots = new Map<string, SnapshotConfig>();
 
-  /** Loads what storage holds. */
+  /** Loads the stored snapshots. */
   constructor(store: PubsubStore, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
@@ -54,12 +53,12 @@ export class Snapshots {
     return [...this.#snapshots.values()];
   }
 
-  /** Those that hold what is published to the topic. */
+  /** Snapshots that retain the messages of the topic. */
   of(topic: string): SnapshotConfig[] {
     return this.#snapshots.size === 0 ? [] : this.all().filter((snapshot) => snapshot.topic === topic);
   }
 
-  /** Sooner it may expire, later it may not. */
+  /** The expiry can only be moved forward. */
   update(snapshot: SnapshotConfig): SnapshotConfig {
     const before = this.get(snapshot.name);
     if (snapshot.expiresAt > before.expiresAt || snapshot.expiresAt <= this.#clock.now()) {
@@ -73,17 +72,17 @@ export class Snapshots {
     this.#remove(name);
   }
 
-  /** As they are once their topic is deleted: they hold what they hold and get nothing more. @returns to be stored */
+  /** Snapshots of the topic, as they are to be stored once it is deleted. */
   orphans(topic: string): SnapshotConfig[] {
     return this.of(topic).map((snapshot) => ({ ...snapshot, topic: DELETED_TOPIC }));
   }
 
-  /** The orphans are stored. */
+  /** Call after the orphans are stored. */
   adopt(orphans: readonly SnapshotConfig[]): void {
     for (const orphan of orphans) this.#snapshots.set(orphan.name, orphan);
   }
 
-  /** Forgets those whose time has come. */
+  /** Deletes expired snapshots. */
   expire(): void {
     const now = this.#clock.now();
     for (const { name, expiresAt } of this.#snapshots.values()) if (expiresAt <= now) this.#remove(name);

@@ -1,13 +1,14 @@
 /**
- * One StreamingPull stream: what its first request sets, what later ones acknowledge, and how messages go out without
- * overrunning the client. Owns the stream; order and deadlines are the feed's.
+ * One StreamingPull stream: settings by the first request, acknowledgements by later ones, and flow control. The feed owns
+ * order and deadlines.
  */
+import { type Int64, integer } from '@cairn/local-tasks/wire';
 import type { Consumer } from '../model/leases.ts';
 import { requireSubscription } from '../model/names.ts';
 import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
 import { invalid, type PubsubError, unimplemented } from '../model/status.ts';
 import { toWireReceived } from '../wire/encode.ts';
-import type { Int64, WireStreamingPull } from '../wire/messages.ts';
+import type { WireStreamingPull } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
 import type { Feed, FeedReceiver, Received } from './feed.ts';
 import { deadlineMs } from './subscriber.ts';
@@ -46,7 +47,7 @@ export class StreamingPull implements FeedReceiver {
     else this.#update(this.#feed, request);
   }
 
-  /** The client is gone or has had enough: what it has stays with it until its deadline. */
+  /** Call when the client has closed the stream. Its messages stay leased until their deadlines. */
   close(): void {
     this.#feed?.detach(this);
   }
@@ -105,7 +106,7 @@ export class StreamingPull implements FeedReceiver {
     }
     const empty = request.ackIds.length === 0 && request.modifyDeadlineAckIds.length === 0;
     this.#settle(feed, request);
-    // The client takes a stream for dead when its keep-alives get no answer for 15 s.
+    // The client drops a stream if its keep-alives are not answered within 15 s.
     if (empty && this.#keepAlives) this.#write({});
   }
 
@@ -145,9 +146,7 @@ export class StreamingPull implements FeedReceiver {
   }
 }
 
-const integer = (value: Int64) => (typeof value === 'number' ? value : value.toNumber());
-
-/** Nothing or less means without limit. */
+/** 0 or less means no limit. */
 const limitOf = (value: Int64) => (integer(value) > 0 ? integer(value) : Number.POSITIVE_INFINITY);
 
 function streamDeadlineMs(seconds: number): number {

@@ -1,12 +1,12 @@
 /**
- * Informs publishers of this machine whether a topic has subscribers, by frames only: a message without subscribers is dropped
- * when it is published, so they need not send it. Sent before the call that changed it is answered.
+ * Informs local publishers whether a topic has subscribers, so that they do not send messages that would be dropped. Served by
+ * frames only. A change is sent before the call that made it is answered.
  */
 import type { EventEmitter } from 'node:events';
 import type { ServedService } from '@cairn/local-kit/wire/frame-server';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 
-/** Name of the only method. The request is the full name of a topic, each message one byte: 1 if the topic has an audience, else 0. */
+/** Name of the only method. The request is the full name of a topic; each response is one byte: 1 if it has subscribers, else 0. */
 const METHOD = 'Watch';
 const PATH = '/cairn.local.Audience/Watch';
 

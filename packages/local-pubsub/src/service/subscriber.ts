@@ -1,4 +1,4 @@
-/** The unary RPCs of `google.pubsub.v1.Subscriber`, each an operation of the broker or a feed. Owns request shapes. */
+/** The unary calls of `google.pubsub.v1.Subscriber`, each an operation of the broker or a feed. Owns requests. */
 
 import type { Clock } from '@cairn/local-kit/time/clock';
 import { toMs, type WireTimestamp } from '@cairn/local-tasks/wire';
@@ -18,8 +18,9 @@ interface SubscriptionRequest {
 }
 
 /**
- * Handlers by method name; each returns the response message or throws a `PubsubError`. `freshId`: of a subscription that
- * the caller gives no name.
+ * Handlers by method name; each returns the response message or throws a `PubsubError`.
+ *
+ * @param freshId id of an unnamed subscription
  */
 export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => string) {
   const resourceOf = (config: SubscriptionConfig) =>
@@ -110,7 +111,7 @@ export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => str
   };
 }
 
-/** 0 gives back. */
+/** 0 returns the message. */
 export function deadlineMs(seconds: number): number {
   if (seconds < 0 || seconds * 1000 > LIMITS.maxAckDeadlineMs) {
     throw invalid(`ack_deadline_seconds must be in [0, 600], is ${seconds}.`);
@@ -119,8 +120,8 @@ export function deadlineMs(seconds: number): number {
 }
 
 /**
- * With exactly-once delivery a caller hears which of its ids did nothing; the others have done what they should.
- * Without it they are passed over.
+ * With exactly-once delivery, throws an error that names the refused ids; the others took effect. Without it, refused ids are
+ * ignored.
  */
 function requireAllDone(feed: Feed, { invalid: unknown, unordered }: AckResult): void {
   if (!feed.config.exactlyOnce || unknown.length + unordered.length === 0) return;

@@ -1,6 +1,5 @@
 /**
- * The topics of one server: which there are, how long each keeps its messages, and which schema it holds them to. Who
- * receives from a topic is the broker's.
+ * The topics of one server, with their retention and schema. The broker has their subscriptions.
  */
 import type { Clock } from '@cairn/local-kit/time/clock';
 import { DELETED_SCHEMA } from '../model/names.ts';
@@ -13,7 +12,7 @@ import { Schemas } from './schemas.ts';
 export interface TopicsOptions {
   readonly store: PubsubStore;
   readonly clock: Clock;
-  /** Never the same twice. */
+  /** Unique. */
   readonly freshGeneration: () => string;
 }
 
@@ -22,7 +21,7 @@ export class Topics {
   readonly #topics = new Map<string, TopicConfig>();
   readonly schemas: Schemas;
 
-  /** Loads what storage holds. */
+  /** Loads the stored topics. */
   constructor(options: TopicsOptions) {
     this.#options = options;
     this.schemas = new Schemas(options);
@@ -35,7 +34,7 @@ export class Topics {
     return this.#put(topic);
   }
 
-  /** Creates it if it does not exist. */
+  /** Creates the topic if it does not exist. */
   ensure(name: string): void {
     if (this.has(name)) return;
     this.#put({ name, labels: {}, retentionMs: undefined, schema: undefined });
@@ -59,22 +58,22 @@ export class Topics {
     return topic;
   }
 
-  /** Those of a project, by name. */
+  /** Topics of a project, sorted by name. */
   in(project: string): TopicConfig[] {
     return within(project, [...this.#topics.values()]);
   }
 
-  /** The store has deleted it. */
+  /** Call after the store has deleted it. */
   forget(name: string): void {
     this.#topics.delete(name);
   }
 
-  /** Retention of all messages of the topic; undefined: no such topic, or none. */
+  /** Retention of the topic; undefined if it has none or does not exist. */
   retentionOf(name: string): number | undefined {
     return this.#topics.get(name)?.retentionMs;
   }
 
-  /** Forgets what the topic, if there is one, was to keep only until now. */
+  /** Drops messages beyond the retention of the topic. */
   dropExpired(name: string): void {
     const { store, clock } = this.#options;
     const retentionMs = this.retentionOf(name);
@@ -87,7 +86,7 @@ export class Topics {
     }
   }
 
-  /** The messages as the topic takes them. @throws PubsubError if it does not, for any of them */
+  /** The messages as the topic stores them. @throws PubsubError if it refuses one of them */
   checked(name: string, publications: readonly Publication[]): readonly Publication[] {
     const { schema } = this.get(name);
     if (schema === undefined) return publications;
@@ -95,7 +94,7 @@ export class Topics {
     return this.schemas.checked(schema, publications);
   }
 
-  /** Topics that have it take no message any longer. */
+  /** Topics with this schema refuse messages from then on. */
   deleteSchema(name: string): void {
     this.schemas.get(name, undefined);
     const orphans = this.#with(name).map((topic) => ({
@@ -107,7 +106,7 @@ export class Topics {
     for (const topic of orphans) this.#topics.set(topic.name, topic);
   }
 
-  /** Not one by which a topic says which revisions count. @returns the newest that is left */
+  /** @returns the newest remaining revision. @throws PubsubError if a topic names this one */
   deleteSchemaRevision(name: string, revision: string): SchemaRevision {
     const user = this.#with(name).find(
       ({ schema }) => schema?.firstRevision === revision || schema?.lastRevision === revision,

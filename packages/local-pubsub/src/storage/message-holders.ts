@@ -1,14 +1,14 @@
 /**
- * Holders of messages: the rows of `pending`, and the held messages. Owns that a message is deleted once no
- * subscription holds it. Each call is part of its caller's transaction.
+ * Holders of messages: the rows of `pending`, and the held messages. Deletes a message once it has no holder. Each call is
+ * part of the caller's transaction.
  */
 import type { WaitingMessage } from '../model/backlog.ts';
 import type { LaterWrite, PubsubDatabase } from './tables.ts';
 
-/** Parameters of a seek to another subscription's messages. */
+/** The subscription of a seek. */
 export interface SeekTarget {
   readonly subscription: string;
-  /** Keeps what it has acknowledged. */
+  /** True if it retains acknowledged messages. */
   readonly retain: boolean;
   wants(attributes: Readonly<Record<string, string>>): boolean;
 }
@@ -25,13 +25,13 @@ export class MessageHolders {
     return this.#db.statements.pending.all(subscription) as unknown as WaitingMessage[];
   }
 
-  /** When the oldest message was published that the subscription has not acknowledged. */
+  /** Publish time of the oldest unacknowledged message of the subscription. */
   oldest(subscription: string): number | undefined {
     const published = this.#db.statements.oldest.get(subscription)?.published;
     return published === null || published === undefined ? undefined : Number(published);
   }
 
-  /** The snapshot holds what the subscription has not acknowledged. */
+  /** Makes the snapshot a holder of the unacknowledged messages of the subscription. */
   capture(snapshot: string, subscription: string): void {
     this.#db.statements.capture.run(snapshot, subscription);
   }
@@ -46,13 +46,13 @@ export class MessageHolders {
     this.#ackBefore(target, time);
   }
 
-  /** Just what the snapshot holds is not acknowledged. */
+  /** Makes exactly the messages of the snapshot unacknowledged. */
   seekToSnapshot(target: SeekTarget, snapshot: string): void {
     this.#ackBefore(target, Number.MAX_VALUE);
     this.#adopt(target, snapshot, 0);
   }
 
-  /** Forgets what the holder was to keep only until then. */
+  /** Drops the holder's messages published before `cutoff`. */
   dropBefore(holder: string, cutoff: number): void {
     for (const { message } of this.#db.statements.before.all(holder, cutoff)) {
       this.#drop(holder, Number(message));

@@ -4,7 +4,8 @@
  * survives SIGKILL. Changes by deliveries are written in groups a moment later: losing them repeats a delivery, which
  * at-least-once allows. A confirmed delivery is written first (`flush`).
  */
-import type { Policy, PolicyStore } from '@cairn/local-kit/iam/policies';
+import type { PolicyStore } from '@cairn/local-kit/iam/policies';
+import { policyTable } from '@cairn/local-kit/iam/policy-table';
 import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { WaitingMessage } from '../model/backlog.ts';
 import type {
@@ -18,7 +19,7 @@ import type {
 import { MessageHolders, type SeekTarget } from './message-holders.ts';
 import { type LaterWrite, type PubsubDatabase, SCHEMA, SQL } from './tables.ts';
 
-/** A message with the names of those who hold it. */
+/** A message with the names of its holders. */
 export interface Addressed extends Publication {
   readonly bytes: number;
   readonly holders: readonly string[];
@@ -35,7 +36,8 @@ interface MessageRow {
   readonly published: number;
 }
 
-export class PubsubStore implements PolicyStore {
+export class PubsubStore {
+  readonly policies: PolicyStore;
   readonly #db: PubsubDatabase;
   readonly #holders: MessageHolders;
 
@@ -47,6 +49,7 @@ export class PubsubStore implements PolicyStore {
       apply: (write: LaterWrite) => this.#holders.settle(write),
     });
     this.#holders = new MessageHolders(this.#db);
+    this.policies = policyTable(this.#db.statements);
   }
 
   topics(): TopicConfig[] {
@@ -57,7 +60,7 @@ export class PubsubStore implements PolicyStore {
     this.#db.statements.putTopic.run(topic.name, JSON.stringify(topic));
   }
 
-  /** Removes the topic and what it retains; its subscriptions and snapshots are written with it, as they are from now on. */
+  /** Deletes the topic and its retained messages, and stores its subscriptions and snapshots without it. */
   deleteTopic(
     name: string,
     orphans: {
@@ -92,7 +95,7 @@ export class PubsubStore implements PolicyStore {
     });
   }
 
-  /** Forgets all messages of a subscription that stays. */
+  /** Drops all messages of a subscription, and keeps the subscription. */
   detach(subscription: SubscriptionConfig): void {
     this.#change(() => {
       this.putSubscription(subscription);
@@ -110,7 +113,7 @@ export class PubsubStore implements PolicyStore {
     this.#db.statements.putSnapshot.run(snapshot.name, JSON.stringify(snapshot));
   }
 
-  /** A snapshot that holds what the subscription has not acknowledged at this moment. */
+  /** Creates a snapshot of the unacknowledged messages of the subscription. */
   capture(snapshot: SnapshotConfig, subscription: string): void {
     this.#change(() => {
       this.putSnapshot(snapshot);
@@ -139,7 +142,7 @@ export class PubsubStore implements PolicyStore {
     this.#db.statements.deleteSchemaRevision.run(name, revision);
   }
 
-  /** Removes all its revisions; the topics that have it are written with it, as they are from now on. */
+  /** Deletes all revisions, and stores the topics of the schema without it. */
   deleteSchema(name: string, orphans: readonly TopicConfig[]): void {
     this.#db.transaction(() => {
       this.#db.statements.deleteSchema.run(name);
@@ -148,16 +151,7 @@ export class PubsubStore implements PolicyStore {
     });
   }
 
-  policy(resource: string): Policy | undefined {
-    const row = this.#db.statements.policy.get(resource);
-    return row && (JSON.parse(String(row.policy)) as Policy);
-  }
-
-  putPolicy(resource: string, policy: Policy): void {
-    this.#db.statements.putPolicy.run(resource, JSON.stringify(policy));
-  }
-
-  /** Atomic. @returns the new ids, increasing; a message without subscribers has one but is not kept */
+  /** Atomic. @returns increasing ids; a message without holders gets an id, but is not stored */
   append(messages: readonly Addressed[], publishedAt: number): number[] {
     let ids: number[] = [];
     this.#db.transaction(() => {
@@ -202,13 +196,13 @@ export class PubsubStore implements PolicyStore {
     this.#db.later({ kind: 'failed', subscription, id, failures });
   }
 
-  /** When the oldest message was published that the subscription has not acknowledged. */
+  /** Publish time of the oldest unacknowledged message of the subscription. */
   oldest(subscription: string): number | undefined {
     this.#db.catchUp();
     return this.#holders.oldest(subscription);
   }
 
-  /** Forgets what the holder was to keep only until then. */
+  /** Drops the holder's messages published before `cutoff`. */
   dropBefore(holder: string, cutoff: number): void {
     this.#change(() => this.#holders.dropBefore(holder, cutoff));
   }
@@ -221,12 +215,12 @@ export class PubsubStore implements PolicyStore {
     this.#change(() => this.#holders.seek(target, time, topic));
   }
 
-  /** Just what the snapshot holds is not acknowledged. */
+  /** Makes exactly the messages of the snapshot unacknowledged. */
   seekToSnapshot(target: SeekTarget, snapshot: string): void {
     this.#change(() => this.#holders.seekToSnapshot(target, snapshot));
   }
 
-  /** Writes now what was to be written soon. */
+  /** Writes deferred writes now. */
   flush(): void {
     this.#db.flush();
   }
@@ -235,13 +229,13 @@ export class PubsubStore implements PolicyStore {
     this.#db.close();
   }
 
-  /** From where SQLite remembers the highest id there ever was, so that none comes twice, also of messages not kept. */
+  /** By SQLite's sequence of the highest id ever used, so that ids of messages that are not stored are unique too. */
   #newIds(count: number): number[] {
     const { seq } = this.#db.statements.takeIds.get(count) as { seq: number };
     return Array.from({ length: count }, (_, i) => seq - count + 1 + i);
   }
 
-  /** A transaction that sees what deliveries changed. */
+  /** Runs a transaction after the deferred writes of deliveries. */
   #change(work: () => void): void {
     this.#db.flush();
     this.#db.transaction(work);

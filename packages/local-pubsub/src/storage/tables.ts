@@ -1,19 +1,19 @@
 /**
- * The tables of the Pub/Sub server in SQLite and every statement on them. Owns what a row means; when one is written is the
- * stores' to say.
+ * The tables of the Pub/Sub server in SQLite, and every statement on them. The stores decide when a row is written.
  */
+import { POLICY_SCHEMA, POLICY_SQL } from '@cairn/local-kit/iam/policy-table';
 import type { GroupedDatabase } from '@cairn/local-kit/sqlite/grouped-database';
 
 /**
- * A row of `pending` keeps a message for its holder: a subscription that has not acknowledged it, a snapshot that
- * remembers it, or a topic that retains it. Their names never collide. `acked` is 1 for what a subscription has
- * acknowledged and keeps for a seek. A message without holders is gone.
+ * A row of `pending` keeps a message for its holder: a subscription that has not acknowledged it, a snapshot, or a topic that
+ * retains it. Their names never collide. `acked` is 1 if a subscription has acknowledged the message and keeps it for a
+ * seek. A message without holders is deleted.
  */
 export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS topics (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS subscriptions (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS snapshots (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS policies (resource TEXT PRIMARY KEY, policy TEXT NOT NULL) STRICT;
+  ${POLICY_SCHEMA}
   CREATE TABLE IF NOT EXISTS schemas (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, revision TEXT NOT NULL, type TEXT NOT NULL,
     definition TEXT NOT NULL, created REAL NOT NULL, UNIQUE (name, revision)) STRICT;
@@ -53,10 +53,7 @@ export const SQL = {
   putSchema: 'INSERT INTO schemas (name, revision, type, definition, created) VALUES (?, ?, ?, ?, ?)',
   deleteSchemaRevision: 'DELETE FROM schemas WHERE name = ? AND revision = ?',
   deleteSchema: 'DELETE FROM schemas WHERE name = ?',
-  policy: 'SELECT policy FROM policies WHERE resource = ?',
-  putPolicy:
-    'INSERT INTO policies VALUES (?, ?) ON CONFLICT (resource) DO UPDATE SET policy = excluded.policy',
-  deletePolicy: 'DELETE FROM policies WHERE resource = ?',
+  ...POLICY_SQL,
   takeIds: "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'messages' RETURNING seq",
   insertMessage: 'INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)',
   insertPending: 'INSERT INTO pending VALUES (?, ?, 0, 0)',

@@ -1,8 +1,5 @@
 /** Types of the requests and resources of `google.pubsub.v1` after protobuf decoding. Types only. */
-import type { WireTimestamp } from '@cairn/local-tasks/wire';
-
-/** An int64 from protobufjs: a number below 2^53 or a Long. */
-export type Int64 = number | { toNumber(): number };
+import type { Int64, WireTimestamp } from '@cairn/local-tasks/wire';
 
 export interface WireTopic {
   readonly name?: string | null;

@@ -4,7 +4,7 @@
  */
 import type { TaskProgress, TaskRecord } from '../model.ts';
 
-/** A request to send. Redirects are not followed: production follows them, but no target of ours uses them. */
+/** A request to send. Unlike in production, redirects are not followed. */
 export interface DispatchRequest {
   readonly url: string;
   readonly method: string;
@@ -19,10 +19,16 @@ export type DispatchResult =
   | { readonly kind: 'unreachable'; readonly reason: string }
   | { readonly kind: 'deadline-exceeded' };
 
-/** Sends the request; settles when the answer is complete. Must not throw. */
+/** Sends the request; settles when the response is complete. Must not throw. */
 export type Dispatch = (request: DispatchRequest) => Promise<DispatchResult>;
 
-/** Set by Cloud Tasks itself, so a task's own value is dropped. `X-CloudTasks-` must not be forgeable. */
+/** A request that cannot be formed is a failed attempt, not an error of the server. */
+export const unsendable = (error: unknown): DispatchResult => ({
+  kind: 'unreachable',
+  reason: error instanceof Error ? error.message : String(error),
+});
+
+/** Set by Cloud Tasks, so that tasks cannot forge them. */
 const RESERVED = /^(host|content-length|user-agent|x-google-.*|x-appengine-.*|x-cloudtasks-.*)$/i;
 
 const TOKEN_LIFE_S = 3600;
@@ -48,8 +54,8 @@ export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest,
 }
 
 /**
- * A token with the claims of Google's but without a signature (`alg: none`): a handler that verifies tokens refuses it,
- * which is right for an unverified local caller.
+ * A token with Google's claims and no signature (`alg: none`). A handler that verifies tokens refuses it, as it should refuse
+ * an unverified local caller.
  */
 export function identityToken(oidc: { serviceAccountEmail: string; audience: string }, now: number): string {
   const issued = Math.floor(now / 1000);

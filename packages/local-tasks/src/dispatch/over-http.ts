@@ -1,4 +1,4 @@
-/** Sends a task to a URL that is not a function of this host, as Cloud Tasks would: plain HTTP or HTTPS, once. */
+/** Sends a task to a URL outside this host, once, over HTTP or HTTPS. */
 import { request as overHttps } from 'node:https';
 import { request as overHttp } from '@cairn/local-kit/http/node-http';
 import type { DispatchRequest, DispatchResult } from './attempt.ts';

@@ -1,4 +1,4 @@
-/** When, if ever, a failed task is tried again. Pure; follows the retry rules of the Cloud Tasks reference. */
+/** Decides whether and when a failed task is retried, by the rules of the Cloud Tasks reference. Pure. */
 import type { RetryConfig } from '../model.ts';
 
 export type RetryDecision =
@@ -15,11 +15,11 @@ export interface FailedTask {
 }
 
 /**
- * The pause after the n-th failed attempt (n from 1): it doubles `maxDoublings` times from `minBackoff`, then
- * grows by the last step's length, up to `maxBackoff`.
+ * Pause after the n-th failed attempt (n from 1): doubles `maxDoublings` times from `minBackoff`, then grows linearly, up to
+ * `maxBackoff`.
  */
 export function backoffMs(config: RetryConfig, failedAttempts: number): number {
-  // Nothing doubled stays nothing, however often: beyond 1,023 doublings the factor is infinite.
+  // Beyond 1,023 doublings the factor is infinite, and its product with 0 not a number.
   if (config.minBackoffMs === 0) return 0;
   const step = Math.max(0, failedAttempts - 1);
   const doublings = Math.min(step, config.maxDoublings);
@@ -29,8 +29,8 @@ export function backoffMs(config: RetryConfig, failedAttempts: number): number {
 }
 
 /**
- * A task is given up when the limits that are set are all reached: with attempts and duration both limited, the
- * later one decides; no limit means for ever.
+ * Gives a task up once all configured limits are reached: of two limits, the later one decides. Without a limit, it is
+ * retried for ever.
  */
 export function afterFailure(config: RetryConfig, failed: FailedTask): RetryDecision {
   const attemptsLimited = config.maxAttempts !== -1;

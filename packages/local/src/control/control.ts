@@ -1,17 +1,17 @@
 /**
- * The control port: calls for tests and benchmarks that production does not have. JSON over
- * HTTP on loopback; bad input is a 4xx problem document. Owns routes and their answers, not the reported state.
+ * The control port: calls for tests and benchmarks that production does not have, as JSON over HTTP on loopback. Invalid input
+ * gets a 4xx problem document.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type BodyRefusals, jsonBody } from '@cairn/local-kit/http/json-body';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import { ControlError, type Route } from './route.ts';
 
-/** Largest control request; the biggest real one is a list of fault rules. */
+/** Largest control request, a list of fault rules. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 export interface ControlPort {
@@ -38,12 +38,9 @@ export async function startControlPort(options: {
     );
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, '127.0.0.1', resolve);
-  });
+  const port = await listenOnLoopback(server, options.port);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     async stop() {
       server.close();
       server.closeAllConnections();

@@ -1,4 +1,4 @@
-/** Cost of metered operations in production, to judge a design on a laptop. An estimate: prices change. */
+/** Estimated cost of metered operations in production. Prices change. */
 
 /** US dollars per 100,000 documents, Firestore Standard edition, region us-central1, beyond the free quota. */
 const PRICES = { reads: 0.03, writes: 0.09, deletes: 0.01 } as const;

@@ -1,11 +1,11 @@
-/** Reads the fault rules of a control request. Loaded on use: validation is no part of a start. */
+/** Reads the fault rules of a control request. Loaded on use, because a start does not need it. */
 
 import type { Fault as FaultOfGoogle, FaultRule } from '@cairn/local-firestore/faults';
 import { z } from 'zod';
 import type { StandInFault as ParsedFault } from '../stand-in/faults.ts';
 import { ControlError } from './route.ts';
 
-/** Longer than any deadline of a client: a fault beyond it would look like a hanging server. */
+/** Longer than any deadline of a client. A longer fault could not be told from a hanging server. */
 const MAX_LATENCY_MS = 60_000;
 /** Rules are tried one after the other on every call. */
 const MAX_RULES = 100;

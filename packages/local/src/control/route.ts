@@ -11,7 +11,7 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Matches the whole path. */
   readonly path: RegExp;
-  /** The answer as JSON; throws `ControlError` for what the caller did wrong. */
+  /** Returns the response as JSON. @throws ControlError for an invalid request */
   answer(request: ControlRequest): unknown;
 }
 

@@ -1,4 +1,4 @@
-/** The routes every local cloud has: meter, faults, export and import, clock, processes, and the Firestore emulator's own reset call. */
+/** Routes of the control port: meter, faults, export and import, clock, processes, and the reset call of the Firestore emulator. */
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Fault, FaultRule } from '@cairn/local-firestore/faults';
@@ -17,7 +17,7 @@ export interface ControlledFaults<Kind = Fault> {
 export interface ControlledFirestore {
   readonly meter: {
     snapshot(): { readonly total: Operations };
-    /** Undefined: no document of that run was ever touched. */
+    /** Undefined: no document of that run was used. */
     run(runId: string): Operations | undefined;
     reset(): void;
   };
@@ -61,7 +61,7 @@ export function controlRoutes({
         return { firestore, estimatedCostUsd: estimatedCostUsd(firestore.total), ...counts() };
       },
     },
-    // Without Firestore's tables, which grow with the documents touched: cheap enough to poll.
+    // Without Firestore's tables, which grow with the number of used documents, so that it can be polled.
     { method: 'GET', path: /^\/meter\/tasks$/, answer: counts },
     {
       method: 'GET',

@@ -13,9 +13,9 @@ export interface Address {
 const FILE = 'address.json';
 
 /**
- * Written whole or not at all. A cloud that is killed leaves it; the next one writes its own over it.
+ * Atomic. A killed cloud leaves the file, which the next one replaces.
  *
- * @returns takes it away again
+ * @returns a function that deletes it
  */
 export function writeAddress(dir: string, { gateway, apiKey }: Address): () => void {
   const file = join(dir, FILE);

@@ -1,8 +1,7 @@
 /**
- * Values a developer would otherwise have to make up: the API key's secret and a value for each secret the
- * functions declare; the ports the functions were reached at, since waiting tasks name them; and how far the clock was
- * moved, since the data is of that time. Kept in one file of the data directory, readable by its owner only, so that they stay the
- * same from start to start. Without a file (memory mode) they live as long as the process.
+ * Generated values of a data directory: the secret of the API key, a value for each secret that the functions declare, the
+ * ports of the functions (waiting tasks name them), and the offset of the clock. Kept in one file, readable by its owner only,
+ * so that they are the same at each start. Without a file (memory mode) they last as long as the process.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -28,25 +27,25 @@ export interface DevValues {
   rememberClock(offsetMs: number): void;
 }
 
-/** The file system as far as the values need it. */
+/** File system calls that the values need. */
 export interface Disk {
-  /** Makes a file that only its owner can read; its bytes are on the disk when it returns. */
+  /** Writes and syncs a file that only its owner can read. */
   write(file: string, text: string): void;
-  /** Has the names in a folder on the disk. */
+  /** Syncs the names in a folder. */
   syncFolder(folder: string): void;
 }
 
-/** More former ports than this are forgotten: it takes as many starts that found their port taken. */
+/** Number of previous ports that are kept. */
 const MAX_PORTS = 32;
 
 /** Error codes of a full disk, an exceeded quota, and a disk that fails or became read-only. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
 
 /**
- * A value that cannot be kept is not changed either: the next attempt succeeds once there is room.
+ * A value that cannot be stored is not changed.
  *
- * @param freshSecret makes 32 URL-safe characters
- * @throws StorageFullError from here and whatever changes a value
+ * @param freshSecret returns 32 URL-safe characters
+ * @throws StorageFullError, as does each change of a value
  */
 export function openDevValues(
   file: string | undefined,
@@ -113,7 +112,7 @@ function read(file: string): Values | undefined {
   };
 }
 
-/** Without members if it is no JSON object. */
+/** Empty if the text is not a JSON object. */
 function parsed(text: string): Partial<Values> {
   try {
     return (JSON.parse(text) ?? {}) as Partial<Values>;
@@ -122,7 +121,7 @@ function parsed(text: string): Partial<Values> {
   }
 }
 
-/** Written beside, synced and renamed, so that a crash or a power cut leaves the old values or the new ones. */
+/** Writes a new file, syncs and renames it, so that a crash or a power cut leaves the old values or the new ones. */
 function write(file: string, values: Values, disk: Disk): void {
   try {
     disk.write(`${file}.new`, `${JSON.stringify(values, null, 2)}\n`);

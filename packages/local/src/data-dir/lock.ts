@@ -1,6 +1,6 @@
 /**
- * One cloud per data directory. The lock is the operating system's (through SQLite), so it ends with the process that
- * holds it; a pid alone could have been reused.
+ * Lock that allows one cloud per data directory. It is a file lock of the operating system (through SQLite), which ends with
+ * its process; a pid could have been reused.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Runs the build of a codebase and its type check beside its functions. Owns the output and the order of these processes. */
+/** Runs the build of a codebase and its type check beside its functions. Owns the order of these processes, and their output. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -23,14 +23,14 @@ const POLL_MS = 100;
 
 export class Builds {
   readonly #options: BuildsOptions;
-  /** Codebases whose build runs; true: it must run once more. */
+  /** Codebases whose build is running; true: it runs once more afterwards. */
   readonly #running = new Map<string, boolean>();
 
   constructor(options: BuildsOptions) {
     this.#options = options;
   }
 
-  /** Resolves when the module of the codebase is there. @throws DevProblem ENTRY_NOT_FOUND */
+  /** Resolves when the module of the codebase exists. @throws DevProblem ENTRY_NOT_FOUND */
   async start(codebase: DevCodebase): Promise<void> {
     const { module, build, name } = codebase;
     if (build === undefined) return;
@@ -55,7 +55,7 @@ export class Builds {
     );
   }
 
-  /** Runs its script `build`; if it is running, once more after it. */
+  /** Runs the script `build`; if it is running already, once more afterwards. */
   async build(codebase: DevCodebase): Promise<void> {
     const { name } = codebase;
     if (this.#running.has(name)) {
@@ -89,7 +89,7 @@ export class Builds {
 
   #run({ name, folder }: DevCodebase, script: string): Promise<number> {
     const { children, env, log } = this.#options;
-    // A compiler that watches clears the screen, through a pipe too.
+    // A watching compiler clears the screen, even if its output is a pipe.
     const line = (printed: string) => {
       const text = stripVTControlCharacters(printed);
       if (text.trim() !== '') log(`${name} build`, reportsError(text) ? 'ERROR' : 'INFO', text);

@@ -1,4 +1,4 @@
-/** Reads what the TypeScript compiler and other build tools print while they watch. Pure. */
+/** Reads the output of the TypeScript compiler and other build tools in watch mode. Pure. */
 
 export interface TypesMessage {
   /** As the compiler writes it, from the folder of the codebase. */

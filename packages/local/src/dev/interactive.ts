@@ -1,6 +1,6 @@
 /**
- * `npm start` on a terminal: prints lines of the functions as text with run and step, and reloads the functions when one of their
- * files changes. Owns the watched files and these messages.
+ * `npm start` on a terminal: prints the functions' log as text with run and step, and reloads the functions when one of their
+ * files changes.
  */
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,11 +50,11 @@ export function printProgress({ write }: Terminal): () => void {
 }
 
 /**
- * Reloads the functions when a file beside their module, or of this repository's own functions, changes. The previous functions stay
- * in service while the new ones cannot be loaded.
+ * Reloads the functions when a file beside their module, or of this repository's own functions, changes. The previous functions
+ * continue to serve if the new ones cannot be loaded.
  *
  * @param functionsModule default: the repository's own
- * @returns its end
+ * @returns a function that stops it
  */
 export function reloadOnChange(
   cloud: Served,
@@ -106,7 +106,7 @@ async function reportChangedPlans(
   );
 }
 
-/** A line that says its severity itself keeps it. */
+/** @returns a writer of log lines; the severity of a line overrides the default */
 function lineWriter({ write, now }: Terminal) {
   return (source: string, line: string, severity?: Severity) => {
     const read = readLine(line);

@@ -29,7 +29,7 @@ export async function assertFree(ports: DevPorts): Promise<void> {
   }
 }
 
-function isFree(port: number): Promise<boolean> {
+export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', () => resolve(false));

@@ -15,7 +15,7 @@ export interface ProjectFiles {
 export interface DevCodebase {
   /** Id of the instance of a kit. */
   readonly name: string;
-  /** In front of the names of its functions; empty: none. */
+  /** Prefix of the names of its functions, possibly empty. */
   readonly prefix: string;
   /** Absolute path of its folder. */
   readonly folder: string;
@@ -27,11 +27,11 @@ export interface DevCodebase {
   readonly module: string;
   /** Names of the packages that it needs. */
   readonly dependencies: readonly string[];
-  /** It depends on Cairn and has workers for step bodies. */
+  /** True if it depends on Cairn, so that it needs workers for step bodies. */
   readonly hasCairn: boolean;
-  /** Undefined: Node runs its sources as they are. */
+  /** Undefined: Node runs its sources. */
   readonly build: Build | undefined;
-  /** It has a `tsconfig.json`, and no build that reports type errors. */
+  /** True if it has a `tsconfig.json`, and no build that reports type errors. */
   readonly isChecked: boolean;
 }
 
@@ -193,7 +193,7 @@ export type ChangeEffect = 'reload' | 'build' | 'none';
 /** Beside the source, for all instances of a kit. */
 export const SECRETS = '.secret.local';
 const SETTINGS = /^\.(?:env(?:\..+)?|secret\.local)$/;
-/** Written by an installation, and read by nothing that is served. */
+/** Changed by `npm install`; the functions do not read it. */
 const LOCK_FILE = /(?:^|\/)package-lock\.json$/;
 const MODULES = new Set(['.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts']);
 

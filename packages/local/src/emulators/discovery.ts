@@ -4,7 +4,7 @@
  */
 import { type FunctionSpec, specOf } from '../host/function-spec.ts';
 
-/** One function as the emulator lists it; triggers it does not start itself are listed all the same. */
+/** A function as the emulator lists it, including triggers that it does not start. */
 export interface EmulatedFunction {
   readonly name: string;
   readonly region: string;
@@ -49,7 +49,7 @@ export function discovered(functions: readonly EmulatedFunction[], projectId: st
   });
 }
 
-/** Call once it is ready. @throws Error without an answer, or if no function could be read */
+/** Call once the emulator is ready. @throws Error without a response or without functions */
 export async function functionsAt(url: string): Promise<EmulatedFunction[]> {
   const answer = await fetch(`${url}/backends`);
   const { backends } = (await answer.json()) as { backends: { functionTriggers?: EmulatedFunction[] }[] };

@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url';
 
 /** Path of its main, from the project's folder. It is not a dependency of the project, because it is larger than all of them. */
 const MAIN = 'emulators/node_modules/firebase-tools/lib/bin/firebase.js';
-const END_WITH_PARENT = new URL('./end-with-parent.mjs', import.meta.url).href;
+const PRELOAD = new URL('./end-with-parent.mjs', import.meta.url).href;
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Until functions are discovered, in seconds; its own 10 are too few on a busy machine. */
 const DISCOVERY_TIMEOUT_S = 60;
 /** Output of the pinned version when all emulators serve and all functions are known. */
 const READY = 'All emulators ready!';
-/** For functions to give their runs back: they hear SIGTERM, but do not end by it, and firebase-tools leaves them. */
+/** Time for functions to release their runs: they handle SIGTERM, but do not end, and firebase-tools does not end them. */
 const RELEASE_MS = 1_000;
-/** It waits for functions that hang; with the rest this is less than what the cloud process leaves a worker. */
+/** firebase-tools waits for functions that hang. All limits together are below the grace period of a worker. */
 const END_LIMIT_MS = 4_000;
 
 export const NOT_INSTALLED = 'firebase-tools is not installed; `npm run emulators` installs it';
@@ -37,7 +37,7 @@ export interface FirebaseToolsOptions {
 }
 
 export interface FirebaseTools {
-  /** Resolves when its emulators serve; rejects if it ends before. It limits itself how long that may take. */
+  /** Resolves when its emulators serve; rejects if it ends before. It has a time limit of its own. */
   readonly ready: Promise<void>;
   readonly ended: Promise<unknown>;
   /** Lets functions finish, within limits. Idempotent. */
@@ -47,26 +47,21 @@ export interface FirebaseTools {
 export function startFirebaseTools(options: FirebaseToolsOptions): FirebaseTools {
   const { root, folder, projectId, only, env, output } = options;
   const argv = ['emulators:start', '--only', only, '--project', projectId];
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ['--import', END_WITH_PARENT, join(root, MAIN), ...argv],
-    {
-      cwd: folder,
-      // Ctrl-C reaches a whole group of processes; this one is told to end when requests have. And by its group its
-      // functions are known when it has ended without them.
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: {
-        ...env,
-        FUNCTIONS_DISCOVERY_TIMEOUT: String(DISCOVERY_TIMEOUT_S),
-        // By a file instead of a port that another start may have taken in the meantime.
-        FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
-        // No update check, no usage reports, and no login of firebase-tools.
-        CI: '1',
-        XDG_CONFIG_HOME: join(folder, 'settings'),
-      },
+  const child: ChildProcess = spawn(process.execPath, ['--import', PRELOAD, join(root, MAIN), ...argv], {
+    cwd: folder,
+    // A process group of its own: Ctrl-C must not end it before the requests, and the group finds its functions.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: {
+      ...env,
+      FUNCTIONS_DISCOVERY_TIMEOUT: String(DISCOVERY_TIMEOUT_S),
+      // By a file instead of a port that another start may have taken in the meantime.
+      FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
+      // No update check, no usage reports, and no login of firebase-tools.
+      CI: '1',
+      XDG_CONFIG_HOME: join(folder, 'settings'),
     },
-  );
+  });
   const ended = Promise.race([once(child, 'exit'), once(child, 'error')]);
   ended.catch(() => {});
   const ready = new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * Google's own Firestore emulator in place of the local cloud's, started through firebase-tools, which fetches it on first
- * use and needs Java for it. Its state is in memory: what `--data` keeps of tasks and messages has no runs after a restart.
+ * Google's Firestore emulator in place of the local one, started by firebase-tools, which downloads it on first use and needs
+ * Java. Its state is in memory: after a restart, tasks and messages in `--data` have no runs.
  */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ export interface OfficialFirestore {
   stop(): Promise<void>;
 }
 
-/** Takes as long as fetching it does. @throws Error if firebase-tools gives up; it has said why on standard error */
+/** May take as long as the download. @throws Error if firebase-tools fails, with the reason on standard error */
 export async function startOfficialFirestore(options: OfficialFirestoreOptions): Promise<OfficialFirestore> {
   const { root, projectId, env } = options;
   if (!isInstalled(root)) throw new Error(NOT_INSTALLED);

@@ -20,12 +20,12 @@ export interface StagingOptions {
 export interface StagingFolder {
   /** Holds `firebase.json` and `functions/`. */
   readonly folder: string;
-  /** May be called when the functions are known already: they are read when a function starts. */
+  /** May be called after discovery, because the file is read when a function starts. */
   writeSecrets(values: Readonly<Record<string, string>>): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** @throws Error with what the build says if the functions cannot be built */
+/** @throws Error with the output of the build if it fails */
 export async function makeStagingFolder({ root, env, ports }: StagingOptions): Promise<StagingFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'cairn-emulators-'));
   const remove = () => rm(folder, { recursive: true, force: true });

@@ -1,11 +1,11 @@
 /**
- * Main of the worker process that has firebase-tools run the functions: speaks to the cloud process as any worker does
- * (`host/messages.ts`), builds the functions, starts firebase-tools as its child and relays to it. It lives as long as the
- * cloud process does, and firebase-tools as long as it. Owns this process's signals and exit.
+ * Main of the worker process that runs the functions by firebase-tools: exchanges the messages of a worker
+ * (`host/workers/messages.ts`), builds the functions, starts firebase-tools as its child and relays requests to it. It ends
+ * with the cloud process, and firebase-tools ends with it. Owns this process's signals and exit.
  */
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { drainable } from '@cairn/local-kit/http/drain';
+import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { type FromWorker, reasonOf, type ToWorker } from '../host/workers/messages.ts';
 import { type Discovered, discovered, functionsAt } from './discovery.ts';
 import { type FirebaseTools, isInstalled, NOT_INSTALLED, startFirebaseTools } from './firebase-tools.ts';
@@ -14,7 +14,7 @@ import { relay } from './relay.ts';
 import { makeStagingFolder, type StagingFolder } from './staging-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-/** Less than what the cloud process leaves a worker, so that firebase-tools can end its functions after it. */
+/** Shorter than the grace period of a worker, so that firebase-tools can end its functions afterwards. */
 const GRACE_MS = 4_000;
 const HEARTBEAT_MS = 1_000;
 
@@ -29,7 +29,7 @@ let ending: Promise<void> | undefined;
 const send = (message: FromWorker) => process.connected && process.send?.(message, () => {});
 
 process.on('disconnect', () => void end(1));
-// Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
+// Ctrl-C reaches the whole process group, but the cloud process decides when this one ends.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => void end(0));
 process.on('message', (message: ToWorker) => {
@@ -90,11 +90,7 @@ async function serve(secrets: Readonly<Record<string, string>>): Promise<void> {
   await staging?.writeSecrets(secrets);
   const server = relay(functions, emulatorPort);
   drain = drainable(server);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  send({ kind: 'ready', port: (server.address() as AddressInfo).port });
+  send({ kind: 'ready', port: await listenOnLoopback(server) });
   setInterval(() => send({ kind: 'heartbeat' }), HEARTBEAT_MS).unref();
 }
 

@@ -3,10 +3,10 @@
  * bytes unchanged, and serves the site's files (site.ts). Owns the data for this machine's browser only: the key in
  * `/console.json`.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { drainable } from '@cairn/local-kit/http/drain';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
 import { readTarget } from '@cairn/local-kit/http/target';
@@ -18,7 +18,7 @@ import { isReading, type Site } from './site.ts';
 export interface GatewayOptions {
   /** 0: a free port. */
   readonly port: number;
-  /** Asked with each request: functions come and go. */
+  /** Called for each request, because a reload changes the functions. */
   rewrites(): readonly Rewrite[];
   /** Answers the request by a function. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
@@ -51,7 +51,7 @@ export async function startGateway({
   welcome,
   collect,
 }: GatewayOptions): Promise<Gateway> {
-  // Node would refuse a request without a host, and send no reason.
+  // Node would refuse a request without a host without a reason.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     response.setHeader('date', new Date(now()).toUTCString());
     if (isHostless(request))
@@ -81,9 +81,9 @@ export async function startGateway({
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   // The function's timeout, enforced behind this port, limits the response time.
   server.requestTimeout = 0;
-  await listen(server, port);
+  const listening = await listenOnLoopback(server, port);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${listening}`,
     stop: drainable(server),
   };
 }
@@ -102,16 +102,6 @@ function isOwnPage({ headers }: IncomingMessage): boolean {
   return (
     LOOPBACK.test(headers.host ?? '') && (from === undefined || from === 'same-origin' || from === 'none')
   );
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 /** HTTP/1.1 requires a host; earlier versions do not have the header. */

@@ -11,14 +11,14 @@ const PATHS = [
 
 type Functions = ReadonlyMap<string, FunctionSpec>;
 
-/** The functions `api` of all installations, the first first. A function that says where its runs are kept is their `drive`. */
+/** Names of the functions `api` of all installations, in order. The function with a store location is `drive` of its installation. */
 export function apisAmong(functions: Functions): string[] {
   return prefixesAmong(functions).flatMap((prefix) =>
     functions.has(`${prefix}api`) ? [`${prefix}api`] : [],
   );
 }
 
-/** To the functions of the first installation that has one for the path. */
+/** Rewrites to the functions of the first installation with one for the path. */
 export function rewritesToInstallation(functions: Functions): Rewrite[] {
   const prefixes = prefixesAmong(functions);
   return PATHS.flatMap(({ matches, member }) => {

@@ -1,6 +1,6 @@
 /**
- * Sends a request to a function on a worker and times it out as the platform would. Owns the choice between the link to a worker and
- * HTTP. Two callers: requests of clients (streamed through) and dispatches of the queue (with a complete body).
+ * Sends a request to a function on a worker, with the function's timeout. Owns the choice between the link to a worker and HTTP.
+ * Used for requests of clients, which are streamed, and for dispatches of the queue, whose body is complete.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Agent } from '@cairn/local-kit/http/node-http';
@@ -37,7 +37,7 @@ export interface ForwardOptions {
 /** A request as the client sent it, to be answered on `response`. */
 export interface Forwarded {
   readonly spec: FunctionSpec;
-  /** Path and query as the function sees them. */
+  /** Path and query for the function. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly request: IncomingMessage;
@@ -63,7 +63,7 @@ export class Forwarder {
     this.#pool = pool;
   }
 
-  /** Sends the request to a worker and its answer back. Every failure is answered; never throws. */
+  /** Forwards the request and its response. Answers every failure; never throws. */
   async forward({ spec, path, headers, request: incoming, response }: Forwarded): Promise<void> {
     if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
       refuse(response, 413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
@@ -72,7 +72,7 @@ export class Forwarder {
     const gone = new AbortController();
     const leave = () => gone.abort();
     response.once('close', leave);
-    // Without it Node frames no body of a GET or DELETE, and the bytes would be taken for the next request.
+    // Without this header Node does not frame the body of a GET or DELETE, and its bytes would be read as the next request.
     const chunked = incoming.headers['transfer-encoding'] !== undefined;
     const handle = new RequestHandle();
     const failure = await this.#send({
@@ -89,7 +89,7 @@ export class Forwarder {
       handle,
       signal: gone.signal,
     });
-    // Nothing waits for a worker any more, and aborting would create an error with a stack for every request.
+    // No longer waiting for a worker. An abort would create an error with a stack for each request.
     response.off('close', leave);
     if (failure) {
       refuse(response, failure.status, failure.message);
@@ -110,8 +110,8 @@ export class Forwarder {
   }
 
   /**
-   * One attempt of a task or a scheduled call; settles when the function's answer is complete, or its worker has ended: the
-   * pool kills a worker without a heartbeat.
+   * One attempt of a task or a scheduled call. Settles when the response is complete or its worker has ended; the pool kills a
+   * worker without a heartbeat.
    */
   async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchResult> {
     const { method, body, signal } = task;
@@ -157,13 +157,13 @@ export class Forwarder {
   }
 
   /**
-   * Resolves once a worker has the request, or with the reason why none gets it. A worker that refuses the connection has just
-   * died: nothing was delivered, so another worker gets the request.
+   * Resolves once a worker has the request, or with the reason why none has. If a worker refuses the connection, it has just died
+   * without the request, so another worker gets it.
    */
   async #send(forwarded: ForwardedRequest): Promise<NoWorkerError | undefined> {
     const { spec, line, isWhole, receiver, handle, signal } = forwarded;
     const goesWhole = isWhole && spec.takesWhole;
-    // Read before a worker is acquired: a slow sender must not occupy one.
+    // Read before a worker is acquired, so that a slow sender does not occupy one.
     const body = await arrived(forwarded.body, spec.timeoutSeconds);
     if (body instanceof NoWorkerError) return body;
     for (;;) {
@@ -219,8 +219,8 @@ function hasBody(headers: IncomingMessage['headers']): boolean {
 }
 
 /**
- * The bytes of a small body, or a large one to be read, of which more than {@link MAX_WHOLE_BYTES} have arrived; or the reason why neither
- * comes. No function sees a part of its body, so that nothing is lost by waiting.
+ * Resolves with the bytes of a small body, or with the stream of a large one once more than {@link MAX_WHOLE_BYTES} have arrived.
+ * Functions get complete bodies only, so waiting delays nothing.
  */
 function arrived(
   body: RequestBody,
@@ -245,7 +245,7 @@ function arrived(
       body.unshift(inHand());
     };
     const end = () => settle(inHand());
-    // The sender may have disconnected before, and nothing follows then.
+    // The sender may have disconnected already; then no event follows.
     const gone = () => settle(new NoWorkerError(503, 'the request was aborted'));
     const cancel = after(timeoutSeconds, () => settle(new NoWorkerError(504, TIMEOUT)));
     body.on('data', take).once('end', end).once('error', gone).once('close', gone);
@@ -261,7 +261,7 @@ function receiverFor(response: ServerResponse, resume: () => void): ResponseRece
     },
     onData(chunk) {
       if (response.write(chunk)) return true;
-      // Chunks in transit still arrive, and are kept.
+      // Chunks in transit still arrive, and are buffered.
       if (!isFull)
         response.once('drain', () => {
           isFull = false;

@@ -1,6 +1,6 @@
 /**
- * The HTTP server of a worker, for the requests that do not come by frames (`link/`). Loads Express for the first of them: that is a sixth
- * of the CPU of a worker's start, and most workers of an installation have no such request.
+ * The HTTP server of a worker, for requests that are not sent by frames (`link/`). Loads Express on the first one, because that is
+ * a sixth of the CPU time of a worker's start, and most workers get no such request.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
@@ -10,13 +10,13 @@ import type { FunctionHandler } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';
 import { answerUncaught } from './uncaught.ts';
 
-/** Twice the limit of the front, whose added headers must not make an accepted request too large. */
+/** Twice the limit of the front, which adds headers to accepted requests. */
 const MAX_HEAD_BYTES = 32 * 1024;
 
 /**
  * Serves `/{function name}/{path}`; the function sees `/{path}`, as it does behind its own URL.
  *
- * @param now epoch ms: what answers are dated with
+ * @param now time for the `Date` header, epoch ms
  */
 export function functionsServer(handlers: ReadonlyMap<string, FunctionHandler>, now: () => number): Server {
   const targets = new WeakMap<IncomingMessage, FunctionHandler>();
@@ -30,7 +30,7 @@ export function functionsServer(handlers: ReadonlyMap<string, FunctionHandler>, 
     const handler = handlers.get(name);
     if (handler === undefined) return notFound(response, name);
     request.url = rest;
-    // Node would send the machine's time: clients compute ages from this header.
+    // Not the machine's time, because clients compute ages from this header.
     response.setHeader('date', new Date(now()).toUTCString());
     targets.set(request, handler);
     app ??= loadApp();

@@ -1,10 +1,10 @@
 /**
- * The functions host: an HTTP front at which every exported function is reachable as `/{functionName}`, the
- * workers behind it, and the direct path from the task queue to them. Owns which codebase has a function.
+ * The functions host: an HTTP front that serves every exported function at `/{functionName}`, the workers behind it, and direct
+ * dispatches from the task queue. Owns the codebase of each function.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
@@ -24,7 +24,7 @@ export interface HostOptions {
   readonly workerMain?: string | undefined;
   /** Number of processes for task-queue functions; all others share another one. */
   readonly workers: number;
-  /** Keeps a loaded worker in reserve, which replaces one that dies; default: true. */
+  /** Keeps a loaded spare worker, which replaces one that dies; default: true. */
   readonly keepsSpare?: boolean | undefined;
   /** A worker without a heartbeat for this time is killed. */
   readonly watchdogMs: number;
@@ -37,8 +37,8 @@ export interface HostOptions {
   /** Port of the front. Default: the earlier one, or a free one. */
   readonly port?: number | undefined;
   /**
-   * Ports this data's functions had before, the latest last. That one is taken again if it is free; tasks that
-   * name any of them are meant for these functions.
+   * Previous ports of the functions with this data, the latest last, which is used again if it is free. Tasks that name any of
+   * them are for these functions.
    */
   readonly formerPorts: readonly number[];
   log(line: string): void;
@@ -54,7 +54,7 @@ export interface FunctionsHost {
   readonly workerPidsByRole: Readonly<Record<string, readonly number[]>>;
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
   startWorkers(codebase: string, start: StartWorkers): Promise<void>;
-  /** Sends a task's request: to a worker directly if the URL is one of this host's, over HTTP otherwise. */
+  /** Sends a task's request: directly to a worker if the URL is of this host, else over HTTP. */
   dispatch(request: DispatchRequest): Promise<DispatchResult>;
   /** Answers the request by this function, which sees the request's own path. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
@@ -77,7 +77,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   } = options;
   const served = new Map(
     codebases.map(({ name, module, isPlain = false }): [string, ServedCodebase] => {
-      // Another main is one process, which lets other processes run the functions.
+      // Another main is one process, which runs the functions in processes of its own.
       const roles = workerMain === undefined && !isPlain;
       const to = typeof output === 'number' ? output : (line: string) => output(line, name);
       const common = { workerMain, workers, roles, keepsSpare, watchdogMs, region, output: to, graceMs, log };
@@ -85,10 +85,10 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     }),
   );
   const all = [...served.values()];
-  /** Firebase refuses two functions of one name; here the first codebase has it. */
+  /** The first codebase with a function of this name; Firebase refuses a second one. */
   const codebaseOf = (name: string) => all.find(({ functions }) => functions.has(name));
 
-  /** Resolves when running runs have sent a heartbeat under the last moved clock. */
+  /** Resolves when running runs have sent a heartbeat after the last move of the clock. */
   let settled: Promise<unknown> = Promise.resolve();
   let isStarted = false;
   let stopping: Promise<void> | undefined;
@@ -110,7 +110,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
 
   const front = createServer((request, response) => {
     readTarget(request);
-    // In production the platform checks the caller of private functions. Nothing does that in front of this port.
+    // In production the platform checks callers of private functions.
     const refused = refusedCaller(request.headers, 'local pages');
     if (refused !== undefined) return refuse(response, 403, refused);
     const { name, rest } = splitPath(request.url ?? '/');
@@ -123,7 +123,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   const port =
     options.port === undefined
       ? await listenOrElsewhere(front, options.formerPorts.at(-1) ?? 0)
-      : await listen(front, options.port);
+      : await listenOnLoopback(front, options.port);
   const url = urlOf(port);
   const ownUrls = [...new Set([port, ...options.formerPorts])].map((own) => `${urlOf(own)}/`);
   clock.onAdvance((offsetMs) => {
@@ -154,7 +154,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
       const spec = codebase?.functions.get(name);
       if (codebase === undefined || spec === undefined)
         return { kind: 'answered', status: 404, retryAfter: undefined };
-      // Otherwise a scan, or a task that the move made due, would treat every current run as dead.
+      // Otherwise a scan, or a task that is due by the move, would take over every running run.
       await settled;
       if (request.signal.aborted) return { kind: 'unreachable', reason: 'abandoned' };
       return codebase.forwarder.dispatch(spec, rest, request);
@@ -180,22 +180,11 @@ function byRole(parts: readonly Readonly<Record<string, readonly number[]>>[]): 
 
 const urlOf = (port: number) => `http://127.0.0.1:${port}`;
 
-/** Returns the port. @throws the listen error, `EADDRINUSE` if the port is taken */
-function listen(server: Server, wanted: number): Promise<number> {
-  return new Promise<number>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(wanted, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
 /** Listens on the wanted port or, if that is taken, on any. */
 function listenOrElsewhere(server: Server, wanted: number): Promise<number> {
-  return listen(server, wanted).catch((error: unknown) => {
+  return listenOnLoopback(server, wanted).catch((error: unknown) => {
     if (wanted === 0) throw error;
-    return listen(server, 0);
+    return listenOnLoopback(server);
   });
 }
 

@@ -1,9 +1,7 @@
-/**
- * When a schedule fires: `every N minutes` and its kin, or a cron line in a time zone. Pure: asks for no time.
- */
+/** Slots of a schedule: `every N minutes` and similar, or a cron line in a time zone. Pure. */
 import { Cron } from 'croner';
 
-/** Reading a schedule failed; the message says what is understood. */
+/** Invalid schedule; the message names the supported formats. */
 export class ScheduleError extends Error {
   constructor(schedule: string, why: string) {
     super(

@@ -1,6 +1,6 @@
 /**
- * Fires scheduled functions as Cloud Scheduler would: one HTTP POST per slot, never two of one job at a time.
- * Owns the jobs' timers; where a request goes is the caller's business.
+ * Fires scheduled functions as Cloud Scheduler would: one HTTP POST per slot, never two of one job at a time. Owns the jobs'
+ * timers; `dispatch` sends the requests.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -37,8 +37,8 @@ export class Scheduler {
   }
 
   /**
-   * Schedules the functions. `every N minutes` also fires immediately: after a restart interrupted work continues now
-   * rather than at the next slot. An invalid schedule is reported and not run.
+   * Schedules the functions. `every N minutes` also fires immediately, so that interrupted work continues right after a restart.
+   * An invalid schedule is logged and not run.
    */
   start(functions: Iterable<FunctionSpec>): void {
     for (const spec of functions) {
@@ -72,7 +72,7 @@ export class Scheduler {
     this.#cancels.delete(name);
   }
 
-  /** Undefined: it has no schedule, or an invalid one, which is reported. */
+  /** Undefined without a schedule, or with an invalid one, which is logged. */
   #jobOf(spec: FunctionSpec): ScheduledJob | undefined {
     if (spec.trigger.kind !== 'schedule') return undefined;
     const { trigger } = spec;
@@ -94,7 +94,7 @@ export class Scheduler {
   }
 
   #arm(job: ScheduledJob): void {
-    // It fired while it was replaced.
+    // The job was replaced while it fired.
     if (this.#stopped.signal.aborted || this.#jobs.get(job.spec.name) !== job) return;
     const slot = job.schedule.next(this.#options.clock.now());
     this.#cancels.set(

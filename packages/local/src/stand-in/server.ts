@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Faults } from '@cairn/local-firestore/faults';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
@@ -61,12 +62,9 @@ export async function startStandInServer(options: StandInOptions): Promise<Stand
     });
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
-  });
+  const port = await listenOnLoopback(server, options.port);
   return {
-    url: urlOf(server.address() as AddressInfo),
+    url: `http://127.0.0.1:${port}`,
     faults,
     calls,
     applied,

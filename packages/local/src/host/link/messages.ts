@@ -1,6 +1,6 @@
 /**
- * Requests and answers as the cloud process and a worker hand them to each other by frames: a head as JSON behind its length (u32, little
- * endian), then bytes of the body. An answer that has more goes on with messages that are bytes of the body only.
+ * Format of requests and responses between the cloud process and a worker: the length of the head (u32, little endian), the head as
+ * JSON, and bytes of the body. Further messages of a response are bytes of the body only.
  */
 
 /** Value of the `Upgrade` header that asks a worker's server for frames. */
@@ -10,7 +10,7 @@ export const PATH = '/Serve';
 export const MAX_WHOLE_BYTES = 1024 * 1024;
 /** gRPC's FAILED_PRECONDITION: the worker is ending and has not read the request. */
 export const NOT_TAKEN = 9;
-/** gRPC's UNIMPLEMENTED: the worker has no such function that takes whole requests; HTTP says what it has. */
+/** gRPC's UNIMPLEMENTED: the worker has no such function that takes whole requests; HTTP is used instead. */
 export const NOT_SERVED = 12;
 
 export type Headers = Readonly<Record<string, string | number | string[] | undefined>>;
@@ -47,7 +47,7 @@ export function encode(head: RequestHead | AnswerHead, body: Uint8Array): Buffer
   return bytes;
 }
 
-/** @throws Error for bytes that no {@link encode} has made */
+/** @throws Error for bytes that {@link encode} did not make */
 export function decode<Head extends RequestHead | AnswerHead>(bytes: Buffer): LinkMessage<Head> {
   const end = LENGTH_BYTES + bytes.readUInt32LE(0);
   return {

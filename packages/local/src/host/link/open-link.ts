@@ -3,7 +3,7 @@ import { request } from '@cairn/local-kit/http/node-http';
 import { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { UPGRADE } from './messages.ts';
 
-/** Undefined if the worker does not open it: it is ending, or its main has no frames. */
+/** Undefined if the worker refuses it: it is ending, or its main does not support frames. */
 export function openLink(port: number): Promise<FrameClient | undefined> {
   return new Promise((resolve) => {
     const asking = request({
@@ -14,7 +14,7 @@ export function openLink(port: number): Promise<FrameClient | undefined> {
     });
     asking.once('upgrade', (_answer, socket, head) => {
       if (head.length > 0) socket.unshift(head);
-      // The connection alone keeps neither process alive.
+      // The connection must not keep the process alive.
       socket.unref();
       resolve(new FrameClient(socket));
     });

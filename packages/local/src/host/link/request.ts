@@ -12,7 +12,7 @@ export interface RequestLine {
   readonly headers: OutgoingHttpHeaders;
 }
 
-/** The body of a request: in hand, or to be read. */
+/** The body of a request: complete, or a stream. */
 export type RequestBody = Uint8Array | Readable;
 
 export interface ResponseReceiver {
@@ -20,7 +20,7 @@ export interface ResponseReceiver {
   /** False: pause until the request is resumed. */
   onData(chunk: Buffer): boolean;
   onEnd(): void;
-  /** The answer broke off: what has arrived is incomplete. */
+  /** The response is incomplete. */
   onFailure(reason: string): void;
 }
 
@@ -36,7 +36,7 @@ export interface SentRequest {
   resume(): void;
 }
 
-/** The current transport of a request: one that a worker does not accept is sent to another worker. */
+/** Aborts or resumes a request, by whichever transport and worker it was sent last. */
 export class RequestHandle implements SentRequest {
   #sent: SentRequest | undefined;
   isAborted = false;

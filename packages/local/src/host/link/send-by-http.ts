@@ -1,11 +1,11 @@
-/** Sends a request to a worker by HTTP: of any size, to any function. */
+/** Sends a request of any size, to any function, to a worker by HTTP. */
 import type { Agent, ClientRequest } from 'node:http';
 import { request } from '@cairn/local-kit/http/node-http';
 import type { OutgoingRequest, RequestLine, SentRequest } from './request.ts';
 
 /**
- * Resolves once connected; with the reason if it cannot connect, and then nothing was delivered. The worker is released when the
- * request is over, however it ends.
+ * Resolves once connected, or with the reason if it cannot connect; then nothing was sent. Releases the worker when the request
+ * ends.
  *
  * @throws TypeError for a path or header that HTTP cannot carry
  */
@@ -16,7 +16,7 @@ export async function sendByHttp(
   const outgoing = requestOf(agent, line, lease);
   const refused = await connectionFailure(outgoing);
   if (refused !== undefined) return { refused };
-  // Also after an abort of our own: checking the worker is cheaper than distinguishing the cases.
+  // Also after an abort by this process, because checking the worker is cheaper than distinguishing the cases.
   outgoing.once('error', lease.broken);
   let resume = () => {};
   outgoing.on('response', (answer) => {

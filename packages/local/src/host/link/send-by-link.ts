@@ -1,4 +1,4 @@
-/** Sends a whole request to a worker by frames: without a second HTTP server between its caller and the function. */
+/** Sends a whole request to a worker by frames, which saves a second HTTP server between the caller and the function. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { type AnswerHead, decode, encode, NOT_SERVED, NOT_TAKEN, PATH } from './messages.ts';
 import type { OutgoingRequest, SentRequest } from './request.ts';
@@ -6,11 +6,11 @@ import type { OutgoingRequest, SentRequest } from './request.ts';
 interface LinkRequest extends OutgoingRequest {
   readonly link: FrameClient;
   readonly body: Uint8Array;
-  /** The worker has not read it: it is ending, or does not serve the function by frames. The worker is released. */
+  /** The worker did not accept it, and is released. @param isServed false if it does not serve the function by frames */
   notTaken(isServed: boolean): void;
 }
 
-/** Releases the worker when the request is over, however it ends. */
+/** Releases the worker when the request ends. */
 export function sendByLink({ link, lease, line, body, receiver, notTaken }: LinkRequest): SentRequest {
   let hasHead = false;
   let isOver = false;
@@ -29,20 +29,20 @@ export function sendByLink({ link, lease, line, body, receiver, notTaken }: Link
         receiver.onHead(answer.head.status, answer.head.headers);
         take(answer.body);
       } catch (error) {
-        // An answer that HTTP cannot carry, such as a status of 1000. Other requests on this connection are unaffected.
+        // An invalid response, such as a status of 1000. Other requests on this connection are unaffected.
         abort();
         receiver.onFailure(String(error));
       }
     },
     onEnd(failure) {
       isOver = true;
-      // A lost connection: the worker may be dead. Reported before the worker is released: one that serves once ends normally then.
+      // The worker may be dead. Reported before its release, which is the normal end of a worker that serves once.
       if (failure && (failure.code === undefined || failure.code === NOT_TAKEN)) lease.broken();
       lease.release();
       if (failure === undefined) receiver.onEnd();
       else if (failure.code === NOT_TAKEN || failure.code === NOT_SERVED)
         notTaken(failure.code === NOT_TAKEN);
-      // Another status: the function cut its answer.
+      // Another status: the function aborted its response.
       else receiver.onFailure(failure.details);
     },
   });

@@ -1,6 +1,6 @@
 /**
- * The worker's end of the link to the cloud process: serves functions that take whole requests by frames, on connections that ask the
- * worker's HTTP server for them (`Upgrade`). Owns the current requests on them.
+ * The worker's end of the link to the cloud process: serves functions that take whole requests by frames, on connections of the
+ * worker's HTTP server that were upgraded (`Upgrade`).
  *
  * Must not: serve a function that uses more of Express than {@link WholeRequest} and {@link WholeResponse} have.
  */
@@ -43,7 +43,7 @@ export class ServedLink extends EventEmitter {
 
   /**
    * @param handlers functions that take whole requests
-   * @param now epoch ms: what answers are dated with
+   * @param now time for the `Date` header, epoch ms
    */
   constructor(server: Server, handlers: ReadonlyMap<string, FunctionHandler>, now: () => number) {
     super();

@@ -15,7 +15,7 @@ export class WholeRequest {
   constructor({ head, body }: LinkMessage<RequestHead>) {
     this.method = head.method;
     this.url = head.path;
-    // As HTTP hands them over.
+    // As Node's HTTP server gives them.
     this.headers = Object.fromEntries(
       Object.entries(head.headers).map(([name, value]) => [
         name.toLowerCase(),
@@ -27,8 +27,8 @@ export class WholeRequest {
   }
 
   /**
-   * Parsed if it is JSON; undefined if it is said to be and does not parse; without a body an empty object. Only when asked for: public
-   * functions know their caller first.
+   * Parsed JSON; undefined if it does not parse; an empty object without a body. Parsed on first use, so that a function can check
+   * its caller before.
    */
   get body(): unknown {
     this.#parsed ??= {

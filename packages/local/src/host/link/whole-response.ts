@@ -1,11 +1,12 @@
 /**
- * The part of Express's response that functions with whole requests may use, sent by frames. An answer whose end follows at once is one message.
+ * The part of Express's response that functions with whole requests may use, sent by frames. A response that is sent at once is one
+ * message.
  */
 import { EventEmitter } from 'node:events';
 import { validateHeaderName, validateHeaderValue } from '@cairn/local-kit/http/node-http';
 import { encode, type Headers } from './messages.ts';
 
-/** The call that the answer is for, as the frame server serves it. */
+/** The call of the frame server that the response answers. */
 export interface AnsweredCall extends EventEmitter {
   write(message: Uint8Array): boolean;
   end(): void;
@@ -15,7 +16,7 @@ const NOTHING = Buffer.alloc(0);
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
 /** gRPC's UNKNOWN: the answer is incomplete. */
 const CUT = 2;
-/** Bytes of a body in one message; far below what a frame may have. */
+/** Bytes of a body in one message, far below the limit of a frame. */
 const MAX_PIECE_BYTES = 16 * 1024 * 1024;
 
 export class WholeResponse extends EventEmitter {
@@ -26,7 +27,7 @@ export class WholeResponse extends EventEmitter {
   headersSent = false;
   closed = false;
 
-  /** @param method of the request: an answer to HEAD has no body, and says nothing of the length of one */
+  /** @param method of the request: a response to HEAD has no body and no length */
   constructor(call: AnsweredCall, { dateMs, method }: { readonly dateMs: number; readonly method: string }) {
     super();
     this.#call = call;
@@ -40,7 +41,7 @@ export class WholeResponse extends EventEmitter {
     return this.closed;
   }
 
-  /** @throws TypeError as HTTP does, for what it cannot carry */
+  /** @throws TypeError for an invalid header, as Node's HTTP does */
   setHeader(name: string, value: Headers[string]): this {
     validateHeaderName(name);
     for (const one of [value].flat()) validateHeaderValue(name, one as string);
@@ -95,7 +96,7 @@ export class WholeResponse extends EventEmitter {
     return this.end(isText ? body : JSON.stringify(body));
   }
 
-  /** Breaks off: the client sees that the answer is incomplete. */
+  /** Aborts the response: the client sees that it is incomplete. */
   destroy(): this {
     if (this.closed) return this;
     this.#call.emit('error', { code: CUT, details: 'the function cut its answer' });
@@ -106,7 +107,7 @@ export class WholeResponse extends EventEmitter {
   #close(): void {
     if (this.closed) return;
     this.closed = true;
-    // As of an HTTP response: whoever ends it may listen after that.
+    // Deferred as by Node's HTTP response, so that a listener can be added after the end.
     process.nextTick(() => this.emit('close'));
   }
 }

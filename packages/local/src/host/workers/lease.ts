@@ -1,4 +1,4 @@
-/** The assignment of a worker to a request, or the reason why there is none. */
+/** Assignment of a worker to a request, and the error without one. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 
 /** A worker assigned to a request; release it exactly once. */
@@ -6,7 +6,7 @@ export interface WorkerLease {
   readonly port: number;
   readonly link: FrameClient | undefined;
   release(): void;
-  /** The connection to the worker broke or was refused: it may be dead without having said so. */
+  /** Call when the connection to the worker broke or was refused: it may be dead. */
   broken(): void;
 }
 

@@ -18,11 +18,11 @@ export type ToWorker =
       readonly graceMs?: number | undefined;
     }
   | { readonly kind: 'clock'; readonly offsetMs: number }
-  /** For a spare: load what the first request would load. */
+  /** For a spare: load the libraries that the first request would load. */
   | { readonly kind: 'warm-up' }
-  /** Asked after a connection broke; answered by `alive`. */
+  /** Sent after a connection broke; the response is `alive`. */
   | { readonly kind: 'are-you-alive' }
-  /** Values that are only known once the functions are: secrets. */
+  /** Secrets, which are known once the functions are loaded. */
   | { readonly kind: 'serve'; readonly env: Readonly<Record<string, string>> };
 
 export type FromWorker =
@@ -34,11 +34,11 @@ export type FromWorker =
   | { readonly kind: 'warm' }
   /** Response to `clock`: all running work has recorded the new time. */
   | { readonly kind: 'clock-moved' }
-  /** Once a second while it serves: its event loop turns. */
+  /** Sent once a second while it serves, to show that its event loop is not blocked. */
   | { readonly kind: 'heartbeat' }
   | { readonly kind: 'failed'; readonly error: string };
 
-/** An error as a worker tells it: what is wrong, what to do about it where the error says so, and then where it was thrown. */
+/** Text of an error: its message, its help if it has one, and its stack. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { help } = error as { help?: unknown };

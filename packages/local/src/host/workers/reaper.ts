@@ -1,7 +1,6 @@
 /**
- * Kills the workers of a cloud process that was itself killed. Workers end when their channel closes, but one whose event
- * loop is blocked by a body never hears of that. A shell waits for the end of this process instead: it costs 1 MB, a
- * thread in each worker would cost 18.
+ * Kills the workers of a cloud process that was killed. Workers end when their channel closes, but not while a body blocks their
+ * event loop. So a shell waits for the end of this process: it takes 1 MB, and a thread in each worker would take 18.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 
@@ -22,7 +21,7 @@ export class Reaper {
   readonly #shell: ChildProcess;
 
   constructor() {
-    // In a session of its own: a signal to the cloud's process group must not end it before its work.
+    // In a session of its own, so that a signal to the cloud's process group does not end it.
     this.#shell = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     // Without a shell the workers still end when their channel closes, unless they are blocked.
     this.#shell.on('error', () => {});

@@ -1,13 +1,13 @@
 /**
- * Assigns functions to worker processes, so that a body that blocks or kills its process reaches no function of
- * another role. Pure.
+ * Assigns functions to worker processes, so that a body that blocks or kills its process affects no function of another role.
+ * Pure.
  */
 import type { FunctionSpec } from '../function-spec.ts';
 
 /** `requests`, `tasks`, or `alone:{function}`. */
 export type WorkerRole = string;
 
-/** HTTP functions, schedules and messages: others wait for their answers. They run no bodies of steps. */
+/** HTTP functions, schedules and messages, which run no bodies of steps. */
 export const REQUESTS: WorkerRole = 'requests';
 /** Task-queue functions. */
 export const TASKS: WorkerRole = 'tasks';
@@ -16,26 +16,26 @@ export const TASKS: WorkerRole = 'tasks';
 export interface RoleSize {
   /** Kept alive at all times. */
   readonly wanted: number;
-  /** The most there may be, counting those started because the others cannot take a request. */
+  /** Maximum, including additional processes. */
   readonly most: number;
-  /** True if a request that finds all of them full gets another process; it waits otherwise. */
+  /** True if a request gets an additional process when all others are full; otherwise it waits. */
   readonly growsWhenFull: boolean;
-  /** The process ends after one request, whose leftovers (a timer that throws) would harm the next one. */
+  /** True if the process ends after one request, whose leftovers (a timer that throws) could harm the next one. */
   readonly servesOnce: boolean;
 }
 
-/** One more may be started while all others of the role hang; it ends when it has been idle. */
+/** Additional processes while all others of the role hang. They end when they are idle. */
 const MORE_WHILE_HANGING = 2;
 /** Each has up to 150 MB while it works; requests beyond that wait for one of them. */
 const ALONE_AT_MOST = 4;
 
-/** A task-queue function that takes one request at a time is meant to be kept from all others. */
+/** A task-queue function with a concurrency of 1 has processes of its own. */
 export function roleOf({ name, trigger, concurrency }: FunctionSpec): WorkerRole {
   if (trigger.kind !== 'task-queue') return REQUESTS;
   return concurrency === 1 ? `alone:${name}` : TASKS;
 }
 
-/** @param workers what `--workers` says */
+/** @param workers value of `--workers` */
 export function sizeOf(role: WorkerRole, workers: number): RoleSize {
   if (role === REQUESTS || role === TASKS) {
     const wanted = role === REQUESTS ? 1 : workers;

@@ -1,6 +1,5 @@
 /**
- * Moves the time a worker's code sees, so that a test that moves the cloud's clock by a day moves it for everybody.
- * Owns the `Date` of this process; timers keep running on real time.
+ * Moves the time of a worker's code with the cloud's clock. Owns the `Date` of this process; timers keep running on real time.
  */
 
 /**

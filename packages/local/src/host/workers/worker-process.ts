@@ -1,6 +1,6 @@
 /**
- * One worker process as the cloud process sees it: spawning, the hand-shake, requests in flight, the end. Owns
- * nothing of when a worker is started or which request it gets.
+ * One worker process, in the cloud process: spawning, handshake, requests in flight, and end. The pool decides when a worker is
+ * started and which request it gets.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -25,7 +25,7 @@ export interface WorkerOptions {
   readonly output: OutputTarget;
   /** Grace period in ms of current requests at its end; default: that of Cloud Run. */
   readonly graceMs?: number | undefined;
-  /** The functions are known; answers with what to add to the environment before they are served. */
+  /** Called with the loaded functions; returns environment variables that are set before they serve. */
   onLoaded(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ export interface WorkerEnd {
   readonly error: string | undefined;
 }
 
-/** The module of the functions, not this cloud, is at fault; the message is for who wrote it. */
+/** The module of the functions is at fault; the message is for its author. */
 export class FunctionsNotLoadedError extends Error {
   override readonly name = 'FunctionsNotLoadedError';
 }
@@ -50,7 +50,7 @@ function failureOf(end: WorkerEnd): Error {
   return end.error === undefined ? new Error(message) : new FunctionsNotLoadedError(message);
 }
 
-/** Three heartbeats: longer than a pause for garbage, shorter than a lease. */
+/** Three heartbeats: longer than a garbage collection, shorter than a lease. */
 const HANGS_AFTER_MS = 3_000;
 
 /**
@@ -66,7 +66,7 @@ export class WorkerProcess {
   readonly #inFlight = new Map<string, number>();
   /** Undefined for a spare. */
   role: WorkerRole | undefined;
-  /** It has had the one request that its role has it serve. */
+  /** True once a worker that serves one request has got it. */
   isSpent = false;
   #load = 0;
   #idleSince = performance.now();
@@ -81,7 +81,7 @@ export class WorkerProcess {
   #port: number | undefined;
   #link: FrameClient | undefined;
   #onAlive: () => void = () => {};
-  /** Called for moves of the clock that it has not answered yet. */
+  /** Callbacks of unanswered moves of the clock. */
   readonly #onMoved: (() => void)[] = [];
   /** Settles with the port, or rejects if the worker ends first. */
   readonly ready: Promise<number>;
@@ -143,12 +143,12 @@ export class WorkerProcess {
     return this.#port;
   }
 
-  /** Requests by frames; undefined before it stands, and for a worker without it. */
+  /** Link for requests by frames; undefined until it is open, and for a worker without it. */
   get link(): FrameClient | undefined {
     return this.#link;
   }
 
-  /** It has loaded what its first request needs. */
+  /** True once it has loaded the libraries of a first request. */
   get isWarm(): boolean {
     return this.#isWarm;
   }
@@ -157,7 +157,7 @@ export class WorkerProcess {
     return this.#hasServed;
   }
 
-  /** It was asked to end since it is no longer needed. */
+  /** True if it was superfluous and got SIGTERM. */
   get isRetired(): boolean {
     return this.#retired;
   }
@@ -182,8 +182,8 @@ export class WorkerProcess {
   }
 
   /**
-   * Returns true if this worker should get the next request rather than the other: a hanging worker comes last, then
-   * the one with fewer requests before it counts.
+   * Returns true if this worker should get the next request rather than the other: hanging workers come last, then those with more
+   * requests.
    */
   isFreerThan(other: WorkerProcess): boolean {
     if (this.hangs !== other.hangs) return other.hangs;
@@ -206,25 +206,25 @@ export class WorkerProcess {
   }
 
   /**
-   * Time of its silence in ms, counted in looks of `tickMs` each: while this process was itself held up, a worker could
-   * not be heard. 0 until it serves, since loading may take its time.
+   * Time in ms without a heartbeat, counted in checks of `tickMs` each, so that a pause of this process does not count. 0 until it
+   * serves, because loading may take long.
    */
   silentFor(tickMs: number): number {
     this.#silentMs = this.#hasServed ? this.#silentMs + tickMs : 0;
     return this.#silentMs;
   }
 
-  /** It was stopped, or something keeps its event loop from turning. */
+  /** True if it was stopped, or its event loop is blocked. */
   get hangs(): boolean {
     return performance.now() - this.#lastHeartbeatAt > HANGS_AFTER_MS;
   }
 
-  /** It loads what its first request would. */
+  /** Makes it load the libraries of a first request. */
   warmUp(): void {
     this.#send({ kind: 'warm-up' });
   }
 
-  /** Resolves when running work in it has recorded the new time, or it has ended. */
+  /** Resolves when its running work has recorded the new time, or it has ended. */
   async shiftClock(offsetMs: number): Promise<void> {
     const moved = new Promise<void>((resolve) => {
       this.#onMoved.push(resolve);
@@ -234,9 +234,8 @@ export class WorkerProcess {
   }
 
   /**
-   * A connection to it broke, or it received a change that the next request must see: it takes no request until it has
-   * answered a probe, which a dying process never does, although its port may still accept connections for a moment.
-   * Resolves when it serves again or has ended.
+   * Assigns it no request until it has answered a probe. Call it when a connection broke, because the port of a dying process may
+   * still accept connections, or after a change that the next request must see. Resolves when it serves again or has ended.
    */
   async suspect(): Promise<void> {
     const port = this.#port;
@@ -263,7 +262,7 @@ export class WorkerProcess {
   }
 
   #send(message: ToWorker): void {
-    // A channel that is closed means the worker is ending; `ended` tells.
+    // A closed channel means that the worker is ending, which `ended` reports.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 }
@@ -273,7 +272,7 @@ function typeFlags(module: string): string[] {
   return /\.m?ts$/.test(module) && !process.features.typescript ? ['--experimental-strip-types'] : [];
 }
 
-/** A spare that could not be loaded is told in a line: whoever must have the functions loaded tells the stack. */
+/** One line for a spare that could not be loaded, because other workers report the stack. */
 export function describeEnd({ pid, code, signal, error }: WorkerEnd, worker?: WorkerProcess): string {
   if (error !== undefined && worker && worker.role === undefined)
     return `a spare worker could not load the functions (${error.split('\n', 1)[0]})`;

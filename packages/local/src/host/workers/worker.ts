@@ -1,11 +1,11 @@
 /**
- * Main of a worker process: loads the functions module and serves its functions over loopback HTTP. It lives as
- * long as the cloud process does and no longer. Owns this process's environment, signals and exit.
+ * Main of a worker process: loads the functions module and serves its functions over loopback HTTP. It ends with the cloud process.
+ * Owns this process's environment, signals and exit.
  */
 import { enableCompileCache } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { drainable } from '@cairn/local-kit/http/drain';
+import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { collectAll, collectWhenIdle } from '../../idle-gc.ts';
 import { type FunctionHandler, functionsOf } from '../function-spec.ts';
 import { type FromWorker, reasonOf, type ToWorker } from './messages.ts';
@@ -27,31 +27,31 @@ const link = new ServedLink(server, wholeHandlers, Date.now);
 const drainServer = drainable(server);
 collectWhenIdle(server, { collect: collectAll, also: link });
 
-/** A word that the cloud process is no longer there to hear is not missed: `disconnect` ends this one. */
+/** Without the cloud process the message is lost, and `disconnect` ends this process. */
 const send = (message: FromWorker) => process.send?.(message, () => {});
 
 process.on('disconnect', () => process.exit(1));
-// Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
+// Ctrl-C reaches the whole process group, but the cloud process decides when this one ends.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {
   isEnding = true;
   void Promise.all([drainServer(graceMs), link.drain(graceMs)]).then(() => process.exit(0));
 });
 process.on('message', (message: ToWorker) => {
-  obey(message).catch((error: unknown) => {
+  handle(message).catch((error: unknown) => {
     send({ kind: 'failed', error: reasonOf(error) });
     process.disconnect();
   });
 });
 
-async function obey(message: ToWorker): Promise<void> {
+async function handle(message: ToWorker): Promise<void> {
   switch (message.kind) {
     case 'load':
       return load(message);
     case 'serve':
       return serve(message.env);
     case 'are-you-alive':
-      // One that is ending takes no request, and is given none as long as it says nothing.
+      // Without this answer an ending worker gets no request.
       if (!isEnding) send({ kind: 'alive' });
       return;
     case 'warm-up':
@@ -62,7 +62,7 @@ async function obey(message: ToWorker): Promise<void> {
   }
 }
 
-/** Runs that are driven here show that they are alive, before anybody may judge them by the new time. */
+/** Waits until the runs of this process have sent a heartbeat under the new time. */
 async function afterMove(): Promise<void> {
   const waits: Promise<unknown>[] = [];
   process.emit('cairn:clock-moved' as 'message', waits, undefined);
@@ -70,7 +70,7 @@ async function afterMove(): Promise<void> {
   send({ kind: 'clock-moved' });
 }
 
-/** A failure is the first request's to answer. */
+/** Ignores failures, which the first request reports. */
 async function warmUp(): Promise<void> {
   const waits: Promise<unknown>[] = [];
   process.emit('cairn:warm-up' as 'message', waits, undefined);
@@ -83,7 +83,7 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   const { module, region, env, clockOffsetMs } = message;
   graceMs = message.graceMs ?? graceMs;
   if (clockOffsetMs !== 0) setClockOffset(clockOffsetMs);
-  // By it functions find the names under which they are exported.
+  // From this variable functions find their exported names.
   Object.assign(process.env, env, { CAIRN_FUNCTIONS_MODULE: module });
   const exports = exportsOf((await import(pathToFileURL(module).href)) as Readonly<Record<string, unknown>>);
   setParamDefaults();
@@ -95,7 +95,7 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   send({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
 }
 
-/** A CommonJS module is imported with its exports also as `default` and `module.exports`, which are no functions of it. */
+/** The exports of a module, without `default` and `module.exports`, which Node adds to those of a CommonJS module. */
 function exportsOf(imported: Readonly<Record<string, unknown>>): object {
   const { default: whole, 'module.exports': _, ...named } = imported;
   const isWhole =
@@ -107,21 +107,18 @@ function exportsOf(imported: Readonly<Record<string, unknown>>): object {
 
 async function serve(env: Readonly<Record<string, string>>): Promise<void> {
   Object.assign(process.env, env);
-  // All requests will come by HTTP, and the first one is not to wait for Express.
+  // All requests will be by HTTP: loads Express before the first one.
   if (wholeHandlers.size === 0) await import('../request-app.ts');
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const port = await listenOnLoopback(server);
   send({
     kind: 'ready',
-    port: (server.address() as AddressInfo).port,
+    port,
     ...(takesFrames() && { hasLink: true }),
   });
   setInterval(() => send({ kind: 'heartbeat' }), HEARTBEAT_MS).unref();
 }
 
-/** Off with the other short ways (`CAIRN_WIRE_HOSTS=`), so that both can be tested. */
+/** False with `CAIRN_WIRE_HOSTS=`, which turns off frames, so that tests can use both. */
 const takesFrames = () => process.env.CAIRN_WIRE_HOSTS !== '';
 
 /** `firebase deploy` writes the defaults of declared parameters into the environment; this does it here. */

@@ -1,0 +1,26 @@
+/** At most one timer of a clock, for whoever waits for the next of many due times. */
+import type { Cancel, Clock } from './clock.ts';
+
+export class Alarm {
+  readonly #clock: Clock;
+  readonly #wake: () => void;
+  #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
+
+  constructor(clock: Clock, wake: () => void) {
+    this.#clock = clock;
+    this.#wake = wake;
+  }
+
+  /** Replaces the timer; undefined: there is none. */
+  set(atMs: number | undefined): void {
+    if (this.#timer?.atMs === atMs) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (atMs === undefined) return;
+    const cancel = this.#clock.at(atMs, () => {
+      this.#timer = undefined;
+      this.#wake();
+    });
+    this.#timer = { atMs, cancel };
+  }
+}
