@@ -1,6 +1,5 @@
 /**
- * Fault injection: faults are drawn from a seed, so a failing run can be repeated. Decides only; the adapter carries
- * them out. Empty rules cost nothing.
+ * Fault injection, drawn from a seed so that a failing test can be repeated. Only decides; the adapter carries faults out.
  */
 import { generator } from './seeded.ts';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 /**
- * `local-firestore`: the Firestore server alone, for programs and test suites that do not use the local cloud. Unlike the
- * local cloud it does not refuse a query without an index, unless it is given a file of indexes.
+ * `local-firestore`: the Firestore server alone, for programs and test suites without the local cloud. It refuses queries without
+ * an index only if it is given a file of indexes.
  */
 import { serve } from '@cairn/local-kit/command/serve';
 

@@ -1,7 +1,6 @@
 /**
- * Counts what production would bill: document reads, writes and deletes, by call, collection id, document and run, and
- * how often a document is written. Counts only; decides nothing. Bounded: past a cap the oldest row is dropped and
- * `dropped` says so, totals stay exact.
+ * Counts what production would bill: document reads, writes and deletes, by call, collection id, document and run, and the write
+ * rate of each document. Beyond a limit the oldest rows are dropped and counted in `dropped`; totals stay exact.
  */
 
 /** Plain numbers, JSON-able. */
@@ -149,7 +148,7 @@ export class Meter {
   }
 }
 
-/** Rows made on first use; the oldest goes when there are too many. */
+/** Rows created on first use; beyond the limit the oldest is dropped. */
 class BoundedRows<Row> {
   dropped = 0;
   readonly #cap: number;

@@ -1,4 +1,4 @@
-/** Numbers that look random and depend on a seed alone. */
+/** Pseudo-random numbers from a seed. */
 
 /** Mulberry32: uniform in [0, 1); small and fast, good enough to choose faults and test data with. */
 export function generator(seed: number): () => number {

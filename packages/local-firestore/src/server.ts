@@ -1,7 +1,6 @@
 /**
- * The Firestore server: composition root of this folder. Binds loopback only and serves `google.firestore.v1.Firestore`
- * over gRPC and REST, on one port, to
- * unmodified clients that have `FIRESTORE_EMULATOR_HOST` set to its `host`.
+ * The Firestore server: composition root of this folder. Binds loopback only and serves `google.firestore.v1.Firestore` over gRPC
+ * and REST, on one port, to unmodified clients with `FIRESTORE_EMULATOR_HOST`.
  */
 import { readFileSync } from 'node:fs';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
@@ -29,7 +28,7 @@ export interface FirestoreServerOptions {
   readonly clock?: () => number;
   /** Path of a `firestore.indexes.json`. Given: queries without their index are refused, exemptions hold. */
   readonly indexesFile?: string;
-  /** `useIndexes` is called before anybody asks, so that entries stored for its indexes are not rebuilt twice. */
+  /** True if `useIndexes` is called before the first request, so that stored entries are not rebuilt twice. */
   readonly awaitsIndexes?: boolean;
   /** Ends this process immediately, for rules that request it; without it they are refused. */
   readonly crash?: () => void;

@@ -1,4 +1,4 @@
-/** A growing byte buffer that is reused between keys, so that building a key allocates only the key. */
+/** A growing byte buffer that is reused, so that building a key allocates only the key. */
 
 const INITIAL_BYTES = 1024;
 const FLIP_SIGN = 0x8000_0000_0000_0000n;

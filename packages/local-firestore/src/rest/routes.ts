@@ -64,7 +64,7 @@ function bindingOf(method: protobuf.Method, rule: Rule): RestBinding {
         if (part === '**') return '.*';
         return part === '*' ? '[^/]+' : part;
       });
-      // `documents/**` and `documents/*/**` stand for paths of any length.
+      // `documents/**` and `documents/*/**` match paths of any length.
       return `(${segments.join('/').replaceAll('/.*', '(?:/.*)?')})`;
     },
   );

@@ -1,6 +1,6 @@
 /**
- * One database: its documents, the order of its commits, its locks. Everything here happens in one step of the event
- * loop, which is what makes a commit atomic and a query see one moment. Knows nothing of the wire beyond stored bodies.
+ * One database: its documents, and the order of its commits. Each operation is one step of the event loop, so that a commit is
+ * atomic and a query reads one moment. Independent of the wire format, except for stored bodies.
  */
 import { randomUUID } from 'node:crypto';
 import { documentKey, levelPrefix } from '../model/document-key.ts';
@@ -37,7 +37,7 @@ export interface WriteResult {
   readonly fields: Fields | undefined;
 }
 
-/** A commit decided but not yet applied. */
+/** A commit that is decided and not applied yet. */
 export interface CommitPlan {
   readonly time: number;
   readonly outcomes: readonly WriteResult[];
@@ -102,8 +102,8 @@ export class Database {
   }
 
   /**
-   * Has the documents of a collection group listed by name from now on. Few groups are ever asked for without an index of a field, and the
-   * list would be a third of what the write of a small document takes.
+   * Lists the documents of a collection group by name from then on. Not done for all groups, because few are queried without an index
+   * of a field, and the list is a third of the cost of a small write.
    */
   listGroup(collectionId: string): void {
     if (this.#listed.has(collectionId) || this.indexes.expiry.has(collectionId)) return;
@@ -121,7 +121,7 @@ export class Database {
     }
   }
 
-  /** The moment a read sees: every commit so far, none after. */
+  /** Time of a read now: it sees every earlier commit. */
   readTime(): number {
     this.#lastTime = Math.max(Math.floor(this.#clock() * 1000), this.#lastTime);
     return this.#lastTime;
@@ -133,14 +133,14 @@ export class Database {
     return this.storage.get(documentKey(this.number, segments));
   }
 
-  /** Keeps a moment readable until `close`: now, or one shortly ago. */
+  /** Keeps a moment readable until `close`: now, or a recent one. */
   open(time = this.readTime()): Snapshot {
     const snapshot = this.at(time);
     this.#snapshots.add(snapshot);
     return snapshot;
   }
 
-  /** A moment shortly ago. @throws INVALID_ARGUMENT in the future, FAILED_PRECONDITION when it is too long ago. */
+  /** A recent moment. @throws INVALID_ARGUMENT in the future, FAILED_PRECONDITION when it is too long ago */
   at(time: number): Snapshot {
     if (this.#isTooOld(time)) {
       throw new StatusError(
@@ -238,7 +238,7 @@ export class Database {
   }
 }
 
-/** Numbers take 8 bytes by production's count and may take one on the wire, so only much smaller bodies are surely small. */
+/** A number counts as 8 bytes and may take one on the wire, so only bodies below this size need no exact count. */
 const SURELY_SMALL_BYTES = MAX_DOCUMENT_BYTES / 8;
 
 function checkSize(write: Write, fields: Fields, bodyBytes: number): void {

@@ -1,4 +1,4 @@
-/** The databases of one server, made on first use: projects and databases live side by side. */
+/** The databases of one server, of all projects, created on first use. */
 import { parseDatabase } from '../model/resource-name.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 
@@ -19,7 +19,7 @@ export class Databases {
     return database;
   }
 
-  /** Forgets what is known of the databases: their stored state was replaced. */
+  /** Call after the stored state of the databases was replaced. */
   forget(): void {
     this.#open.clear();
   }

@@ -17,7 +17,7 @@ import { meterCommit } from './metering.ts';
 import { type QueriedDocument, runQueryPlan } from './query-runner.ts';
 import type { Session } from './session.ts';
 
-/** Documents looked at in one step of one collection group: a few milliseconds. */
+/** Documents read in one step of one collection group, which takes a few milliseconds. */
 const STEP = 500;
 
 interface ExpiryContext {
@@ -38,7 +38,7 @@ export class Expiry {
     this.#clock = clock;
   }
 
-  /** Looks at the next piece of every collection group with a policy. */
+  /** Reads the next documents of every collection group with a policy. */
   async step(): Promise<void> {
     if (this.#indexes.expiry.size === 0) return;
     for (const name of this.#context.session.storage.databaseNames()) {

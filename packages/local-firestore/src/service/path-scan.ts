@@ -1,6 +1,6 @@
 /**
- * Lists below a path: documents level by level, and the distinct ids directly below it, found by seeking instead of
- * reading everything between.
+ * Lists below a path: documents level by level, and the distinct ids directly below it. Seeks from id to id, without reading the
+ * documents between them.
  */
 import { ByteWriter, prefixEnd } from '../model/byte-writer.ts';
 import { levelPrefix } from '../model/document-key.ts';
@@ -11,7 +11,7 @@ import type { DocumentStorage, StoredDocument } from '../storage/document-storag
 import { decodeName } from '../wire/document-codec.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
 
-/** Rows fetched in one go: enough to amortise the call, few enough that a small limit reads little. */
+/** Rows of one fetch: enough to amortise the call, few enough for small limits. */
 const PAGE = 256;
 
 export interface ScannedPath {
@@ -44,7 +44,7 @@ export function* documentsWithPrefix(
   }
 }
 
-/** The ids right below `segments` that hold documents, themselves or further down, in order; those after `after`. */
+/** The ids directly below `segments` with documents at or below them, in order, after `after`. */
 export function* childIds(place: ScannedPath, after?: string): Generator<string> {
   let cursors = levelsBelow(place.segments).flatMap((level) => next(place, level, after));
   while (cursors.length > 0) {
@@ -54,7 +54,7 @@ export function* childIds(place: ScannedPath, after?: string): Generator<string>
   }
 }
 
-/** The same as of a moment: what was there then is what is there unchanged, and what the snapshot kept. */
+/** The same as of a moment: unchanged documents, and those that the snapshot kept. */
 export function* childIdsAt(place: ScannedPath, snapshot: Snapshot, after?: string): Generator<string> {
   const kept = keptIds(place, snapshot).filter((id) => after === undefined || compareSegments(id, after) > 0);
   for (const id of childIds(place, after)) {
@@ -75,7 +75,7 @@ function keptIds({ segments }: ScannedPath, snapshot: Snapshot): string[] {
   return [...ids].sort(compareSegments);
 }
 
-/** True when a document at or below the id is as it was. */
+/** True if a document at or below the id is unchanged. */
 function isUnchangedBelow(
   { storage, database, segments }: ScannedPath,
   id: string,

@@ -1,4 +1,4 @@
-/** Reads one query under a transaction's locks: what it returns and which range stays locked for it. */
+/** Reads one query under a transaction's locks, and returns the range that stays locked. */
 
 import { compareCandidates, matches, withinCursors } from '../model/query/match.ts';
 import type { Query } from '../model/query/query.ts';
@@ -9,7 +9,7 @@ import type { LockedRange } from './transactions/lock-need.ts';
 export interface QueryRead {
   /** In order, after offset and limit. */
   readonly found: readonly QueriedDocument[];
-  /** Documents the offset passed over. */
+  /** Documents skipped by the offset. */
   readonly skipped: number;
   /** Index entries that were read. */
   readonly entries: number;

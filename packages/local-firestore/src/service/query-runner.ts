@@ -17,21 +17,21 @@ import { RUN_FIELD } from './metering.ts';
 import { documentsWithPrefix, levelsBelow } from './path-scan.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
 
-/** With the fields that the query reads; all of them if it is a vector search. */
+/** A document with the fields that the query reads; with all fields for a vector search. */
 export interface QueriedDocument extends Candidate {
   readonly stored: StoredDocument;
 }
 
-/** Rows fetched at first, where no number is wanted, and at most in one go: a large result is fetched in few calls. */
+/** Rows of the first fetch without a limit, and of the largest one: a large result takes few calls. */
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 512;
-/** A merge looks one row ahead, and it is known that no more are wanted when one more is found. */
-const LOOKED_AHEAD = 2;
+/** Rows beyond the limit: a merge reads one ahead, and one more shows that the limit is reached. */
+const READ_AHEAD = 2;
 /** Sorts before every key; after a key, it makes the next one. */
 const NEXT = Buffer.from([0]);
 
 export interface RunOptions {
-  /** The most results wanted, those the offset skips included; infinite: all. */
+  /** Limit of the results, including those that the offset skips; infinite: all. */
   readonly count: number;
   /** Undefined: the newest commit. */
   readonly snapshot: Snapshot | undefined;
@@ -39,7 +39,7 @@ export interface RunOptions {
   readonly scanned?: Scanned;
 }
 
-/** Entries of indexes and keys of documents that were read, each with its document, whether it matched or not. */
+/** Number of index entries and documents read, matching or not. */
 export interface Scanned {
   entries: number;
 }
@@ -54,14 +54,14 @@ export function runQueryPlan(database: Database, query: Query, options: RunOptio
   return found;
 }
 
-/** The same one by one, for who keeps few of many: reads on only as far as it is asked, within one step of the event loop. */
+/** The same as an iterator, which reads only as far as it is consumed. To be consumed within one step of the event loop. */
 export function queryResults(
   database: Database,
   query: Query,
   { count, snapshot, scanned = { entries: 0 } }: Partial<RunOptions>,
 ): Generator<QueriedDocument> {
   const isBounded = count !== undefined && Number.isFinite(count);
-  const firstPage = isBounded ? Math.min(count + LOOKED_AHEAD, LARGEST_PAGE) : FIRST_PAGE;
+  const firstPage = isBounded ? Math.min(count + READ_AHEAD, LARGEST_PAGE) : FIRST_PAGE;
   const sources = planQuery(query, database.indexes, database.number).map(({ source, filter }) => {
     if (source.kind === 'entries' && source.listOf !== undefined) database.listGroup(source.listOf);
     const read = counted(rows(database, query.scope, source, firstPage), scanned);
@@ -154,7 +154,7 @@ function sorted(query: Query, found: Iterable<QueriedDocument>): Iterator<Querie
   return [...found].sort((a, b) => compareCandidates(query.orders, a, b)).values();
 }
 
-/** Merges sources that are each in order; a document that several disjunctions found comes once. */
+/** Merges sorted sources; a document of several disjunctions is returned once. */
 function* merged(query: Query, sources: readonly Iterator<QueriedDocument>[]): Generator<QueriedDocument> {
   const heads = sources.map((source) => ({ source, head: source.next() })).filter(({ head }) => !head.done);
   let last: string | undefined;

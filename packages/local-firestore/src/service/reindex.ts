@@ -1,4 +1,4 @@
-/** Brings stored index entries up to a configuration: at start, when the configuration changed since they were made. */
+/** Rebuilds stored index entries at the start if the configuration has changed. */
 import type { IndexConfig } from '../model/index/index-config.ts';
 import { entryDifference } from '../model/index/index-entries.ts';
 import { parseDocument } from '../model/resource-name.ts';

@@ -1,4 +1,4 @@
-/** The handler of each call, independent of the transport. Independent of the meaning of calls. */
+/** The handler of each call, independent of the transport. */
 
 import { type StatusError, unimplemented } from '../model/status.ts';
 import { runAggregationQuery } from './calls/aggregate.ts';
@@ -11,7 +11,7 @@ import { batchGet } from './calls/read.ts';
 import { runQuery } from './calls/run-query.ts';
 import { batchWrite, beginTransaction, commit, rollback } from './calls/write.ts';
 
-// A handler states what it reads of its request; the protocol decides what the request is.
+// A handler declares the part of its request that it reads; the protocol defines the request.
 const UNARY: Record<string, UnaryHandler<never>> = {
   GetDocument: getDocument,
   ListDocuments: listDocuments,
@@ -33,10 +33,10 @@ const STREAM: Record<string, StreamHandler<never>> = {
 
 export type ServedCall =
   | { readonly kind: 'unary'; answer(request: object, context: CallContext): Promise<object> }
-  /** The stream may end with an error: the messages before it got through. */
+  /** The stream may end with an error after its messages. */
   | { readonly kind: 'stream'; answer(request: object, context: CallContext): Promise<Iterable<object>> };
 
-/** Undefined: not served, or by one transport alone. */
+/** Undefined if the call is not served, or by one transport only. */
 export function servedCall(name: string): ServedCall | undefined {
   const unary = UNARY[name] as UnaryHandler<unknown> | undefined;
   const stream = STREAM[name] as StreamHandler<unknown> | undefined;

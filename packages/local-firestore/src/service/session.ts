@@ -23,7 +23,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 export interface ReadConsistency {
   /** Owner of the locks. Absent for reads without locks. */
   readonly transaction: Transaction | undefined;
-  /** The moment to see. */
+  /** The moment to read. */
   readonly snapshot: Snapshot | undefined;
 }
 
@@ -70,8 +70,10 @@ export class Session {
   }
 
   /**
-   * Runs a query under the transaction's locks. `whole` is everything the query could read; `run` returns what it
-   * did read, which is what stays locked.
+   * Runs a query under the transaction's locks.
+   *
+   * @param whole range that the query could read
+   * @param run returns the range that it did read, which stays locked
    */
   query<T>(
     transaction: Transaction | undefined,
@@ -121,7 +123,7 @@ export class Session {
       await this.storage.durable();
       return plan;
     } catch (error) {
-      // The storage took back what others of the group have been shown.
+      // The storage rolled back a group of which listeners may have seen commits.
       if (error instanceof StatusError && error.code === Code.UNAVAILABLE) this.startAnew();
       throw error;
     } finally {
@@ -129,7 +131,7 @@ export class Session {
     }
   }
 
-  /** @throws ABORTED when an optimistic transaction has read what was changed since. */
+  /** @throws ABORTED if a document that an optimistic transaction has read was changed since */
   #checkUnchanged(database: Database, transaction: Transaction | undefined): void {
     if (!transaction?.isOptimistic || !transaction.snapshot) return;
     const current = (name: string) => database.get(parseAddress(name));

@@ -55,7 +55,7 @@ export interface DocumentEntry {
 }
 
 export interface DocumentStorage {
-  /** The number of a database, made on first use. */
+  /** Number of a database, assigned on first use. */
   databaseNumber(name: string): number;
   databaseNames(): readonly string[];
   /** Time of the newest commit of a database, microseconds since 1970; 0 when there was none. */
@@ -67,12 +67,12 @@ export interface DocumentStorage {
   scanEntries(scan: Scan): IndexedDocument[];
   /** Collection groups of a database whose documents are listed by name. */
   listedGroups(database: number): readonly string[];
-  /** Adds the entries of such a list and notes that it is kept. All or nothing; durable when it returns. */
+  /** Adds the entries of such a list, and stores that it exists. Atomic; durable when it returns. */
   listGroup(database: number, collectionId: string, entries: Iterable<DocumentEntry>): void;
   countEntries(range: KeyRange): number;
   /** Applies all mutations of one commit or none. Visible immediately; durable when `durable()` resolves. */
   apply(database: number, commitTime: number, mutations: readonly StorageMutation[]): void;
-  /** Undefined when everything applied is durable already. */
+  /** Undefined if all applied commits are durable already. */
   durable(): Promise<void> | undefined;
   /** Deletes all documents of a database. */
   clear(database: number): void;

@@ -1,11 +1,11 @@
 /**
- * Cache of the large documents that were read last, so that repeated lists do not read them from SQLite again: a read
- * copies a document twice, and was most of the cost of a list of runs with full inboxes.
+ * Cache of the large documents that were read last, for repeated lists: a read from SQLite copies a document twice, which was most
+ * of the cost of a list of runs with full inboxes.
  */
 
-/** Bytes from which on a document is kept: taking out a smaller one costs about as much as looking it up. */
+/** Minimum size in bytes of a cached document: reading a smaller one costs as much as a lookup. */
 export const LARGE_BODY_BYTES = 64 * 1024;
-/** Bytes of all that are kept: a page of sixty runs with full inboxes, twice. */
+/** Size of the cache in bytes: twice a page of sixty runs with full inboxes. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 interface KeptBody {
@@ -18,7 +18,7 @@ export class LargeBodies {
   readonly #kept = new Map<number, KeptBody>();
   #bytes = 0;
 
-  /** @param read takes it out of the storage */
+  /** @param read reads it from the storage */
   of(id: number, updateTime: number, read: () => Uint8Array): Uint8Array {
     const known = this.#kept.get(id);
     if (known) this.#remove(id, known);

@@ -1,7 +1,7 @@
 /**
- * Documents and index entries in SQLite, on disk (WAL) or in memory. Commits that arrive in one turn of the event
- * loop share one SQLite transaction; their answers wait for it. A committed transaction has reached the operating system: it survives the
- * death of every process, and with `sync` a power cut.
+ * Documents and index entries in SQLite, on disk (WAL) or in memory. Commits of one step of the event loop share one SQLite
+ * transaction, which their responses wait for. A committed transaction survives a crash of the process, and with `sync` a power
+ * cut.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { reserveLog } from '@cairn/local-kit/sqlite/reserve-log';
@@ -22,8 +22,8 @@ import type {
 import { LARGE_BODY_BYTES, LargeBodies } from './large-bodies.ts';
 
 /**
- * Page cache of SQLite. Small on purpose: after a page was split, SQLite looks through the whole cache at the commit, which with 64 MiB took
- * a third of the time of a commit. What it does not hold is in the cache of the operating system.
+ * Page cache of SQLite. Small, because SQLite scans the whole cache at a commit that has split a page: with 64 MiB that took a third
+ * of the commit. Other pages are in the cache of the operating system.
  */
 const CACHE_KIB = 8_192;
 /** Time a server waits for its predecessor to release the file. */
@@ -119,7 +119,7 @@ function inUse(error: unknown, file: string | undefined): unknown {
   return new Error(`${file} is in use by another process: one server owns it at a time.`, { cause: error });
 }
 
-/** Error that tells a client, as in production, that the service cannot write now: it may retry. */
+/** Error for a client, as in production: the service cannot write now, and the client may retry. */
 function unavailable(error: unknown): unknown {
   const known = storageError(error);
   return known instanceof StorageFullError ? new StatusError(Code.UNAVAILABLE, known.message) : known;
@@ -214,7 +214,7 @@ export class SqliteStorage implements DocumentStorage {
       for (const mutation of mutations) this.#mutate(mutation);
       this.#sql('UPDATE databases SET commit_time = ? WHERE id = ?').run(commitTime, database);
     } catch (error) {
-      // A statement can fail for lack of space only; the batch is then not known to be whole.
+      // A statement fails only for lack of space; then the batch may be incomplete.
       this.#fail(error);
       throw unavailable(error);
     }
@@ -276,7 +276,7 @@ export class SqliteStorage implements DocumentStorage {
     this.#witness.close();
   }
 
-  /** One that nothing else shares. */
+  /** Runs a transaction that is not shared with commits. */
   #transaction<Result>(work: () => Result): Result {
     try {
       this.#db.exec('BEGIN IMMEDIATE');
@@ -314,7 +314,7 @@ export class SqliteStorage implements DocumentStorage {
     if (this.#batch) return;
     this.#db.exec('BEGIN IMMEDIATE');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    promise.catch(() => {}); // Whoever awaits the batch hears of a failure; a batch nobody awaits must not crash.
+    promise.catch(() => {}); // Callers that await the batch get the failure; otherwise it must not crash the process.
     this.#batch = { done: promise, resolve, reject };
     setImmediate(() => this.#commit());
   }

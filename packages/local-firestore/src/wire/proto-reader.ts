@@ -86,7 +86,7 @@ export class ProtoReader {
   text(): string {
     const end = this.end();
     const text = this.bytes.toString('utf8', this.at, end);
-    // The replacement character stands for what could not be decoded, or for itself.
+    // The replacement character marks bytes that could not be decoded, or is itself.
     if (text.includes('\ufffd') && !isUtf8(this.bytes.subarray(this.at, end))) {
       throw invalid('A string in the request is not valid UTF-8.');
     }

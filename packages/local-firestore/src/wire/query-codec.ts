@@ -107,7 +107,7 @@ function path(field: WireField | null | undefined): FieldPath {
   return parseFieldPath(field?.fieldPath ?? '');
 }
 
-/** Implied orders take no value: whoever wants to begin within them, as clients do, writes them down. */
+/** Implied orders take no cursor value: clients that need one state the order. */
 function decodeCursor(
   cursor: WireCursor | null | undefined,
   explicit: readonly FieldOrder[],

@@ -51,7 +51,7 @@ function matchesComparison(comparison: Comparison, value: Value): boolean {
     case 'in':
       return !isUnlisted(value) && contains(operand, value);
     case 'not-in':
-      // null stands for "unknown": nothing is known to differ from it.
+      // null means "unknown": nothing is known to differ from it.
       return value.kind !== 'null' && !contains(operand, { kind: 'null' }) && !contains(operand, value);
     case 'array-contains':
       return !isUnlisted(operand) && contains(value, operand);

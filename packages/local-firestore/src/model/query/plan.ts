@@ -12,7 +12,7 @@ import { Planner, type Source } from './planner.ts';
 import type { Filter, Query } from './query.ts';
 import { vectorIndexFor } from './vector-choice.ts';
 
-/** One disjunction: where to look and what to keep. Keeping more would break the source's order. */
+/** Source and filter of one disjunction. Without the filter the source would not be in order. */
 export interface Branch {
   readonly source: Source;
   readonly filter: Filter | undefined;

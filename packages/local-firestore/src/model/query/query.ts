@@ -43,7 +43,7 @@ export interface Cursor {
 export interface QueryScope {
   /** `projects/{p}/databases/{d}` */
   readonly database: string;
-  /** Segments of the document under which to look; empty for the root. */
+  /** Segments of the parent document; empty for the root. */
   readonly parent: readonly string[];
   /** Undefined: documents of every collection below the parent. */
   readonly collectionId: string | undefined;

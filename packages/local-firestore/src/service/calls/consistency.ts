@@ -48,7 +48,7 @@ function select(session: Session, database: string, wire: WireConsistency): Sele
   }
 }
 
-/** Reads with the requested consistency. A transaction started in a failing call ends, because nobody knows its id. */
+/** Reads with the requested consistency. Ends a transaction that a failing call began, because no caller has its id. */
 export async function reading<T>(
   session: Session,
   { database, wire }: { database: string; wire: WireConsistency },
@@ -65,7 +65,7 @@ export async function reading<T>(
   }
 }
 
-/** `usual`: what one is that says nothing: read-only when a read begins it, read-write when BeginTransaction does. */
+/** @param usual default mode: read-only if a read begins the transaction, read-write with BeginTransaction */
 export function transactionMode(
   options: WireTransactionOptions,
   usual: NonNullable<WireTransactionOptions['mode']>,

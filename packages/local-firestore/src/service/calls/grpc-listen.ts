@@ -1,4 +1,4 @@
-/** Connects Listen to grpc-js: one stream both ways, its faults, its end. Knows nothing of targets. */
+/** Connects Listen to grpc-js: a bidirectional stream, its faults and its end. Independent of targets. */
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { CallContext } from './call.ts';
 import { cut, refuse, toStatus, underFault } from './grpc-outcome.ts';
@@ -16,7 +16,7 @@ export function serveListen(context: CallContext) {
 class ListenStream {
   readonly #stream: ListenCallStream;
   readonly #context: CallContext;
-  /** Requests are taken one after the other; the first decides which database and fault it is. */
+  /** Handles requests one after the other; the first decides the database and the fault. */
   #taken: Promise<void> = Promise.resolve();
   #call: ListenCall | undefined;
   #left = Number.POSITIVE_INFINITY;
@@ -68,7 +68,7 @@ class ListenStream {
     }
     if (this.#stream.write(message)) return undefined;
     return new Promise((resolve) => {
-      // A client that goes away takes nothing more.
+      // A disconnected client receives nothing more.
       const events = ['drain', 'close', 'cancelled'];
       const done = () => {
         for (const event of events) this.#stream.off(event, done);

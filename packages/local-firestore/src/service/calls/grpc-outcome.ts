@@ -1,4 +1,4 @@
-/** Ends of calls other than a response: injected faults, refusals, defects. Shared by all calls. */
+/** Failures of calls: injected faults, refusals and defects. Shared by all calls. */
 import { Metadata, type ServerWritableStream } from '@grpc/grpc-js';
 import { MAX_REQUEST_BYTES } from '../../model/limits.ts';
 import { Code, invalid, StatusError } from '../../model/status.ts';
@@ -7,7 +7,7 @@ import type { CallContext } from './call.ts';
 import { requestPaths } from './request-paths.ts';
 
 export interface UnderFault {
-  /** Runs the handler, and loses its answer, or the process, if that is the fault. */
+  /** Runs the handler; then drops its response or ends the process, if the fault says so. */
   run<T>(handler: () => T | Promise<T>): Promise<T>;
   /** Number of messages delivered before the stream is cut. */
   readonly messages: number;
@@ -53,7 +53,7 @@ function checkSize(request: object): void {
   }
 }
 
-/** A stream that breaks off on request. */
+/** Injected end of a stream. */
 export function cut(): StatusError {
   return injected('The stream was cut.');
 }
@@ -63,8 +63,8 @@ function injected(what: string): StatusError {
 }
 
 /**
- * Headers before the error, as production sends them: the client's transport takes a stream that ends without headers
- * for a lost connection and tries twice more, seconds apart, whatever the status says.
+ * Sends headers before the error, as production does: the client's transport treats a stream without headers as a lost connection,
+ * and tries twice more, seconds apart.
  */
 export function refuse(
   call: Pick<ServerWritableStream<unknown, object>, 'sendMetadata' | 'emit'>,

@@ -1,4 +1,4 @@
-/** Listen: reads what a client asks of its stream and hands it to the stream's listener. */
+/** Listen: passes the requests of a client's stream to its listener. */
 import { parseDatabase, parseDocument } from '../../model/resource-name.ts';
 import { invalid, StatusError } from '../../model/status.ts';
 import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';

@@ -42,7 +42,7 @@ export async function batchGet(
           if (stored) found.push({ found: encodeFound(stored, mask), readTime });
           else missing.push({ missing: name, readTime });
         }
-        // The order of answers is no promise; production tells of what is missing at the end.
+        // Responses are in no documented order; production reports missing documents last.
         return [...found, ...missing];
       });
       return begun ? [{ transaction: begun }, ...answers] : answers;

@@ -30,12 +30,12 @@ export class ChangeSet {
     }
   }
 
-  /** A document that was asked for and does not exist. */
+  /** A requested document that does not exist. */
   addMissing(target: Target, names: readonly string[]): void {
     for (const name of names) this.#at(name).goneFrom.push(target.id);
   }
 
-  /** `ListenResponse`s, without those that say which moment they are of. `changed` names what commits have written. */
+  /** `ListenResponse`s, without those of the read time. */
   *messages(database: Database, readTime: number): Generator<object> {
     for (const [document, { stored, shownTo, goneFrom }] of this.#documents) {
       if (stored) {
@@ -50,7 +50,7 @@ export class ChangeSet {
       }
       const exists = database.get({ name: document, segments: parseDocument(document).segments });
       const gone = { document, removedTargetIds: goneFrom, readTime: toTimestamp(readTime) };
-      // Whole, but no longer in view: it need not be sent again.
+      // It exists and left the target: its content need not be sent.
       yield exists ? { documentRemove: gone } : { documentDelete: gone };
     }
   }

@@ -1,9 +1,9 @@
 /**
- * One listening stream: its targets, and their updates. Every update is one step of the event loop and brings all
- * targets to the same moment; it is sent when that moment is durable, and the next one waits until the client has taken
- * it. Changes meanwhile are remembered by name only, up to a bound.
+ * One listening stream: its targets, and their updates. Each update is one step of the event loop and moves all targets to the
+ * same moment. It is sent once that moment is durable; the next one waits until the client accepts it. Changes meanwhile are kept
+ * by name only, up to a limit.
  *
- * Must not: know gRPC, or the form of requests.
+ * Must not: know gRPC, or the format of requests.
  */
 import type { Meter } from '../../meter.ts';
 import { Code, invalid, StatusError } from '../../model/status.ts';
@@ -21,15 +21,15 @@ import {
   targetReset,
 } from './target-state.ts';
 
-/** Targets of one stream; each keeps the names of what it shows. */
+/** Targets of one stream. Each keeps the names of its documents. */
 const MAX_TARGETS = 1_000;
-/** Changed names that are kept between two updates; with more, everything is checked. */
+/** Changed names that are kept between two updates; with more, all documents are compared. */
 const MAX_PENDING = 20_000;
 /** Interval of messages without changes, as in production; clients treat two silent minutes as a lost stream. */
 const QUIET_MS = 30_000;
 
 export interface TargetRequest {
-  /** 0: one is chosen. */
+  /** 0: the server chooses an id. */
   readonly id: number;
   readonly scope: TargetScope;
   readonly once: boolean;
@@ -47,7 +47,7 @@ type ListenOrder =
 export interface ListenerDeps {
   readonly database: Database;
   readonly meter: Meter;
-  /** Resolves when what has been committed so far cannot be lost any more. */
+  /** Resolves when all commits so far are durable. */
   readonly durable: () => Promise<void> | undefined;
   /** Sends a message; resolves when the client can take the next. */
   readonly send: (message: object) => Promise<void> | undefined;
@@ -110,7 +110,7 @@ export class Listener {
     this.#wake();
   }
 
-  /** Once the current step of the event loop is over, so that commits that come together are looked at together. */
+  /** Runs after the current step of the event loop, so that one update has all its commits. */
   #wake(): void {
     if (this.#isWorking || this.#isClosed) return;
     this.#isWorking = true;
@@ -128,7 +128,7 @@ export class Listener {
 
   async #work(): Promise<void> {
     while (this.#isDue) {
-      const messages = this.#look();
+      const messages = this.#update();
       await this.#deps.durable();
       for (const message of messages) {
         if (this.#isClosed) return;
@@ -138,8 +138,8 @@ export class Listener {
     this.#isWorking = false;
   }
 
-  /** Everything that is new, at one moment. */
-  #look(): object[] {
+  /** Messages of all changes, as of one moment. */
+  #update(): object[] {
     const { database } = this.#deps;
     const seen = { incarnation: database.incarnation, time: database.readTime() };
     const messages = [...this.#changes(seen)];
@@ -172,7 +172,7 @@ export class Listener {
     if (order.kind === 'refuse') return [targetRemoved(order.id, order.why)];
     const { request } = order;
     const id = request.id === 0 ? this.#freeId() : request.id;
-    // To refuse it by its id would end the one that is there.
+    // A refusal by this id would end the existing target.
     if (this.#targets.has(id)) throw invalid(`Target ${id} already exists.`);
     try {
       return this.#begin({ ...request, id }, seen);
@@ -203,7 +203,7 @@ export class Listener {
       missing.filter((name) => !changed.has(name)),
     );
     messages.push(...set.messages(database, seen.time));
-    // One that begins anew may hold what it was shown before a reset that it heard only half of.
+    // After an interrupted reset the client may still hold earlier documents.
     const isDoubted = isResumed ? expectedCount !== undefined && expectedCount !== target.size : !since;
     if (isDoubted) messages.push(countOf(id, target.size));
     messages.push(targetCurrent(id, seen));
@@ -211,7 +211,7 @@ export class Listener {
     return messages;
   }
 
-  /** False: the changes since then are no longer known. */
+  /** False: changes since then are not known. */
   #resume(target: Target, since: NonNullable<TargetRequest['since']>): boolean {
     const { database } = this.#deps;
     if (since.incarnation !== undefined && since.incarnation !== database.incarnation) return false;
@@ -231,7 +231,7 @@ export class Listener {
     return id;
   }
 
-  /** A document that is shown is a read; one that is deleted costs nothing. */
+  /** A sent document counts as a read, a deleted one does not. */
   #bill(changes: readonly TargetChange[]): void {
     for (const { name, stored } of changes) {
       if (stored) this.#deps.meter.read('Listen', name, runOfBody(name, stored.body));

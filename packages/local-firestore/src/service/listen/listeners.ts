@@ -1,4 +1,4 @@
-/** The streams that listen to this server, so that they can be ended when what they listen to is replaced as a whole. */
+/** The listening streams of this server, which end when its data is replaced. */
 import { Code, StatusError } from '../../model/status.ts';
 
 export class Listeners {
@@ -14,7 +14,7 @@ export class Listeners {
     return this.#ends.size;
   }
 
-  /** Clients reconnect immediately and get everything again. */
+  /** Clients reconnect immediately and get all documents again. */
   cut(): void {
     const why = new StatusError(Code.UNAVAILABLE, 'The documents of this server were replaced.');
     for (const end of [...this.#ends]) end(why);

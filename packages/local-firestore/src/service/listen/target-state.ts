@@ -1,4 +1,4 @@
-/** `TargetChange` messages: state of targets, and the moment up to which a listener has seen everything. */
+/** `TargetChange` messages: state of targets, and the moment up to which a listener is current. */
 import type { StatusError } from '../../model/status.ts';
 import { toTimestamp } from '../../wire/time.ts';
 import { encodeResumeToken, type SeenUpTo } from './resume-token.ts';
@@ -10,23 +10,23 @@ export function targetAdded(id: number): object {
   return { targetChange: { targetChangeType: TYPE.ADD, targetIds: [id] } };
 }
 
-/** Nothing that was shown of the target counts any more: it is shown from its beginning. */
+/** Resets the target: its documents are sent again. */
 export function targetReset(id: number): object {
   return { targetChange: { targetChangeType: TYPE.RESET, targetIds: [id] } };
 }
 
-/** Everything that was in the target at that moment has been shown. */
+/** All documents of the target at that moment were sent. */
 export function targetCurrent(id: number, seen: SeenUpTo): object {
   return { targetChange: { targetChangeType: TYPE.CURRENT, targetIds: [id], ...moment(seen) } };
 }
 
-/** With a cause, the server ends it; without, the client asked for it. */
+/** Ends a target: with a cause by the server, else by the client's request. */
 export function targetRemoved(id: number, cause?: StatusError): object {
   const why = cause ? { cause: { code: cause.code, message: cause.message } } : {};
   return { targetChange: { targetChangeType: TYPE.REMOVE, targetIds: [id], ...why } };
 }
 
-/** All targets of the stream together have been shown as of that moment. */
+/** All targets of the stream are current as of that moment. */
 export function consistent(seen: SeenUpTo): object {
   return { targetChange: { targetChangeType: TYPE.NO_CHANGE, targetIds: [], ...moment(seen) } };
 }

@@ -1,6 +1,6 @@
 /**
- * One thing that is listened to: some documents, or a query. Owns what the listener was last shown of it, and says what
- * is different now. Reads a database at one moment; knows no stream and no message.
+ * One target of a listener: some documents, or a query. Keeps what was sent last, and returns the changes. Reads a database at one
+ * moment; independent of streams and messages.
  */
 import { matches, withinCursors } from '../../model/query/match.ts';
 import type { Query } from '../../model/query/query.ts';
@@ -15,13 +15,13 @@ export type TargetScope =
   | { readonly kind: 'documents'; readonly documents: readonly DocumentAddress[] }
   | { readonly kind: 'query'; readonly query: Query };
 
-/** A document as the target has it now; without `stored` it is no longer in it. */
+/** A document of the target; without `stored` it has left the target. */
 export interface TargetChange {
   readonly name: string;
   readonly stored: StoredDocument | undefined;
 }
 
-/** Names of changed documents, or `everything` when they were too many to remember. */
+/** Names of changed documents, or `everything` if there are too many. */
 export type Changed = ReadonlySet<string> | 'everything';
 
 type ShownDocuments = ReadonlyMap<string, StoredDocument>;
@@ -30,7 +30,7 @@ export class Target {
   readonly id: number;
   readonly once: boolean;
   readonly scope: TargetScope;
-  /** Update times of what the listener was shown, by name. */
+  /** Update times of the sent documents, by name. */
   readonly #shown = new Map<string, number>();
 
   constructor(id: number, scope: TargetScope, once: boolean) {
@@ -45,9 +45,9 @@ export class Target {
   }
 
   /**
-   * Treats the state at `since` as shown. Absent: nothing was shown.
+   * Treats the state at `since` as sent. Absent: nothing was sent.
    *
-   * @throws FAILED_PRECONDITION when an index is missing, which is then so for the current moment too
+   * @throws FAILED_PRECONDITION when an index is missing
    */
   resume(database: Database, since: Snapshot): void {
     for (const [name, { updateTime }] of this.#read(database, since)) this.#shown.set(name, updateTime);
@@ -95,12 +95,12 @@ export class Target {
 
   /** Returns true if a changed document can change the result of a query with a limit or offset. */
   #mayMove(database: Database, name: string): boolean {
-    // One that was among those passed over may have been anything.
+    // The change may concern a document that the offset skipped.
     if (this.scope.kind === 'query' && this.scope.query.offset > 0) return true;
     return this.#shown.has(name) || this.#own(database, name) !== undefined;
   }
 
-  /** The document if it belongs to the target, limit and offset aside. */
+  /** The document if it belongs to the target, regardless of limit and offset. */
   #own(database: Database, name: string): StoredDocument | undefined {
     const stored = database.get({ name, segments: parseDocument(name).segments });
     if (!stored || this.scope.kind === 'documents') return stored;

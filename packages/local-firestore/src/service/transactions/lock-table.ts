@@ -1,10 +1,10 @@
 /**
- * Pessimistic locks, as production's server clients see them. Reads of a read-write transaction (documents and query
- * ranges) stay locked until it ends; writers wait. Writers hold nothing between events: a commit is one step of this
- * single-threaded process. Owns the wait graph; knows neither storage nor requests.
+ * Pessimistic locks, as for server clients in production. Reads of a read-write transaction (documents and query ranges) stay
+ * locked until it ends; writers wait. Writers hold no locks, because a commit is one step of this single-threaded process. Owns
+ * the wait graph; independent of storage and requests.
  *
- * Priority is age: an older reader passes a younger waiting writer, a younger one queues behind it, the commit of a
- * transaction aborts younger readers, and of a deadlock the youngest member is refused.
+ * Priority is age: an older reader overtakes a younger waiting writer, a younger one waits behind it, the commit of a transaction
+ * aborts younger readers, and the youngest member of a deadlock is refused.
  */
 import { Code, StatusError } from '../../model/status.ts';
 import {
@@ -58,8 +58,9 @@ export class LockTable {
   }
 
   /**
-   * Runs `action` once it does not conflict: immediately if possible, else later, in one step with the check. @throws
-   * ABORTED after a deadlock or a timeout
+   * Runs `action` once it does not conflict, in one step with the check.
+   *
+   * @throws ABORTED after a deadlock or a timeout
    */
   run<T>(owner: LockOwner, need: LockNeed, action: () => T): T | Promise<T> {
     if (this.#isFree() || this.#blockers(owner, need).size === 0) return this.#granted(owner, action);
@@ -86,7 +87,7 @@ export class LockTable {
     });
   }
 
-  /** To be called within the action that read them. */
+  /** Call within the action that read them. */
   holdDocuments(owner: LockOwner, names: Iterable<string>): void {
     const held = this.#heldBy(owner);
     for (const name of names) {
@@ -101,7 +102,7 @@ export class LockTable {
     this.#heldBy(owner).ranges.push(entry);
   }
 
-  /** Drops the owner's locks and refuses what it still waits for. */
+  /** Releases the owner's locks and refuses its waiting requests. */
   release(owner: LockOwner, reason = 'The transaction has ended.'): void {
     const held = this.#held.get(owner);
     if (held) {
@@ -180,13 +181,13 @@ export class LockTable {
     return owners;
   }
 
-  /** Cheap, and false for most writes: what a write would change has to be worked out otherwise. */
+  /** Cheap check that is false for most writes, so that their changes need not be computed. */
   #mayMeetRange(names: readonly string[]): boolean {
     if (this.#ranges.size === 0) return false;
     return this.#ranges.has(EVERY_COLLECTION) || names.some((name) => this.#ranges.has(collectionIdOf(name)));
   }
 
-  /** Older writers that wait to change what this read wants: they go first, or readers could starve them. */
+  /** Older writers that wait for the documents of this read. They come first, so that readers do not starve them. */
   #writersBefore(owner: LockOwner, need: LockNeed & { kind: 'read' | 'query' }): Set<LockOwner> {
     const owners = new Set<LockOwner>();
     for (const waiting of this.#waiting) {
@@ -203,7 +204,7 @@ export class LockTable {
     return owners;
   }
 
-  /** A new cycle includes the owner that has just started to wait or has just locked something. */
+  /** A new cycle includes the owner that has just started to wait, or has just got a lock. */
   #breakDeadlocks(owner: LockOwner): void {
     const waitsFor = (waiter: LockOwner) => this.#waitsFor(waiter);
     for (let found = circleThrough(owner, waitsFor); found; found = circleThrough(owner, waitsFor)) {

@@ -1,6 +1,6 @@
 /**
- * Reads of optimistic transactions. They take no locks; they see the time of their first read, and may write only if
- * their reads are still valid at their commit. Owns the read sets; knows no requests.
+ * Reads of optimistic transactions. They take no locks, read the moment of their first read, and commit only if their reads are
+ * still valid. Owns the read sets.
  */
 import type { Candidate } from '../../model/query/match.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';
@@ -29,7 +29,7 @@ export class OptimisticReads {
     this.#seen.delete(owner);
   }
 
-  /** True when something the owner has read at `snapshot` is different now. `current` returns the current document. */
+  /** True if a document that the owner has read at `snapshot` has changed. `current` returns the current document. */
   isStale(
     owner: LockOwner,
     snapshot: Snapshot,

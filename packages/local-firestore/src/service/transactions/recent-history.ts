@@ -1,6 +1,6 @@
 /**
- * Documents replaced by recent commits, so that a read can be repeated at a recent time: the client does that when a
- * result stream breaks. Bounded by memory, not by production's hour; older reads are refused, never guessed.
+ * Documents replaced by recent commits, for reads at a recent time: the client repeats a read so when a result stream breaks.
+ * Limited by memory, not by production's hour; older reads are refused.
  */
 import { Code, StatusError } from '../../model/status.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';
@@ -8,7 +8,7 @@ import { Snapshot } from './snapshot.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_ENTRIES = 50_000;
-/** Dropped entries that may wait at the front before the list is moved together. */
+/** Dropped entries at the front before the list is compacted. */
 const SLACK = 1_000;
 
 export interface Replaced {
@@ -26,7 +26,7 @@ export class RecentHistory {
   #entries: HistoryEntry[] = [];
   #first = 0;
   #bytes = 0;
-  /** Every moment from here on can be read. */
+  /** Earliest moment that can be read. */
   #horizon: number;
 
   constructor(horizon: number) {
@@ -49,7 +49,7 @@ export class RecentHistory {
     return time >= this.#horizon;
   }
 
-  /** @throws FAILED_PRECONDITION when the moment is no longer, or was never, known. */
+  /** @throws FAILED_PRECONDITION when the moment is not known */
   at(time: number): Snapshot {
     if (!this.reaches(time)) {
       throw new StatusError(

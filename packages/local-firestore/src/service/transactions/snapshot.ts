@@ -1,10 +1,10 @@
 /**
- * One moment of a database, for a read-only or optimistic transaction: what later commits replaced is kept here, and reads look here
- * first. Costs nothing while no such transaction is open. Owns the replaced documents only.
+ * One moment of a database, for a read-only or optimistic transaction: keeps the documents that later commits replace, which reads
+ * use first. Costs nothing while no such transaction is open.
  */
 import type { StoredDocument } from '../../storage/document-storage.ts';
 
-/** Most replaced documents per snapshot; a reader this far behind must restart. */
+/** Limit of the replaced documents of a snapshot; beyond it a reader must restart. */
 const MAX_REPLACED = 100_000;
 
 export class Snapshot {
@@ -16,7 +16,7 @@ export class Snapshot {
     this.time = time;
   }
 
-  /** True when it has had to keep too much to be kept any longer. */
+  /** True once it has more than the limit. */
   get overflown(): boolean {
     return this.#replaced.size > MAX_REPLACED;
   }
@@ -34,12 +34,12 @@ export class Snapshot {
     return this.#replaced.get(name);
   }
 
-  /** Every document that was replaced since, as it was at the moment. */
+  /** Every document replaced since, as of the moment. */
   replaced(): Iterable<readonly [string, StoredDocument | undefined]> {
     return this.#replaced;
   }
 
-  /** Documents that were other than they are now. */
+  /** Existing documents of the moment that were replaced since. */
   *documents(): Generator<StoredDocument> {
     for (const stored of this.#replaced.values()) if (stored) yield stored;
   }

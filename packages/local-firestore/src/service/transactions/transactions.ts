@@ -1,6 +1,6 @@
 /**
- * The open transactions: ids, ages and ends. An unknown id has ended; one that lost a deadlock stays known as aborted until
- * its client was informed. Owns no locks.
+ * The open transactions: ids, ages and ends. An unknown id has ended; one that lost a deadlock is kept as aborted until its client
+ * was informed. Owns no locks.
  */
 import { randomBytes } from 'node:crypto';
 import { Code, invalid, StatusError } from '../../model/status.ts';
@@ -10,9 +10,9 @@ import type { Snapshot } from './snapshot.ts';
 /** Production ends a transaction that was idle this long (firebase.google.com/docs/firestore/quotas). */
 const IDLE_LIMIT_MS = 60_000;
 const TOTAL_LIMIT_MS = 270_000;
-/** Ages kept for retries that name the attempt they follow; older ones start with a fresh age. */
+/** Ages kept for retries that name the previous attempt; without it they get a new age. */
 const REMEMBERED_AGES = 10_000;
-/** Open transactions of one server; production has no such limit, a leaking client does. */
+/** Limit of open transactions against leaks of a client; production has none. */
 const MAX_OPEN = 20_000;
 const ID_BYTES = 16;
 
@@ -20,10 +20,10 @@ export type TransactionMode =
   | {
       readonly kind: 'readWrite';
       readonly retryOf: Uint8Array | undefined;
-      /** Locks nothing; writes only if what it has read is unchanged at its commit. */
+      /** Takes no locks; commits only if its reads are still valid. */
       readonly isOptimistic?: boolean;
     }
-  /** `at`: the moment to see, microseconds since 1970; absent: the newest commit. */
+  /** `at`: the moment to read, microseconds since 1970; absent: the newest commit. */
   | { readonly kind: 'readOnly'; readonly at?: number | undefined };
 
 interface TransactionOptions {
@@ -43,10 +43,10 @@ export class Transaction implements LockOwner {
   readonly wounds: boolean;
   isDecided = false;
   readonly startedAt: number;
-  /** The moment the transaction sees: a read-only one from its start, an optimistic one from its first read. */
+  /** Moment of the reads: of a read-only transaction its start, of an optimistic one its first read. */
   snapshot: Snapshot | undefined;
   touchedAt: number;
-  /** The reason of its abort; undefined while it is alive. */
+  /** Reason of the abort; undefined: it is not aborted. */
   abortReason: string | undefined;
 
   constructor(options: TransactionOptions) {
@@ -100,7 +100,7 @@ export class Transactions {
     return transaction;
   }
 
-  /** Places a plain write among the transactions, as the youngest. */
+  /** Age of a write without a transaction: the youngest. */
   nextAge(): number {
     return ++this.#lastAge;
   }
@@ -137,7 +137,7 @@ export class Transactions {
   }
 }
 
-/** False for what cannot be the id of a transaction, not even of one that has ended. */
+/** False for an invalid id, which no transaction ever had. */
 export function isTransactionId(id: Uint8Array): boolean {
   return id.length === ID_BYTES;
 }

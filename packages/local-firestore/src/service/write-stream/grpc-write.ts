@@ -1,4 +1,4 @@
-/** Connects Write to grpc-js: one stream both ways, its faults, its end. Independent of the content of writes. */
+/** Connects Write to grpc-js: a bidirectional stream, its faults and its end. Independent of the content of writes. */
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { CallContext } from '../calls/call.ts';
 import { cut, refuse, toStatus, underFault } from '../calls/grpc-outcome.ts';
@@ -19,7 +19,7 @@ class WriteStream {
   readonly #stream: WriteCallStream;
   readonly #context: CallContext;
   readonly #call: WriteCall;
-  /** Requests are taken one after the other, and what came before the client's end is answered before the stream ends. */
+  /** Handles requests one after the other, and answers all before the stream ends. */
   #taken: Promise<void> = Promise.resolve();
   #left = Number.POSITIVE_INFINITY;
   #hasEnded = false;

@@ -1,4 +1,4 @@
-/** Write: one connection of a stream of writes, each applied after the one before it and answered in that order. */
+/** Write: one connection of a write stream, whose writes are applied and answered in order. */
 import { parseDatabase } from '../../model/resource-name.ts';
 import { Code, invalid, StatusError } from '../../model/status.ts';
 import { toTimestamp } from '../../wire/time.ts';
@@ -25,7 +25,7 @@ export class WriteCall {
     this.#logs = logs;
   }
 
-  /** Returns the answer: for the first request the id of the stream, for an acknowledgement alone nothing. */
+  /** Returns the response: to the first request the stream's id, to an acknowledgement none. */
   async take(request: WriteRequest): Promise<readonly object[]> {
     const log = this.#log;
     if (!log) return this.#open(request);
@@ -36,7 +36,7 @@ export class WriteCall {
     if (request.writes.length === 0) return [];
     const writes = request.writes.map((write) => decodeWrite(write, log.database));
     return log.inTurn(async () => {
-      // Whoever has resumed the stream was told all that was done, and this was not.
+      // Another connection has resumed the stream, without this write: it must not be applied.
       if (!log.isHeldBy(this)) throw new StatusError(Code.ABORTED, 'The stream was resumed elsewhere.');
       log.checkRoom();
       const { session, meter } = this.#context;
@@ -62,7 +62,7 @@ export class WriteCall {
     const log = this.#logs.get(streamId, name);
     log.acknowledge(streamToken);
     this.#hold(log);
-    // Writes started by the previous connection are answered here; others are never applied.
+    // Writes that the previous connection started are answered here; others are never applied.
     return log.inTurn(async () => [{ streamToken: log.token }, ...log.unacknowledged]);
   }
 

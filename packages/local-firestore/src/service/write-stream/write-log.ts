@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { Code, invalid, StatusError } from '../../model/status.ts';
 
-/** Answers kept at most: production closes such a stream too, at a number it does not tell. The clients' own bound is 10. */
+/** Limit of unacknowledged responses. Production has an undocumented one; that of the clients is 10. */
 const MAX_UNACKNOWLEDGED = 1_000;
-/** Streams kept at most; the one begun longest ago goes first. */
+/** Limit of the streams; the oldest is dropped first. */
 const MAX_STREAMS = 200;
 
 interface UnacknowledgedResponse {
@@ -38,7 +38,7 @@ export class WriteLog {
     return this.#holder === connection;
   }
 
-  /** Runs tasks one after the other, whatever connection they came by. */
+  /** Runs tasks of all connections one after the other. */
   inTurn<T>(task: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(task);
     this.#turn = turn.catch(() => undefined);
@@ -50,7 +50,7 @@ export class WriteLog {
     return this.#tokenAt(this.#acknowledged);
   }
 
-  /** @throws INVALID_ARGUMENT for a token that this stream never gave, or that an acknowledged one has followed */
+  /** @throws INVALID_ARGUMENT for a token of another stream, or older than an acknowledged one */
   acknowledge(token: Uint8Array): void {
     const [id, position] = Buffer.from(token).toString().split(' ');
     const at = Number(position);
@@ -87,7 +87,7 @@ export class WriteLog {
   }
 }
 
-/** The streams of one server that can be resumed. Kept in memory: none outlives the process. */
+/** The resumable write streams of one server. They end with the process. */
 export class WriteLogs {
   readonly #logs = new Map<string, WriteLog>();
 
@@ -98,7 +98,7 @@ export class WriteLogs {
     return log;
   }
 
-  /** @throws NOT_FOUND when it is not known, or no longer */
+  /** @throws NOT_FOUND for an unknown stream */
   get(id: string, database: string): WriteLog {
     const log = this.#logs.get(id);
     if (log?.database === database) return log;
