@@ -1,6 +1,5 @@
 /**
- * The mailbox of a dispatch: the messages that move it, the commands that its decisions give, and the changes that it records of
- * executions. Data only: `session.ts` takes the messages, `next/` decides what follows from each, `carry-out.ts` carries commands out.
+ * Messages of a dispatch, the commands that follow from them, and the changes of executions that it records. Data only: `session.ts` takes the messages, `next/` decides what follows from each, `carry-out.ts` carries commands out.
  */
 import type { Cost } from '../../core/budget/budget.ts';
 import type { EventDraft, RecordedError, StepExecution, Wait } from '../../core/run/events.ts';

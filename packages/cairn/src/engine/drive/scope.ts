@@ -1,5 +1,5 @@
 /**
- * Shared state of the parts of a dispatch: the run, the values its steps see, its mailbox, and the count of its pending work.
+ * Shared state of the parts of a dispatch: the run, the values its steps see, its message queue, and the count of its pending work.
  * Owns no step.
  */
 
@@ -35,7 +35,7 @@ export class Scope {
   readonly workflow: Workflow;
   readonly outputs: StepOutputs;
   readonly log: RunLog;
-  /** Puts a message into the mailbox. */
+  /** Queues a message. */
   readonly post: (message: Message) => void;
   readonly #params: ScopeParams;
   readonly #owner: string | undefined;

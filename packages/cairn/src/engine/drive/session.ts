@@ -1,5 +1,5 @@
 /**
- * The loop of a dispatch: takes one message after the other from its mailbox, has `next/` decide what follows from it, starts what
+ * The loop of a dispatch: takes one message after the other from its queue, has `next/` decide what follows from it, starts what
  * may start then, and closes or releases the run when nothing is left to wait for. Messages that are posted while one is handled
  * wait for their turn; no message is handled in the middle of another.
  *
@@ -63,7 +63,7 @@ export class DriveSession {
   readonly #working: Working;
   readonly #announcer: Announcer;
   readonly #commands: CommandRunner;
-  readonly #mailbox: Message[] = [];
+  readonly #messages: Message[] = [];
   readonly #timers = new Set<CancelTimer>();
   readonly #end = Promise.withResolvers<SessionEnd>();
   /** Aborts running compensations. */
@@ -157,24 +157,24 @@ export class DriveSession {
   }
 
   #post(message: Message): void {
-    this.#mailbox.push(message);
+    this.#messages.push(message);
     if (message.kind !== 'recorded') {
       this.#empty();
       return;
     }
     // All that one commit has recorded is known before more begins.
-    if (this.#mailbox.length === 1) queueMicrotask(() => this.#empty());
+    if (this.#messages.length === 1) queueMicrotask(() => this.#empty());
   }
 
-  /** Handles what is in the mailbox. */
+  /** Handles the queued messages. */
   #empty(): void {
     if (this.#isHandling) return;
     this.#isHandling = true;
     try {
       let mayEnd = false;
-      while (this.#mailbox.length > 0) {
+      while (this.#messages.length > 0) {
         let mayBegin = false;
-        for (const message of this.#mailbox.splice(0)) {
+        for (const message of this.#messages.splice(0)) {
           const follows = this.#handle(message);
           mayBegin ||= follows === 'begin';
           mayEnd ||= follows !== 'nothing';
