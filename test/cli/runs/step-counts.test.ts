@@ -8,8 +8,8 @@ const count = fc.nat(400);
 
 test('the list tells how many steps of a run are done, and no total: more may follow those that have begun', () => {
   fc.assert(
-    fc.property(count, count, count, count, (done, running, retrying, waiting) => {
-      const begun = done + running + retrying + waiting;
+    fc.property(count, count, count, count, count, (done, running, retrying, waiting, failed) => {
+      const begun = done + running + retrying + waiting + failed;
       const run = {
         id: 'run_a',
         type: 'plain',
@@ -20,7 +20,7 @@ test('the list tells how many steps of a run are done, and no total: more may fo
         waits: [],
         running: [],
         runningCount: 0,
-        steps: { begun, running, retrying, waiting, failed: 0 },
+        steps: { begun, running, retrying, waiting, failed },
       } as unknown as RunListItem;
       const table = runTable([run], Date.UTC(2026, 0, 1), SHAPE);
       expect(table).not.toMatch(/\d+\/\d+/);

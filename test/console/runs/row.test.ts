@@ -82,9 +82,11 @@ test('a question of a megabyte is kept as the beginning of one', () => {
   expect(rowOf(summary(waiting({ kind: 'approval', detail: 'x'.repeat(1e6) }))).now.length).toBeLessThan(300);
 });
 
-test('steps that are done are those begun but for what is under way or waits', () => {
-  const steps = { begun: 9, running: 1, retrying: 1, waiting: 2, again: 1 } as RunSummary['steps'];
+test('steps that are done are those begun but for what is under way, waits or has failed', () => {
+  const steps = { begun: 9, running: 1, retrying: 1, waiting: 2, again: 1, failed: 0 } as RunSummary['steps'];
   expect(rowOf(summary({ steps }))).toMatchObject({ done: 4, begun: 9 });
+  const broken = { ...steps, failed: 3 } as RunSummary['steps'];
+  expect(rowOf(summary({ steps: broken }))).toMatchObject({ done: 1, failed: 3, begun: 9 });
 });
 
 test.each([

@@ -56,8 +56,8 @@ export function isOver(status: string): boolean {
 /** Without a total: only the workflow knows how many steps follow those that have begun. */
 function stepsText({ steps }: RunListItem): string {
   if (!steps || steps.begun === 0) return '';
-  const { begun, running, retrying, waiting } = steps;
-  return `${begun - running - retrying - waiting - (steps.again ?? 0)} done`;
+  const { begun, running, retrying, waiting, failed, again = 0 } = steps;
+  return `${begun - running - retrying - waiting - again - failed} done`;
 }
 
 function tookText({ status, durationMs, startedAt, createdAt }: RunListItem, now: number): string {

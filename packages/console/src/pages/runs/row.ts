@@ -25,7 +25,9 @@ export interface RunRow {
   readonly createdAt: string;
   readonly startedAt?: string | undefined;
   readonly durationMs?: number | undefined;
+  /** Steps that have ended and not failed. */
   readonly done: number;
+  readonly failed: number;
   readonly begun: number;
   readonly cost?: CostView | undefined;
   /** Current step, or the reason why the run does not continue. */
@@ -59,7 +61,8 @@ export function rowOf(run: RunSummary): RunRow {
     createdAt: run.createdAt,
     startedAt: run.startedAt,
     durationMs: run.durationMs,
-    done: steps ? steps.begun - steps.running - steps.retrying - steps.waiting - (steps.again ?? 0) : 0,
+    done: steps ? doneOf(steps) : 0,
+    failed: steps?.failed ?? 0,
     begun: steps?.begun ?? 0,
     cost: run.cost,
     now: cut(nowOf(run)),
@@ -68,6 +71,17 @@ export function rowOf(run: RunSummary): RunRow {
     isChild: run.parent !== undefined,
     madeBy: run.source?.mode,
   };
+}
+
+function doneOf({
+  begun,
+  running,
+  retrying,
+  waiting,
+  again = 0,
+  failed,
+}: NonNullable<RunSummary['steps']>): number {
+  return begun - running - retrying - waiting - again - failed;
 }
 
 /** Newest first, as the API lists them. */

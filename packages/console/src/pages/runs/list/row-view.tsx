@@ -116,7 +116,7 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
         </small>
       </Cell>
       <Cell className="c-steps">
-        {row.begun > 0 && <span title={`${row.done} done of ${row.begun} begun`}>{row.done} done</span>}
+        {row.begun > 0 && <span title={stepsText(row)}>{row.done} done</span>}
         {row.cost && <small title={operationsText(row.cost)}>{usdText(row.cost.usd)}</small>}
       </Cell>
       <Cell className="c-now" title={visibleText(row.now)}>
@@ -125,6 +125,11 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
     </>
   );
 });
+
+/** `4 done, 1 failed, of 6 begun`. */
+function stepsText({ done, failed, begun }: RunRow): string {
+  return failed > 0 ? `${done} done, ${failed} failed, of ${begun} begun` : `${done} done of ${begun} begun`;
+}
 
 /** Short; whole on hovering; a click copies it. */
 function Id({ id }: { readonly id: string }) {
