@@ -197,6 +197,15 @@ test('a step shows its memos and its output, to be copied or downloaded, and the
   const memos = panel(page).getByRole('region', { name: 'Memos of the step' });
   await memos.getByText('soil').click();
   await memos.getByText('a spade').waitFor();
+  await memos
+    .getByRole('button', { name: 'Copy JSON' })
+    .or(memos.getByRole('button', { name: 'Copy the text' }))
+    .waitFor();
+  const [memoFile] = await Promise.all([
+    page.waitForEvent('download'),
+    memos.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  expect(memoFile.suggestedFilename()).toMatch(/^run_\w+-[\w-]+-soil\.json$/);
   const download = page.waitForEvent('download');
   await output.getByRole('button', { name: 'Download' }).click();
   expect((await download).suggestedFilename()).toBe(`${id}-grow.json`);
@@ -240,6 +249,15 @@ test('a window that becomes as narrow as a phone shows the whole graph, and no t
   }).catch((error: unknown) => {
     throw new Error(`the times are at ${JSON.stringify(times)}`, { cause: error });
   });
+});
+
+test('a run of more than 1,000 events says where its timeline is', async () => {
+  const id = await start('turns', { times: 520 });
+  await hasStatus(id, 'completed');
+  const page = await stage.browser.open(`/runs/${id}`);
+  const note = page.getByText('The timeline is drawn beside the steps up to 1,000 events; this run has');
+  await note.getByRole('link', { name: 'tab Timeline' }).click();
+  await page.waitForURL('**tab=timeline**');
 });
 
 test('memos of a body that still runs come while one looks', async () => {

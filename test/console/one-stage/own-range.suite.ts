@@ -1,4 +1,4 @@
-/** The time of creation in the filter of the list, on the stage of `by-mouse.test.ts`. */
+/** The time of creation and the field Tag in the filter of the list, on the stage of `by-mouse.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { SIZES } from '../support/sizes.ts';
@@ -65,3 +65,18 @@ test('a saved view keeps the start and the end', async () => {
   await page.getByText('No run matches').waitFor();
   expect(timesOf(page)).toEqual(['2020-07-01T10:00:00Z', '2020-07-01T11:00:00Z']);
 });
+
+test.each(Object.entries(SIZES))(
+  '%s: the field Tag says what it takes while it has the focus',
+  async (_, viewport) => {
+    const page = await stage.browser.open('/runs', { viewport });
+    const field = page.getByRole('textbox', { name: 'Tag' });
+    const help = page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`);
+    expect(await help.isVisible()).toBe(false);
+    await field.click();
+    await help.filter({ hasText: 'amount>100' }).waitFor();
+    // The rows stay in their place, so that a click on one is not missed.
+    await page.locator(`#row-${show.asking}`).getByRole('link').first().click();
+    await page.waitForURL(`**/runs/${show.asking}`);
+  },
+);

@@ -8,7 +8,7 @@ import { type GraphStepState, type RunGraphNode, stepIdOf } from '../live/events
 import { isOperation } from '../live/operations.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { StepHistory } from '../live/span.ts';
-import { hasTimelineBeside, TimelineBeside } from '../timeline/beside.tsx';
+import { hasTimelineBeside, TimelineBeside, TimelineElsewhere } from '../timeline/beside.tsx';
 import { Graph } from './graph.tsx';
 import { StepPanel } from './step-panel.tsx';
 import { StepTable } from './step-table.tsx';
@@ -50,7 +50,8 @@ export function OverviewTab() {
 
   if (!graph) return error ? <Failure error={error} again={again} /> : <Loading what="the steps" />;
   const isTable = drawn === 'table';
-  const hasTimeline = (!isTable || usual === 'table') && hasTimelineBeside(head);
+  const isBeside = !isTable || usual === 'table';
+  const hasTimeline = isBeside && hasTimelineBeside(head);
   const current = run?.currentStep === undefined ? undefined : stepIdOf(run.currentStep);
   return (
     <section aria-label="Steps" className="overview">
@@ -80,6 +81,7 @@ export function OverviewTab() {
           steps that have started are shown, without their dependencies.
         </p>
       )}
+      {isBeside && !hasTimeline && head > 0 && <TimelineElsewhere head={head} />}
       <div className={bodyClass(opened !== undefined, hasTimeline && !isTable)}>
         {isTable ? (
           <StepTable

@@ -47,7 +47,7 @@ export function MemosOfStep({ runId, stepKey, revision, undoes, version, isRunni
       <ul className="step-memos">
         {inOrder(items, hasMore).map((memo) => (
           <li key={memo.name}>
-            <MemoRow memo={memo} />
+            <MemoRow memo={memo} file={`${runId}-${stepKey}-${undoes ? 'undo-' : ''}${memo.name}.json`} />
           </li>
         ))}
       </ul>
@@ -60,7 +60,13 @@ export function MemosOfStep({ runId, stepKey, revision, undoes, version, isRunni
   );
 }
 
-function MemoRow({ memo: { name, value, recordedAt } }: { readonly memo: MemoView }) {
+interface MemoRowProps {
+  readonly memo: MemoView;
+  /** Name of the file that a download makes. */
+  readonly file: string;
+}
+
+function MemoRow({ memo: { name, value, recordedAt }, file }: MemoRowProps) {
   const [isOpen, setOpen] = useState(false);
   const shown = visibleText(name);
   return (
@@ -71,7 +77,7 @@ function MemoRow({ memo: { name, value, recordedAt } }: { readonly memo: MemoVie
           <When at={recordedAt} />
         </span>
       </summary>
-      {isOpen && <JsonView value={value} label={`Memo ${shown}`} />}
+      {isOpen && <JsonView value={value} label={`Memo ${shown}`} file={file} />}
     </details>
   );
 }

@@ -13,6 +13,17 @@ export function hasTimelineBeside(head: number): boolean {
   return head > 0 && head <= MOST_EVENTS;
 }
 
+/** In its place where a run has too many. */
+export function TimelineElsewhere({ head }: { readonly head: number }) {
+  return (
+    <p className="hint">
+      The timeline is drawn beside the steps up to {MOST_EVENTS.toLocaleString('en')} events; this run has{' '}
+      {head.toLocaleString('en')}. The{' '}
+      <ViewLink to={{ tab: 'timeline', view: undefined }}>tab Timeline</ViewLink> has all of them.
+    </p>
+  );
+}
+
 export function TimelineBeside() {
   const { events, undone, head, loadUntil } = useRunData();
   const { life, rows, to, scale } = useTimeline({ withItems: false, withIdle: false });

@@ -1,6 +1,6 @@
 /** The filter of the list, as chips with live counts and fields. The address keeps it. */
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
 import { useSession } from '../../../session/session.ts';
 import { useQueryChange } from '../../../shell/address.ts';
@@ -33,6 +33,7 @@ interface FilterBarProps {
 
 export function FilterBar({ filter, isListRead, range, children }: FilterBarProps) {
   const change = useQueryChange();
+  const helpId = useId();
   const [isOwn, setOwn] = useOwnRange(range);
   // The API counts all runs of a status, whenever they were created.
   const counts = useCounts(filter, isListRead && !hasRange(range) && isLive(filter));
@@ -73,7 +74,8 @@ export function FilterBar({ filter, isListRead, range, children }: FilterBarProp
         />
         <TextField
           label="Tag"
-          placeholder="a:1, a>9, ab*"
+          placeholder="a:1, a>9, id…"
+          helpId={helpId}
           value={filter.tag ?? filter.match}
           onChange={(text) => change(tagOrMatch(text), 'replace')}
         />
@@ -90,6 +92,10 @@ export function FilterBar({ filter, isListRead, range, children }: FilterBarProp
         {children}
       </div>
       {isOwn && <OwnRange range={range} />}
+      <p id={helpId} className="card hint tag-help">
+        A tag (<code>customer:42</code>), a comparison (<code>amount&gt;100</code>), or the beginning of an
+        id, a key, a thread, a tag or its value (<code>order-7</code>, <code>customer:4*</code>).
+      </p>
     </div>
   );
 }
@@ -162,9 +168,11 @@ interface FieldProps {
 interface TextFieldProps extends FieldProps {
   readonly label: string;
   readonly placeholder: string;
+  /** Id of the text that says what it takes. */
+  readonly helpId?: string;
 }
 
-function TextField({ label, placeholder, value, onChange }: TextFieldProps) {
+function TextField({ label, placeholder, helpId, value, onChange }: TextFieldProps) {
   const [text, setText] = useState(value ?? '');
   const [shown, setShown] = useState(value);
   // The address may change under the field, by a link, Back or `Show all`. The text changes in the same drawing: were it reset by an
@@ -186,6 +194,8 @@ function TextField({ label, placeholder, value, onChange }: TextFieldProps) {
       <input
         value={text}
         placeholder={placeholder}
+        aria-describedby={helpId}
+        className={helpId && 'described'}
         spellCheck={false}
         autoComplete="off"
         onChange={(event) => setText(event.target.value)}
