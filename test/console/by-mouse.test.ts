@@ -164,6 +164,29 @@ test('an approval that another tab was faster to reject is told as not given', a
   await told.waitFor({ state: 'detached' });
 });
 
+test('an approval that is sent as one leaves the inbox, and refused, is told on the page that is open', async () => {
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
+    type: 'pay-invoice',
+    input: { invoice: 'T-3', text: 'on leaving' },
+  });
+  const page = await stage.browser.open('/inbox', {
+    ...MOVING,
+    prepare: (one) => one.addInitScript(holdTimers, UNDO_MS),
+  });
+  const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${runId}"]`) });
+  await card.getByRole('button', { name: 'Approve', exact: true }).click();
+  await card.getByRole('button', { name: 'Undo' }).waitFor();
+  await stage.cloud.call('POST', `/v1/runs/${runId}/approvals/approve`, { decision: 'reject' });
+  await page.getByRole('link', { name: 'Schedules', exact: true }).click();
+  const told = page.getByRole('alert').filter({ hasText: 'Not approved' });
+  await told.filter({ hasText: 'Pay T-3? on leaving' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/schedules');
+  await told.getByRole('link', { name: 'pay-invoice' }).click();
+  await page.waitForURL(`**/runs/${runId}`);
+  await told.getByRole('button', { name: 'Dismiss' }).click();
+  await told.waitFor({ state: 'detached' });
+});
+
 test('a form says that its run has ended, or its question is answered, and keeps what was typed', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'pay-invoice',

@@ -2,6 +2,7 @@
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import type { Answer, Api } from '../api/client.ts';
 import type { Reached } from '../api/reach.ts';
+import type { LateRefusals } from './late-refusals.ts';
 
 export type Me = Answer<'Me'>;
 export type Role = Me['role'];
@@ -11,6 +12,7 @@ export interface Session {
   readonly me: Me;
   /** Set on the local cloud, which needs no key; its commands can be copied. */
   readonly local: LocalSession | undefined;
+  readonly lateRefusals: LateRefusals;
   signOut(): void;
 }
 

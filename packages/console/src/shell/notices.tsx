@@ -1,7 +1,8 @@
-/** Notices on every page: the data is stale, or the clock of this device is wrong. */
+/** Notices on every page: the data is stale, the clock of this device is wrong, or what another page sent was refused. */
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 import { deviceNow } from '../api/device-clock.ts';
+import { NotApproved } from '../parts/not-approved.tsx';
 import { duration, roughly } from '../parts/time.ts';
 import { useNow } from '../parts/when.tsx';
 import { useReached, useSession } from '../session/session.ts';
@@ -27,6 +28,13 @@ export function Notices() {
       )}
     </div>
   );
+}
+
+/** Refusals of what was sent as its page was left. */
+export function LateRefusals() {
+  const { lateRefusals } = useSession();
+  const refused = useSyncExternalStore(lateRefusals.subscribe, lateRefusals.shown);
+  return <NotApproved refused={refused} onClose={lateRefusals.dismiss} />;
 }
 
 function inMinutes(ms: number): string {

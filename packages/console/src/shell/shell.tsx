@@ -7,7 +7,7 @@ import { useSession } from '../session/session.ts';
 import { InboxCount } from './inbox-count.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { isCommand } from './keys.ts';
-import { Notices } from './notices.tsx';
+import { LateRefusals, Notices } from './notices.tsx';
 import { PAGES } from './pages.ts';
 import { pageOf, unescaped } from './path.ts';
 import { SearchBox } from './search-box.tsx';
@@ -53,6 +53,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </nav>
       <main id="content" tabIndex={-1}>
         <Notices />
+        <LateRefusals />
         {children}
       </main>
     </div>

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { More } from '../../parts/more.tsx';
+import { NotApproved } from '../../parts/not-approved.tsx';
 import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
 import { usePages } from '../../parts/use-pages.ts';
 import { useSession } from '../../session/session.ts';
@@ -11,7 +12,6 @@ import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 import { External } from './external.tsx';
 import { Findings } from './findings.tsx';
 import { canApprove, type InboxItem, keyOf } from './item.ts';
-import { NotApproved } from './not-approved.tsx';
 import { Question } from './row.tsx';
 import { useRowKeys } from './row-keys.ts';
 import { useApprovals } from './use-approvals.ts';
@@ -68,7 +68,7 @@ export default function InboxPage() {
         </Empty>
       )}
       <NotApproved
-        refused={refused.filter(({ item }) => !items.some((one) => keyOf(one) === keyOf(item)))}
+        refused={refused.filter(({ key }) => !items.some((one) => keyOf(one) === key))}
         onClose={forget}
       />
       {findings.length > 0 && <Findings findings={findings} />}

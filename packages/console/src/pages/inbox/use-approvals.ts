@@ -1,9 +1,10 @@
 /** Approvals of the inbox: sent a few seconds after the click, together with those that were approved with them. */
 import { sendBulk } from '@cairn/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { planned } from '../../api/client.ts';
 import { refusalOf, shownError } from '../../api/problem.ts';
+import type { RefusedApproval } from '../../session/late-refusals.ts';
 import { useSession } from '../../session/session.ts';
 import { ApprovalQueue } from './approval-queue.ts';
 import { type InboxItem, keyOf } from './item.ts';
@@ -14,15 +15,16 @@ function approvalOf(items: readonly InboxItem[]) {
   return planned('POST', '/v1/runs/bulk', { body: { act: 'approve', runs } });
 }
 
-/** An approval that the API refused. */
-export interface RefusedApproval {
-  readonly item: InboxItem;
-  readonly error: unknown;
+function refusedApproval(item: InboxItem, error: unknown): RefusedApproval {
+  const { runId, type, question } = item;
+  return { key: keyOf(item), runId, type, question, why: refusalOf(error)?.detail ?? String(error) };
 }
 
 export function useApprovals() {
-  const { api } = useSession();
+  const { api, lateRefusals } = useSession();
   const queries = useQueryClient();
+  /** The page was left: what it would show, another page shows. */
+  const isLeft = useRef(false);
   const [refused, setRefused] = useState<readonly RefusedApproval[]>([]);
   const queue = useMemo(
     (): ApprovalQueue<InboxItem> =>
@@ -38,7 +40,9 @@ export function useApprovals() {
             onSent: (item, sent) => {
               if (sent.at !== 'failed') return;
               const error = shownError(sent.error);
-              setRefused((all) => [...all.filter((one) => keyOf(one.item) !== keyOf(item)), { item, error }]);
+              const one = refusedApproval(item, error);
+              if (isLeft.current) lateRefusals.add(one);
+              else setRefused((all) => [...all.filter(({ key }) => key !== one.key), one]);
               onEnd(item, error);
             },
             onPause: () => {},
@@ -51,10 +55,16 @@ export function useApprovals() {
             if (queue.shown().get(keyOf(item))?.at === 'sending') onEnd(item, undefined);
         },
       }),
-    [api, queries],
+    [api, queries, lateRefusals],
   );
   const states = useSyncExternalStore(queue.subscribe, queue.shown);
-  useEffect(() => queue.flush, [queue]);
+  useEffect(() => {
+    isLeft.current = false;
+    return () => {
+      isLeft.current = true;
+      queue.flush();
+    };
+  }, [queue]);
   const hasWaiting = [...states.values()].some(({ at }) => at !== 'failed');
   useEffect(() => {
     if (!hasWaiting) return;

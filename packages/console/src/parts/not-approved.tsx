@@ -1,8 +1,7 @@
-/** Approvals that were refused and whose questions are gone, as when somebody else answered in the seconds of the undo. */
+/** Approvals that were refused where their questions are not shown: another answered in the seconds of the undo, or the page was left. */
 import { Link } from 'wouter';
-import { refusalOf } from '../../api/problem.ts';
-import { Text } from '../../parts/value-text.tsx';
-import type { RefusedApproval } from './use-approvals.ts';
+import type { RefusedApproval } from '../session/late-refusals.ts';
+import { Text } from './value-text.tsx';
 
 interface NotApprovedProps {
   readonly refused: readonly RefusedApproval[];
@@ -16,13 +15,13 @@ export function NotApproved({ refused, onClose }: NotApprovedProps) {
       <p>
         <strong>Not approved</strong>
       </p>
-      {refused.map(({ item: { runId, type, step, waitId, question }, error }) => (
-        <p key={`${runId} ${step} ${waitId}`}>
+      {refused.map(({ key, runId, type, question, why }) => (
+        <p key={key}>
           <Text value={question} max={200} />{' '}
           <Link href={`/runs/${runId}`}>
             <Text value={type} max={100} />
           </Link>
-          : <Text value={refusalOf(error)?.detail ?? String(error)} max={300} />
+          : <Text value={why} max={300} />
         </p>
       ))}
       <button type="button" onClick={onClose}>
