@@ -4,6 +4,7 @@ import {
   doneText,
   filtersFor,
   meantText,
+  restingFilter,
   targetDecision,
 } from '../../../packages/console/src/pages/runs/bulk/plan.ts';
 import { STATUSES } from '../../../packages/console/src/pages/runs/filter/filter.ts';
@@ -62,6 +63,16 @@ test('of all runs only those are looked for that the change is for; a status tha
   expect(looked('approve')).toEqual(['awaiting_approval']);
   expect(meantText('approve', {})).toBe('those that are awaiting approval');
   expect(filtersFor('cancel', { status: 'completed' })).toEqual([{ status: 'completed' }]);
-  expect(meantText('resume', {})).toBe('those that are interrupted, waiting external, failed or cancelled');
+  expect(meantText('resume', {})).toBe(
+    'those that are interrupted, waiting external, failed or cancelled, and those that rest after a failed dispatch',
+  );
+  expect(restingFilter('resume', { type: 'review' })).toEqual({
+    type: 'review',
+    status: 'pending,running,replaying',
+  });
+  expect([restingFilter('resume', { status: 'failed' }), restingFilter('cancel', {})]).toEqual([
+    undefined,
+    undefined,
+  ]);
   expect(meantText('resume', { status: 'failed' })).toBeUndefined();
 });

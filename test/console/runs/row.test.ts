@@ -114,3 +114,13 @@ test('of two runs of one moment the order is that of their ids, as the API has i
   expect([a, b].sort(byAge).map(({ id }) => id)).toEqual(['run_b', a.id]);
   expect(byAge(a, a)).toBe(0);
 });
+
+test('a run rests while its last dispatch has failed and it is not over', () => {
+  const failures = {
+    times: 2,
+    error: { code: 'POLICY', message: 'no answer', retryable: true },
+  } as RunSummary['failures'];
+  expect(rowOf(summary({ failures })).isResting).toBe(true);
+  expect(rowOf(summary({ failures, status: 'failed' })).isResting).toBeUndefined();
+  expect(rowOf(summary()).isResting).toBeUndefined();
+});

@@ -35,6 +35,8 @@ export interface RunRow {
   /** Undoing, being cancelled. */
   readonly mark?: string | undefined;
   readonly isOver: boolean;
+  /** Its last dispatch failed, and the next attempt is not due yet or under way. */
+  readonly isResting?: boolean | undefined;
   /** Started by another run. */
   readonly isChild: boolean;
   /** Set for a successor. */
@@ -68,6 +70,7 @@ export function rowOf(run: RunSummary): RunRow {
     now: cut(nowOf(run)),
     mark: markOf(run),
     isOver: isFinal(run.status),
+    isResting: run.failures !== undefined && !isFinal(run.status) ? true : undefined,
     isChild: run.parent !== undefined,
     madeBy: run.source?.mode,
   };

@@ -34,14 +34,20 @@ export function filtersFor(mode: BulkMode, filter: RunListFilter): readonly RunL
   return MEANT[mode].map((status) => ({ ...filter, status }));
 }
 
+/** Runs under way of which a resume is for some: those that rest after a failed dispatch. */
+export function restingFilter(mode: BulkMode, filter: RunListFilter): RunListFilter | undefined {
+  if (mode !== 'resume' || filter.status !== undefined) return undefined;
+  return { ...filter, status: 'pending,running,replaying' };
+}
+
 /** `those that are interrupted, …`; undefined: the filter says it. */
 export function meantText(mode: BulkMode, filter: RunListFilter): string | undefined {
   if (filter.status !== undefined) return undefined;
   const words = MEANT[mode].map((status) => status.replaceAll('_', ' '));
   const [last] = words.slice(-1);
-  return words.length === 1
-    ? `those that are ${last}`
-    : `those that are ${words.slice(0, -1).join(', ')} or ${last}`;
+  if (words.length === 1) return `those that are ${last}`;
+  const resting = mode === 'resume' ? ', and those that rest after a failed dispatch' : '';
+  return `those that are ${words.slice(0, -1).join(', ')} or ${last}${resting}`;
 }
 
 /** @param result of a dry run */

@@ -12,7 +12,7 @@ import { readPage } from '../list/use-first-page.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
 import { type BulkRun, bodyOf } from './commands.ts';
-import { type BulkMode, filtersFor, type TargetDecision, targetDecision } from './plan.ts';
+import { type BulkMode, filtersFor, restingFilter, type TargetDecision, targetDecision } from './plan.ts';
 
 export interface BulkRow {
   readonly row: RunRow;
@@ -148,15 +148,22 @@ interface BulkMatch {
   readonly signal: AbortSignal;
 }
 
+/** Pages of runs under way that are read for those that rest. */
+const RESTING_PAGES = 10;
+
 /** The newest that match, of each status that is meant, up to the most. */
 async function matching(api: Api, { mode, filter, signal }: BulkMatch) {
   const rows: RunRow[] = [];
-  for (const one of filtersFor(mode, filter)) {
+  const resting = restingFilter(mode, filter);
+  for (const one of [...filtersFor(mode, filter), ...(resting ? [resting] : [])]) {
     let cursor: string | undefined;
+    let pages = 0;
     do {
+      if (one === resting && pages === RESTING_PAGES) return { rows, isCut: true };
       const page = await readPage(api, { filter: one, cursor, signal });
-      rows.push(...page.rows);
+      rows.push(...(one === resting ? page.rows.filter(({ isResting }) => isResting) : page.rows));
       cursor = page.next;
+      pages += 1;
       if (rows.length > MOST_CHOSEN || (rows.length === MOST_CHOSEN && cursor !== undefined))
         return { rows: rows.slice(0, MOST_CHOSEN), isCut: true };
     } while (cursor !== undefined);
