@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
 import { eventually } from '../system/support.ts';
+import { becomes } from './support/becomes.ts';
 import type { Opening } from './support/browser.ts';
 import { type Holding, holdTimers } from './support/hold-timers.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
@@ -32,12 +33,18 @@ describe('the inbox', () => {
     await has(questions.first(), 'Pay A-1? for the office');
     const buttons = page.getByRole('button', { name: 'Answer' });
     const focused = () => buttons.evaluateAll((all) => all.indexOf(document.activeElement as HTMLElement));
-    const went: number[] = [];
-    for (const key of ['j', 'j', 'j', 'j', 'k', 'ArrowUp', 'k']) {
+    for (const [key, at] of [
+      ['j', 0],
+      ['j', 1],
+      ['j', 2],
+      ['j', 2],
+      ['k', 1],
+      ['ArrowUp', 0],
+      ['k', 0],
+    ] as const) {
       await page.keyboard.press(key);
-      went.push(await focused());
+      await becomes(focused, at);
     }
-    expect(went).toEqual([0, 1, 2, 2, 1, 0, 0]);
 
     await page.keyboard.press('Enter');
     await dialog(page).getByText('Pay A-1?').waitFor();
@@ -46,7 +53,7 @@ describe('the inbox', () => {
     await send(page, 'Reject').click();
     await isGone(page);
     await has(count, '2');
-    expect(await questions.filter({ hasText: 'Pay A-1?' }).count()).toBe(0);
+    await questions.filter({ hasText: 'Pay A-1?' }).waitFor({ state: 'detached' });
     const run = await eventually('the run to fail', async () => {
       const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
       return status === 'failed' || undefined;
@@ -116,7 +123,7 @@ describe('the inbox', () => {
     await send(page, 'Record the result').click();
     await isGone(page);
     await has(page.getByRole('navigation').locator('.count'), String(before - 1));
-    expect(await doubtful.count()).toBe(0);
+    await doubtful.waitFor({ state: 'detached' });
     await eventually('the run to complete', async () => {
       const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${show.doubtful}`);
       return status === 'completed' || undefined;
@@ -137,7 +144,7 @@ describe('a workflow', () => {
     await send(page, 'Unpause').click();
     await isGone(page);
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
-    expect(await page.getByText('the labels are wrong').count()).toBe(0);
+    await page.getByText('the labels are wrong').waitFor({ state: 'detached' });
   });
 
   test('is started with an input, if that is JSON, and leads to the run', async () => {
@@ -256,7 +263,7 @@ test('a schedule is made, backfilled once its slots are counted, paused, changed
 test('health shows the numbers and what they mean', async () => {
   const page = await open('/health');
   await page.getByRole('heading', { name: /^Findings/ }).waitFor();
-  const readings = await page.locator('.readings').first().locator('> div').allTextContents();
+  const readings = page.locator('.readings').first().locator('> div');
   const names = [
     'Scan lag',
     'Tasks in the queue',
@@ -265,7 +272,10 @@ test('health shows the numbers and what they mean', async () => {
     'Unpublished runs',
     'Operations/min',
   ];
-  expect(readings).toEqual(names.map((name) => expect.stringMatching(new RegExp(`^${name}\\d`))));
+  await becomes(
+    () => readings.allTextContents(),
+    names.map((name) => expect.stringMatching(new RegExp(`^${name}\\d`))),
+  );
   const findings = page.locator('.findings > li');
   await findings.locator('code').getByText('RUNNING', { exact: true }).first().waitFor();
   expect(await findings.count()).toBeGreaterThan(5);
@@ -279,9 +289,8 @@ test('a workflow shows how its runs end over a time that is chosen, and failed r
   await has(statistics.locator('.readings > div').nth(1), /^Failed\d+/);
   await statistics.locator('.causes tbody tr').first().waitFor();
   expect(await page.title()).toBe('pay-invoice · Workflows · Cairn');
-  expect(await statistics.getByRole('list', { name: 'Runs over time' }).getByRole('listitem').count()).toBe(
-    24,
-  );
+  const hours = statistics.getByRole('list', { name: 'Runs over time' }).getByRole('listitem');
+  await becomes(() => hours.count(), 24);
   await statistics.getByRole('button', { name: '7d' }).click();
   await statistics.getByRole('heading', { name: 'Runs of the last 7 days' }).waitFor();
   await page.goto('/runs?status=failed');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../system/support.ts';
+import { becomes } from './support/becomes.ts';
 import { setStage } from './support/stage.ts';
 
 const stage = setStage({ keepsSpare: true });
@@ -55,7 +56,7 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
   // The graph opens where the run is then, and draws what is in view.
   await page.getByRole('link', { name: 'Overview' }).click();
   await step(page, 'approve', 'waiting').waitFor();
-  expect(await step(page, 'publish').getAttribute('data-status')).toBe('not started');
+  await step(page, 'publish', 'not started').waitFor();
   await stage.cloud.call('POST', `/v1/runs/${id}/approvals/approve`, { decision: 'approve' });
   await step(page, 'publish', 'succeeded').waitFor();
   await page.locator('.run-status [data-status=completed]').waitFor();
@@ -72,7 +73,7 @@ test('steps are reached by arrows along the edges, and the one that Enter select
   const focused = () => page.evaluate("document.activeElement?.getAttribute('data-step')");
   const press = async (key: string, to: string) => {
     await page.keyboard.press(key);
-    await eventually(`${key} to lead to ${to}`, async () => ((await focused()) === to ? true : undefined));
+    await becomes(focused, to);
   };
   await press('ArrowDown', 'read-file');
   await press('ArrowRight', 'check');
@@ -81,7 +82,7 @@ test('steps are reached by arrows along the edges, and the one that Enter select
   await press('ArrowRight', 'check');
   await page.keyboard.press('Enter');
   await panel(page).getByRole('heading', { name: 'check' }).waitFor();
-  expect(new URL(page.url()).searchParams.get('step')).toBe('check');
+  await page.waitForURL('**step=check');
   await panel(page).getByText('the receiver was not ready', { exact: true }).waitFor();
   await panel(page).getByText('Attempt 2', { exact: true }).waitFor();
   // The address holds it: another who opens it sees the same, and Back closes it.
@@ -135,7 +136,7 @@ test('a flow is a table of its operations as they ran, and a click unfolds those
   await table.getByRole('button', { name: 'ask ×11' }).click();
   await table.getByRole('button', { name: 'ask.11', exact: true }).waitFor();
   const turns = Array.from({ length: 11 }, (_, n) => (n === 0 ? 'ask' : `ask.${n + 1}`));
-  expect(await names()).toEqual(['flow', '▾ ask ×11', ...turns, '▸ look-up ×11', 'tell']);
+  await becomes(names, ['flow', '▾ ask ×11', ...turns, '▸ look-up ×11', 'tell']);
   await table.getByRole('button', { name: 'ask.3', exact: true }).click();
   await panel(page).getByRole('heading', { name: 'flow[ask.3]' }).waitFor();
   await panel(page).getByText('question 3').waitFor();
@@ -143,7 +144,7 @@ test('a flow is a table of its operations as they ran, and a click unfolds those
   await page.locator('.chart-row[data-step="flow[look-up]"]').getByText('×11').waitFor();
   await page.getByRole('checkbox', { name: 'Fold repeated operations' }).click();
   await table.getByRole('button', { name: 'look-up.2', exact: true }).waitFor();
-  expect((await names()).slice(0, 5)).toEqual(['flow', 'ask', 'look-up', 'ask.2', 'look-up.2']);
+  await becomes(async () => (await names()).slice(0, 5), ['flow', 'ask', 'look-up', 'ask.2', 'look-up.2']);
 });
 
 test('of a run of hundreds of steps only what is in view is in the document', async () => {

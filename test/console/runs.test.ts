@@ -7,6 +7,7 @@ import { runActions } from './one-stage/run-actions.suite.ts';
 import { versions } from './one-stage/versions.suite.ts';
 import { childRuns } from './runs/child-runs.suite.ts';
 import { PAGE, pageOf } from './runs/support/pages.ts';
+import { becomes } from './support/becomes.ts';
 import { goTo } from './support/browser.ts';
 import { type Holding, holdTimers } from './support/hold-timers.ts';
 import { setStage } from './support/stage.ts';
@@ -49,10 +50,10 @@ test('a webhook arrives, and its run appears in the list and moves, without a re
   const row = rowOf(page, String(runId));
   await row.getByText('review-pull-request').waitFor();
   await row.locator('[data-status=awaiting_approval]').waitFor();
-  expect(await row.textContent()).toContain('Sign off the review');
+  await row.getByText('Sign off the review').waitFor();
   await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'seen enough' });
   await row.locator('[data-status=cancelled]').waitFor();
-  expect(await row.textContent()).toContain('seen enough');
+  await row.getByText('seen enough').waitFor();
   expect(await page.locator('body[data-not-reloaded]').count()).toBe(1);
 
   await page.getByRole('searchbox').fill(delivery.id);
@@ -82,7 +83,7 @@ test('several runs by one name are listed; what is found by nothing says what ca
   const ids = [await start('chain-10', {}, 'thread-of-two'), await start('chain-10', {}, 'thread-of-two')];
   const page = await stage.browser.open('/runs?q=thread-of-two');
   for (const id of ids) await page.getByText(id).waitFor();
-  expect(await page.getByText('its thread', { exact: true }).count()).toBe(2);
+  await becomes(() => page.getByText('its thread', { exact: true }).count(), 2);
 
   await page.keyboard.press('/');
   await page.keyboard.type('<b>nobody knows this</b>');
@@ -90,7 +91,7 @@ test('several runs by one name are listed; what is found by nothing says what ca
   await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
   await page.getByText('X-GitHub-Delivery').waitFor();
   expect(new URL(page.url()).searchParams.get('q')).toBe('<b>nobody knows this</b>');
-  expect(await page.locator('main').textContent()).toContain('<b>nobody knows this</b>');
+  await page.locator('main').getByText('<b>nobody knows this</b>').waitFor();
 });
 
 test.each(['/runs', '/runs?thread=typed'])(
@@ -133,7 +134,7 @@ test('the list is narrowed by status, thread and workflow, Enter opens a run, an
   await page.goBack();
   await rowOf(page, done).waitFor();
   await page.keyboard.press('ArrowDown');
-  expect(await page.getByRole('grid').getAttribute('aria-activedescendant')).toBe(`row-${done}`);
+  await becomes(() => page.getByRole('grid').getAttribute('aria-activedescendant'), `row-${done}`);
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/runs/${done}`);
   await page.goBack();
@@ -161,7 +162,7 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   await page.getByRole('button', { name: 'Cancel…', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('2 runs will be cancelled. 1 will not: the list gives the reasons.').waitFor();
-  expect(await dialog.locator(`tr[data-run=${done}]`).textContent()).toContain('the run is completed');
+  await dialog.locator(`tr[data-run=${done}]`).getByText('the run is completed').waitFor();
   await dialog.getByLabel(/^Reason/).fill('no need');
   await dialog.getByText('As a command').click();
   const commands = (await dialog.locator('pre').allTextContents()).join('\n');
@@ -171,16 +172,17 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   await dialog.getByText('Done for 2 of 2 runs.').waitFor();
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
   for (const id of long) await rowOf(page, id).locator('[data-status=cancelled]').waitFor();
-  expect(await rowOf(page, String(long[0])).textContent()).toContain('no need');
+  await rowOf(page, String(long[0])).getByText('no need').waitFor();
 
   await page.getByRole('button', { name: 'cancelled 2' }).click();
   await rowOf(page, done).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Resume all…' }).click();
   await dialog.getByText('2 runs will be resumed.').waitFor();
   for (const id of long)
-    expect(await dialog.locator(`tr[data-run=${id}]`).textContent()).toContain(
-      'starts a new run: 0 steps reused, 2 steps to run',
-    );
+    await dialog
+      .locator(`tr[data-run=${id}]`)
+      .getByText('starts a new run: 0 steps reused, 2 steps to run')
+      .waitFor();
   await dialog.getByRole('button', { name: 'Resume 2 runs' }).click();
   await dialog.getByText('Done for 2 of 2 runs.').waitFor();
   const made = await dialog.getByRole('link', { name: 'started a new run' }).first().getAttribute('href');
@@ -206,8 +208,8 @@ test('who may not act is told so at the buttons', async () => {
   await page.getByLabel('API key').fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await dataRows(page).first().waitFor();
-  expect(await page.getByRole('button', { name: 'Cancel all…' }).isDisabled()).toBe(true);
   await page.getByText('Requires the role operator').waitFor();
+  expect(await page.getByRole('button', { name: 'Cancel all…' }).isDisabled()).toBe(true);
 });
 
 childRuns(stage);

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
+import { becomes } from './support/becomes.ts';
 import { setStage } from './support/stage.ts';
 
 const IDENTITY = 'https://identitytoolkit.googleapis.com';
@@ -78,7 +79,7 @@ test('a Firebase user signs in as what the account says, stays so over a reload,
   await page.getByRole('alert').getByText('The e-mail address or the password is not right.').waitFor();
   await signIn(page, 'right');
   await page.getByRole('heading', { name: 'Health' }).waitFor();
-  expect(await page.locator('.who').textContent()).toBe('local · operator');
+  await becomes(() => page.locator('.who').textContent(), 'local · operator');
   await page.reload();
   await page.getByRole('heading', { name: 'Health' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -92,5 +93,5 @@ test('an account without a tenant or a role is turned away with what to do', asy
   await signIn(page, 'right');
   const alert = page.getByRole('alert');
   await alert.getByText('Ask an administrator to set the claims').waitFor();
-  expect(await alert.textContent()).toContain('FORBIDDEN');
+  await alert.getByText('FORBIDDEN').waitFor();
 });

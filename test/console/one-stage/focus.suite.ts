@@ -1,7 +1,7 @@
 /** Focus of the keyboard after dialogs, refusals and pages. Changes nothing of the showcase. */
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { eventually } from '../../system/support.ts';
+import { becomes } from '../support/becomes.ts';
 import { show, stage } from './showcase-stage.ts';
 
 /** The element with the focus, by its id, step, label or text. The text of a step grows when its history has been read. */
@@ -28,7 +28,7 @@ test('a dialog returns the focus to the button that opened it', async () => {
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  expect(await focused(page)).toBe('Start a run');
+  await becomes(() => focused(page), 'Start a run');
 });
 
 test('the page has the focus once a run is cancelled by keys, and its button is gone', async () => {
@@ -47,10 +47,7 @@ test('the page has the focus once a run is cancelled by keys, and its button is 
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor({ state: 'detached' });
   // The page gets it once the dialog is gone, which may be after the button.
-  await eventually(
-    'the page to have the focus',
-    async () => (await focused(page)) === 'content' || undefined,
-  );
+  await becomes(() => focused(page), 'content');
   // Its question is asked of nobody any more.
   await page.locator('.step-box', { hasText: 'approve' }).getByText('stopped').waitFor();
 });
@@ -64,26 +61,29 @@ test('a refused request gets the focus, which its button lost while it was sent'
   await dialog.getByLabel('Thread (optional)').fill('x'.repeat(5_000));
   await dialog.getByLabel('Thread (optional)').press('Enter');
   await dialog.getByRole('alert').waitFor();
-  expect(await focused(page)).toContain('INVALID_INPUT');
+  await becomes(() => focused(page), expect.stringContaining('INVALID_INPUT'));
 });
 
 test('a page that was opened by a key has the focus, and Back continues at the row', async () => {
   const page = await stage.browser.open('/runs');
   await page.locator(`#row-${show.failed}`).waitFor();
   const active = () => page.getByRole('grid').getAttribute('aria-activedescendant');
-  for (let moves = 0; (await active()) !== `row-${show.failed}` && moves < 20; moves += 1)
+  for (let at = await active(); at !== `row-${show.failed}`; at = await active()) {
+    const before = at;
     await page.keyboard.press('ArrowDown');
+    await becomes(async () => (await active()) === before, false);
+  }
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/runs/${show.failed}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  expect(await focused(page)).toBe('content');
+  await becomes(() => focused(page), 'content');
   await page.goBack();
   await page.locator(`#row-${show.failed}.active`).waitFor();
-  expect(await focused(page)).toBe('Runs, newest first');
+  await becomes(() => focused(page), 'Runs, newest first');
   await page.keyboard.press('ArrowDown');
-  expect(await active()).not.toBe(`row-${show.failed}`);
+  await becomes(active, expect.not.stringMatching(`^row-${show.failed}$`));
   await page.keyboard.press('ArrowUp');
-  expect(await active()).toBe(`row-${show.failed}`);
+  await becomes(active, `row-${show.failed}`);
 });
 
 test('Escape closes the selected step, and the focus returns to it in the graph', async () => {
@@ -95,6 +95,6 @@ test('Escape closes the selected step, and the focus returns to it in the graph'
   await page.getByRole('button', { name: 'Close the step' }).focus();
   await page.keyboard.press('Escape');
   await page.getByRole('complementary', { name: 'The selected step' }).waitFor({ state: 'detached' });
-  expect(new URL(page.url()).searchParams.get('step')).toBeNull();
-  expect(await focused(page)).toBe('book');
+  await becomes(async () => new URL(page.url()).searchParams.get('step'), null);
+  await becomes(() => focused(page), 'book');
 });
