@@ -1,19 +1,16 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { beforeAll, expect, test } from '@jest/globals';
+import { mkdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { addAxe, hindrances } from './support/axe.ts';
 import { goTo, settled } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { QUARTERED, SIZES } from './support/sizes.ts';
 import { setStage } from './support/stage.ts';
+import { STATES } from './support/states.ts';
 import { OTHER_VIEWS, VIEWS } from './support/views.ts';
 
 /** Folder for the pictures of the documentation: `CONSOLE_SCREENSHOTS=docs/console npm test -- test/console/every-page`. */
 const PICTURES = process.env.CONSOLE_SCREENSHOTS;
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** They are the same at every size, and take the most time. */
-const WITHOUT_COLOURS = { rules: { 'color-contrast': { enabled: false } } };
 
 const stage = setStage({ fixture: 'showcase.ts' }, { pagesLast: true });
 let show: Showcase;
@@ -22,32 +19,29 @@ beforeAll(async () => {
   show = await makeShowcase(stage.cloud, 'for the office in March');
   if (PICTURES) mkdirSync(PICTURES, { recursive: true });
   page = await stage.browser.open('/runs', { colorScheme: 'light', reducedMotion: 'reduce' });
-  await page.evaluate(AXE);
+  await addAxe(page);
 });
 
-test.each(VIEWS)('$name is whole, and no serious hindrance to anybody', async ({ name, path, shows }) => {
+test.each(VIEWS)('$name is whole, and no hindrance to anybody', async ({ name, path, shows }) => {
   await goTo(page, path(show));
   await page.getByText(shows).first().waitFor();
   await settled(page);
   await page.evaluate(() => document.fonts.ready.then(() => undefined));
   await picture(name, 'light');
-  expect(await hindrances(page)).toEqual([]);
-  // In other colours only these are others.
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await picture(name, 'dark');
-  expect(await hindrances(page, { runOnly: ['color-contrast'] })).toEqual([]);
-  await page.emulateMedia({ colorScheme: 'light' });
-  for (const size of [SIZES.phone, SIZES.zoomed]) {
-    await page.setViewportSize(size);
-    expect([size.width, await hindrances(page, WITHOUT_COLOURS)]).toEqual([size.width, []]);
-    expect(await beyond(page)).toEqual([]);
-  }
+  await examine(() => picture(name, 'dark'));
+  await page.setViewportSize(SIZES.zoomed);
+  expect(await hindrances(page, 'the rest')).toEqual([]);
+  expect(await beyond(page)).toEqual([]);
   await page.setViewportSize(SIZES.desktop);
 });
 
 test.each(OTHER_VIEWS)(
-  '$name is as wide as the screen, on a phone and at a zoom of 200 %',
+  '$name is no hindrance to anybody, and as wide as the screen on a phone and at a zoom of 200 %',
   async ({ path, shows }) => {
+    await goTo(page, path(show));
+    await page.getByText(shows).first().waitFor();
+    await settled(page);
+    await examine();
     for (const size of [SIZES.phone, SIZES.zoomed]) {
       await page.setViewportSize(size);
       await goTo(page, path(show));
@@ -58,6 +52,31 @@ test.each(OTHER_VIEWS)(
     await page.setViewportSize(SIZES.desktop);
   },
 );
+
+describe('beyond what an address leads to,', () => {
+  test.each(STATES)(
+    '$name is no hindrance to anybody, and as wide as the screen',
+    async ({ path, reach }) => {
+      // Another page takes away whatever an earlier state has opened.
+      await goTo(page, '/nothing');
+      await page.getByText('Nothing is here').waitFor();
+      await goTo(page, path(show));
+      try {
+        await reach(page, show);
+        await examine();
+        await page.setViewportSize(SIZES.zoomed);
+        expect(await beyond(page)).toEqual([]);
+      } finally {
+        await page.setViewportSize(SIZES.desktop);
+        await page.keyboard.press('Escape');
+        await page.unrouteAll();
+      }
+    },
+  );
+
+  // The page shows lists of nothing, and failures, until it reads again.
+  afterAll(async () => void (await page.goto('/runs')));
+});
 
 test('no page scrolls sideways at a zoom of 400 %', async () => {
   await page.setViewportSize(QUARTERED);
@@ -146,48 +165,19 @@ function beyond(page: Page): Promise<string[]> {
   });
 }
 
+/** By all rules on a desktop, in dark colours too, and on a phone, where nothing is beyond the edge. */
+async function examine(inTheDark = async () => {}): Promise<void> {
+  expect(await hindrances(page, 'all')).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await inTheDark();
+  expect(await hindrances(page, 'colours')).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(SIZES.phone);
+  expect(await hindrances(page, 'the rest')).toEqual([]);
+  expect(await beyond(page)).toEqual([]);
+  await page.setViewportSize(SIZES.desktop);
+}
+
 async function picture(name: string, colours: string): Promise<void> {
   if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}-${colours}.png` });
-}
-
-interface AxeOptions {
-  readonly runOnly?: readonly string[];
-  readonly rules?: Readonly<Record<string, { readonly enabled: boolean }>>;
-}
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string | null;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-}
-
-interface Axe {
-  run(options: object): Promise<{ violations: Violation[] }>;
-  /** Internal, because the public list of rules leaves out their impact, which each finding of a rule has. */
-  readonly _audit: { readonly rules: readonly { readonly id: string; readonly impact: string }[] };
-}
-
-/**
- * Serious and critical findings of axe-core, by the rules that can have such. Run by the debugger, because the page's policy allows no
- * scripts.
- *
- * @param rules options of axe; default: all those rules
- */
-async function hindrances(page: Page, { rules, ...options }: AxeOptions = {}): Promise<string[]> {
-  const violations = await page.evaluate(
-    async ([more, switched]) => {
-      const { axe } = globalThis as unknown as { axe: Axe };
-      const slight = axe._audit.rules.filter(({ impact }) => impact === 'minor' || impact === 'moderate');
-      const off = Object.fromEntries(slight.map(({ id }) => [id, { enabled: false }]));
-      const options = { ...more, rules: { ...off, ...switched }, resultTypes: ['violations'] };
-      return (await axe.run(options)).violations;
-    },
-    [options, rules] as const,
-  );
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
-    );
 }

@@ -27,7 +27,7 @@ async function hasStatus(id: string, wanted: string): Promise<void> {
 
 const step = (page: Page, id: string, status?: string) =>
   page.locator(`button[data-step="${id}"]${status === undefined ? '' : `[data-status="${status}"]`}`);
-const panel = (page: Page) => page.getByRole('complementary', { name: 'The selected step' });
+const panel = (page: Page) => page.getByRole('region', { name: 'The selected step' });
 
 test('a worker is killed, and the page shows the run die, come back and go on, without a reload', async () => {
   const notes = join(folder, 'killed');

@@ -94,7 +94,7 @@ test('Escape closes the selected step, and the focus returns to it in the graph'
   await page.waitForURL('**step=book**');
   await page.getByRole('button', { name: 'Close the step' }).focus();
   await page.keyboard.press('Escape');
-  await page.getByRole('complementary', { name: 'The selected step' }).waitFor({ state: 'detached' });
+  await page.getByRole('region', { name: 'The selected step' }).waitFor({ state: 'detached' });
   await becomes(async () => new URL(page.url()).searchParams.get('step'), null);
   await becomes(() => focused(page), 'book');
 });

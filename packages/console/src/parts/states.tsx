@@ -11,23 +11,46 @@ export function Loading({ what }: { readonly what: string }) {
   );
 }
 
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+interface EmptyProps {
+  readonly title: string;
+  /** Nothing else is on the page: its title is that of the page. */
+  readonly isPage?: boolean;
+  readonly children?: ReactNode;
+}
+
+export function Empty({ title, isPage = false, children }: EmptyProps) {
+  const Title = isPage ? 'h1' : 'h2';
   return (
     <div className="state empty">
-      <h2>{title}</h2>
+      <Title>{title}</Title>
       {children}
     </div>
   );
 }
 
-/** @param again shown as a button, if trying again may help */
-export function Failure({ error, again }: { readonly error: unknown; readonly again?: () => void }) {
+interface FailureProps {
+  readonly error: unknown;
+  /** As of `Empty`. */
+  readonly isPage?: boolean;
+  /** Shown as a button, if trying again may help. */
+  readonly again?: () => void;
+}
+
+export function Failure({ error, isPage = false, again }: FailureProps) {
   const problem = error instanceof ApiError ? error.problem : undefined;
+  const title = problem?.title ?? 'This page failed';
+  const code = problem && <code>{problem.code}</code>;
   return (
     <div className="failure" role="alert">
-      <p>
-        <strong>{problem?.title ?? 'This page failed'}</strong> {problem && <code>{problem.code}</code>}
-      </p>
+      {isPage ? (
+        <h1>
+          {title} {code}
+        </h1>
+      ) : (
+        <p>
+          <strong>{title}</strong> {code}
+        </p>
+      )}
       <p>{problem ? problem.detail : error instanceof Error ? error.message : String(error)}</p>
       {problem?.field && (
         <p>
@@ -46,7 +69,7 @@ export function Failure({ error, again }: { readonly error: unknown; readonly ag
 
 export function NothingHere() {
   return (
-    <Empty title="Nothing is here">
+    <Empty title="Nothing is here" isPage>
       <p>
         There is no such page. Runs are at <a href="/runs">/runs</a>.
       </p>

@@ -75,7 +75,7 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
     case 'starting':
       return <Loading what="the console" />;
     case 'unreachable':
-      return <Failure error={state.error} again={begin} />;
+      return <Failure isPage error={state.error} again={begin} />;
     case 'signed_out':
       return (
         <SignIn

@@ -39,9 +39,7 @@ class Fault extends Component<FaultProps, State> {
     if (!error) return this.props.children;
     return (
       <div className="failure" role="alert">
-        <p>
-          <strong>This page cannot be shown</strong>
-        </p>
+        <h1>This page cannot be shown</h1>
         <p>{error.thrown instanceof Error ? error.thrown.message : String(error.thrown)}</p>
         <p>
           {this.props.lostAt === undefined

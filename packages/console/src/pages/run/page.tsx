@@ -71,7 +71,7 @@ function RunView() {
   if (isUnknown(error)) return <NoSuchRun id={id} />;
   return (
     <>
-      <Failure error={error} again={again} />
+      <Failure isPage error={error} again={again} />
       {codeOf(error) === 'DATA_DAMAGED' && <IntegrityPanel />}
     </>
   );

@@ -31,7 +31,7 @@ export function SearchView({ sought }: { readonly sought: string }) {
     queryKey: ['runs', 'search', sought],
     queryFn: ({ signal }) => api.get('/v1/search', { query: { q: sought }, signal }),
   });
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (error) return <Failure isPage error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="what was found" />;
   const [only] = data.items;
   if (only && data.items.length === 1) return <Redirect to={`/runs/${only.run.id}`} replace />;
@@ -94,7 +94,7 @@ function FoundRow({ found }: { readonly found: SearchHit }) {
 
 function NothingFound({ sought }: { readonly sought: string }) {
   return (
-    <Empty title="Nothing found">
+    <Empty title="Nothing found" isPage>
       <p>
         No run of this tenant is known by <Text value={sought} max={MOST_CHARS} />.
       </p>

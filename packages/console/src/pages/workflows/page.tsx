@@ -24,7 +24,7 @@ export default function WorkflowsPage({ type }: { readonly type?: string }) {
     queryFn: ({ signal }) => api.get('/v1/workflows', { signal }),
     refetchInterval: EVERY_MS,
   });
-  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
+  if (error && !data) return <Failure isPage error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the workflows" />;
   const one = data.items.find((item) => item.type === type);
   if (type !== undefined && one) return <OneWorkflow workflow={one} key={type} />;

@@ -36,12 +36,12 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         if (event.key === 'Enter' && event.repeat) event.preventDefault();
       }}
     >
-      <header>
+      <div className="dialog-head">
         <h2 id={titleId}>{title}</h2>
         <button type="button" className="plain" aria-label="Close" onClick={onClose}>
           ✕
         </button>
-      </header>
+      </div>
       {children}
     </dialog>
   );

@@ -70,47 +70,47 @@ export function RowTable<T>(props: RowTableProps<T>) {
     if (row !== undefined) onChoose(keyOf(row));
   };
   return (
-    // biome-ignore lint/a11y/useSemanticElements: rows that are not in sight are not there, which a table cannot have
-    <div
+    <section
       ref={scroll}
       className={`row-table card ${className}`}
-      role="table"
       aria-label={label}
-      aria-rowcount={rows.length + 1}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
       tabIndex={0}
       onKeyDown={onKeyDown}
     >
-      <Head columns={columns} />
-      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
-      <div role="rowgroup" className="row-table-body" style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start, key }) => {
-          if (index >= rows.length) return null;
-          const row = rows[index] as T;
-          const own = keyOf(row);
-          return (
-            <div
-              key={key}
-              ref={virtual.measureElement}
-              data-index={index}
-              className="row-table-place"
-              role="presentation"
-              style={{ transform: `translateY(${start - HEAD_PX}px)` }}
-            >
-              <TableRow
-                name={own}
-                position={index + 2}
-                cells={cellsOf(row)}
-                isOpen={own === chosen}
-                onToggle={() => onChoose(own === chosen ? undefined : own)}
+      {/* biome-ignore lint/a11y/useSemanticElements: rows that are not in sight are not there, which a table cannot have */}
+      <div role="table" aria-label={label} aria-rowcount={rows.length + 1}>
+        <Head columns={columns} />
+        {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+        <div role="rowgroup" className="row-table-body" style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start, key }) => {
+            if (index >= rows.length) return null;
+            const row = rows[index] as T;
+            const own = keyOf(row);
+            return (
+              <div
+                key={key}
+                ref={virtual.measureElement}
+                data-index={index}
+                className="row-table-place"
+                role="presentation"
+                style={{ transform: `translateY(${start - HEAD_PX}px)` }}
               >
-                {own === chosen && wholeOf(row)}
-              </TableRow>
-            </div>
-          );
-        })}
+                <TableRow
+                  name={own}
+                  position={index + 2}
+                  cells={cellsOf(row)}
+                  isOpen={own === chosen}
+                  onToggle={() => onChoose(own === chosen ? undefined : own)}
+                >
+                  {own === chosen && wholeOf(row)}
+                </TableRow>
+              </div>
+            );
+          })}
+        </div>
       </div>
-    </div>
+    </section>
   );
 }
 

@@ -44,6 +44,7 @@ interface GraphProps {
 
 const NODE_TYPES = { step: StepNode };
 const EDGE_TYPES = { need: NeedEdge };
+const UNDESCRIBED = { 'aria-roledescription': undefined };
 /** In a large plan about a hundred steps in view; more are too slow to draw while panning. */
 const LEAST_ZOOM = { small: 0.25, large: 0.5 };
 const MOVE_MS = 150;
@@ -239,6 +240,8 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
       data: {},
       width: NODE_WIDTH,
       height: NODE_HEIGHT,
+      // React Flow describes each as a "node", which only an element with a role may be: the button within has one.
+      domAttributes: UNDESCRIBED,
       handles: [
         { ...handle, type: 'target', position: Position.Top, y: 0 },
         { ...handle, type: 'source', position: Position.Bottom, y: NODE_HEIGHT },

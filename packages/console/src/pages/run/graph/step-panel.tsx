@@ -46,7 +46,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   const location = run?.running.find(({ step }) => step === stepKey)?.location ?? past?.location;
   const isItem = stepIdOf(stepKey) !== stepKey;
   return (
-    <aside className="step-panel card" aria-label="The selected step" ref={panel}>
+    <section className="step-panel card" aria-label="The selected step" ref={panel}>
       <header className="row">
         <h2>
           <Text value={stepKey} max={200} />
@@ -147,7 +147,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
           )}
         </>
       )}
-    </aside>
+    </section>
   );
 }
 

@@ -32,6 +32,13 @@ function Part({ title, mode, targets }: TargetTableProps & { readonly title: str
   return (
     <table>
       <caption>{title}</caption>
+      <thead>
+        <tr>
+          <th>Status</th>
+          <th>Run</th>
+          <th>Outcome</th>
+        </tr>
+      </thead>
       <tbody>
         {targets.map((target) => (
           <tr key={target.row.id} data-run={target.row.id}>
