@@ -2,82 +2,16 @@ import { expect, test } from '@jest/globals';
 import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
 import { eventually } from '../system/support.ts';
 import { type Holding, holdTimers } from './support/hold-timers.ts';
-import { SIZES } from './support/sizes.ts';
-// Its tests come first, over the same cloud and browser: they change nothing.
+// Their tests come first, over the same cloud and browser.
 import './one-stage/example-input.suite.ts';
 import './one-stage/focus.suite.ts';
+import './one-stage/flows.suite.ts';
 import './one-stage/live-runs.suite.ts';
 import './one-stage/own-range.suite.ts';
 import { show, stage } from './one-stage/showcase-stage.ts';
 
 /** Parts that are clicked may move, as they do for most people. */
 const MOVING = { reducedMotion: 'no-preference' } as const;
-
-const at = Object.entries(SIZES).map(([name, viewport]) => ({ name, viewport }));
-
-test.each(at)('$name: from the list to a step of a run and back, by clicks alone', async ({ viewport }) => {
-  const page = await stage.browser.open('/runs', { viewport, ...MOVING });
-  await page.locator(`#row-${show.failed}`).getByRole('link', { name: 'pay-invoice' }).click();
-  await page.waitForURL(`**/runs/${show.failed}`);
-  // The graph is drawn where there is room for it; the table has every step at any size.
-  await page
-    .getByRole('button', { name: 'table' })
-    .or(page.getByRole('link', { name: 'table' }))
-    .first()
-    .click();
-  await page.locator('.step-table [data-step=book] td').filter({ visible: true }).last().click();
-  await page.waitForURL('**step=book**');
-  await page.getByRole('link', { name: 'Its events' }).waitFor();
-  await page.getByText('the books are closed').first().waitFor();
-  await page.getByRole('button', { name: 'Close the step' }).click();
-  await page.getByRole('link', { name: 'Timeline', exact: true }).click();
-  await page.locator('.chart-row[data-step=book] .bar').first().click();
-  await page.getByRole('link', { name: 'Its events' }).waitFor();
-  await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
-  await page.locator(`#row-${show.failed}`).waitFor();
-});
-
-test.each(at)(
-  '$name: an approval is given and taken back by clicks, and stays open',
-  async ({ viewport }) => {
-    const page = await stage.browser.open('/inbox', {
-      viewport,
-      ...MOVING,
-      prepare: (one) => one.addInitScript(holdTimers, UNDO_MS),
-    });
-    const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
-    await card.getByText('Pay A-1?').waitFor();
-    await card.getByText('42 EUR').waitFor();
-    await card.getByRole('button', { name: 'Approve', exact: true }).click();
-    await card.getByRole('button', { name: 'Undo' }).click();
-    await card.getByRole('button', { name: 'Approve', exact: true }).waitFor();
-    const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
-    expect(status).toBe('awaiting_approval');
-  },
-);
-
-test.each(at)('$name: an approval is rejected from its card, with a note', async ({ viewport }) => {
-  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
-    type: 'refund',
-    input: { order: 'B-2' },
-  });
-  const page = await stage.browser.open('/inbox', { viewport, ...MOVING });
-  const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${runId}"]`) });
-  await card.getByText('Refund B-2?').waitFor();
-  await card.getByRole('button', { name: 'Reject', exact: true }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('textbox', { name: /^Note/ }).fill('paid already');
-  await dialog.getByRole('button', { name: 'Reject', exact: true }).click();
-  await card.waitFor({ state: 'detached' });
-  const ended = await eventually(`the end of ${runId}`, async () => {
-    const run = await stage.cloud.call<{ status: string; error?: { message: string } }>(
-      'GET',
-      `/v1/runs/${runId}`,
-    );
-    return run.status === 'failed' ? run : undefined;
-  });
-  expect(ended.error?.message).toContain('paid already');
-});
 
 test('a plain approval has both answers on its card, and the rejection alone where data is needed', async () => {
   const page = await stage.browser.open('/inbox', MOVING);
@@ -93,53 +27,6 @@ test('a plain approval has both answers on its card, and the rejection alone whe
   const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
   expect(status).toBe('awaiting_approval');
 });
-
-test.each(at)(
-  '$name: all problems of an input are told at once, and the run starts after',
-  async ({ viewport }) => {
-    const page = await stage.browser.open('/runs', { viewport, ...MOVING });
-    await page.getByRole('button', { name: 'Start a run' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('combobox').first().selectOption('pay-invoice');
-    const issues = dialog.getByRole('status').filter({ hasText: 'invoice' });
-    await issues.filter({ hasText: 'text' }).waitFor();
-    expect(await dialog.getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
-    await dialog.getByRole('textbox', { name: 'invoice' }).fill('A-9');
-    await dialog.getByRole('textbox', { name: 'text' }).fill('for April');
-    await issues.waitFor({ state: 'detached' });
-    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.waitForURL('**/runs/run_*');
-    await page.getByText('Pay A-9?').first().waitFor();
-  },
-);
-
-test.each(at)(
-  '$name: a refusal of an input stands at its field until that is corrected',
-  async ({ viewport }) => {
-    const page = await stage.browser.open('/workflows/gift', { viewport, ...MOVING });
-    await page.getByRole('button', { name: 'Start a run' }).click();
-    const dialog = page.getByRole('dialog');
-    const [cents, to] = [
-      dialog.getByRole('textbox', { name: 'cents' }),
-      dialog.getByRole('textbox', { name: 'to' }),
-    ];
-    await cents.fill('-3');
-    await to.fill('nobody');
-    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
-    await dialog.getByRole('alert').waitFor();
-    const below = async (field: typeof cents) =>
-      page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).textContent();
-    expect(await below(cents)).toMatch(/^Too small/);
-    expect(await below(to)).toMatch(/^Invalid email/);
-    expect(await cents.getAttribute('aria-invalid')).toBe('true');
-    await cents.fill('300');
-    expect(await below(cents)).toBe('');
-    expect(await below(to)).toMatch(/^Invalid email/);
-    await to.fill('ada@example.com');
-    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.waitForURL('**/runs/run_*');
-  },
-);
 
 test('an approval that another tab was faster to reject is told as not given', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {

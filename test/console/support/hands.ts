@@ -1,0 +1,76 @@
+/** The two ways to use a page: each part is pressed, chosen from and filled in by the mouse, or by the keyboard alone. */
+import type { Locator, Page } from 'playwright-core';
+import { becomes } from './becomes.ts';
+
+export interface Hand {
+  readonly name: 'mouse' | 'keyboard';
+  /** Presses a button, follows a link, ticks a box, opens what is folded. */
+  press(part: Locator): Promise<void>;
+  choose(list: Locator, option: string): Promise<void>;
+  fill(field: Locator, text: string): Promise<void>;
+}
+
+const MOUSE: Hand = {
+  name: 'mouse',
+  press: (part) => part.click(),
+  // The list of options is the system's own, beyond the page.
+  async choose(list, option) {
+    await list.click({ trial: true });
+    await list.selectOption(option);
+  },
+  async fill(field, text) {
+    await field.click();
+    await field.fill(text);
+  },
+};
+
+const KEYBOARD: Hand = {
+  name: 'keyboard',
+  async press(part) {
+    await reach(part);
+    const isBox = await part.evaluate((one) => one.matches('input[type=checkbox], input[type=radio]'));
+    await part.page().keyboard.press(isBox ? 'Space' : 'Enter');
+  },
+  async choose(list, option) {
+    await reach(list);
+    await list.page().keyboard.type(option);
+    await becomes(() => list.inputValue(), option);
+  },
+  async fill(field, text) {
+    await reach(field);
+    await field.page().keyboard.press('Control+A');
+    await field.page().keyboard.insertText(text);
+  },
+};
+
+export const HANDS: readonly Hand[] = [MOUSE, KEYBOARD];
+
+/** Goes to a part by Tab, from the part before it. A part that Tab does not lead to keeps the test waiting. */
+async function reach(part: Locator): Promise<void> {
+  await part.waitFor();
+  const { keyboard } = part.page();
+  await part.focus();
+  await keyboard.press('Shift+Tab');
+  await becomes(() => hasFocus(part), false);
+  await keyboard.press('Tab');
+  await becomes(() => hasFocus(part), true);
+}
+
+export const hasFocus = (part: Locator): Promise<boolean> =>
+  part.evaluate((one) => one === document.activeElement);
+
+/** Presses a key so many times that every part of a dialog has had the focus. @returns where it has been outside */
+export async function leavesOf(page: Page, dialog: Locator): Promise<string[]> {
+  const parts = await dialog.locator('a, button, input, select, textarea, summary').count();
+  const outside: string[] = [];
+  for (let pressed = 0; pressed <= parts; pressed += 1) {
+    await page.keyboard.press('Tab');
+    const at = await dialog.evaluate((one) => {
+      const { activeElement: active } = document;
+      // Between the last part and the first are those of the browser.
+      return active === document.body || one.contains(active) ? '' : (active?.outerHTML ?? 'nothing');
+    });
+    if (at !== '') outside.push(at.slice(0, 200));
+  }
+  return outside;
+}
