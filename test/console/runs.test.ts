@@ -3,6 +3,7 @@ import type { Page, Request } from 'playwright-core';
 import { deliver, riskyPullRequest } from '../../scripts/demo/delivery.ts';
 import { eventually } from '../system/support.ts';
 import { doors } from './one-stage/door.suite.ts';
+import { facts } from './one-stage/facts.suite.ts';
 import { runActions } from './one-stage/run-actions.suite.ts';
 import { versions } from './one-stage/versions.suite.ts';
 import { childRuns } from './runs/child-runs.suite.ts';
@@ -18,6 +19,7 @@ describe('on the same stage,', () => {
   doors(stage);
   versions(stage);
   runActions(stage);
+  facts(stage);
 });
 
 async function start(type: string, input: object, threadId?: string): Promise<string> {
