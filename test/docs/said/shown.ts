@@ -1,24 +1,30 @@
-/** Every command that the README, the documents and the READMEs of packages and examples show in a block of code. */
+/** Every command that the README, the documents and the READMEs of packages and examples show, in a block of code or within a sentence or table. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { shellBlocksOf } from '../snippets.ts';
+import { readDocument, shellBlocksOf } from '../snippets.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
 export interface Shown {
   readonly document: string;
-  /** On one line, but for texts that have several; without comments. */
+  /** On one line, except texts that have several; without comments. */
   readonly command: string;
+  /** Within a sentence or a table a command may be named only, without its arguments. */
+  readonly isInText: boolean;
 }
 
-/** Programs and words of the shell that begin a command. A block without one shows something else, such as an output. */
-const FIRST =
-  /^(?:[A-Z_]+=\S*\s+)*(?:npm|npx|cairn|curl|gcloud|firebase|gh|jq|export|rm|for|do|done|cairn\(\)|[A-Z_]+=)(?=[\s(=]|$)|^[A-Z_]+=/;
+const PROGRAMS = 'npm|npx|cairn|git|node|curl|gcloud|firebase|gh|jq';
+const VARIABLES = String.raw`(?:[A-Z_]+=\S*\s+)*`;
+const FIRST = new RegExp(`^${VARIABLES}(?:${PROGRAMS}) `);
+const TAKEN = /^(?:export )?[A-Z_]+="?\$\((.*)\)"?$/;
 
 export function shownCommands(): Shown[] {
-  return documents().flatMap((document) =>
-    shellBlocksOf(document).flatMap((code) => commandsIn(code).map((command) => ({ document, command }))),
-  );
+  return documents().flatMap((document) => [
+    ...shellBlocksOf(document)
+      .flatMap(commandsIn)
+      .map((command) => ({ document, command, isInText: false })),
+    ...inTextOf(document).map((command) => ({ document, command, isInText: true })),
+  ]);
 }
 
 function documents(): string[] {
@@ -35,17 +41,43 @@ function documents(): string[] {
   ].toSorted();
 }
 
+/** Commands within sentences and tables, e.g. `npm start`; a code span may go on over the end of a line. */
+function inTextOf(document: string): string[] {
+  const text = readDocument(document).replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
+  return [...text.matchAll(/`([^`]+)`/g)]
+    .map(([, code = '']) => code.replaceAll(/\s+/g, ' '))
+    .filter((code) => FIRST.test(code))
+    .flatMap(pipedIn);
+}
+
 function commandsIn(code: string): string[] {
-  const commands: string[] = [];
+  const lines: string[] = [];
   let isOpen = false;
   for (const line of code.replaceAll(/\\\n\s*/g, ' ').split('\n')) {
     const said = line.trim().replace(/^\$ /, '');
     // A quoted text goes on over the end of the line.
-    if (isOpen) commands.push(`${commands.pop()}\n${line}`);
-    else if (FIRST.test(said)) commands.push(said.replace(/\s+#\s.*$/, ''));
-    else continue;
-    const unquoted = (commands.at(-1) ?? '').replaceAll(/'[^']*'|"[^"]*"/g, '');
-    isOpen = unquoted.includes("'");
+    if (isOpen) lines.push(`${lines.pop()}\n${line}`);
+    else lines.push(said.replace(/\s+#\s.*$/, ''));
+    isOpen = unquoted(lines.at(-1) ?? '').includes("'");
   }
-  return commands;
+  return lines
+    .map(withoutVariable)
+    .flatMap(pipedIn)
+    .filter((command) => FIRST.test(command));
+}
+
+/** The command whose output a variable of the shell takes, or the line itself. */
+export function withoutVariable(line: string): string {
+  return TAKEN.exec(line)?.[1] ?? line;
+}
+
+/** Commands of a pipe, one by one. */
+function pipedIn(line: string): string[] {
+  const hidden = line.replaceAll(/'[^']*'|"[^"]*"/g, (quoted) => '_'.repeat(quoted.length));
+  const bars = [...hidden.matchAll(/ \| /g)].map(({ index }) => index);
+  return [...bars, line.length].map((end, i) => line.slice(i === 0 ? 0 : (bars[i - 1] ?? 0) + 3, end).trim());
+}
+
+function unquoted(text: string): string {
+  return text.replaceAll(/'[^']*'|"[^"]*"/g, '');
 }
