@@ -42,6 +42,29 @@ describe('doctor', () => {
     expect(told.findings.find(({ code: one }) => one === 'QUEUE')?.evidence).toMatchObject({ depth: 0 });
   });
 
+  test('tells of the local cloud nothing that is to be asked of Google', async () => {
+    const stage = new Stage();
+    const note = {
+      code: 'TTL_UNKNOWN',
+      state: 'note',
+      what: 'unknown',
+      help: 'gcloud firestore fields ttls list',
+    };
+    const fetch = async (url: string, init: RequestInit) => {
+      const answer = await stage.fetch(url, init);
+      if (!url.endsWith('/v1/diagnosis')) return answer;
+      const diagnosis = (await answer.json()) as { findings: object[] };
+      return Response.json({ ...diagnosis, environment: 'local', findings: [...diagnosis.findings, note] });
+    };
+    const { code, out } = await stage.cairn(['doctor'], { fetch });
+    expect([code, out]).toEqual([0, expect.stringContaining('· unknown\n')]);
+    expect(out).not.toMatch(/gcloud|firebase|Not checked/);
+    const told = JSON.parse((await stage.cairn(['doctor', '--json'], { fetch })).out) as {
+      notSeen: unknown[];
+    };
+    expect(told.notSeen).toEqual([]);
+  });
+
   test('tells lower roles what they may see, and that an admin sees more', async () => {
     const stage = new Stage();
     await stage.cairn(['pause', '--everything']);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { SweepReport } from '../../packages/cairn/src/testing/index.ts';
 import { PLAIN } from '../../packages/cli/src/render/style.ts';
 import { sweepText } from '../../packages/cli/src/views/sweep.ts';
@@ -19,6 +19,35 @@ test('the example order recovers at every point', async () => {
   expect(out).toMatch(/^a large order: \d+ crash points, all recovered$/m);
   expect(out).toMatch(/^an order that cannot be shipped: \d+ crash points, all recovered$/m);
   expect(out).toMatch(/^ {2}ran again after a crash: reserve \(\d+ crash points\), charge/m);
+});
+
+describe('by name', () => {
+  const named = (word: string, cwd = join(ROOT, 'examples')) =>
+    saying(['sweep', word], { ...listening(), cwd });
+
+  test('a workflow is swept by each sweep that has it, also where a folder has its name', async () => {
+    const { code, out } = await named('order');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^a large order: .*\n.*\nan order that cannot/ms)]);
+    expect(out).not.toContain('report');
+  });
+
+  test('a sweep is found by its own name', async () => {
+    const { code, out } = await named('an order that cannot be shipped');
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^an order that cannot be shipped: \d+ crash points/),
+    ]);
+  });
+
+  test.each([
+    ['ordr', 'examples', "Did you mean 'order'?"],
+    ['nope', 'examples/order', 'Sweeps and their workflows in order.sweep.ts: a large order, order'],
+    ['order', 'docs', 'Write order.sweep.ts, as docs/testing.md shows'],
+  ])('%s in %s is not there', async (word, folder, help) => {
+    const { code, err } = await named(word, join(ROOT, folder));
+    expect([code, err]).toEqual([3, expect.stringContaining(help)]);
+    expect(err).toContain(`no sweep has a workflow '${word}'`);
+  });
 });
 
 test('an action that is done twice is named, as docs/testing.md shows it', async () => {

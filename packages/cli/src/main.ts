@@ -5,10 +5,21 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import * as modules from 'node:module';
 import { setTimeout } from 'node:timers/promises';
+import { EXIT } from './exit.ts';
+import { nodeRefusal } from './node-version.ts';
 import { calledIn, projectOf } from './project.ts';
 import type { ProgramEnd, Terminal, World } from './world.ts';
 
-// An old Node has no such cache; the command that needs a newer version reports it.
+/** The manifest is beside `src/` and beside the built `lib/`. */
+const { version, engines } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as { readonly version: string; readonly engines: { readonly node: string } };
+
+const refusal = nodeRefusal(process.versions.node, engines.node);
+if (refusal !== undefined) {
+  process.stderr.write(refusal);
+  process.exit(EXIT.usage);
+}
 modules.enableCompileCache?.();
 const { run } = await import('./program.ts');
 
@@ -31,11 +42,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const cwd = calledIn(process.env, process.cwd());
 
 const MAX_PROGRAM_OUTPUT_BYTES = 16 * 1024 * 1024;
-
-/** The manifest is beside `src/` and beside the built `lib/`. */
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  readonly version: string;
-};
 
 const world: World = {
   version,

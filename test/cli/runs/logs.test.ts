@@ -84,6 +84,29 @@ describe('logs', () => {
     ]);
   });
 
+  test('-f without a line says that it waits, and that there was none when the run has ended', async () => {
+    const { stage } = await begun();
+    let moved: Promise<void> | undefined;
+    const { code, out, err } = await stage.cairn(['logs', '-f', 'last', '--step', 'gate'], {
+      fetch: async (target: string, init: RequestInit) => {
+        const answer = await stage.fetch(target, init);
+        if (String(target).includes('/logs/stream')) moved ??= move();
+        return answer;
+      },
+    });
+    async function move(): Promise<void> {
+      await stage.cairn(['runs', 'approve', 'last']);
+      await stage.drive();
+    }
+    await moved;
+    expect([code, out]).toEqual([0, '']);
+    expect(err).toMatch(
+      /^No lines yet; waiting for those of run_\w+ until it ends\.\nNo lines; the run is completed\.\n$/,
+    );
+    const json = await stage.cairn(['logs', '-f', 'last', '--step', 'gate', '--json']);
+    expect(json).toEqual({ code: 0, out: '', err: '' });
+  });
+
   test('-f prints streamed text as it comes, and says when an attempt begins it again', async () => {
     const stage = new Stage([talks]);
     await stage.cairn(['runs', 'start', 'talks']);

@@ -80,7 +80,7 @@ export const ROWS: readonly Row[] = [
     /^npx cairn sweep test\/workflows\/order-return/,
     { by: 'test/docs/writing/testing.test.ts', as: 'order-return.sweep' },
   ],
-  [/^npx cairn sweep /, { by: 'test/cli/sweep.test.ts', as: "'sweep'" }],
+  [/^npx cairn sweep (?:WORKFLOW|order-return)$/, { by: 'test/cli/sweep.test.ts', as: "'sweep'" }],
   [/^npx @cairn\/local-firestore/, { by: 'test/local/alone.test.ts', as: 'npx @cairn/local-' }],
   [/^npx @cairn\/local-/, { by: 'test/local/alone.test.ts', as: 'npx @cairn/local-' }],
   [/^npm run cairn -- …/, { cannot: 'it passes on what follows' }],

@@ -118,6 +118,8 @@ const ofRun = (id: string) => ({
   run_lwdzb7: id.slice(0, 10),
   lwdzb7: id.slice(4, 10),
   '/runs/ID/': `/runs/${id}/`,
+  $STEP: 'charge',
+  STEP: 'charge',
 });
 
 const running = (type: string) => async (): Promise<Scene> => {

@@ -5,8 +5,10 @@ import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { clean } from '../render/width.ts';
 import { logText } from '../views/logs.ts';
+import { isOver } from '../views/runs.ts';
 import { StreamedPrint } from '../views/streamed.ts';
 import { noteMore } from './listed.ts';
+import { assertStep } from './near.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
 const LEVELS = ['info', 'warn', 'error'] as const;
@@ -39,8 +41,9 @@ export const logs = command({
   async run(context, { args, options }) {
     const id = await runIdOf(context, args.run);
     const { follow, limit = USUAL_LINES, ...filter } = options;
-    const { createdAt } = await context.api.get('/v1/runs/{id}', { params: { id } });
-    if (follow) return followLogs(context, { id, filter, createdAt });
+    const { createdAt, status } = await context.api.get('/v1/runs/{id}', { params: { id } });
+    if (filter.step !== undefined) await assertStep(context.api, id, filter.step);
+    if (follow) return followLogs(context, { id, filter, createdAt, status });
     const { items, more } = await context.api.list('/v1/runs/{id}/logs', {
       params: { id },
       query: filter,
@@ -57,15 +60,20 @@ interface LogFollowing {
   readonly id: string;
   readonly filter: { readonly step: string | undefined; readonly level: string | undefined };
   readonly createdAt: string;
+  readonly status: Answer<'Run'>['status'];
 }
 
 async function followLogs(
   context: CommandContext,
-  { id, filter, createdAt }: LogFollowing,
+  { id, filter, createdAt, status }: LogFollowing,
 ): Promise<ExitCode | undefined> {
   const { api, out, notes } = context;
   const streamed = new StreamedPrint(createdAt, out);
+  let isSilent = true;
+  if (!out.json && !isOver(status) && !(await hasLines(context, id, filter)))
+    notes.print(notes.style.dim(`No lines yet; waiting for those of ${id} until it ends.\n`));
   for await (const followed of api.followLogs(id, filter)) {
+    isSilent &&= followed.kind === 'again' || followed.kind === 'end';
     switch (followed.kind) {
       case 'log':
         out.print(`${streamed.interrupt()}${lineText(context, followed.line, createdAt)}`);
@@ -79,10 +87,20 @@ async function followLogs(
         break;
       case 'end':
         out.print(streamed.interrupt());
+        if (isSilent && !out.json) notes.print(`No lines; the run is ${clean(followed.status)}.\n`);
         return undefined;
     }
   }
   return EXIT.interrupted;
+}
+
+async function hasLines(
+  { api }: CommandContext,
+  id: string,
+  filter: LogFollowing['filter'],
+): Promise<boolean> {
+  const { items } = await api.list('/v1/runs/{id}/logs', { params: { id }, query: filter, limit: 1 });
+  return items.length > 0;
 }
 
 function lineText({ out }: CommandContext, line: Answer<'LogLine'>, createdAt: string): string {

@@ -5,6 +5,7 @@ import { isAgo, jsonValue, timeValue } from '../arguments/values.ts';
 import { UsageError } from '../exit.ts';
 import { scheduleLines, scheduleTable } from '../views/schedules.ts';
 import { limitOption, noteMore } from './listed.ts';
+import { aboutSchedule, aboutType } from './near.ts';
 
 const SCHEDULE = { help: 'id of the schedule; see schedules list' } as const;
 const CATCH_UPS = ['skip', 'latest', 'all'] as const;
@@ -47,7 +48,8 @@ export const showSchedule = command({
   options: {},
   examples: [['schedules show daily-report.core', 'the next slots of the cron line']],
   async run({ api, out }, { args }) {
-    const schedule = await api.get('/v1/schedules/{id}', { params: { id: args.schedule } });
+    const id = args.schedule;
+    const schedule = await aboutSchedule(api, id, api.get('/v1/schedules/{id}', { params: { id } }));
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
@@ -61,7 +63,7 @@ export const createSchedule = command({
   examples: [['schedules create nightly-cleanup "30 3 * * *" --timezone Europe/Berlin', 'every night']],
   async run({ api, out, world }, { args, options }) {
     const body = { type: args.type, cron: args.cron, ...(await bodyOf(options, world)) };
-    const schedule = await api.change('POST', '/v1/schedules', { body });
+    const schedule = await aboutType(api, args.type, api.change('POST', '/v1/schedules', { body }));
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
@@ -85,7 +87,9 @@ export const changeSchedule = command({
       ...(await bodyOf(options, world)),
       ...(options['no-name'] ? { name: null } : {}),
     };
-    const schedule = await api.change('PATCH', '/v1/schedules/{id}', { params: { id: args.schedule }, body });
+    const id = args.schedule;
+    const asked = api.change('PATCH', '/v1/schedules/{id}', { params: { id }, body });
+    const schedule = await aboutSchedule(api, id, asked);
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
@@ -99,10 +103,9 @@ export const pauseSchedule = command({
   examples: [['schedules pause 7c1f --reason holidays', 'slots during a pause are not caught up']],
   async run({ api, out }, { args, options: { reason } }) {
     const body = reason === undefined ? {} : { reason };
-    const schedule = await api.change('POST', '/v1/schedules/{id}/pause', {
-      params: { id: args.schedule },
-      body,
-    });
+    const id = args.schedule;
+    const asked = api.change('POST', '/v1/schedules/{id}/pause', { params: { id }, body });
+    const schedule = await aboutSchedule(api, id, asked);
     out.answer(schedule, () => `paused ${schedule.id}\n`);
   },
 });
@@ -115,7 +118,9 @@ export const resumeSchedule = command({
   mutates: true,
   examples: [['schedules resume 7c1f', 'from its next slot']],
   async run({ api, out }, { args }) {
-    const schedule = await api.change('POST', '/v1/schedules/{id}/resume', { params: { id: args.schedule } });
+    const id = args.schedule;
+    const asked = api.change('POST', '/v1/schedules/{id}/resume', { params: { id } });
+    const schedule = await aboutSchedule(api, id, asked);
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
@@ -128,7 +133,9 @@ export const triggerSchedule = command({
   mutates: true,
   examples: [['schedules trigger 7c1f', 'outside its slots; also while paused']],
   async run({ api, out }, { args }) {
-    const made = await api.change('POST', '/v1/schedules/{id}/trigger', { params: { id: args.schedule } });
+    const id = args.schedule;
+    const asked = api.change('POST', '/v1/schedules/{id}/trigger', { params: { id } });
+    const made = await aboutSchedule(api, id, asked);
     out.answer(made, () => `${made.runId}\n`);
   },
 });
@@ -160,11 +167,10 @@ export const backfillSchedule = command({
     const params = { id: args.schedule };
     // Slots are in the time of the installation, which its answers carry.
     if (options.to === undefined || [options.from, options.to].some((text) => isAgo(text ?? '')))
-      await api.get('/v1/schedules/{id}', { params });
-    const done = await api.change('POST', '/v1/schedules/{id}/backfill', {
-      params,
-      body: { ...slotsAt(api.now()), dryRun: options['dry-run'] },
-    });
+      await aboutSchedule(api, params.id, api.get('/v1/schedules/{id}', { params }));
+    const body = { ...slotsAt(api.now()), dryRun: options['dry-run'] };
+    const asked = api.change('POST', '/v1/schedules/{id}/backfill', { params, body });
+    const done = await aboutSchedule(api, params.id, asked);
     const { slots, started, existing } = done;
     out.answer(done, () =>
       done.dryRun
@@ -182,7 +188,9 @@ export const deleteSchedule = command({
   mutates: true,
   examples: [['schedules delete 7c1f', 'not one that a workflow declares']],
   async run({ api, out }, { args }) {
-    const gone = await api.change('DELETE', '/v1/schedules/{id}', { params: { id: args.schedule } });
+    const id = args.schedule;
+    const asked = api.change('DELETE', '/v1/schedules/{id}', { params: { id } });
+    const gone = await aboutSchedule(api, id, asked);
     out.answer(gone, () => `deleted ${gone.id}\n`);
   },
 });

@@ -2,6 +2,7 @@
 import { isUncertain, type Problem, Refusal, Unreachable } from '@cairn/client';
 import { asCalled, PLAIN_CALL } from '../call.ts';
 import { Declined, EXIT, type ExitCode } from '../exit.ts';
+import { withCommands } from './requests.ts';
 import type { Style } from './style.ts';
 import { clean } from './width.ts';
 
@@ -48,7 +49,7 @@ function refusal(error: Refusal, style: Style, hint: Hint): Failure {
       field === undefined ? undefined : `  field: ${clean(field)}`,
       stepId === undefined ? undefined : `  step: ${clean(stepId)}`,
       ...facts,
-      hint(help && clean(help)),
+      hint(help && withCommands(clean(help))),
       repetition(error, style),
     ]),
     json: { error: problem, exitCode, key },

@@ -13,10 +13,12 @@ const MOMENTS: readonly Moment[] = ['before', 'after'];
 /** Calls of one performance: more means a scenario that is too large to be repeated for each of them. */
 const MAX_CALLS = 10_000;
 
-/** A scenario to be swept, by `sweep` or by `cairn sweep FILE`. */
+/** A scenario to be swept, by `sweep` or by `cairn sweep`. */
 export interface Sweep {
   readonly kind: 'sweep';
   readonly name: string;
+  /** Types of the workflows that it arranges. */
+  types(): readonly string[];
   /**
    * @param onPoint called after each point with the number of points done and of all
    * @throws Error if the undisturbed performance fails, does not end, or is not the same twice
@@ -24,9 +26,14 @@ export interface Sweep {
   run(onPoint?: (done: number, points: number) => void): Promise<SweepReport>;
 }
 
-/** A scenario as an export that `cairn sweep FILE` finds. */
+/** A scenario as an export that `cairn sweep` finds. */
 export function defineSweep(options: SweepOptions): Sweep {
-  return { kind: 'sweep', name: options.name, run: (onPoint) => sweep(options, onPoint) };
+  return {
+    kind: 'sweep',
+    name: options.name,
+    types: () => options.arrange().workflows.map(({ type }) => type),
+    run: (onPoint) => sweep(options, onPoint),
+  };
 }
 
 async function sweep(

@@ -25,8 +25,9 @@ export const doctor = command({
     ['doctor --json', 'for monitoring'],
   ],
   async run({ api, out }) {
-    const findings = await examine(api);
-    out.answer({ findings, notSeen: NOT_SEEN }, ({ style, call, columns = Number.POSITIVE_INFINITY }) => {
+    const { findings, isLocal } = await examine(api);
+    const notSeen = isLocal ? [] : NOT_SEEN;
+    out.answer({ findings, notSeen }, ({ style, call, columns = Number.POSITIVE_INFINITY }) => {
       const within = (text: string, indent: string) =>
         wrap(text, columns - indent.length).join(`\n${indent}`);
       const lines = findings.map(({ code, state, what, help }) => {
@@ -38,7 +39,8 @@ export const doctor = command({
           ? line
           : `${line}    ${style.dim(within(asCalled(clean(help), call), '    '))}\n`;
       });
-      const hidden = NOT_SEEN.map(({ what, look }) => `  ${within(`${what}: ${look}`, '    ')}\n`);
+      if (notSeen.length === 0) return lines.join('');
+      const hidden = notSeen.map(({ what, look }) => `  ${within(`${what}: ${look}`, '    ')}\n`);
       return `${lines.join('')}\n${style.bold('Not checked from here')}\n\n${hidden.join('')}`;
     });
     if (findings.some(({ code }) => code === 'UNREACHABLE')) return EXIT.unreachable;

@@ -15,11 +15,20 @@ const LIVE = ['pending', 'running', 'interrupted', 'awaiting_approval', 'waiting
 const RUNS = 100;
 const SCHEDULES = 500;
 
-export async function examine(api: CairnClient): Promise<Finding[]> {
+/** Name that an installation on this machine has as its environment. */
+const LOCAL = 'local';
+
+export interface Examined {
+  readonly findings: readonly Finding[];
+  /** The local cloud: no command of Google's concerns it. */
+  readonly isLocal: boolean;
+}
+
+export async function examine(api: CairnClient): Promise<Examined> {
   const { url } = api;
   const exchange = await ask(api.exchange({ method: 'GET', target: '/v1/healthz' }));
   const reached = judgeHealth({ url, exchange }, api.now());
-  if (isSilent(reached)) return reached;
+  if (isSilent(reached)) return { findings: reached, isLocal: false };
   const diagnosis = await ask(api.get('/v1/diagnosis'));
   const [workflows, schedules, runs] = await Promise.all([
     // The diagnosis has the switches and versions too, of all tenants.
@@ -27,7 +36,13 @@ export async function examine(api: CairnClient): Promise<Finding[]> {
     ask(api.list('/v1/schedules', { limit: SCHEDULES }).then(({ items }) => items)),
     ask(liveRuns(api)),
   ]);
-  return judgeHealth({ url, exchange, diagnosis, workflows, schedules, runs }, api.now());
+  const findings = judgeHealth({ url, exchange, diagnosis, workflows, schedules, runs }, api.now());
+  const isLocal = 'answer' in diagnosis && diagnosis.answer.environment === LOCAL;
+  return { findings: isLocal ? findings.map(withoutGcloud) : findings, isLocal };
+}
+
+function withoutGcloud(finding: Finding): Finding {
+  return finding.help?.includes('gcloud ') ? { ...finding, help: undefined } : finding;
 }
 
 async function liveRuns(api: CairnClient) {

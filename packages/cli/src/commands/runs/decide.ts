@@ -5,6 +5,7 @@ import { jsonValue } from '../../arguments/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { Declined, UsageError } from '../../exit.ts';
 import { clean } from '../../render/width.ts';
+import { assertStep, isMissing } from '../near.ts';
 import { RUN, runIdOf } from './named.ts';
 
 const STEP = { help: 'step that asks (default: the only one)', optional: true } as const;
@@ -152,10 +153,15 @@ async function decide(
   const { api, out } = context;
   const id = await runIdOf(context, run);
   const stepId = step ?? (await theOneThatAsks(context, id));
-  const decided = await api.change('POST', '/v1/runs/{id}/approvals/{stepId}', {
-    params: { id, stepId },
-    body: { ...body, waitId: wait },
-  });
+  const decided = await api
+    .change('POST', '/v1/runs/{id}/approvals/{stepId}', {
+      params: { id, stepId },
+      body: { ...body, waitId: wait },
+    })
+    .catch(async (error: unknown) => {
+      if (isMissing(error)) await assertStep(api, id, stepId);
+      throw error;
+    });
   out.answer(decided, ({ style }) => {
     const by = decided.decidedBy === undefined ? '' : ` by ${clean(decided.decidedBy)}`;
     return `${style.paint('good', decided.decision)} ${decided.waitId}${by}\n`;

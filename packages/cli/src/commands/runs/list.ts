@@ -2,7 +2,7 @@
 import { command } from '../../arguments/command.ts';
 import { runTable } from '../../views/runs.ts';
 import { noteUnreadable } from '../listed.ts';
-import { nearType } from '../near-type.ts';
+import { nearType } from '../near.ts';
 import { FILTERS, queryOf } from './filters.ts';
 
 const USUAL = 20;

@@ -16,6 +16,7 @@ import {
 import { errorDetails } from '../../views/stack.ts';
 import { timelineLine } from '../../views/timeline/timeline.ts';
 import { limitOption, noteMore, USUAL_LISTED } from '../listed.ts';
+import { assertStep } from '../near.ts';
 import { RUN, runIdOf } from './named.ts';
 
 /** Events on the page. A run can have far more; `runs events` and `--events` show them. */
@@ -153,8 +154,10 @@ export const listMemos = command({
   async run(context, { args, options }) {
     const { api, out, notes } = context;
     const { revision, undo, limit = USUAL_LISTED } = options;
+    const id = await runIdOf(context, args.run);
+    await assertStep(api, id, args.step);
     const { items, more } = await api.list('/v1/runs/{id}/memos', {
-      params: { id: await runIdOf(context, args.run) },
+      params: { id },
       query: {
         step: args.step,
         revision: revision === undefined ? undefined : String(revision),

@@ -1,6 +1,7 @@
 /** `runs statistics`. */
 import { command } from '../../arguments/command.ts';
 import { statisticsText } from '../../views/statistics.ts';
+import { nearType } from '../near.ts';
 import { FILTERS, queryOf } from './filters.ts';
 
 const { type, repo, thread, tag, since, until } = FILTERS;
@@ -36,6 +37,12 @@ export const runStatistics = command({
     });
     const found = await api.get('/v1/runs/statistics', { query });
     out.answer(found, (shape) => statisticsText(found, api.now(), shape));
-    if (found.total.runs === 0 && !out.json) notes.print('No runs.\n');
+    if (found.total.runs > 0 || out.json) return;
+    const near = options.type === undefined ? undefined : await nearType(api, options.type);
+    notes.print(
+      near === undefined
+        ? 'No runs.\n'
+        : `No runs. There is no workflow '${options.type}'. Did you mean '${near}'?\n`,
+    );
   },
 });

@@ -1,5 +1,5 @@
 /** `workflows`, `pause`, `unpause`: deployed workflows and the switches that stop them. */
-import { exampleOf, Refusal } from '@cairn/client';
+import { exampleOf } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import type { CommandContext } from '../../context.ts';
@@ -7,7 +7,7 @@ import { Declined, EXIT, UsageError } from '../../exit.ts';
 import { table } from '../../render/table.ts';
 import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
-import { nearType } from '../near-type.ts';
+import { aboutType, isMissing, nearType } from '../near.ts';
 
 type Workflow = Answer<'WorkflowList'>['items'][number];
 
@@ -70,7 +70,7 @@ export const readWorkflowInput = command({
   ],
   async run({ api, out }, { args: { type }, options: { example } }) {
     const input = await api.get('/v1/workflows/{type}/input', { params: { type } }).catch(async (error) => {
-      const near = error instanceof Refusal && error.problem.status === 404 && (await nearType(api, type));
+      const near = isMissing(error) && (await nearType(api, type));
       if (!near) throw error;
       throw new Declined(`there is no workflow '${type}'`, `Did you mean '${near}'?`, EXIT.notFound);
     });
@@ -115,7 +115,8 @@ export const pause = command({
     const type = targetOf(args.type, options.everything);
     if (type === undefined) return setKillSwitch(context, true);
     const body = options.reason === undefined ? {} : { reason: options.reason };
-    const answer = await api.change('POST', '/v1/workflows/{type}/pause', { params: { type }, body });
+    const asked = api.change('POST', '/v1/workflows/{type}/pause', { params: { type }, body });
+    const answer = await aboutType(api, type, asked);
     out.answer(
       answer,
       () => `${type} is paused since ${moment(answer.paused.since)} by ${clean(answer.paused.by)}\n`,
@@ -137,7 +138,8 @@ export const unpause = command({
     const { api, out } = context;
     const type = targetOf(args.type, options.everything);
     if (type === undefined) return setKillSwitch(context, false);
-    const answer = await api.change('POST', '/v1/workflows/{type}/unpause', { params: { type } });
+    const asked = api.change('POST', '/v1/workflows/{type}/unpause', { params: { type } });
+    const answer = await aboutType(api, type, asked);
     out.answer(answer, () => `${type} unpaused, ${answer.woken} runs woken\n`);
   },
 });

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { withCommands } from '../../../packages/cli/src/render/requests.ts';
+
+const SOURCES = join(import.meta.dirname, '../../../packages/cairn/src');
+
+/** Hints of the API: members `help` of its errors. */
+function hints(): string[] {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  );
+  return files.flatMap((path) =>
+    [...readFileSync(join(SOURCES, path), 'utf8').matchAll(/^\s*help:\s*['`](.*)['`],?$/gm)].map(
+      ([, text = '']) => text,
+    ),
+  );
+}
+
+test('each request that a hint of the API names is a command in the terminal', () => {
+  const naming = hints().filter((help) => /\/v1\//.test(help));
+  expect(naming.length).toBeGreaterThan(5);
+  expect(naming.map(withCommands).filter((help) => !/cairn [a-z]/.test(help) || /\/v1\//.test(help))).toEqual(
+    [],
+  );
+});
+
+test.each([
+  ['GET /v1/schedules lists the schedules.', 'cairn schedules list shows the schedules.'],
+  ['Check the run (GET /v1/runs/{id}/consistency): it works.', 'Check the run (cairn check RUN): it works.'],
+  ['Resolve it: POST /v1/runs/run_a/effects/e1/resolve.', 'Resolve it: cairn effects resolve run_a e1.'],
+  [
+    'Continue it: POST /v1/runs/{id}/continue, or `cairn runs continue`.',
+    'Continue it: cairn runs continue RUN.',
+  ],
+])('%s', (help, command) => {
+  expect(withCommands(help)).toBe(command);
+});
