@@ -11,7 +11,7 @@ export interface Reading {
 }
 
 export const READ: readonly Reading[] = [
-  { page: 'README.md', until: '## Add Cairn to an existing Firebase project' },
+  { page: 'README.md', until: '## Write a workflow' },
   { page: 'docs/first-workflow.md', until: '## Deploy it' },
 ];
 export const PAGE_WITH_CODE = 'docs/first-workflow.md';
