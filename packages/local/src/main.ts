@@ -40,7 +40,10 @@ process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 
 const isInteractive = !flags.json && !flags.emulators;
-const terminal = { write: (text: string) => void process.stderr.write(text), now: Date.now };
+const terminal = {
+  write: (text: string) => void process.stderr.write(text),
+  now: () => cloud?.clock.now() ?? Date.now(),
+};
 try {
   const interactive = isInteractive ? await import('./dev/interactive.ts') : undefined;
   const started = interactive?.printProgress(terminal);

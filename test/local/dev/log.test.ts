@@ -5,16 +5,16 @@ import { forMachine, forPerson, type Paint, readLine } from '../../../packages/l
 
 const PLAIN: Paint = (_, text) => text;
 const TAGGED: Paint = (tone, text) => (text === '' ? '' : `<${tone}>${text}</>`);
-const AT = { source: 'cairn', at: new Date(2026, 0, 31, 8, 30, 5).getTime() };
+const AT = { source: 'cairn', at: Date.UTC(2026, 0, 31, 8, 30, 5) };
 
 const said = (line: object | string) =>
   forPerson(readLine(typeof line === 'string' ? line : JSON.stringify(line)), AT, PLAIN);
 
 describe('a line for a person', () => {
   test.each([
-    ['any text', 'charging', '08:30:05  cairn  charging'],
-    ['JSON of something else', '{"a":1}', '08:30:05  cairn  {"a":1}'],
-    ['a brace', '{ not json', '08:30:05  cairn  { not json'],
+    ['any text', 'charging', '08:30:05Z  cairn  charging'],
+    ['JSON of something else', '{"a":1}', '08:30:05Z  cairn  {"a":1}'],
+    ['a brace', '{ not json', '08:30:05Z  cairn  { not json'],
     [
       'what a body logs, with run and step, and further members',
       {
@@ -26,7 +26,7 @@ describe('a line for a person', () => {
         attempt: 1,
         cents: 5,
       },
-      '08:30:05  cairn  run_a  charge  charging  cents=5',
+      '08:30:05Z  cairn  run_a  charge  charging  cents=5',
     ],
     [
       'a later attempt of an item',
@@ -40,7 +40,7 @@ describe('a line for a person', () => {
         attempt: 2,
         code: 'X',
       },
-      '08:30:05  cairn  run_a  each[3] (attempt 2)  step_attempt_failed: no  code=X',
+      '08:30:05Z  cairn  run_a  each[3] (attempt 2)  step_attempt_failed: no  code=X',
     ],
     [
       'a change of status',
@@ -54,7 +54,7 @@ describe('a line for a person', () => {
         tenantId: 't',
         seq: 2,
       },
-      '08:30:05  cairn  run_a  pending → running',
+      '08:30:05Z  cairn  run_a  pending → running',
     ],
     [
       'an end',
@@ -67,10 +67,32 @@ describe('a line for a person', () => {
         status: 'failed',
         durationMs: 12,
       },
-      '08:30:05  cairn  run_a  order failed after 12 ms',
+      '08:30:05Z  cairn  run_a  order failed after 12 ms',
     ],
   ])('%s', (_, line, text) => {
     expect(said(line)).toBe(text);
+  });
+
+  test('has below it the frames of a stack that are in the code of the user, from its folder', () => {
+    const stack = [
+      'Error: no funds',
+      '    at charge (file:///shop/functions/src/charge.ts:7:11)',
+      '    at runBody (/shop/node_modules/cairn/lib/body.js:1:1)',
+      '    at process.processTicksAndRejections (node:internal/process/task_queues:103:5)',
+    ].join('\n');
+    const line = readLine(
+      JSON.stringify({
+        severity: 'WARNING',
+        message: 'step_attempt_failed: no funds',
+        runId: 'run_a',
+        stack,
+      }),
+    );
+    expect(forPerson(line, { ...AT, root: '/shop' }, PLAIN)).toBe(
+      '08:30:05Z  cairn  run_a  step_attempt_failed: no funds\n    at charge (functions/src/charge.ts:7:11)',
+    );
+    expect(forPerson(line, AT, PLAIN)).toContain('(/shop/functions/src/charge.ts:7:11)');
+    expect(JSON.parse(forMachine(line, AT)).stack).toBe(stack);
   });
 
   test('leaves out what says nothing to somebody who watches steps', () => {
@@ -82,7 +104,7 @@ describe('a line for a person', () => {
   test('is coloured by what it is', () => {
     const line = readLine('{"severity":"ERROR","message":"no","runId":"run_a","stepId":"s"}');
     expect(forPerson(line, AT, TAGGED)).toBe(
-      '<dim>08:30:05</>  <dim>cairn</>  <busy>run_a</>  <bold>s</>  <bad>no</>',
+      '<dim>08:30:05Z</>  <dim>cairn</>  <busy>run_a</>  <bold>s</>  <bad>no</>',
     );
   });
 });

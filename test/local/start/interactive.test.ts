@@ -86,7 +86,7 @@ async function reads(pattern: RegExp): Promise<void> {
 test('npm start says at once that it starts, and prints what steps log with run and step, in colours', async () => {
   expect(said.err.startsWith('cairn: starting the local cloud')).toBe(true);
   await start();
-  await reads(/^\d\d:\d\d:\d\d {2}functions {2}run_\w{26} {2}hello {2}good morning {2}n=1$/m);
+  await reads(/^\d\d:\d\d:\d\dZ {2}functions {2}run_\w{26} {2}hello {2}good morning {2}n=1$/m);
   expect(said.err).toContain('\u001b[33mgood morning\u001b[39m');
   expect(plain()).not.toMatch(/^\{/m);
 });
@@ -140,6 +140,31 @@ test.each([
     expect(reason.includes('(--verbose)')).toBe(!isWhole);
   },
 );
+
+test('a failed attempt is printed with its message and the frames of its code', async () => {
+  const before = plain().length;
+  const throwing = "() => {\n  throw new Error('no funds');\n}) }),\n});\n";
+  write('greet.ts', GREET('').replace(/\(\{ log \}\)[\s\S]*/, throwing));
+  const since = (pattern: RegExp) =>
+    eventually(`the log to say ${pattern}`, async () => pattern.test(plain().slice(before)) || undefined);
+  await since(/cairn {2}reloaded in \d+ ms: .*greet\.ts$/m);
+  await start();
+  await since(/hello {2}step_attempt_failed: no funds .*\n {4}at .*greet\.ts:\d+:\d+\)?$/m);
+});
+
+test('times are those of the tables: in UTC, by the clock of the cloud, also after it was moved', async () => {
+  const [, control] = /control +(\S+)/.exec(said.out) ?? [];
+  const ms = 7 * 3_600_000;
+  const moved = await fetch(`${control}/clock/advance`, { method: 'POST', body: JSON.stringify({ ms }) });
+  expect(moved.status).toBe(200);
+  const hour = (at: number) => new Date(at).toISOString().slice(11, 13);
+  const from = Date.now() + ms;
+  const lines = plain().length;
+  await start();
+  await eventually('a line after it', async () => plain().slice(lines).includes('run_') || undefined);
+  const [, seen] = /^(\d\d):\d\d:\d\dZ .*run_/m.exec(plain().slice(lines)) ?? [];
+  expect([hour(from), hour(Date.now() + ms)]).toContain(seen);
+});
 
 test('Ctrl-C ends it with 0', async () => {
   child.kill('SIGINT');

@@ -261,7 +261,8 @@ class Session implements AsyncDisposable {
 
   #logLine(source: string, line: ParsedLogLine): void {
     const { json, paint, write, now } = this.#options;
-    const shown = { source, at: now() };
+    const at = this.#cloud?.clock.now() ?? now();
+    const shown = { source, at, root: this.#project.root };
     const text = json ? forMachine(line, shown) : forPerson(line, shown, paint);
     if (text !== undefined) write(`${text}\n`);
   }

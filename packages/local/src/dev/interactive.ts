@@ -20,7 +20,7 @@ const FORMATS = { bad: 'red', warn: 'yellow', busy: 'cyan', dim: 'dim', bold: 'b
 /** Output for a person, and the time of a line. */
 interface Terminal {
   write(text: string): void;
-  /** Epoch ms. */
+  /** Epoch ms, by the clock of the local cloud, which a person may have moved. */
   now(): number;
 }
 
@@ -110,7 +110,8 @@ async function reportChangedPlans(
 function lineWriter({ write, now }: Terminal) {
   return (source: string, line: string, severity?: Severity) => {
     const read = readLine(line);
-    const text = forPerson(severity ? { ...read, severity } : read, { source, at: now() }, paint);
+    const shown = { source, at: now(), root: process.cwd() };
+    const text = forPerson(severity ? { ...read, severity } : read, shown, paint);
     if (text !== undefined) write(`${text}\n`);
   };
 }

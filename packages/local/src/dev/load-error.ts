@@ -1,4 +1,4 @@
-/** The error text for functions that cannot be loaded, written for their author. Pure. */
+/** Errors as text for the author of the functions: of those that cannot be loaded, and of a step. Pure. */
 import { fileURLToPath } from 'node:url';
 
 /** Frames of the author's code that are shown. */
@@ -28,6 +28,19 @@ export function readableError(text: string, root: string, more?: string): string
     .replaceAll(`file://${root}/`, '')
     .replaceAll(`${root}/`, '')
     .trim();
+}
+
+/**
+ * The frames of a stack that are the author's, without the message: as `readableError` shows them.
+ *
+ * @param root folder at which paths begin; undefined: they are whole
+ */
+export function ownFrames(stack: string, root: string | undefined): readonly string[] {
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line) && isOwn(line));
+  return frames.slice(0, MAX_FRAMES).map((frame) => {
+    const path = frame.replaceAll('file://', '');
+    return `    ${(root === undefined ? path : path.replaceAll(`${root}/`, '')).trim()}`;
+  });
 }
 
 function isOwn(frame: string): boolean {

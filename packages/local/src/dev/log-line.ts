@@ -1,4 +1,5 @@
-/** A line of the log of `cairn dev`: read from what functions and tools print, shown to a person or as JSON. Pure. */
+/** A line of the log of `cairn dev` and `npm start`: read from what functions and tools print, shown to a person or as JSON. Pure. */
+import { ownFrames } from './load-error.ts';
 
 export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
@@ -44,6 +45,7 @@ const LEFT_OUT = new Set([
   'initiator',
   'cause',
   'epoch',
+  'stack',
 ]);
 /** Events that are irrelevant to a user who watches steps. */
 const SILENT = new Set(['run_claimed', 'run_checkpoint', 'runs_sampled']);
@@ -51,12 +53,18 @@ const SILENT = new Set(['run_claimed', 'run_checkpoint', 'runs_sampled']);
 export interface ShownLine {
   /** Source of the line: a codebase, its type check, its build, or `cairn`. */
   readonly source: string;
-  /** Epoch ms. */
+  /** Epoch ms, by the clock of the local cloud. */
   readonly at: number;
+  /** Folder at which paths of a stack begin; default: they are whole. */
+  readonly root?: string;
 }
 
 /** Undefined: the line is not shown. */
-export function forPerson(line: ParsedLogLine, { source, at }: ShownLine, paint: Paint): string | undefined {
+export function forPerson(
+  line: ParsedLogLine,
+  { source, at, root }: ShownLine,
+  paint: Paint,
+): string | undefined {
   const { severity, message, fields } = line;
   const event = typeof fields.event === 'string' ? fields.event : undefined;
   if (event !== undefined && severity === 'INFO' && SILENT.has(event)) return undefined;
@@ -70,7 +78,10 @@ export function forPerson(line: ParsedLogLine, { source, at }: ShownLine, paint:
     painted(severity, textOf(event, message, fields), paint),
     paint('dim', restOf(event, fields)),
   ];
-  return words.filter((word) => word !== '').join('  ');
+  const frames = typeof fields.stack === 'string' ? ownFrames(fields.stack, root) : [];
+  return [words.filter((word) => word !== '').join('  '), ...frames.map((frame) => paint('dim', frame))].join(
+    '\n',
+  );
 }
 
 /** One line of JSON. */
@@ -110,9 +121,9 @@ function painted(severity: Severity, text: string, paint: Paint): string {
   return severity === 'DEBUG' ? paint('dim', text) : text;
 }
 
-/** In the machine's time zone, because a person compares it with a clock. */
+/** In UTC, as the tables of the command line have times. */
 function timeOf(at: number): string {
-  return new Date(at).toTimeString().slice(0, 8);
+  return `${new Date(at).toISOString().slice(11, 19)}Z`;
 }
 
 function isSeverity(text: string): text is Severity {

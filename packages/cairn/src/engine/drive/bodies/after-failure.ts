@@ -42,12 +42,12 @@ export function afterFailure(
   const next = isPoll
     ? nextPoll({ poll, startedAt, now, error: cause, ...optional('polls', polls) })
     : nextRetry(failed);
-  const { code, message } = error;
+  const { code, message, trace } = error;
   if (next.kind === 'poll_again') {
     log.debug('step_polled', { ...about, attempt, message, again: next.at });
     return next;
   }
-  const thrown = settings.logsThrown ? { message } : {};
+  const thrown = settings.logsThrown ? { message, ...optional('stack', trace) } : {};
   const event = undoes ? 'compensation_failed' : 'step_attempt_failed';
   log.warn(event, { ...about, attempt, code, ...thrown, next: next.kind });
   return next;
