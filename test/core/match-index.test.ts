@@ -29,9 +29,9 @@ describe('the entries of a run', () => {
     fc.boolean(),
   );
   const names = fc.constantFrom('amount', 'a', 'x.y-z');
-  const tags = fc.dictionary(names, values).map((given) => {
+  const given = fc.dictionary(names, values).map((values) => {
     try {
-      return tagsOf('order', given);
+      return tagsOf('order', values);
     } catch {
       return [];
     }
@@ -46,8 +46,8 @@ describe('the entries of a run', () => {
 
   test('have one of those that a search asks for, if the run matches', () => {
     fc.assert(
-      fc.property(tags, comparisons, fc.integer({ min: 1, max: 30 }), (given, text, most) => {
-        const one = run(given);
+      fc.property(given, comparisons, fc.integer({ min: 1, max: 30 }), (tags, text, most) => {
+        const one = run(tags);
         const match = matchOf(text);
         const entries = entriesFor(match, most);
         expect(entries === undefined || (entries.length > 0 && entries.length <= most)).toBe(true);
@@ -56,6 +56,44 @@ describe('the entries of a run', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  const texts = fc.oneof(
+    fc.constantFrom('run_', 'api:c.ci:build:7', 'api:', 'Invoice-9', 'ada', 'İstanbul', '📦📦📦'),
+    fc.string({ minLength: 1, maxLength: 40 }).filter((text) => !/\p{Cc}/u.test(text)),
+  );
+  test('have one of those that a search by a beginning asks for, if the run matches', () => {
+    fc.assert(
+      fc.property(texts, texts, texts, fc.nat(), fc.nat(4), (threadId, key, value, cut, which) => {
+        const tags = tagsOf('order', { Customer: value.isWellFormed() ? value : undefined, amount: 42 });
+        const one = { ...run(tags), threadId, idempotencyKey: `api:c.ci:${key}` };
+        const name = [threadId, key, value, `customer:${value}`, one.id][which] ?? '';
+        const text = name
+          .slice(0, 1 + (cut % name.length))
+          .trim()
+          .replace(/\*/g, '');
+        if (text === '' || /[<>]/.test(text)) return;
+        const match = matchOf(which % 2 === 0 ? text : text.toUpperCase());
+        const entries = entriesFor(match, 15);
+        expect(entries === undefined || (entries.length > 0 && entries.length <= 4)).toBe(true);
+        if (entries && isMatch(one, match))
+          expect(entries.some((entry) => storedNames(one).includes(entry))).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each<[string, readonly string[] | undefined]>([
+    ['customer:42*', ['*customer:', '/customer:', '.customer', ':customer:42']],
+    ['CUSTOMER:', ['*customer:', '/customer:', '.customer', ':customer:']],
+    ['ada', ['*ada', '/ad', '.ad']],
+    ['run_abcdefg', ['*run_abcde', '/run_abcde', '.run_abcd']],
+    ['due<2026-02-01', [':due:']],
+    ['run', undefined],
+    ['run_abc', undefined],
+    ['a', undefined],
+  ])('that a search by %s asks for are %j', (text, expected) => {
+    expect(entriesFor(matchOf(text), 15)).toEqual(expected?.map((entry) => `${INDEXED}${entry}`));
   });
 
   test('do not let a run be found by a name that it does not have', () => {

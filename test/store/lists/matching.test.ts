@@ -26,7 +26,11 @@ beforeAll(async () => {
   server = await startFirestoreServer({ storage: { kind: 'memory' }, indexesFile });
   db = connect(server.host, 'matching');
   const { state: first } = beginning('run_old', {
-    identity: { tags: ['amount:250', 'customer:Zoe', 'due:2026-01-31'] },
+    identity: {
+      threadId: 'Invoice-old',
+      idempotencyKey: 'api:c.ci:old-key',
+      tags: ['amount:250', 'customer:Zoe', 'due:2026-01-31'],
+    },
   });
   await new Paths(db).run('run_old').create(encodeNewSnapshot(first));
   const { state } = beginning('run_new', { identity: { tags: ['amount:99', 'customer:ada'] } });
@@ -70,8 +74,13 @@ test.each<[string, Partial<RunFilter>]>([
   ['amount>100', {}],
   ['amount>=250', { topLevel: true }],
   ['amount>100', { status: 'pending', type: 'review-pull-request' }],
-  ['amount>100', { status: STATUSES, threadId: 'thread-1' }],
+  ['amount>100', { status: STATUSES, stopKind: undefined }],
   ['amount>100', { createdBefore: T0 + 1 }],
+  ['customer:Z*', {}],
+  ['zo', { topLevel: true }],
+  ['invoice-o', { status: STATUSES }],
+  ['old-ke', { type: 'review-pull-request' }],
+  ['due<2026-02-01', {}],
   ['amount>100', { waitsFor: undefined, status: ['pending', 'awaiting_approval'] }],
 ])(
   '%s with %j finds the oldest of more than eleven thousand runs on the first page',
@@ -86,6 +95,8 @@ test.each<[string, Partial<RunFilter>]>([
   ['amount>100', { tenantId: 'other' }],
   ['amount>100', { status: 'awaiting_approval' }],
   ['Amount>100', {}],
+  ['customer:z*', { tenantId: 'other' }],
+  ['nobody', {}],
 ])('%s with %j finds none, and no further page is asked for', async (text, filter) => {
   expect(await found(text, filter)).toEqual([]);
 });

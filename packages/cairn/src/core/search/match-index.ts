@@ -11,22 +11,45 @@ import { codesThatAre, numberCode } from './number-code.ts';
 /** Also the entry of every run that was created with its entries. Earlier versions created runs without. */
 export const INDEXED = '\u0001';
 const NUMBER = `${INDEXED}=`;
+/**
+ * Beginnings that are stored of the values of tags, of names that people and programs choose, and of ids and traces: how many characters each
+ * has. A search asks for the longest of each kind that it has itself, and passes over what this finds besides.
+ */
+const BEGINNINGS = {
+  value: { mark: `${INDEXED}*`, lengths: [2, 3, 4, 6, 9, 13, 20] },
+  name: { mark: `${INDEXED}/`, lengths: [2, 4, 6, 9, 13, 20, 30] },
+  random: { mark: `${INDEXED}.`, lengths: [2, 4, 8] },
+  /** Characters of the value of a tag, which follow its name. */
+  tag: { mark: `${INDEXED}:`, lengths: [0, 1, 2, 3, 4, 6, 9, 13, 20] },
+} as const;
+type Kind = keyof typeof BEGINNINGS;
+/** Every id begins so: of these characters alone nothing is stored, since it would find all runs. */
+const OF_ALL_IDS = 'run_';
 
 /** Most entries of one query, over all combinations with its other filters: the limit of Firestore. */
 export const MOST_COMBINATIONS = 30;
 
+type Indexed = Named & { readonly id: string };
+
 /** All that the document of a new run is found by. */
-export function storedNames(run: Named): readonly string[] {
+export function storedNames(run: Indexed): readonly string[] {
   return [...indexedNames(run), INDEXED];
 }
 
 /** The same of a run whose document is made anew: nothing tells whether it was created with its entries. */
-export function indexedNames(run: Named): readonly string[] {
-  return [...foundBy(run), ...new Set((run.tags ?? []).flatMap(entriesOfTag))];
+export function indexedNames(run: Indexed): readonly string[] {
+  const { id, traceId, tags = [] } = run;
+  const chosen = foundBy({ ...run, tags: [] }).filter((name) => name !== traceId && name !== id);
+  const entries = [
+    ...tags.flatMap(entriesOfTag),
+    ...chosen.flatMap((name) => beginningsOf('name', name.toLowerCase())),
+    ...[id, traceId].flatMap((name) => beginningsOf('random', name.toLowerCase())),
+  ];
+  return [...foundBy(run), ...new Set(entries)];
 }
 
 /** True if a run may be stored with these names. One that an earlier version created has no entries. */
-export function areStoredNames(names: unknown, run: Named): boolean {
+export function areStoredNames(names: unknown, run: Indexed): boolean {
   if (!Array.isArray(names)) return false;
   const found: readonly unknown[] = names.at(-1) === INDEXED ? names.slice(0, -1) : names;
   return [indexedNames(run), foundBy(run)].some(
@@ -40,20 +63,60 @@ export function areStoredNames(names: unknown, run: Named): boolean {
  * @param most entries
  */
 export function entriesFor(match: RunMatch, most: number): readonly string[] | undefined {
-  if (match.kind === 'beginning') return undefined;
+  if (match.kind === 'beginning') return entriesForBeginning(match.text, most);
   const { tag, is, than } = match;
   const number = numberIn(than);
-  if (number === undefined) return undefined;
-  const codes = codesThatAre(is, number, most);
-  return codes?.map((code) => numberEntry(tag, code));
+  const codes = number === undefined ? undefined : codesThatAre(is, number, most);
+  if (codes) return codes.map((code) => numberEntry(tag, code));
+  // Texts have no order here: all runs with the tag.
+  return [beginningEntry('tag', `${tag.toLowerCase()}:`)];
+}
+
+/** A text with a colon may be the beginning of a tag, or of another name. */
+function entriesForBeginning(text: string, most: number): readonly string[] | undefined {
+  const kinds = (['value', 'name', 'random'] as const).map((kind) => beginningsOf(kind, text).slice(-1));
+  if (kinds.some(({ length }) => length === 0)) return undefined;
+  const colon = text.indexOf(':') + 1;
+  const ofTag = colon === 0 ? [] : tagBeginnings(text.slice(0, colon), text.slice(colon)).slice(-1);
+  const entries = [...kinds.flat(), ...ofTag];
+  return entries.length > most ? undefined : entries;
 }
 
 function entriesOfTag(tag: string): readonly string[] {
-  const [name, value] = [tag.slice(0, tag.indexOf(':')), tag.slice(tag.indexOf(':') + 1)];
+  const colon = tag.indexOf(':') + 1;
+  const [name, value] = [tag.slice(0, colon), tag.slice(colon)];
   const number = numberIn(value);
-  if (number === undefined) return [];
-  const code = numberCode(number);
-  return Array.from(code, (_, end) => numberEntry(name, code.slice(0, end + 1)));
+  const code = number === undefined ? '' : numberCode(number);
+  return [
+    ...Array.from(code, (_, end) => numberEntry(name.slice(0, -1), code.slice(0, end + 1))),
+    ...beginningsOf('name', name.slice(0, -1).toLowerCase()),
+    ...tagBeginnings(name.toLowerCase(), value.toLowerCase()),
+    ...beginningsOf('value', value.toLowerCase()),
+  ];
+}
+
+/** @param name with its colon */
+function tagBeginnings(name: string, value: string): readonly string[] {
+  return parts('tag', value).map((part) => beginningEntry('tag', `${name}${part}`));
+}
+
+/** @param text in lower case. Of part of what all ids begin with there are none. */
+function beginningsOf(kind: Kind, text: string): readonly string[] {
+  const least = text.startsWith(OF_ALL_IDS) || OF_ALL_IDS.startsWith(text) ? OF_ALL_IDS.length : 0;
+  return parts(kind, text)
+    .filter(({ length }) => length > least)
+    .map((part) => beginningEntry(kind, part));
+}
+
+function parts(kind: Kind, text: string): readonly string[] {
+  return BEGINNINGS[kind].lengths
+    .filter((length) => length <= text.length)
+    .map((length) => text.slice(0, length));
+}
+
+/** A cut may leave half of a character, which no store keeps. */
+function beginningEntry(kind: Kind, text: string): string {
+  return `${BEGINNINGS[kind].mark}${text.toWellFormed()}`;
 }
 
 function numberEntry(tag: string, code: string): string {
