@@ -63,6 +63,101 @@ const order = defineWorkflow({
   },
 });
 
+const hidden: unique symbol = Symbol('hidden');
+class Money {
+  cents = 1;
+  plus(cents: number): number {
+    return this.cents + cents;
+  }
+}
+interface Tree {
+  readonly name: string;
+  readonly kids: readonly Tree[];
+  readonly above?: Tree | undefined;
+}
+interface DatedTree {
+  readonly at: Date;
+  readonly kids: readonly DatedTree[];
+}
+type Id = string & { readonly __brand: 'id' };
+const Parsed = z.object({
+  kind: z.union([
+    z.object({ k: z.literal('a'), text: z.string() }),
+    z.object({ k: z.literal('b'), list: z.array(z.number()) }),
+  ]),
+  record: z.record(z.string(), z.number()),
+  nothing: z.null(),
+  maybe: z.string().nullish(),
+  id: z.string().brand<'Id'>(),
+  json: z.json(),
+});
+const Branded = z.object({ a: z.string() }).brand<'Branded'>();
+interface Values {
+  readonly tree: Tree;
+  readonly dated: DatedTree;
+  readonly id: Id;
+  readonly parsed: z.infer<typeof Parsed>;
+  readonly branded: z.infer<typeof Branded>;
+  readonly named: { readonly name: string; readonly message: string };
+  readonly either: { readonly ok: true; readonly text: string } | { readonly ok: false };
+  readonly partly: { a?: string; b: 'x' | null; c: readonly [string, number]; d: string | undefined };
+  readonly mixed: { readonly at: string } | { readonly at: Date };
+  readonly optional: { f?: () => void };
+  readonly keyed: { readonly [hidden]: number };
+  readonly unknown: Record<string, unknown>;
+}
+
+/** Types of outputs: what JSON keeps, and what it does not. No body of it runs. */
+export const outputs = (values: Values) =>
+  defineWorkflow({
+    type: 'outputs',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => {
+      step('tree', () => values.tree);
+      step('id', () => ({ id: values.id }));
+      step('parsed', async () => values.parsed);
+      step('branded', () => [values.branded]);
+      step('named', () => values.named);
+      step('either', () => values.either);
+      step('partly', () => values.partly);
+      step('null', () => null);
+      step('undefined', () => undefined);
+      step('maybe', async (): Promise<string | undefined> => undefined);
+      step('unknown', () => values.unknown);
+
+      // @ts-expect-error -- a function is lost
+      step('function', () => () => 1);
+      // @ts-expect-error -- also as a member
+      step('member', () => ({ f: () => 1 }));
+      // @ts-expect-error -- also as an optional one
+      step('optional', () => values.optional);
+      // @ts-expect-error -- so is a class
+      step('class', () => ({ Money }));
+      // @ts-expect-error -- and the methods of an instance
+      step('instance', () => new Money());
+      // @ts-expect-error -- an Error becomes an empty object
+      step('error', () => new Error('no'));
+      // @ts-expect-error -- also one of another class, inside
+      step('inner-error', () => ({ error: new TypeError('no') }));
+      // @ts-expect-error -- a symbol is lost
+      step('symbol', () => Symbol('a'));
+      // @ts-expect-error -- so is a member named by one
+      step('symbol-key', () => ({ inside: values.keyed }));
+      // @ts-expect-error -- a WeakMap becomes an empty object
+      step('weak-map', () => new WeakMap());
+      // @ts-expect-error -- bytes become an object of numbers
+      step('bytes', () => new Uint8Array(1));
+      // @ts-expect-error -- a type that contains itself is looked through
+      step('dated', () => values.dated);
+      // @ts-expect-error -- so is each of a union
+      step('mixed', () => values.mixed);
+      // @ts-expect-error -- an output that is waited for is looked at as well
+      step('async', async () => ({ at: new Date() }));
+      return { end: step('end', () => 1) };
+    },
+  });
+
 // @ts-expect-error -- there is no such option
 defineWorkflow({ type: 'a', planVersion: 1, input: z.object({}), step: () => ({}) });
 

@@ -59,6 +59,42 @@ test(
   BUILD_LIMIT_MS,
 );
 
+test(
+  'the error about an output names the member and the reason',
+  () => {
+    const step = (body: string) =>
+      `defineWorkflow({ type: 'a', planVersion: 1, input: z.object({}), steps: (step) => ({ a: step('a', ${body}) }) });`;
+    const bodies = [
+      '() => ({ deep: [{ at: new Date() }] })',
+      '() => ({ undo: () => 1 })',
+      '() => new Error()',
+    ];
+    const code = [`import { defineWorkflow } from 'cairn';`, `import { z } from 'zod';`, ...bodies.map(step)];
+    writeFileSync(join(project, 'outputs.ts'), code.join('\n'));
+    const flags = [
+      '--ignoreConfig',
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--types',
+      '',
+    ];
+    const { stdout } = spawnSync(process.execPath, [TSC, ...flags, 'outputs.ts'], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    for (const reason of [
+      'deep: at: a Date becomes a text: return date.toISOString()',
+      'undo: a function is lost',
+      'an Error becomes {}: throw it, or return its message',
+    ])
+      expect(stdout).toContain(`OutputIsNotJson<"${reason}">`);
+  },
+  BUILD_LIMIT_MS,
+);
+
 test('no package depends on another of ours, which pnpm and Yarn would look for in the public registry', () => {
   const asked = readdirSync(join(folder, 'staged')).flatMap((name) => {
     const file = join(folder, 'staged', name, 'package.json');

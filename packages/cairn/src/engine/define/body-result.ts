@@ -1,5 +1,5 @@
 /** Types of a body's result: a value that JSON keeps as it is, or a degraded one. */
-import type { Json } from '../../core/encoding/json.ts';
+import type { $brand } from 'zod';
 import { messageOf } from '../../core/thrown.ts';
 
 declare const degradedValue: unique symbol;
@@ -13,39 +13,93 @@ export interface Degraded<T> {
 
 export type BodyResult<T> = T | Degraded<T> | Promise<T | Degraded<T>>;
 
-/** Types whose values JSON would change on the way to the next step. */
-type ChangedByJson =
-  | Date
-  | RegExp
-  | bigint
-  | symbol
-  | ReadonlyMap<unknown, unknown>
-  | ReadonlySet<unknown>
-  | ArrayBuffer
-  | ArrayBufferView
-  | Promise<unknown>;
+/** Also with a brand. */
+type Primitive = string | number | boolean | null | undefined;
+type AnyFunction = ((...args: never) => unknown) | (abstract new (...args: never) => unknown);
+
+/** Reason why a value does not come back from JSON as it was; never: nothing is known against the type itself. */
+type Reason<T> = T extends AnyFunction
+  ? 'a function is lost'
+  : T extends symbol
+    ? 'a symbol is lost'
+    : T extends bigint
+      ? 'a bigint is not JSON: return its text'
+      : T extends Date
+        ? 'a Date becomes a text: return date.toISOString()'
+        : T extends ReadonlyMap<unknown, unknown> | WeakMap<WeakKey, unknown>
+          ? 'a Map becomes {}: return an object or [...map]'
+          : T extends ReadonlySet<unknown> | WeakSet<WeakKey>
+            ? 'a Set becomes {}: return [...set]'
+            : T extends Promise<unknown>
+              ? 'a Promise becomes {}: await it'
+              : T extends RegExp | ArrayBuffer | ArrayBufferView
+                ? 'it becomes another object'
+                : ErrorReason<T>;
+
+/** Data may have a name and a message too, but no stack. */
+type ErrorReason<T> = T extends Error
+  ? 'stack' extends keyof T
+    ? 'an Error becomes {}: throw it, or return its message'
+    : never
+  : never;
 
 /** Named in the compiler's error. */
-interface OutputIsNotJson {
-  readonly 'return only strings, numbers, booleans, null, arrays and plain objects': never;
+interface OutputIsNotJson<Why> {
+  readonly 'return only strings, numbers, booleans, null, arrays and plain objects': Why;
 }
 
-/** The type with an error type in place of each part that JSON does not preserve. */
-type KeptByJson<T> = unknown extends T
+/** Symbols of types only, which no output has: those of a brand of Zod, and of a degraded result. */
+type KeyOfType = keyof $brand | typeof degradedValue;
+
+/** Any JSON, as most types of it are declared: each of them takes it, `any` and `unknown` too. */
+type AnyJson = string | number | boolean | null | AnyJson[] | { [key: string]: AnyJson };
+
+/** The same type with something in place of each part that would not come back from JSON; the compiler looks as deep as it must. */
+type KeptByJson<T> = [AnyJson] extends [T] ? T : EachKept<T>;
+
+type EachKept<T> = T extends Primitive
   ? T
-  : T extends Json
-    ? T
-    : T extends ChangedByJson
-      ? OutputIsNotJson
-      : T extends object
-        ? { [K in keyof T]: KeptByJson<T[K]> }
-        : T;
+  : [Reason<T>] extends [never]
+    ? T extends object
+      ? { [K in keyof T]: K extends symbol ? SymbolKey<K, T[K]> : KeptByJson<T[K]> }
+      : T
+    : OutputIsNotJson<Reason<T>>;
+
+type SymbolKey<K, V> = K extends KeyOfType
+  ? V
+  : OutputIsNotJson<'a member with a symbol as its name is lost'>;
+
+/** Members that are looked at for the reason in the compiler's error; a type may contain itself. */
+type Below = [never, 0, 1, 2, 3];
+
+/** The reason with the names that lead to it: `at: a Date becomes a text`. */
+type Why<T, Depth extends number = 4> = [AnyJson] extends [T] ? never : WhyEach<T, Depth>;
+
+type WhyEach<T, Depth extends number> = T extends Primitive
+  ? never
+  : [Reason<T>] extends [never]
+    ? Depth extends 0
+      ? never
+      : T extends readonly (infer Item)[]
+        ? Why<Item, Below[Depth]>
+        : T extends object
+          ? { [K in keyof T]-?: Named<K, Why<T[K], Below[Depth]>> }[keyof T]
+          : never
+    : Reason<T>;
+
+type Named<K, Said> = K extends symbol
+  ? K extends KeyOfType
+    ? never
+    : 'a member with a symbol as its name is lost'
+  : Said extends string
+    ? `${K & (string | number)}: ${Said}`
+    : never;
 
 /**
- * Type check of a body's result, so that an error appears at the body. Values of unknown types are checked when the
+ * Type check of a body's result, so that an error appears at the body. Values of the types `any` and `unknown` are checked when the
  * step ends.
  */
-export type Recorded<T> = [T] extends [KeptByJson<T>] ? unknown : OutputIsNotJson;
+export type Recorded<T> = [T] extends [KeptByJson<T>] ? unknown : OutputIsNotJson<Why<T>>;
 
 class DegradedResult {
   readonly value: unknown;
