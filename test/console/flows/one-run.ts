@@ -66,21 +66,6 @@ export const OVER_A_RUN: readonly Flow[] = [
     },
   },
   {
-    name: 'an approval is given and taken back, and stays open',
-    path: () => '/inbox',
-    async run({ page, hand, show, call }) {
-      const card = cardOf(page, show.asking);
-      await card.getByText('Pay A-1?').waitFor();
-      await card.getByText('42 EUR').waitFor();
-      await page.evaluate(holdTimers, UNDO_MS);
-      await hand.press(card.getByRole('button', { name: 'Approve', exact: true }));
-      await hand.press(card.getByRole('button', { name: 'Undo' }));
-      await card.getByRole('button', { name: 'Approve', exact: true }).waitFor();
-      const { status } = await call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
-      expect(status).toBe('awaiting_approval');
-    },
-  },
-  {
     name: 'an approval is rejected from its card, with a note',
     path: () => '/schedules',
     async run({ page, hand, call, go }) {
@@ -105,6 +90,22 @@ export const OVER_A_RUN: readonly Flow[] = [
         return run.status === 'failed' ? run : undefined;
       });
       expect(ended.error?.message).toContain('paid already');
+    },
+  },
+  // Last, because the timers of its page are held from then on.
+  {
+    name: 'an approval is given and taken back, and stays open',
+    path: () => '/inbox',
+    async run({ page, hand, show, call }) {
+      const card = cardOf(page, show.asking);
+      await card.getByText('Pay A-1?').waitFor();
+      await card.getByText('42 EUR').waitFor();
+      await page.evaluate(holdTimers, UNDO_MS);
+      await hand.press(card.getByRole('button', { name: 'Approve', exact: true }));
+      await hand.press(card.getByRole('button', { name: 'Undo' }));
+      await card.getByRole('button', { name: 'Approve', exact: true }).waitFor();
+      const { status } = await call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
+      expect(status).toBe('awaiting_approval');
     },
   },
 ];

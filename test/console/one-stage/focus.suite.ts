@@ -20,17 +20,6 @@ interface FocusedDocument {
   };
 }
 
-test('a dialog returns the focus to the button that opened it', async () => {
-  const page = await stage.browser.open('/runs');
-  const button = page.getByRole('button', { name: 'Start a run' });
-  await button.focus();
-  await page.keyboard.press('Enter');
-  await page.getByRole('dialog').waitFor();
-  await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await becomes(() => focused(page), 'Start a run');
-});
-
 test('the page has the focus once a run is cancelled by keys, and its button is gone', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'pay-invoice',
