@@ -89,7 +89,7 @@ describe('POST /v1/runs/{id}/cancel', () => {
     expect(await (await cancel()).json()).toMatchObject({ status: 'cancelling' });
   });
 
-  test('without a key is idempotent all the same: the first request stands', async () => {
+  test('is idempotent without a key: the first request counts', async () => {
     const { installation, cancel } = await ready();
     const first = await (await cancel({ reason: 'first' })).json();
     installation.world.clock.jump(5_000);

@@ -72,7 +72,7 @@ function resolve(owner: string, effectId: string, body: unknown, key: string, id
 }
 
 describe('an effect without a run that is in doubt', () => {
-  test('stands in the inbox of its tenant, is listed by its owner, and what a person records answers the next call', async () => {
+  test('is in the inbox of its tenant, is listed for its owner, and the recorded answer is returned to the next call', async () => {
     await expect(once()).rejects.toMatchObject({ code: 'EFFECT_PENDING', why: 'doubt' });
     const { items, external = [] } = await inboxOf('t1');
     expect([items, external]).toMatchObject([

@@ -180,7 +180,7 @@ describe('the decision over rows of the run itself', () => {
     requiresConfirmation: fc.boolean(),
   });
 
-  test('acts only where nothing stands behind it that took place or may have', () => {
+  test('calls only if no earlier row took effect or may have', () => {
     fc.assert(
       fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
         const rows = rowsOf(...sketches);

@@ -14,7 +14,7 @@ test('the documents show what the simulator prints; npm run simulate -- --write-
   }
 });
 
-test('a table takes the place of what stood under its mark, and of nothing else', () => {
+test('a table replaces the text under its mark, and nothing else', () => {
   const table = (name: string, text: string): Table => ({ document: 'docs/scale.md', name, text });
   const before = 'a\n\n<!-- simulated: one -->\nold\nolder\n\nb\n\n<!-- simulated: two -->\nlast\n';
   const after = withTables(before, [table('one', 'new'), table('two', 'end')]);

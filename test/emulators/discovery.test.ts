@@ -23,7 +23,7 @@ const listed = [
   },
 ];
 
-test('each kind of function is known by its own trigger and served at its own path', () => {
+test('each kind of function has its own trigger and path', () => {
   const found = discovered(listed, 'demo-x');
   expect(found.map(({ spec, path }) => [spec.name, spec.trigger.kind, path])).toEqual([
     ['api', 'https', '/demo-x/us-central1/api'],

@@ -22,7 +22,7 @@ async function sent(lossesAfterMs: readonly number[]) {
   return { end: await end, sendings };
 }
 
-test('an answer that was lost while the process stood still is asked for once more', async () => {
+test('a response that was lost while the process was suspended is requested once more', async () => {
   expect(await sent([90_000])).toEqual({ end: 'answer', sendings: 2 });
 });
 

@@ -4,7 +4,7 @@ import { movableClock } from '../../packages/local-kit/src/time/clock.ts';
 const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('the movable clock', () => {
-  test('wakes what it passes when it is moved, and nothing else', async () => {
+  test('fires the timers that a move passes, and no others', async () => {
     const clock = movableClock(() => 1_000);
     const woken: number[] = [];
     for (const time of [1_500, 2_000, 2_001]) clock.at(time, () => woken.push(time));
@@ -17,7 +17,7 @@ describe('the movable clock', () => {
     expect(clock.offsetMs()).toBe(1_000);
   });
 
-  test('a moment that has passed wakes soon, but never within the call', async () => {
+  test('a timer in the past fires soon, but never within the call', async () => {
     const clock = movableClock(() => 1_000);
     let woken = false;
     clock.at(0, () => {
@@ -28,7 +28,7 @@ describe('the movable clock', () => {
     expect(woken).toBe(true);
   });
 
-  test('a cancelled wake-up does not happen', async () => {
+  test('a cancelled timer does not fire', async () => {
     const clock = movableClock(() => 1_000);
     let woken = false;
     const cancel = clock.at(1_001, () => {
@@ -40,7 +40,7 @@ describe('the movable clock', () => {
     expect(woken).toBe(false);
   });
 
-  test('a moment years away does not wake at once', async () => {
+  test('a timer years ahead does not fire at once', async () => {
     const clock = movableClock(() => 1_000);
     let woken = false;
     const cancel = clock.at(10 ** 12, () => {

@@ -143,13 +143,13 @@ describe('the control port', () => {
     expect((await ask('POST', '/clock/advance', 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
   });
 
-  test('is not for web pages', async () => {
+  test('refuses web pages', async () => {
     const headers = { origin: 'https://elsewhere.example' };
     const answer = await fetch(`${port.url}/clock/advance`, { method: 'POST', headers, body: '{"ms": 1}' });
     expect(answer.status).toBe(403);
   });
 
-  test('is not for a name that was made to resolve to this machine', async () => {
+  test('refuses a name that was made to resolve to this machine', async () => {
     const statusFor = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         request(`${port.url}/pids`, { headers: { host } }, (response) => {

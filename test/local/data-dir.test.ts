@@ -16,7 +16,7 @@ function counter() {
 }
 
 describe('development values', () => {
-  test('stay the same from start to start', () => {
+  test('are the same at each start', () => {
     const file = join(folder(), 'dev.json');
     const first = openDevValues(file, counter());
     const made = [first.apiSecret, first.secret('A'), first.secret('B')];
@@ -33,19 +33,19 @@ describe('development values', () => {
     expect(second.clockOffsetMs).toBe(3_600_000);
   });
 
-  test('are for their owner only', () => {
+  test('are readable by their owner only', () => {
     const file = join(folder(), 'dev.json');
     openDevValues(file, counter()).secret('A');
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('are not kept without a file', () => {
+  test('are not stored without a file', () => {
     const values = openDevValues(undefined, counter());
     expect(values.secret('A')).toBe(values.secret('A'));
     expect(openDevValues(undefined, () => 'other').apiSecret).toBe('other');
   });
 
-  test('a full disk keeps what was there, changes nothing, and takes changes again when there is room', () => {
+  test('a full disk keeps the old values, refuses changes, and accepts them again when there is room', () => {
     const at = folder();
     const file = join(at, 'dev.json');
     let isFull = false;
@@ -107,7 +107,7 @@ describe('development values', () => {
 });
 
 describe('the lock of a data directory', () => {
-  test('is held by one, names its holder, and is free when released', () => {
+  test('has one holder, whom it names, and is free once released', () => {
     const dir = folder();
     const release = lockDataDir(dir, 4711);
     expect(() => lockDataDir(dir, 4712)).toThrow(DataDirBusyError);
@@ -116,7 +116,7 @@ describe('the lock of a data directory', () => {
     lockDataDir(dir, 4712)();
   });
 
-  test('of a process that is gone is taken over, whatever its file says', () => {
+  test('of an ended process is taken over, whatever its file says', () => {
     const dir = folder();
     lockDataDir(dir, process.pid)();
     expect(readFileSync(join(dir, 'cloud.pid'), 'utf8')).toBe(`${process.pid}\n`);

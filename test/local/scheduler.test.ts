@@ -81,7 +81,7 @@ describe('the scheduler', () => {
     jobs.stop();
   });
 
-  test('repeats a failed execution as often as the function says, and tells', async () => {
+  test('repeats a failed execution as often as configured, and logs it', async () => {
     const failed: DispatchResult = { kind: 'answered', status: 500, retryAfter: undefined };
     const { jobs, requests, log, advance } = scheduler([failed, failed, failed]);
     jobs.start([spec('30 10 * * *', 2)]);
@@ -94,7 +94,7 @@ describe('the scheduler', () => {
     jobs.stop();
   });
 
-  test('a schedule it cannot read is told, and the others run', async () => {
+  test('an invalid schedule is logged, and the others run', async () => {
     const { jobs, requests, log } = scheduler();
     jobs.start([spec('whenever'), spec('every 1 minutes')]);
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -103,7 +103,7 @@ describe('the scheduler', () => {
     jobs.stop();
   });
 
-  test('functions that are loaded anew keep their slots, and nothing fires at once', async () => {
+  test('reloaded functions keep their slots, and nothing fires at once', async () => {
     const { jobs, requests, advance } = scheduler();
     const named = (name: string, schedule: string) => ({ ...spec(schedule), name });
     jobs.start([named('kept', '30 10 * * *'), named('gone', '30 10 * * *'), named('moved', '30 10 * * *')]);

@@ -160,21 +160,24 @@ describe('an append from outside', () => {
     expect(assertStored(world.db, runId).head).toBe(1);
   });
 
-  test.each(['load', 'commit'])('whose %s was not answered is sent again, and stands once', async (lost) => {
-    const { world, runId } = await worldWithRun();
-    let losses = 0;
-    const store = intercept(world.store, async ({ method }, proceed) => {
-      const answer = await proceed();
-      if (method !== lost || losses === 3) return answer;
-      losses += 1;
-      throw new OutcomeUnknown(method, 'gone');
-    });
-    const work = appendToRun(
-      { ...world.deps, store },
-      { runId, tenantId: 't1', decide: () => [signal('mine')] },
-    );
-    expect(await inVirtualTime(world, work)).toMatchObject({ value: { events: [{ seq: 2 }] } });
-    expect(losses).toBe(3);
-    expect(assertStored(world.db, runId).inbox).toHaveLength(1);
-  });
+  test.each(['load', 'commit'])(
+    'whose %s was not answered is sent again, and takes effect once',
+    async (lost) => {
+      const { world, runId } = await worldWithRun();
+      let losses = 0;
+      const store = intercept(world.store, async ({ method }, proceed) => {
+        const answer = await proceed();
+        if (method !== lost || losses === 3) return answer;
+        losses += 1;
+        throw new OutcomeUnknown(method, 'gone');
+      });
+      const work = appendToRun(
+        { ...world.deps, store },
+        { runId, tenantId: 't1', decide: () => [signal('mine')] },
+      );
+      expect(await inVirtualTime(world, work)).toMatchObject({ value: { events: [{ seq: 2 }] } });
+      expect(losses).toBe(3);
+      expect(assertStored(world.db, runId).inbox).toHaveLength(1);
+    },
+  );
 });

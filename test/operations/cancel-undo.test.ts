@@ -76,7 +76,7 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
     expect(scene.tasks()).toBe(1);
   });
 
-  test('stands where its plan is gone, and is undone and ends once that is back', async () => {
+  test('waits without its plan, and is undone and ends once the plan is deployed again', async () => {
     const scene = await situation();
     const bare = { ...scene.world.deps, registry: new WorkflowRegistry([]) };
     expect(await cancel(scene, bare)).toMatchObject({ status: 'cancelling' });
@@ -117,7 +117,7 @@ test('a run that has undone everything ends at once', async () => {
   expect(await cancel(scene)).toMatchObject({ status: 'cancelled' });
 });
 
-test('a run that a drive let go of before all was undone stands until its plan is back', async () => {
+test('a run that was released before all was undone waits until its plan is deployed again', async () => {
   const scene = await Scene.begun({ undo: true });
   await scene.done('review');
   await scene.append([

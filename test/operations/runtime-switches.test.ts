@@ -71,7 +71,7 @@ describe('pausing a workflow', () => {
     });
   });
 
-  test('again changes nothing: the first mark stands, and is the answer', async () => {
+  test('again changes nothing: the first mark is kept and returned', async () => {
     const first = await pauseWorkflow(deps, {
       type: 'alpha',
       actor: 'c.one',

@@ -99,7 +99,7 @@ describe('a start with an input that no checkpoint can carry', () => {
     expect(world.db.payloads.size).toBe(1);
   });
 
-  test('with a key that stands for another request leaves nothing', async () => {
+  test('with a key of another request leaves nothing', async () => {
     const { world, deps } = setUp();
     await startRun(deps, request());
     await expect(startRun(deps, request({ requestHash: 'other' }))).rejects.toMatchObject({

@@ -54,7 +54,7 @@ const two =
   };
 
 describe('a suspended run', () => {
-  test('starts no step, and says by whom it stands and why', async () => {
+  test('starts no step, and says who suspended it and why', async () => {
     const bodies: string[] = [];
     const { world, suspend, rest, goOn, state } = await started(two(bodies));
     expect(await suspend()).toMatchObject({ status: 'suspended', reason, actor });
@@ -85,7 +85,7 @@ describe('a suspended run', () => {
     expect(bodies).toEqual(['a', 'b']);
   });
 
-  test('stands through the scan, another delivery and a timer that falls due, which ends when it goes on', async () => {
+  test('stays suspended through the scan, another delivery and a due timer, which ends when the run continues', async () => {
     const { world, runId, suspend, goOn, state } = await started((step) => {
       const nap = step.sleep('nap', { for: '1h' });
       const b = step('b', { needs: { nap } }, () => 2);
@@ -103,7 +103,7 @@ describe('a suspended run', () => {
     expect(state().status).toBe('completed');
   });
 
-  test('stands after its worker died: it is recovered, and then not driven', async () => {
+  test('stays suspended after its worker died: it is recovered, and then not driven', async () => {
     const bodies: string[] = [];
     const { world, runId, suspend, rest, goOn, state } = await started(
       two(bodies, () => (bodies.length === 1 ? new Promise(() => {}) : 1)),

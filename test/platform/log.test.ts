@@ -45,7 +45,7 @@ test('fields cannot hide the severity or the event', () => {
   expect(entries()[0]).toEqual({ severity: 'ERROR', message: 'failed: nothing', event: 'failed' });
 });
 
-test('what a field `message` says stands in the message, behind the event', () => {
+test('the text of a field `message` is in the message, after the event', () => {
   const { log, entries } = captured();
   log.info('step_log', { message: 'imported 3 rows' });
   log.info('odd', { message: 7 });

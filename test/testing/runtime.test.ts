@@ -134,7 +134,7 @@ describe('pretended time', () => {
     expect(ended.toSorted((a, b) => a.at - b.at).map(({ wait }) => wait)).toEqual(['1h', '2h', '3h']);
   });
 
-  test('stands still while a body really takes time', async () => {
+  test('does not advance while a body takes real time', async () => {
     const runtime = createTestRuntime({ workflows: [reader], patienceMs: 60_000 });
     const run = await runtime.start('reader', { file: fileURLToPath(import.meta.url) });
     expect(await runtime.runToEnd(run)).toBe('completed');

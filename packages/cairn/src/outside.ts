@@ -1,3 +1,3 @@
-/** `cairn/outside`: how a binding tells what a failed HTTP request means, for capabilities of your own. */
+/** `cairn/outside`: classifies failed HTTP requests for bindings of your own capabilities. */
 export { retryAfter } from './capabilities/retry-after.ts';
 export { wasNeverSent } from './capabilities/unsent.ts';

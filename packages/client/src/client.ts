@@ -22,7 +22,7 @@ import { offsetMs } from './server-clock.ts';
 import { targetOf } from './target.ts';
 import { type Machine, type Reply, THIS_MACHINE } from './transport.ts';
 
-/** Programs of its own that the API tells apart. */
+/** Programs of Cairn that the API distinguishes. */
 export type ClientName = 'api' | 'cli' | 'ui';
 
 /** URL and credential of requests. Members of `Machine` default to this machine's. */
@@ -102,7 +102,7 @@ export class CairnClient {
     this.#attempts = attempts;
   }
 
-  /** Time of the installation, epoch ms, as far as its newest answer tells: this machine's clock may differ from it. */
+  /** Time of the installation, epoch ms, by its newest response; this machine's clock may differ. */
   now(): number {
     return this.machine.now() + this.#offsetMs;
   }

@@ -24,7 +24,7 @@ export function ago(at: string | undefined, now: number): string {
   return span < 0 ? `in ${rough}` : `${rough} ago`;
 }
 
-/** `3 min so far`, of something that goes on. */
+/** `3 min so far`, for something that has not ended. */
 export function soFar(since: string, now: number): string {
   return `${roughly(Math.max(0, now - Date.parse(since)))} so far`;
 }

@@ -7,7 +7,7 @@ import { isTextKind, type StreamedLine } from './streamed-text.ts';
 import { targetOf } from './target.ts';
 
 export type FollowedLog =
-  /** `id`: the position from which a later following goes on. */
+  /** `id`: the position from which a later call continues. */
   | { readonly kind: 'log'; readonly id: string; readonly line: Answer<'LogLine'> }
   | { readonly kind: 'text'; readonly id: string; readonly line: StreamedLine }
   /** The stream was interrupted and is resumed. */

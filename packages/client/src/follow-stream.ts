@@ -34,7 +34,7 @@ const WHOLE_PAUSE_MS = 2_000;
 const MOST_PAUSE_MS = 5_000;
 
 /**
- * Ends with the event `end`, which is told too.
+ * Ends with the event `end`, which is returned too.
  *
  * @throws Refusal if the API will not, Unreachable after too many failures in a row
  */

@@ -84,7 +84,7 @@ export function retryAfterMs({ details }: Pick<Problem, 'details'>): number | un
   return typeof seconds === 'number' && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
-/** Returns true if the request may have been performed, so that only a repetition with its key tells. */
+/** Returns true if the request may have been performed, so that only a repetition under its key shows it. */
 export function isUncertain(error: unknown): error is Refusal | Unreachable {
   return error instanceof Unreachable || (error instanceof Refusal && error.problem.status >= 500);
 }

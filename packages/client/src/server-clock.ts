@@ -1,8 +1,8 @@
-/** The clock of an installation, as the `Date` of its answers tells it. Pure. */
+/** The clock of an installation, from the `Date` of its responses. Pure. */
 
-/** The header tells whole seconds. */
+/** Resolution of the header. */
 const DATE_STEP_MS = 1_000;
-/** A smaller difference is of no interest to anybody. */
+/** Smaller differences are ignored. */
 export const LEAST_OFFSET_MS = 2_000;
 /** A slower response is too imprecise for a clock comparison. */
 const MOST_ROUND_TRIP_MS = 5_000;
@@ -16,7 +16,7 @@ export function offsetMs(date: string | null, askedAt: number, answeredAt: numbe
   const dateMs = date === null ? Number.NaN : Date.parse(date);
   const roundTripMs = answeredAt - askedAt;
   if (Number.isNaN(dateMs) || roundTripMs < 0 || roundTripMs > MOST_ROUND_TRIP_MS) return undefined;
-  // The installation looked at its clock between the two, and cut what it saw to the second.
+  // The installation read its clock between the two times, and cut it to seconds.
   const earliest = dateMs - answeredAt;
   const latest = dateMs + DATE_STEP_MS - askedAt;
   if (earliest - LEAST_OFFSET_MS <= 0 && latest + LEAST_OFFSET_MS >= 0) return 0;

@@ -71,7 +71,7 @@ describe('a secret member of an input', () => {
     expect(text).toContain('Ada');
   });
 
-  test('stands in no document of the run but the one that step bodies read, which no reference to an output reaches', async () => {
+  test('is in no document of the run except that of step bodies, to which no reference of an output leads', async () => {
     const { installation, runId } = await started({ text: 'Hello', replyTo: SECRET });
     const { db } = installation.world;
     const run = db.runs.get(runId);

@@ -14,7 +14,7 @@ const asleep = (name = 'night') =>
     steps: (step) => ({ slept: step.sleep(name, { for: '8h' }) }),
   });
 
-test('a run whose time came while its version was away says what it stands for, since when, and that it can go on', async () => {
+test('a run that was due while its version was not deployed says why and since when it waited, and that it can continue', async () => {
   const installation = new Installation([asleep()]);
   const { world, apiDeps } = installation;
   const key = await installation.key('dev', { roles: ['admin'] });

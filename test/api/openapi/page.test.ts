@@ -16,7 +16,7 @@ test('needs no key and is HTML', async () => {
   expect(html).toMatch(/^<!doctype html>/);
 });
 
-test('shows every route and links every schema to where it stands', async () => {
+test('shows every route and links every schema to its definition', async () => {
   const { html } = await page();
   for (const [path, methods] of Object.entries(openApi('1.2.3').paths)) {
     for (const method of Object.keys(methods))
@@ -47,7 +47,7 @@ test('its policy forbids all but the style it brings', async () => {
   expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
 });
 
-test('shows what stands in the document as text, whatever it looks like', () => {
+test('shows texts of the document as text, also those that look like HTML', () => {
   const document = openApi('<script>alert("1")</script>');
   const html = htmlOf({ ...document, info: { ...document.info, description: 'a < b & `c`' } });
   expect(html).not.toContain('<script');

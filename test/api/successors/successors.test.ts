@@ -303,7 +303,7 @@ describe('a preview', () => {
     expect(JSON.stringify([[...db.runs], [...db.records], queue.pending])).toBe(before);
   });
 
-  test('says what stands in the way, as the request itself would be told', async () => {
+  test('names the obstacle that the request itself would get', async () => {
     const of = scene();
     const runId = await failed(of);
     const ask = await asking(of);

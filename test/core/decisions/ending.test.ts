@@ -161,12 +161,12 @@ describe('what it did is undone first', () => {
 
 describe('a run that is cancelled where its plan is not deployed', () => {
   const facts = { ...ATTENDED, isDeployed: false, cancellation };
-  const stands = { kind: 'continue', held: 'without_plan' };
+  const held = { kind: 'continue', held: 'without_plan' };
   const ends = { kind: 'cancelled' };
 
   test.each([
-    ['stands if something is to be undone', { undoDue: true }, stands],
-    ['stands if children are to end before it', { childrenOpen: true }, stands],
+    ['is held without its plan if a compensation is due', { undoDue: true }, held],
+    ['is held without its plan if children have to end first', { childrenOpen: true }, held],
     ['ends if nothing is', {}, ends],
     [
       'ends if it kills its workers',

@@ -171,7 +171,7 @@ describe('the text of a user value', () => {
     expect(toJsonText(vm.runInNewContext('({ b: [1, { c: 2 }] })'), 'output')).toBe('{"b":[1,{"c":2}]}');
   });
 
-  test('an object that stands in two places is not a cycle', () => {
+  test('an object in two places is not a cycle', () => {
     const shared = { a: 1 };
     expect(toJsonText([shared, { shared }], 'output')).toBe('[{"a":1},{"shared":{"a":1}}]');
   });

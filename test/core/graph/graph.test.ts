@@ -98,7 +98,7 @@ describe('order', () => {
     expect(buildGraph(nodes).order.join(' ')).toBe(order);
   });
 
-  test('holds every step once, after all it needs, and the first declared of those that could stand there', () => {
+  test('has every step once, after its needs, in the order of declaration otherwise', () => {
     fc.assert(
       fc.property(acyclicNodes(), (nodes) => {
         const placed = new Set<string>();

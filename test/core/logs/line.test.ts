@@ -88,7 +88,7 @@ describe('secret values of the input', () => {
     });
   });
 
-  test('never stand in a line, wherever they were logged', () => {
+  test('are in no line, wherever they were logged', () => {
     const secret = fc.string({ minLength: 8, maxLength: 40 }).filter((text) => !'[redacted]'.includes(text));
     fc.assert(
       fc.property(secret, fc.string(), fc.string(), (token, before, after) => {

@@ -51,7 +51,7 @@ describe('what an event holds', () => {
   });
 });
 
-test('groups hold all items in their order, and none is larger than it may be unless it stands alone', () => {
+test('groups have all items in order, and only a single larger item exceeds the limit', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 30 })), fc.integer({ min: 1, max: 50 }), (sizes, most) => {
       const groups = grouped(sizes, (size) => size, most);

@@ -16,7 +16,7 @@ import { World } from '../../support/world.ts';
 import { crashAtCall, eventsOf, hello, installation, RETRY, rowsOf } from './stage.ts';
 
 describe('E1: the row and its event are one commit, acknowledged before the binding is called', () => {
-  test('and both stand when the call arrives', async () => {
+  test('and both are durable when the call arrives', async () => {
     const { outside, world } = installation(hello);
     const id = await world.start('post');
     let seen: unknown;

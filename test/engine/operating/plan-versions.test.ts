@@ -171,7 +171,7 @@ describe('a run whose version is not deployed', () => {
     expect(ran).toEqual(['before@1']);
   });
 
-  test('stands when it is cancelled if nothing tells whether it is to be undone', async () => {
+  test('waits after a cancel if it is unknown whether it has compensations', async () => {
     const runId = await world.start('work');
     await world.run(() => isAsleep(runId));
     world.db.plans.clear();

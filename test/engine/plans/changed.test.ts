@@ -165,7 +165,7 @@ describe('a run whose version was changed', () => {
     expect(ran).not.toContain('mail');
   });
 
-  test('is cancelled and stands, until its own definition is back and undoes it', async () => {
+  test('is cancelled and waits until its own definition is deployed again and undoes it', async () => {
     const runId = await world.start('work');
     await world.run(() => isAsleep(runId));
     const changed = deployed(other);

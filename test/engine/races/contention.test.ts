@@ -80,7 +80,7 @@ describe('50 concurrent drives of one run', () => {
 });
 
 describe.each([
-  ['a drive that stood still past its lease while another took over', { passes: true }],
+  ['a drive that was suspended past its lease while another took over', { passes: true }],
   ['a drive that lives while its task is delivered again', { passes: false }],
 ])('a zombie: %s', (_, { passes }) => {
   /** The first drive is in step one; its own timers stand still from now on, and a second one begins it anew, alone. */

@@ -61,7 +61,7 @@ const RACES: readonly (Shown & { readonly everyday?: Partial<Shown> })[] = [
     everyday: { actors: ['scan', 'cancel'], atLeast: 30n },
   },
   {
-    claim: 'a drive that stood still past its lease stops, also if an answer was lost',
+    claim: 'a drive that was suspended past its lease stops, also if an answer was lost',
     actors: ['drive', 'drive'],
     pauses: 1,
     lostAnswers: 1,

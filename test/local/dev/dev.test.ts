@@ -155,7 +155,7 @@ test(
   7 * LIMIT_MS,
 );
 
-test('a port that is taken is named, with the server that would have it', async () => {
+test('a port that is taken is named, with the server that would use it', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

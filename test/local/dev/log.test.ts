@@ -95,13 +95,13 @@ describe('a line for a person', () => {
     expect(JSON.parse(forMachine(line, AT)).stack).toBe(stack);
   });
 
-  test('leaves out what says nothing to somebody who watches steps', () => {
+  test('leaves out lines and members that are irrelevant to steps', () => {
     expect(
       said({ severity: 'INFO', message: 'run_claimed', event: 'run_claimed', runId: 'r' }),
     ).toBeUndefined();
   });
 
-  test('is coloured by what it is', () => {
+  test('has a colour for its severity', () => {
     const line = readLine('{"severity":"ERROR","message":"no","runId":"run_a","stepId":"s"}');
     expect(forPerson(line, AT, TAGGED)).toBe(
       '<dim>08:30:05Z</>  <dim>cairn</>  <busy>run_a</>  <bold>s</>  <bad>no</>',
@@ -109,7 +109,7 @@ describe('a line for a person', () => {
   });
 });
 
-test('a line for a program has time, source, severity, message and all that was logged', () => {
+test('a line for a program has time, source, severity, message and all logged members', () => {
   const line = readLine('{"severity":"CRITICAL","message":"no","event":"run_claimed","runId":"run_a"}');
   expect(JSON.parse(forMachine(line, { source: 'default', at: 0 }))).toEqual({
     time: '1970-01-01T00:00:00.000Z',
@@ -122,7 +122,7 @@ test('a line for a program has time, source, severity, message and all that was 
 });
 
 describe('why functions could not be loaded', () => {
-  test('paths begin at the project, and frames of packages and of Node go', () => {
+  test('paths begin at the project, and frames of packages and Node are left out', () => {
     const text = [
       'the functions could not be loaded:',
       "TypeError: workflow 'order': step 'charge' is there twice",
@@ -135,7 +135,7 @@ describe('why functions could not be loaded', () => {
     );
   });
 
-  test('says what to do before where it was, and leaves out the frames of Cairn, in number if asked', () => {
+  test('says what to do before the place, and leaves out frames of Cairn, with their number if asked', () => {
     const packages = new URL('../../../packages/', import.meta.url).href;
     const text = [
       'the functions could not be loaded:',
@@ -155,7 +155,7 @@ describe('why functions could not be loaded', () => {
     expect(readableError(text, '/shop', '(--verbose)').split('\n')).toEqual([...said, counted]);
   });
 
-  test('the place of a mistake in TypeScript stays; for one in JavaScript the files are asked', () => {
+  test('the place of a mistake in TypeScript is kept; for one in JavaScript the files are checked', () => {
     const text = 'file:///shop/src/b.ts:2\nconst y = {;\n           ^\nSyntaxError: Unexpected token';
     expect(readableError(text, '/shop')).toMatch(/^src\/b\.ts:2\n/);
     expect(namesNoFile(text)).toBe(false);

@@ -41,7 +41,7 @@ function codeOf(act: () => unknown): string {
   return 'nothing was refused';
 }
 
-test('the project is where firebase.json is, at or above where one stands', () => {
+test('the project is the folder with firebase.json, at or above the current one', () => {
   const files = filesOf({ '/shop/firebase.json': {} });
   expect(projectFolder('/shop/functions/src', files)).toBe('/shop');
   expect(codeOf(() => projectFolder('/home', files))).toMatch(/^PROJECT_NOT_FOUND: .*\/home/);
@@ -81,7 +81,7 @@ describe('codebases', () => {
     );
   });
 
-  test('a firebase.json that is no JSON is told with its line', () => {
+  test('a firebase.json that is not JSON is reported with its line', () => {
     expect(codeOf(() => codebasesOf('/shop', [], files('{\n"functions": [}')))).toMatch(
       /^FIREBASE_JSON_INVALID: \/shop\/firebase.json .*line 2/,
     );
@@ -135,7 +135,7 @@ describe('what is served of a codebase, and built', () => {
     expect(codebase(content)).toMatchObject({ module: `/shop/functions/${module}`, build, isChecked });
   });
 
-  test('a main that is not there is refused', () => {
+  test('a missing main is refused', () => {
     expect(codeOf(() => codebase({ 'package.json': { main: 'main.js' } }))).toMatch(
       /^ENTRY_NOT_FOUND: .*main\.js/,
     );

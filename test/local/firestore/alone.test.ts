@@ -51,7 +51,7 @@ test('the server alone serves any query, keeps its documents in a file, and asks
   expect(await second.stop()).toBe(0);
 });
 
-test('flags that make no sense are told, and end it', async () => {
+test('invalid flags are reported, and end it', async () => {
   const server = run('--port', '70000');
   const [said, [ended]] = await Promise.all([text(server.stderr), once(server, 'exit')]);
   expect({ ended, said }).toEqual({ ended: 2, said: expect.stringContaining('--port must be') });

@@ -125,7 +125,7 @@ describe('what fails', () => {
     expect(await values()).toEqual(['m']);
   });
 
-  test('goes to the dead letter topic after so many deliveries, and says where it came from', async () => {
+  test('goes to the dead letter topic after its maximum of deliveries, with its origin', async () => {
     const grave = `${PROJECT}/topics/grave`;
     const mourner = `${PROJECT}/subscriptions/mourner`;
     await pubsub.publisher.createTopic({ name: grave });
@@ -161,7 +161,7 @@ describe('what fails', () => {
     expect(await values()).toEqual(['m']);
   });
 
-  test('a dead letter topic that is the subscription’s own brings the message back as a new one', async () => {
+  test('a dead letter topic that is the subscription’s own delivers the message as a new one', async () => {
     await subscribe({ deadLetterPolicy: { deadLetterTopic: TOPIC, maxDeliveryAttempts: 5 } });
     await publish('m');
     for (let i = 0; i < 5; i++) await modify(0, only(await pull()).ackId);
@@ -191,7 +191,7 @@ describe('who gets what', () => {
     expect(await values()).toEqual(['1', '4']);
   });
 
-  test('messages older than the retention are gone', async () => {
+  test('messages older than the retention are dropped', async () => {
     await subscribe({ messageRetentionDuration: { seconds: 600 } });
     await publish('old');
     pubsub.clock.advance(300_000);
@@ -200,7 +200,7 @@ describe('who gets what', () => {
     expect(await values()).toEqual(['young']);
   });
 
-  test('a seek to a time acknowledges what came before and brings back what is kept from after', async () => {
+  test('a seek to a time acknowledges earlier messages and returns later retained ones', async () => {
     await subscribe({ retainAckedMessages: true });
     for (const data of ['1', '2', '3']) {
       await publish(data);

@@ -40,7 +40,7 @@ const failureOf = (call: Promise<unknown>): Promise<Failure> =>
   );
 
 describe('an acknowledgement', () => {
-  test('in time is confirmed; too late it is refused by id, what is in time beside it counts', async () => {
+  test('in time is confirmed; a late one is refused by id, and others of the request count', async () => {
     await subscribeOnce();
     await publish('late');
     const [late] = await pull();
@@ -73,7 +73,7 @@ describe('an acknowledgement', () => {
     expect(await values()).toEqual([]);
   });
 
-  test('of what never was an id is refused like one too late, and many more than one answer can name at once', async () => {
+  test('with an invalid id is refused like a late one, also if there are more than a response can name', async () => {
     await subscribeOnce();
     await publish('x');
     const [received] = await pull();
@@ -86,7 +86,7 @@ describe('an acknowledgement', () => {
     await ack(String(received?.ackId));
   });
 
-  test('is on disk before anybody hears of it', () => {
+  test('is on disk before it is confirmed', () => {
     const file = join(freshFolder(), 'pubsub.sqlite');
     const clock = movableClock(() => Date.UTC(2026, 0, 1));
     const dispatch = () => Promise.reject(new Error('nothing is pushed'));
@@ -119,7 +119,7 @@ describe('an acknowledgement', () => {
   });
 });
 
-test('on a stream is confirmed there, with what was too late and what was out of order', async () => {
+test('on a stream is confirmed there, with late and unordered ids', async () => {
   await subscribeOnce({ enableMessageOrdering: true });
   for (const value of ['1', '2']) await publish(value, 'key');
   const stream: Stream = pubsub.subscriber.streamingPull();
@@ -150,7 +150,7 @@ test('on a stream is confirmed there, with what was too late and what was out of
   stream.cancel();
 });
 
-test('the client is told when delivery becomes exactly once, and hears what its acknowledgements did', async () => {
+test('the client is informed when delivery becomes exactly once, and gets the results of its acknowledgements', async () => {
   await subscribe();
   const subscription = pubsub.client.subscription('reader', { streamingOptions: { maxStreams: 1 } });
   const outcomes: string[] = [];

@@ -61,7 +61,7 @@ describe('a filter', () => {
     expect(() => parseFilter(source)).toThrow(PubsubError);
   });
 
-  test('of any text is understood or refused, never anything else', () => {
+  test('of any text is parsed or refused, without another error', () => {
     const words = fc.constantFrom(
       'attributes',
       '.',
@@ -122,7 +122,7 @@ describe('a filter', () => {
     ),
   }));
 
-  test('of any shape means what its parts mean', () => {
+  test('of any shape matches by its parts', () => {
     fc.assert(fc.property(tree, ({ text, truth }) => expect(parseFilter(text)(message)).toBe(truth)));
   });
 });

@@ -89,7 +89,7 @@ async function works(): Promise<void> {
   await pubsub.subscriber.deleteSubscription({ subscription: name });
 }
 
-test('random bytes for any call are refused, and the server goes on', async () => {
+test('random bytes for any call are refused, and the server continues', async () => {
   const refusals = new Set([INTERNAL, INVALID_ARGUMENT, NOT_FOUND, UNIMPLEMENTED, FAILED_PRECONDITION]);
   const call = fc.constantFrom(...UNARY.map(({ path }) => path));
   await fc.assert(
@@ -175,11 +175,11 @@ describe('a stream', () => {
     await works();
   });
 
-  test('that the client ends is ended well', async () => {
+  test('that the client ends has status OK', async () => {
     expect(await streamed([first])).toMatchObject({ code: status.OK });
   });
 
-  test('of any bytes ends, and the server goes on', async () => {
+  test('of any bytes ends, and the server continues', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 30 }), { maxLength: 4 }), async (requests) => {
         const { code, details } = await streamed(requests.map((bytes) => Buffer.from(bytes)));

@@ -69,7 +69,7 @@ describe('a push', () => {
     });
   });
 
-  test('without a wrapper is the data alone, with what is known of the message in headers if asked', async () => {
+  test('without a wrapper is the data, with metadata of the message in headers if configured', async () => {
     const noWrapper = { writeMetadata: true };
     await start({ enableMessageOrdering: true }, { noWrapper });
     const attributes = { color: 'red', host: 'x', unsendable: '\u2192' };
@@ -164,7 +164,7 @@ describe('an answer', () => {
     await pushed(3);
   });
 
-  test('that comes after the ack deadline no longer counts', async () => {
+  test('after the ack deadline does not count', async () => {
     await start({ ackDeadlineSeconds: 15 });
     let answer = () => {};
     pubsub.answers.push(

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 describe('what was published and not acknowledged', () => {
-  test('comes again after SIGKILL of the whole cloud, in order; what was acknowledged does not', async () => {
+  test('is delivered again after SIGKILL of the cloud, in order, without acknowledged messages', async () => {
     const data = freshFolder();
     const first = start(data);
     const before = clients((await first.ready).pubsub);
@@ -49,7 +49,7 @@ describe('what was published and not acknowledged', () => {
     await client.close();
   });
 
-  test('an ack id of the former start is passed over: the message is not acknowledged by it', async () => {
+  test('an ack id of an earlier start is ignored, and does not acknowledge the message', async () => {
     const storage = { kind: 'sqlite' as const, file: join(freshFolder(), 'pubsub.sqlite') };
     const former = await startPubsub(storage);
     await former.publisher.createTopic({ name: TOPIC });
@@ -91,7 +91,7 @@ describe('what was published and not acknowledged', () => {
   });
 });
 
-test('ids are not given again after a restart, not even those of messages nobody was to get', async () => {
+test('ids are unique across restarts, including those of messages without subscribers', async () => {
   const storage = { kind: 'sqlite' as const, file: join(freshFolder(), 'pubsub.sqlite') };
   const ids: number[] = [];
   for (const deaf of [true, false, true]) {

@@ -31,7 +31,7 @@ const seekBack = (ms: number) =>
   });
 
 describe('a snapshot', () => {
-  test('brings back what was not acknowledged when it was made and what came since, and nothing else', async () => {
+  test('returns the messages that were unacknowledged at its creation and later ones, and no others', async () => {
     await subscribe();
     for (const value of ['1', '2', '3']) await publish(value);
     const [first] = await pull(1);
@@ -57,7 +57,7 @@ describe('a snapshot', () => {
     expect(await values()).toEqual(['heard']);
   });
 
-  test('outlives a restart with what it holds, as does the policy of who may use it', async () => {
+  test('survives a restart with its messages and its policy', async () => {
     const storage = { kind: 'sqlite' as const, file: join(freshFolder(), 'pubsub.sqlite') };
     await pubsub.stop();
     pubsub = await startPubsub(storage);
@@ -114,7 +114,7 @@ describe('a snapshot', () => {
     expect((await refusal(seekTo())).code).toBe(NOT_FOUND);
   });
 
-  test('of another topic, or of one that is deleted, is no place to seek to', async () => {
+  test('of another topic, or of a deleted one, is refused for a seek', async () => {
     await subscribe();
     await snap();
     const [topic, subscription] = [`${PROJECT}/topics/other`, `${PROJECT}/subscriptions/other`];
@@ -134,7 +134,7 @@ describe('what a topic retains', () => {
       updateMask: { paths: ['message_retention_duration'] },
     });
 
-  test('is there for a subscription made later, once it seeks back, and for as long as the topic says', async () => {
+  test('is delivered to a later subscription that seeks back, within the retention of the topic', async () => {
     const [topic] = await retain(DAY_MS / 1000);
     expect(topic.messageRetentionDuration).toMatchObject({ seconds: '86400' });
     await publish('first');
@@ -154,7 +154,7 @@ describe('what a topic retains', () => {
     expect(await values()).toEqual(['second']);
   });
 
-  test('is forgotten with the setting; labels are changed by themselves', async () => {
+  test('is dropped with the setting; labels are changed alone', async () => {
     await retain(600);
     await publish('gone');
     await pubsub.publisher.updateTopic({

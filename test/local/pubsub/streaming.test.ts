@@ -32,7 +32,7 @@ describe('the streaming client', () => {
     expect(await values()).toEqual([]);
   });
 
-  test('gets a message only when its publisher has been told its id', async () => {
+  test('gets a message only after its publisher has the id', async () => {
     await subscribe();
     const subscription = pubsub.client.subscription('reader');
     const received = listen(subscription, (message) => message.ack());
@@ -48,7 +48,7 @@ describe('the streaming client', () => {
     await subscription.close();
   });
 
-  test('gets messages of a key in order, and again from the one it gave back', async () => {
+  test('gets messages of a key in order, and again from a returned one on', async () => {
     await subscribe({ enableMessageOrdering: true });
     const topic = pubsub.client.topic('news', { messageOrdering: true });
     const subscription = pubsub.client.subscription('reader');
@@ -75,7 +75,7 @@ describe('the streaming client', () => {
     await subscription.close();
   });
 
-  test('has no more messages out than its flow control allows', async () => {
+  test('has no more outstanding messages than its flow control allows', async () => {
     await subscribe();
     const subscription = pubsub.client.subscription('reader', {
       flowControl: { maxMessages: 2, allowExcessMessages: false },
@@ -94,7 +94,7 @@ describe('the streaming client', () => {
     await subscription.close();
   });
 
-  test('two of them share what there is', async () => {
+  test('two of them share the messages', async () => {
     await subscribe();
     const seen: string[] = [];
     const streams = [0, 1].map(() => {
@@ -114,7 +114,7 @@ describe('the streaming client', () => {
 });
 
 describe('a stream', () => {
-  test('gets a message only when its publisher has been told its id, also while others are acknowledged', async () => {
+  test('gets a message only after its publisher has the id, also while others are acknowledged', async () => {
     await subscribe();
     const stream = pubsub.subscriber.streamingPull();
     const ackIds = new Map<string, string>();
@@ -135,7 +135,7 @@ describe('a stream', () => {
     await new Promise((resolve) => stream.once('end', resolve));
   });
 
-  test('passes on more than a client takes at once, each message once', async () => {
+  test('delivers more than a client accepts at once, each message once', async () => {
     await subscribe();
     const large = Buffer.alloc(1024 * 1024, 'x');
     for (let i = 0; i < 12; i++) {
@@ -149,7 +149,7 @@ describe('a stream', () => {
     await subscription.close();
   });
 
-  test('says what it is, and answers keep-alives, which the client misses after 15 s', async () => {
+  test('sends its properties, and answers keep-alives, without which the client gives up after 15 s', async () => {
     await subscribe({ enableMessageOrdering: true });
     const stream = pubsub.subscriber.streamingPull();
     const answers: object[] = [];

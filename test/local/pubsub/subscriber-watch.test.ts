@@ -1,4 +1,4 @@
-/** Publishers of this machine hear by frames whether anybody takes what they publish to a topic. */
+/** Local publishers are informed by frames whether a topic has subscribers. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { lazyBus } from '../../../packages/cairn/src/platform/clients/bus.ts';
 import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
@@ -30,7 +30,7 @@ async function heardOf(topic = TOPIC) {
   return { heard, now, stop };
 }
 
-test('a topic has an audience from its first subscription to its last, and is said to before that call is answered', async () => {
+test('a topic has subscribers from its first subscription to its last, and a change is sent before that call is answered', async () => {
   await pubsub.publisher.createTopic({ name: TOPIC });
   const { now, heard } = await heardOf();
   expect(await now()).toBe(0);
@@ -44,7 +44,7 @@ test('a topic has an audience from its first subscription to its last, and is sa
   expect(heard).toEqual([0, 1, 0]);
 });
 
-test('a topic that keeps messages has an audience, and so has one with a snapshot', async () => {
+test('a topic that retains messages counts as one with subscribers, and so does one with a snapshot', async () => {
   await pubsub.publisher.createTopic({ name: TOPIC, messageRetentionDuration: { seconds: 600 } });
   await pubsub.publisher.createTopic({ name: `${TOPIC}-2` });
   const [kept, snapped] = [await heardOf(), await heardOf(`${TOPIC}-2`)];
@@ -55,12 +55,12 @@ test('a topic that keeps messages has an audience, and so has one with a snapsho
   expect(await snapped.now()).toBe(1);
 });
 
-test('whoever publishes to a topic that does not exist is to hear that', async () => {
+test('a missing topic counts as one with subscribers, so that publishers get NOT_FOUND', async () => {
   const { now } = await heardOf();
   expect(await now()).toBe(1);
 });
 
-test('the bus of a worker asks once, learns of changes, and takes a lost server for an audience', async () => {
+test('the bus of a worker asks once, follows changes, and assumes subscribers after it lost the server', async () => {
   const clock = new VirtualClock();
   await pubsub.publisher.createTopic({ name: TOPIC });
   const { host } = pubsub.server;
@@ -83,7 +83,7 @@ test('the bus of a worker asks once, learns of changes, and takes a lost server 
   pubsub = await startPubsub();
 });
 
-test('a bus that is reached by gRPC has an audience, since nobody can know', () => {
+test('a bus over gRPC assumes subscribers', () => {
   const settings = {
     project: 'p',
     runEventsTopic: 'news',

@@ -69,7 +69,7 @@ function flip(name: string, at: number): void {
 }
 
 describe('a full disk', () => {
-  test('refuses the write that finds no room, keeps all others, and takes writes again when there is room', () => {
+  test('refuses the write that does not fit, keeps all others, and accepts writes when there is room', () => {
     const db = open();
     opened.push(db);
     add(db);
@@ -82,7 +82,7 @@ describe('a full disk', () => {
     expect(rows(db)).toBe(2);
   });
 
-  test('keeps what is to be written later until there is room, and whoever reads meanwhile is answered', () => {
+  test('keeps deferred writes until there is room, and answers reads meanwhile', () => {
     const db = open();
     opened.push(db);
     db.statements.noMore.get();
@@ -132,7 +132,7 @@ describe('files of a process that was killed', () => {
     expect(rows(again)).toBe(10);
   });
 
-  test('that lack a commit somebody was told of are refused, with the number of those that are lost', () => {
+  test('that lack an acknowledged commit are refused, with the number of lost ones', () => {
     const db = open();
     opened.push(db);
     for (let i = 0; i < 10; i++) add(db);
@@ -146,7 +146,7 @@ describe('files of a process that was killed', () => {
     expect(() => open(false, left)).toThrow(/--accept-damage/);
   });
 
-  test('that lack the end of a log with reserved room are refused', () => {
+  test('that lack the end of a log with reserved space are refused', () => {
     const db = open(false, file, true);
     opened.push(db);
     for (let i = 0; i < 10; i++) add(db);
@@ -216,7 +216,7 @@ describe('files of a process that ended in order', () => {
     expect(() => open()).toThrow(/is damaged/);
   });
 
-  test('whose count cannot be read are refused, and go on when that is accepted', () => {
+  test('whose count cannot be read are refused, and used when that is accepted', () => {
     ended();
     flip(`${file}-commits`, 3);
     expect(() => open()).toThrow(/which records the number of commits, cannot be read/);
@@ -225,7 +225,7 @@ describe('files of a process that ended in order', () => {
     expect(rows(db)).toBe(100);
   });
 
-  test('of a version that did not count are taken', () => {
+  test('of a version without a count are accepted', () => {
     ended();
     rmSync(`${file}-commits`);
     const db = open();

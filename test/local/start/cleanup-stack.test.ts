@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { CleanupStack } from '../../../packages/local/src/cleanup-stack.ts';
 
-test('everything is closed in the reverse order, whatever becomes of others', async () => {
+test('everything is closed in reverse order, also if others fail', async () => {
   const closed: number[] = [];
   const closing = new CleanupStack();
   closing.defer(() => closed.push(1));

@@ -91,7 +91,7 @@ test('npm start says at once that it starts, and prints what steps log with run 
   expect(plain()).not.toMatch(/^\{/m);
 });
 
-test('an edit is served at once; one that does not load is told with its file, and what was served goes on', async () => {
+test('an edit is served at once; one that does not load is reported with its file, and the previous version continues', async () => {
   write('greet.ts', GREET('good evening'));
   await reads(/cairn {2}reloaded in \d+ ms: .*greet\.ts$/m);
   await start();

@@ -69,7 +69,7 @@ test('after SIGKILL of the cloud a worker that a task keeps busy for ever is gon
   await until(() => !pids.workers.some(isAlive), 'the workers to end');
 });
 
-test('a log cut after SIGKILL is refused with what is lost, and --accept-damage goes on with the rest', async () => {
+test('a log cut after SIGKILL is refused with the lost part, and --accept-damage continues with the rest', async () => {
   const data = freshFolder();
   const first = start(['--json', '--data', data], {});
   await first.ready;

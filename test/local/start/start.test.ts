@@ -48,7 +48,7 @@ describe('--json', () => {
     expect(line.pids.workers.some(isAlive)).toBe(false);
   });
 
-  test('any number run side by side', async () => {
+  test('several run side by side', async () => {
     const both = [start(['--json', '--data', freshFolder()]), start(['--json', '--data', freshFolder()])];
     const [one, other] = await Promise.all(both.map(({ ready }) => ready));
     expect(one?.gateway).not.toBe(other?.gateway);

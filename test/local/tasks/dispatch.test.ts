@@ -81,7 +81,7 @@ describe('time', () => {
     await tasks.dispatched(1);
   });
 
-  test('tasks go out in the order they fall due, not the order they were made', async () => {
+  test('tasks are dispatched in the order of their due times, not of their creation', async () => {
     await queue();
     for (const seconds of [30, 10, 20]) {
       await create({ httpRequest: { url: `${url}/${seconds}` }, scheduleTime: atSecond(seconds) });
@@ -100,7 +100,7 @@ describe('retries', () => {
     maxDoublings: 2,
   };
 
-  test('a failed task comes back after each pause of its queue, then is given up', async () => {
+  test('a failed task is retried after each pause of its queue, then given up', async () => {
     await queue({ retryConfig });
     tasks.answers.push(...Array.from({ length: 6 }, () => answered(500)));
     await create();
@@ -119,7 +119,7 @@ describe('retries', () => {
     expect(tasks.requests).toHaveLength(6);
   });
 
-  test('a retry says how often, what was answered and why', async () => {
+  test('a retry has the number of attempts, the last response and the reason', async () => {
     await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
     tasks.answers.push(answered(418), { kind: 'unreachable', reason: 'ECONNREFUSED' });
     const name = await create();
@@ -215,7 +215,7 @@ describe('retries', () => {
 });
 
 describe('limits', () => {
-  test('no more tasks are in flight than the queue allows, and a free place is used at once', async () => {
+  test('no more tasks are in flight than the queue allows, and a freed slot is used at once', async () => {
     await queue({ rateLimits: { maxConcurrentDispatches: 3 } });
     const finish: (() => void)[] = [];
     tasks.answers.push(

@@ -13,7 +13,7 @@ describe('backoff', () => {
     expect(pauses).toEqual([10, 20, 40, 80, 160, 240, 300, 300]);
   });
 
-  test('of nothing stays nothing, beyond every number of doublings that a factor can hold', () => {
+  test('of 0 stays 0, also beyond the doublings that a factor can hold', () => {
     expect(backoffMs({ ...config, minBackoffMs: 0, maxDoublings: 3_000 }, 2_000)).toBe(0);
     expect(backoffMs({ ...config, maxDoublings: 3_000 }, 2_000)).toBe(config.maxBackoffMs);
   });
@@ -50,7 +50,7 @@ describe('giving up', () => {
   });
 });
 
-test('the heap gives what is due in order, ties in order of arrival', () => {
+test('the heap returns items by due time, ties in order of arrival', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 20 })), (times) => {
       const heap = new DueHeap<{ dueAt: number; order: number }>();
@@ -63,7 +63,7 @@ test('the heap gives what is due in order, ties in order of arrival', () => {
   );
 });
 
-test('over any time a bucket gives at most its burst and what was refilled', () => {
+test('over any time a bucket gives at most its burst and its refill', () => {
   const gaps = fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 200 });
   fc.assert(
     fc.property(

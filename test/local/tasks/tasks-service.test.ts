@@ -105,7 +105,7 @@ describe('what is refused', () => {
     expect(tasks.requests).toHaveLength(0);
   });
 
-  test('a task for a queue that does not exist is not found: queues are not made by use', async () => {
+  test('a task for a queue that does not exist is not found: queues are not created by use', async () => {
     const parent = `${LOCATION}/queues/missing`;
     const { code, details } = await refusal(
       tasks.client.createTask({ parent, task: { httpRequest: { url } } }),
@@ -207,7 +207,7 @@ describe('queues', () => {
     expect(await refusal(call)).toMatchObject({ code: status.INVALID_ARGUMENT });
   });
 
-  test('a queue exists once, is listed, and takes its tasks along when it is deleted', async () => {
+  test('a queue exists once, is listed, and is deleted with its tasks', async () => {
     const call = tasks.client.createQueue({ parent: LOCATION, queue: { name: QUEUE } });
     expect(await refusal(call)).toMatchObject({ code: status.ALREADY_EXISTS });
     const [listed] = await tasks.client.listQueues({ parent: LOCATION });
@@ -244,7 +244,7 @@ describe('queues', () => {
     },
   );
 
-  test('have a policy that goes with them', async () => {
+  test('have a policy that is deleted with them', async () => {
     const bindings = [{ role: 'roles/cloudtasks.enqueuer', members: ['allUsers'] }];
     const [before] = await tasks.client.getIamPolicy({ resource: QUEUE });
     const [made] = await tasks.client.setIamPolicy({
@@ -278,7 +278,7 @@ describe('queues', () => {
     expect(tasks.requests).toHaveLength(1);
   });
 
-  test('a purge removes what waits', async () => {
+  test('a purge removes waiting tasks', async () => {
     await create({ httpRequest: { url }, scheduleTime: inSeconds(60) });
     const [purged] = await tasks.client.purgeQueue({ name: QUEUE });
     expect(Number(purged.purgeTime?.seconds)).toBe(inSeconds(0).seconds);

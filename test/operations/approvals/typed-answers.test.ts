@@ -133,7 +133,7 @@ describe('an approval with a schema', () => {
   test.each([
     ['too long', z.object({ [`x${'y'.repeat(9_000)}`]: z.string() })],
     ['not convertible', { safeParse: () => ({ success: true, data: 1 }) } as never],
-  ])('stands for anything in JSON Schema where its own is %s', async (_, data) => {
+  ])('is any value in JSON Schema if its own schema is %s', async (_, data) => {
     const { wait } = await asking({ data });
     expect(wait().dataSchemaText).toBe('{}');
   });

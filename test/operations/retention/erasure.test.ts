@@ -202,7 +202,7 @@ describe('a run that is erased', () => {
     for (const personal of [PERSONAL, ADMIN.actor, TENANT]) expect(text).not.toContain(personal);
   });
 
-  test('waits for the store, and stands if its answer is lost', async () => {
+  test('waits for the store, and is kept if its response is lost', async () => {
     await put({ runId: A });
     let isLost = false;
     const erasures = intercept(shelf.erasures, async ({ method }, proceed) => {

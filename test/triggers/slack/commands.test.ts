@@ -227,7 +227,7 @@ describe('a store in trouble', () => {
     expect(endpoint.lines).toContainEqual(expect.objectContaining({ event: 'slack_answer_late' }));
   });
 
-  test('is told in words if it fails, and why stands in the log only', async () => {
+  test('gets a text if it fails, and only the log has the reason', async () => {
     const endpoint = troubled(() => Promise.reject(new TypeError('secret reason')));
     expect((await endpoint.say({})).text).toMatch(/^Cairn cannot determine whether/);
     expect(endpoint.lines).toMatchObject([{ level: 'error', event: 'slack_request_failed' }]);

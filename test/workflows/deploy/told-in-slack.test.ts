@@ -68,7 +68,7 @@ describe('a deployment that a slash command asked for', () => {
     expectJournal(run.journal()).toHaveCompensated('prepare', 'lock', 'promise-an-answer');
   });
 
-  test('stands, though Slack takes no answer any more', async () => {
+  test('is kept, though Slack accepts no answer any more', async () => {
     const { runtime, run } = await deploying({ fails: new NotApplied('expired_url', { final: true }) });
     expect(await runtime.runToEnd(run)).toBe('completed');
     expectJournal(run.journal()).toHaveSkipped('tell');

@@ -19,7 +19,7 @@ import type { EngineDeps } from './deps.ts';
 export const GATE_AGE_MS = 3_000;
 /** A run that may not be driven is checked again no later than this: what bounds a wake-up that got lost. */
 export const HELD_MS = 5 * 60_000;
-/** A part of {@link HELD_MS}, so that runs put aside together do not all come back together. */
+/** Jitter as a part of {@link HELD_MS}, so that runs that are held together do not continue together. */
 const JITTER = 0.2;
 
 export type GateDeps = Pick<EngineDeps, 'runtime'>;
@@ -82,7 +82,7 @@ export async function postpone(
   if (dueAt === undefined) return;
   if (claimDecision({ ...loaded, leaseMs: settings.leaseMs }).kind === 'leased') return;
   const aside = heldUntil({ clock, random });
-  // Stale: somebody has touched it since, and its time is what that one wrote.
+  // Stale: another process has changed the run and its `wakeAt`.
   await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, aside) });
   log.debug('run_held', { runId: state.id, type: state.type });
 }

@@ -10,7 +10,7 @@ import { leaveMailbox } from './mailbox/leave.ts';
 import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/settle.ts';
 
 /**
- * Does nothing, and reads nothing, for a run that is not over or owes nothing.
+ * Does nothing, and reads nothing, for a run that is not over or has no obligations.
  *
  * @param events what is to be published of the run, where the caller knows; else what was loaded says it
  */

@@ -11,7 +11,7 @@ import type { Log } from '../ports/log.ts';
 import { OutcomeUnknown, StoreRefused, UndecodableDocument } from '../ports/store-errors.ts';
 import { TextResponse } from './buffered.ts';
 
-/** Long enough for a store or an instance to come back, short enough for a person who waits. */
+/** Long enough for a store or an instance to recover, short enough for a waiting person. */
 export const RETRY_AFTER_S = 2;
 const INSTALLATION_HELP =
   'The service lacks permissions or its database. Tell the operator, then send the same request again.';

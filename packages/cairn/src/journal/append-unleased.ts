@@ -12,7 +12,7 @@ import { type Appended, type JournalDeps, RunJournal } from './run-journal.ts';
 import { countedRunStore } from './spending/counted-run-store.ts';
 import { Spending } from './spending/spending.ts';
 
-/** Time to compete with a busy drive before the caller is asked to come back: callers are answered within 8 s. */
+/** Time to compete with a busy drive before the caller is asked to retry. Callers are answered within 8 s. */
 export const OUTSIDE_PATIENCE_MS = 7_000;
 
 /**

@@ -17,7 +17,7 @@ export interface AwaitedEnd {
   readonly signal: AbortSignal;
 }
 
-/** `none`: the tenant has no such run. `unknown`: the run is to be read, since the wait is over or the watch has only told of its end. */
+/** `none`: the tenant has no such run. `unknown`: the run has to be read, because the wait is over or the watch has reported only its end. */
 export type AwaitEndResult = LoadedRun | 'none' | 'unknown';
 
 /** Resolves when the run has ended, after `forMs`, or when the signal aborts. @throws what the watch has failed with */

@@ -65,7 +65,7 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
       },
     });
   let appended = await append(false);
-  // For a version that is not deployed, only its stored plan tells whether there are compensations.
+  // For a version that is not deployed, only its stored plan shows whether there are compensations.
   if (unlearned) {
     await learnUndoable(deps, unlearned);
     appended = await append(true);

@@ -81,7 +81,7 @@ export async function* followLogs(
       if (left <= 0 || signal.aborted) return;
       const heard = await news.next(Math.min(Math.max(0, sentAt + quietMs - clock.now()), left), signal);
       if (signal.aborted) return;
-      // Lines that were written with the end of the run are there by the time it is told of.
+      // Lines that were written with the end of the run exist by the time that the end is reported.
       if (heard) {
         for await (const one of rest()) {
           sentAt = clock.now();

@@ -113,7 +113,7 @@ async function notifyParent(deps: OtherRunsDeps, child: RunState): Promise<void>
   try {
     await driveAfter(deps, await appendToRun(deps, { runId: parent.runId, tenantId, decide }));
   } catch (error) {
-    // A parent that was deleted cannot be told.
+    // The parent was deleted.
     if (!isOneOf(error, 'RUN_NOT_FOUND')) throw error;
     deps.log.warn('parent_gone', { runId: child.id, parent: parent.runId });
   }

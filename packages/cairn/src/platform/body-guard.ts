@@ -191,7 +191,7 @@ function discardUntilClosed(request: IncomingMessage): void {
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
   socket.once('close', () => {
     clearTimeout(timer);
-    // Destroyed, it ends whoever waits for the rest of it.
+    // Destroyed, so that readers of the rest end.
     request.destroy();
   });
 }

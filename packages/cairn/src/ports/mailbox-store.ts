@@ -12,7 +12,7 @@ import type { Version } from './run-store.ts';
 export interface MailboxAddress {
   readonly tenantId: string;
   readonly event: string;
-  /** Correlation key: tells apart events of one name. */
+  /** Correlation key of events with one name. */
   readonly key: string;
 }
 

@@ -19,7 +19,7 @@ export interface RuntimeConfig {
   readonly killSwitch: boolean;
   /** By type of the workflow. A map, since a type may have a name that every object has a member of. */
   readonly paused: ReadonlyMap<string, PauseMark>;
-  /** The database was restored; absent: never, as far as anybody knows. */
+  /** The last restore of the database; absent if none is known. */
   readonly restore?: RestoreMark;
   /** Project and database in which the installation was first used. */
   readonly home?: string;

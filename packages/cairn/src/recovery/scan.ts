@@ -165,7 +165,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
   const owes = hasUnpublishedEvents(state, loaded.soft);
   switch (decision.kind) {
     case 'over':
-      // Its end still concerns others, and whoever brought it about did not live to see to that.
+      // The run has obligations that the dispatch which ended it did not meet before it died.
       return owes || (hasObligations(state) && !loaded.soft.obligationsMet)
         ? enqueue(deps, loaded, { trace })
         : 'skipped';

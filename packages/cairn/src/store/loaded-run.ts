@@ -1,4 +1,4 @@
-/** A run as its document alone tells it, whichever call has brought that: a read or a listener. */
+/** A run from its document alone, which a read or a listener returned. */
 import type { DocumentSnapshot } from '@google-cloud/firestore';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { Members } from './codec/kinds.ts';

@@ -1,4 +1,4 @@
-/** The event by which a run that had reached the budget of its tenant's day goes on without an answer of its own. Pure. */
+/** Finds the event by which a run continued that had reached the budget of its tenant's day. Pure. */
 
 /** The id of the question about the budget of a day is its step, revision, attempt, and this. */
 const DAY_QUESTION = /\.day$/;

@@ -250,7 +250,7 @@ function suspended(
   };
 }
 
-/** Its `wakeAt` is the next time that somebody looks whether it can continue. It does not continue then by itself. */
+/** Its `wakeAt` is the time of the next check whether it can continue, not of its continuation. */
 function blocked(
   run: ExplainedRun,
   { message, help, since }: NonNullable<RunToExplain['blocked']>,

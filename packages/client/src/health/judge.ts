@@ -81,7 +81,7 @@ function judged<T>(
   return [ofRefusal(error) ?? findings.refused(what, error.message)];
 }
 
-/** A key without the role `installation` is told what it may see. */
+/** Finding for a key without the role `installation`. */
 function ofRefusedDiagnosis({ problem }: Refusal): Finding | undefined {
   if (problem.status === 403) return findings.MORE_AS_ADMIN;
   return problem.status === 404 ? findings.OLDER_API : undefined;

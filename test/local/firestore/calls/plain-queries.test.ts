@@ -68,7 +68,7 @@ test('without a collection the documents right below the parent are found, by na
   ]);
 });
 
-test('a cursor without values stands before or after everything', async () => {
+test('a cursor without values is before or after everything', async () => {
   const orderBy = [{ field: { fieldPath: 'x' } }];
   expect(await ids({ orderBy, startAt: { before: true } })).toEqual(['h/a', 'h/b', 'h/c']);
   expect(await ids({ orderBy, startAt: { before: false } })).toEqual([]);

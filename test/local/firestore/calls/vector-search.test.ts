@@ -234,7 +234,7 @@ describe('with declared indexes', () => {
     await declared.stop();
   });
 
-  test('the equalities of an index stand in any order, with the name between them and the vector', async () => {
+  test('the equalities of an index are in any order, with the name between them and the vector', async () => {
     const plain = ['n', 'kind', '__name__'].map((fieldPath) => ({ fieldPath, order: 'ASCENDING' }));
     const own = await withIndexes([{ collectionGroup: 'v', fields: [...plain, ...vectorDeclared('at', 2)] }]);
     const both = own.db.collection('v').where('kind', '==', 'x').where('n', '==', 1);

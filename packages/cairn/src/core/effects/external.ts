@@ -61,7 +61,7 @@ type AskedEffect = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
 
 /**
  * From when on a person has to check a row; undefined: never. A call that its process does not live to record is a question
- * from the time on at which it must have ended, without anybody having to find it.
+ * from the time at which it must have ended, without a process that detects it.
  */
 export function askingSince(
   { status, blockedBy, resolution, presumedAt }: AskedEffect,

@@ -48,7 +48,7 @@ export function checkpointProblems(facts: RunFacts, { head }: RunState): Consist
   return problems;
 }
 
-/** Returns true if the output is the recorded one, as far as the journal tells. */
+/** Returns true unless the journal contradicts the output. */
 export function carriesRight(
   { checkpoint, outputSha }: CheckpointFact,
   { output }: ExpectedCheckpoint,

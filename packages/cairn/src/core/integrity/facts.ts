@@ -99,7 +99,7 @@ export interface RunFacts {
   readonly pages: readonly PageFact[];
   readonly checkpoints: readonly FoundDocument<CheckpointFact>[];
   readonly steps: readonly FoundDocument<StepRecord>[];
-  /** Rows of the ledger that the run made, and those of which its journal tells. */
+  /** Rows of the ledger of the run, and those that its journal names. */
   readonly effects: readonly FoundDocument<EffectRecord>[];
   /** Damaged ones, as far as they were read back. */
   readonly payloads: readonly PayloadFact[];

@@ -33,7 +33,7 @@ export interface Member {
   readonly markedAt?: number | undefined;
   /** Parent run, of another lineage. */
   readonly parentRunId?: string | undefined;
-  /** Children that it had not heard of when it ended; of other lineages. */
+  /** Children of other lineages whose end the run had not recorded when it ended. */
   readonly childRunIds: readonly string[];
 }
 

@@ -39,7 +39,7 @@ export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams):
     at: Math.max(now, chain.updatedAt),
     initiator: draft.initiator,
     ...(draft.actor === undefined ? {} : { actor: draft.actor }),
-    // In the form that comes back from the store, so that the fold of the writer and that of a reader are equal.
+    // In the form that the store returns, so that writer and readers fold the same state.
     data: withoutUndefined(draft.data),
     schemaVersion: versionOf(draft),
     ...(writer === undefined ? {} : { writer }),

@@ -306,7 +306,7 @@ export type EventDraft<T extends EventType = EventType> = {
   };
 }[T];
 
-/** An event in its place. `id` (128 random bits) tells our own append from another's (J8). */
+/** An event in its place. `id` (128 random bits) identifies our own append (J8). */
 export type RunEvent<T extends EventType = EventType> = {
   [K in T]: {
     readonly seq: number;

@@ -36,7 +36,7 @@ export class PageRoom {
     return true;
   }
 
-  /** Number of items to read next so that about as much is read as fits. One beyond the limit tells whether there are more. */
+  /** Number of items to read next so that about as much is read as fits. One item beyond the limit shows whether there are more. */
   get wanted(): number {
     const left = this.#limit + 1 - this.#items;
     if (this.#items === 0) return Math.min(left, FIRST_READ);

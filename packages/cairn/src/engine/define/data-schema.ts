@@ -17,7 +17,7 @@ export function jsonSchemaOf(schema: ZodType): Json | undefined {
       JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })),
     ) as Json;
   } catch {
-    // A schema of the author's own making; whoever checks a value says what is wrong with it.
+    // An invalid schema of the author; the check of a value reports it.
     return undefined;
   }
 }

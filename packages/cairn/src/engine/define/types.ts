@@ -237,7 +237,7 @@ export interface ApprovalOptions<Input, N extends Needs, D = undefined> extends 
 
 export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<Input, N> {
   readonly event: string;
-  /** Correlation key: tells apart events of one name. */
+  /** Correlation key of events with one name. */
   readonly key: (seen: Seen<Input, N>) => string;
   /** Usual time until the event: shown with the wait, so that people see a late one. Nothing happens then. */
   readonly expected?: string | number;

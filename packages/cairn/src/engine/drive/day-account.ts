@@ -199,7 +199,7 @@ export class DayAccount {
     this.#reserved.set(key, { kind, open, need });
   }
 
-  /** At most one at a time: others come back when it has ended. */
+  /** At most one at a time: others retry when it has ended. */
   #later(work: () => Promise<unknown>): DayAdmission {
     if (!this.#isTaking) {
       this.#isTaking = true;

@@ -65,7 +65,7 @@ export type DriveEnd =
   /** The store refused to write it, and it was ended for that. */
   | 'unwritable';
 
-/** A task that comes back is checked this much after the lease should be free. */
+/** A postponed task is dispatched this long after the end of the lease. */
 const LEASE_MARGIN_MS = 1_000;
 /** Times a drive re-reads a run that changed concurrently before it leaves it to another task. */
 const MAX_TRIES = 5;
@@ -148,7 +148,7 @@ async function act(
       return 'over';
     case 'leased': {
       if (account.watches) return 'leased';
-      // Named by the epoch: however many tasks find the run taken, one comes back for it.
+      // Named by the epoch, so that all tasks that find the run leased enqueue one dispatch.
       const at = clock.now() + (decision.freeAt - loaded.readAt) + LEASE_MARGIN_MS;
       const name = taskName(runId, loaded.state.epoch, decision.freeAt);
       await queue.enqueue({ runId, reason: 'lease_expiry', at, name, ...more });
@@ -308,7 +308,7 @@ async function driveHeld(
     await enqueueNext(deps, journal.state, { dueAt: end.dueAt, trace: account.trace });
   }
   if (end.kind === 'released') await nameIfStuck(deps, journal.state);
-  // A run that continues at once is claimed before anybody could note how far it is published.
+  // A run that continues at once is claimed before its watermark could be written.
   if (end.kind === 'released' && end.dueAt === undefined) await publisher?.flush();
   else if (end.kind !== 'lease_lost') await settleIf(deps, journal.state, unpublished());
   return end.kind;

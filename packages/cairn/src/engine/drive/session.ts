@@ -89,7 +89,7 @@ export class DriveSession {
     const { deps, journal } = params;
     this.#params = params;
     this.#deps = deps;
-    // It may fail before anybody waits for the end.
+    // It may fail before a caller awaits the end.
     this.#end.promise.catch(() => {});
     this.#adopted = journal.foreignEvents;
     this.#feedbackSeq = newestFeedback(journal.state);
@@ -141,7 +141,7 @@ export class DriveSession {
       }
       return await this.#end.promise;
     } catch (error) {
-      // Before it has begun, that is: later the end has heard of it.
+      // Before the begin only: later the end has adopted it.
       if (error instanceof LeaseLost) return { kind: 'lease_lost' };
       throw error;
     } finally {

@@ -28,7 +28,7 @@ export async function isStillHeld(
   const { clock, settings, store } = deps;
   const last = events.at(-1);
   if (!last) return false;
-  // An answer that was lost is found in the journal later, and with it whoever has come since.
+  // After a lost response, the journal shows whether the event was appended, and what was appended since.
   if (state.lease?.owner !== last.writer?.owner || state.lease?.epoch !== last.writer?.epoch) return false;
   const now = clock.now();
   if (now - sentAt < settings.heartbeatMs && now - provedAt < settings.leaseMs / 2) return true;

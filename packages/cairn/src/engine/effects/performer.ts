@@ -175,7 +175,7 @@ export class Performer {
   }
 
   /**
-   * True if a call was refused because the body had been told to stop. Then the body's work is incomplete however it ends: it may
+   * True if a call was refused because the body was aborted. Then the body's work is incomplete however it ends: it may
    * have caught the error, or not awaited the call.
    */
   get isCut(): boolean {

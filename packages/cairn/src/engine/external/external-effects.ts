@@ -214,7 +214,7 @@ export class ExternalEffects {
     );
     try {
       const acting = this.#act(place, attempt, calls.signal);
-      // A binding that ignores its signal must not hold its caller for ever; the row tells of it.
+      // A binding that ignores its signal must not block its caller for ever; the row stays in doubt.
       return await Promise.race([acting, this.#givenUp(calls.signal, acting)]);
     } catch (error) {
       if (error instanceof CallUnderWay) return { kind: 'under_way' };

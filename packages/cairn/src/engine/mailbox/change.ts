@@ -128,7 +128,7 @@ class ChangeQueue {
     this.#onEmpty();
   }
 
-  /** Full jitter: those that lost together must not come back together. */
+  /** Full jitter, so that writers that conflicted do not retry together. */
   async #pause({ clock, random }: MailboxDeps): Promise<void> {
     this.#wake = new AbortController();
     await pause(clock, random.unit() * backoffBoundMs(BACKOFF, this.#lost), this.#wake.signal);

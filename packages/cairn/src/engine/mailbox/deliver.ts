@@ -120,7 +120,7 @@ interface Round {
   readonly tally: Tally;
 }
 
-/** The sender hears of it and sends the event again: also what the store refused, lest the run waits for it for a day. */
+/** Fails the request, so that the sender repeats it; otherwise the run would wait for the event for a day. */
 function isToRepeat(error: unknown): error is OutcomeUnknown | NewerSchemaError | StoreRefused {
   return [OutcomeUnknown, NewerSchemaError, StoreRefused].some((kind) => error instanceof kind);
 }

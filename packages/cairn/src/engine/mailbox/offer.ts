@@ -1,6 +1,6 @@
 /**
  * Offers an event to a run: appends that its waits for it are answered, if they still are open on the newest state.
- * Repeated as often as anybody likes: the journal knows which events it holds.
+ * Idempotent: the journal has the ids of the received events.
  */
 
 import { CairnError, Fatal } from '../../core/errors.ts';

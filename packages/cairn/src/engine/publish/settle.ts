@@ -16,10 +16,10 @@ import { RunPublisher } from './run-publisher.ts';
 
 /** The first time the bus is asked again. */
 const FIRST_RETRY_MS = 60_000;
-/** Since the last event of the run. Who hears nothing for a day has read the journal, or never will. */
+/** Time after the last event of the run until publishing is given up: subscribers have read the journal by then. */
 const GIVE_UP_MS = 24 * 3_600_000;
 
-/** Runs that began when there was a bus, and end when there is none, owe nothing to anybody. */
+/** A run that began with a bus and ends without one has nothing to publish. */
 const NOBODY_LISTENS: EventBus = { publish: async () => {} };
 
 /** Events that may not have been published. */
@@ -79,7 +79,7 @@ export async function settleEvents(
   };
   const dueAt = wakeAt(state, soft);
   const { kind } = await store.touch({ runId, seen, soft, wakeAt: dueAt });
-  // Stale: somebody has touched it since, and continues from the watermark that is there.
+  // Stale: another process has changed the run, and continues from the stored watermark.
   if (kind === 'stale' || retryAt === undefined) return;
   // Not left to the scan: with the bus down there are more such runs than it can check.
   const name = taskName(runId, head, retryAt);

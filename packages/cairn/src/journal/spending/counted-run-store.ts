@@ -28,7 +28,7 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
       writePayload: ({ chunks }) => ({ writes: chunks }),
       readPayload: (_, _runId, { chunks }) => ({ reads: chunks }),
       deletePayload: (_, _runId, { chunks }) => ({ deletes: chunks }),
-      // Whoever comes second reads what is there; with the same text it cannot be told from the first.
+      // A second writer reads the existing document; one with the same text cannot be distinguished from the first.
       createMemo: (text, _runId, memo) => (text === memo.text ? { writes: 1 } : { reads: 1 }),
       readMemos: ({ size }) => readsOf(size),
     }),

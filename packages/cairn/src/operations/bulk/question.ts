@@ -30,7 +30,7 @@ export interface NamedQuestion {
 }
 
 /**
- * The approval that the target names. One that is not open is returned as named, since the decision itself tells whether it was decided.
+ * The approval that the target names. One that is not open is returned as named, because the decision reports whether it was decided.
  *
  * @throws CairnError RUN_INVALID_TRANSITION if it is no plain approval, or if the target names none and not exactly one is open
  */

@@ -76,7 +76,7 @@ class Shared<T extends { readonly findings: readonly Finding[] }> {
       if (value.findings.some(({ code }) => code === UNSEEN))
         known.until = at + Math.min(this.#ttlMs, FAST_TTL_MS);
     };
-    // One that failed is made again by whoever asks next.
+    // The next caller repeats a failed diagnosis.
     result.then(forgetSoon, () => {
       if (this.#known === known) this.#known = undefined;
     });

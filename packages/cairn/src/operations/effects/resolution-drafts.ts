@@ -74,7 +74,7 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
       by: 'person',
       responseHash,
     },
-    // Resolved already for another run that asked as well: only this one has to hear of it.
+    // Resolved already for another run that asked too: only this run's wait has to end.
     effect: record.resolution
       ? undefined
       : { kind: 'change', effectId, seen, change: changeOf({ stored, request, said, now }) },

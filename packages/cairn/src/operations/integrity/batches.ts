@@ -15,7 +15,7 @@ import type { DocumentWrite, RepairStore } from '../../ports/runs/integrity-stor
 const MAX_DOCUMENTS = 200;
 /** Outputs in one commit, bytes of text: with the rest it stays below Firestore's 10 MiB. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
-/** Names that an event tells: it is kept for as long as the run. */
+/** Names in an event, which is kept for as long as the run. */
 const MAX_NAMES = 50;
 
 export interface RepairBatch {

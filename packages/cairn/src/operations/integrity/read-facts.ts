@@ -163,7 +163,7 @@ export function readRows(reader: RunReader): Promise<FoundDocument<EffectRecord>
   return all(ROWS, (stretch) => reader.effectsOfRun(stretch));
 }
 
-/** Those that say they are of the run, and those of others of its lineage, of which its journal tells. */
+/** Rows of the run, and rows of other runs of its lineage that its journal names. */
 async function readEffects(reader: RunReader, journal: JournalFacts): Promise<FoundDocument<EffectRecord>[]> {
   const rows = await readRows(reader);
   const there = new Set(rows.map(({ id }) => id));

@@ -49,7 +49,7 @@ export async function unpauseWorkflow(
       wasPaused = true;
       return { ...current, paused: new Map([...current.paused].filter(([one]) => one !== type)) };
     }
-    // Not paused any more may be our own doing, of which we did not hear.
+    // If it is not paused any more, an earlier attempt of this request may have succeeded without a response.
     if (!wasPaused && !deps.registry.newest(type)) throw noSuchWorkflow();
     return undefined;
   });

@@ -122,7 +122,7 @@ export function resumeSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<Sc
 }
 
 /**
- * A schedule that is declared would come back with the next tick; one that is declared no more can be deleted.
+ * The next tick would create a declared schedule again; one that is no longer declared can be deleted.
  *
  * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED, UNAVAILABLE (send the same again)
  */

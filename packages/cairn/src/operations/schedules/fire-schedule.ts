@@ -52,7 +52,7 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
   const done = { fired: outcomes.length - refused, skipped: decision.skipped, refused };
   const settledUntil = failure ? (last?.slot ?? schedule.settledUntil) : decision.settledUntil;
   const moved = armed(schedule, settledUntil);
-  // Stale: another tick did the same, or somebody changed the schedule; both were written knowing no less.
+  // Stale: another tick did the same, or the schedule was changed; both writes are newer.
   await write({
     ...moved,
     // Not at the next tick: schedules that nothing can be done about would take the places of those that are due.

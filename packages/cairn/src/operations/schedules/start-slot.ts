@@ -41,7 +41,7 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
     trigger: { source: 'scheduled', slotAt: slot },
     source: 'scheduler',
     key,
-    // Not of the input: who repeats a slot after somebody changed the schedule means the same run.
+    // Without the input: a slot that is repeated after a change of the schedule is the same run.
     requestHash: requestHash('schedule', { id, slot }),
     // The list of runs can be narrowed to those of one schedule.
     threadId: id,

@@ -192,7 +192,7 @@ async function readRecords(deps: StartDeps, request: StartRequest): Promise<Stor
   return { primary, secondary };
 }
 
-/** The start is durable, so the caller hears of it whatever the queue says: the scan finds a run without a task. */
+/** The start is durable, so a failure of the queue is not reported: the scan finds a run without a task. */
 async function created(deps: StartDeps, request: StartRequest, draft: Draft): Promise<StartOutcome> {
   const { response } = draft;
   const { runId, type } = response;

@@ -2,7 +2,7 @@
  * The verb `resume` on a run that has not ended: sets one going that was interrupted or parked or whose time
  * has come, and says of one that waits what it waits for. A run that has ended needs a successor (start-successor.ts).
  *
- * Must not: answer a wait for anybody.
+ * Must not: answer a wait.
  */
 import { isBackingOff } from '../../core/decisions/claim.ts';
 import { recoveryDecision } from '../../core/decisions/recovery.ts';

@@ -48,7 +48,7 @@ async function publisherClient(host: string | undefined): Promise<PublisherClien
 /** Between two attempts to learn of the audience. */
 const AUDIENCE_RETRY_MS = 1_000;
 
-/** True unless the local Pub/Sub says that nobody takes messages of the topic. Asked with the first call, and told of changes from then on. */
+/** True unless the local Pub/Sub reports that the topic has no subscribers. Read at the first call, and updated from then on. */
 function audienceOf(wire: Wire, topic: string, clock: Clock): () => boolean {
   let isHeard = true;
   let isWatching = false;

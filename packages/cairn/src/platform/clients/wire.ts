@@ -82,7 +82,7 @@ export class Wire {
   }
 
   /**
-   * The messages of a method that tells what changes, as they come, without a deadline.
+   * Messages of a method that reports changes, without a deadline.
    *
    * @returns function that ends it
    */

@@ -72,7 +72,7 @@ export interface Effects {
 const USUAL_CALL_MS = 60_000;
 /** A second-generation function may take so long. */
 const MOST_CALL_MS = 540_000;
-/** A function waits for a retry; a later one is for whoever calls it again. */
+/** Longest wait of a function for a retry; a later one is for its next call. */
 const RETRY_CAP_MS = 5_000;
 const NEVER = new AbortController().signal;
 

@@ -1,6 +1,6 @@
 /**
  * Spans that wait for their collector. Bounded: with the collector away, the oldest that wait are kept and new ones are
- * counted and dropped, since the beginning of a trouble tells more than its middle.
+ * counted and dropped, because the begin of an incident is more useful than its middle.
  */
 import type { EndedSpan } from './span-tracer.ts';
 

@@ -107,7 +107,7 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
       const { docs } = await transaction.get(after === undefined ? ordered : ordered.startAfter(after));
       return docs.flatMap((document) => rawOf(document) ?? []);
     };
-    // A page continues behind a document whose members may be damaged, so that only the document itself tells its place.
+    // Members of the last document may be damaged, so that only the document itself gives its position.
     const lastRows = new Map<string, DocumentSnapshot>();
     const pages = new PagesInPlace(
       (names) => transaction.getAll(...names.map((name) => this.#paths.page(run, name))),

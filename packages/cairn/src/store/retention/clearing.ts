@@ -8,7 +8,7 @@ export function named(list: Query, limit: number): Query {
   return list.limit(limit + 1).select();
 }
 
-/** Deletes at most `limit` of the documents of {@link named}: one that was found beyond tells that there is more. */
+/** Deletes at most `limit` of the documents of {@link named}: one that is found beyond shows that there are more. */
 export async function deleteNamed(
   db: Firestore,
   what: string,

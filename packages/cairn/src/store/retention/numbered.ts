@@ -27,7 +27,7 @@ interface ClearedNumbers extends Required<Cleared> {
   readonly mayHaveLogs: boolean;
 }
 
-/** `more`: numbers up to the head are left. Journals have no gaps (J1), so the first event tells where to begin. */
+/** `more`: numbers up to the head are left. Journals have no gaps (J1), so the first event shows where to begin. */
 export async function deleteNumbered({ db, paths, runId, limit }: Numbered): Promise<ClearedNumbers> {
   const nothing = { deleted: 0, spent: 0, more: false, mayHaveLogs: true };
   const numbers = Math.floor(limit / A_NUMBER);

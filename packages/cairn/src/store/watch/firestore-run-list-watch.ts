@@ -17,7 +17,7 @@ import { matchingRuns, RunLists } from '../lists/run-lists.ts';
 import { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 
-/** Documents that are listened to at first: their size tells whether as many as are wanted can be held. */
+/** Number of documents of the first listener: their size shows whether all requested ones fit in memory. */
 const FIRST_RUNS = 10;
 /** Bytes of the documents of one watch, as of a page: forty streams of an instance of 1 GiB hold 160 MiB. */
 const MAX_WATCHED_BYTES = MAX_PAGE_BYTES;

@@ -57,7 +57,7 @@ export function mortal(base: EngineDeps, seed: number, planned?: PlannedCrash): 
     if (moment === 'before') return die();
     const answer = proceed();
     if (moment === 'after') {
-      // Nobody is left to hear of it.
+      // The caller is dead.
       answer.catch(() => {});
       return die();
     }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CairnError } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
 
-/** Begins the `action_id` of each of our buttons; what follows tells those of one block apart, as Slack wants it. */
+/** Begins the `action_id` of each of our buttons; the rest is unique within one block, as Slack requires. */
 export const DECIDE_ACTION = 'cairn.decide';
 /** Slack's limit for the value of a button. */
 export const MAX_VALUE_CHARS = 2_000;

@@ -168,7 +168,7 @@ function ranAlone({ lease, steps }: RunState, key: string): boolean {
   return step?.phase === 'running' && lease?.aloneSince !== undefined && step.seq > lease.aloneSince;
 }
 
-/** True if this dispatch began a body; one that was shut down before that tells nothing. */
+/** True if this dispatch began a body; one that was shut down before is no evidence. */
 function hasRunABody({ lease, currentStep, steps }: RunState): boolean {
   const newest = currentStep === undefined ? undefined : steps.get(currentStep);
   return newest !== undefined && newest.seq > (lease?.aloneSince ?? 0);

@@ -279,7 +279,7 @@ export class FlowRun implements RunningFlow {
     return this.#working.journal.state.steps.get(this.#keyOf(name));
   }
 
-  /** Takes in waits that others ended: their ends may precede in the journal what ended here, though this dispatch hears of them later. */
+  /** Adopts waits that others ended. In the journal, their ends may precede those of this dispatch. */
   #takeInWaits(): void {
     for (const entry of this.#waits) if (this.#stateOf(entry)?.phase === 'done') this.#isRecorded(entry);
   }

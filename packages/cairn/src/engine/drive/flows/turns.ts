@@ -1,5 +1,5 @@
 /**
- * Turns of the event loop, by which a flow tells code that continues at once from code that waits. After two turns without news
+ * Turns of the event loop, by which a flow distinguishes code that continues at once from code that waits. After two turns without news
  * the code is quiet: it waits for operations, or for something that is none.
  */
 import type { Clock } from '../../../ports/clock.ts';

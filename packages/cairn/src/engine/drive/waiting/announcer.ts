@@ -135,7 +135,7 @@ export class Announcer {
     return { wait, facts: refused({ step, wait, now }, { initiator: 'system' }, why) };
   }
 
-  /** An answer was taken out of the mailbox: it is settled there, or, if the wait was over by then, given back to whoever asks next. */
+  /** After an event was taken out of the mailbox: marks it delivered, or buffers it again if the wait was over. */
   async leave(place: LeaveRequest): Promise<void> {
     const { deps, journal } = this.#working;
     // The tie of the run sees to it at the end as well.

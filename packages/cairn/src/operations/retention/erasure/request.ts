@@ -156,7 +156,7 @@ async function erasable(deps: EraseDeps, rootRunId: string): Promise<string[]> {
   return roots;
 }
 
-/** From the journal: a run document names only the children that it has not heard of. */
+/** From the journal, because a run document names only the children that have not reported. */
 async function childrenOf(deps: EraseDeps, runId: string): Promise<string[]> {
   const children: string[] = [];
   for (let seq = 0; ; ) {
