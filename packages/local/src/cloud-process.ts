@@ -56,27 +56,23 @@ const QUOTED_CHARS = 4_000;
 /** @throws Error if it ends, or is not ready in time */
 export async function startCloudProcess(options: CloudProcessOptions): Promise<CloudProcess> {
   const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-  const port = options.port === undefined ? [] : ['--port', String(options.port)];
-  const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)];
-  const { watchdogSeconds, tickSeconds } = options;
-  const watchdog = watchdogSeconds === undefined ? [] : ['--watchdog', String(watchdogSeconds)];
-  const tick = tickSeconds === undefined ? [] : ['--tick', String(tickSeconds)];
-  const spare = options.keepsSpare === false ? ['--no-spare'] : [];
-  const sync = options.sync ? ['--sync'] : [];
-  const functions = options.functionsModule === undefined ? [] : ['--functions', options.functionsModule];
-  const emulators = options.emulators ? ['--emulators'] : [];
+  const { data, port, workers, functionsModule, watchdogSeconds, tickSeconds } = options;
+  const values = {
+    data,
+    port,
+    workers,
+    functions: functionsModule,
+    watchdog: watchdogSeconds,
+    tick: tickSeconds,
+  };
   const flags = [
     '--json',
-    '--data',
-    options.data,
-    ...sync,
-    ...functions,
-    ...emulators,
-    ...port,
-    ...workers,
-    ...spare,
-    ...watchdog,
-    ...tick,
+    ...Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}`, `${value}`],
+    ),
+    ...(options.sync ? ['--sync'] : []),
+    ...(options.emulators ? ['--emulators'] : []),
+    ...(options.keepsSpare === false ? ['--no-spare'] : []),
   ];
   const { logFile } = options;
   const log = logFile === undefined ? 'pipe' : openSync(logFile, 'a');

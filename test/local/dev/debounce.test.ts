@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Debounce } from '../../../packages/local/src/dev/debounce.ts';
+import { Debounce } from '../../../packages/local/src/dev/watch-files.ts';
 
 /** A machine whose time a test moves. */
 function stage() {
@@ -33,7 +33,7 @@ function stage() {
   return { debounce, pass, taken };
 }
 
-test('changes in quick succession are taken once, when it has been quiet', () => {
+test('changes in quick succession are reported once, after a pause', () => {
   const { debounce, pass, taken } = stage();
   debounce.add('a');
   pass(30);
@@ -47,7 +47,7 @@ test('changes in quick succession are taken once, when it has been quiet', () =>
   expect(taken).toHaveLength(1);
 });
 
-test('what is stopped takes nothing', () => {
+test('reports nothing after it is stopped', () => {
   const { debounce, pass, taken } = stage();
   debounce.add('a');
   debounce.stop();
@@ -55,7 +55,7 @@ test('what is stopped takes nothing', () => {
   expect(taken).toEqual([]);
 });
 
-test('nothing is lost, and nothing waits longer than the most', () => {
+test('no change is lost, and none waits longer than the limit', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ pause: fc.nat(120), item: fc.string({ maxLength: 2 }) })), (changes) => {
       const { debounce, pass, taken } = stage();

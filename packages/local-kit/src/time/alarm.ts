@@ -1,4 +1,4 @@
-/** At most one timer of a clock, for whoever waits for the next of many due times. */
+/** At most one timer of a clock, for the next of many due times. */
 import type { Cancel, Clock } from './clock.ts';
 
 export class Alarm {

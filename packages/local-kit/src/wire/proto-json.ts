@@ -34,7 +34,7 @@ export function fromJson(type: protobuf.Type, json: JsonText, depth = 0): object
   return message;
 }
 
-/** Leaves out what protobuf's own printers leave out: members that have their default and could not be told from unset. */
+/** Leaves out members with their default value that cannot be distinguished from unset ones, as protobuf's printers do. */
 export function toJson(type: protobuf.Type, message: object): JsonText {
   const special = SPECIAL[type.fullName];
   if (special) return special.write(message as JsonFields);

@@ -9,10 +9,34 @@ import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
-import { ControlError, type Route } from './route.ts';
 
 /** Largest control request, a list of fault rules. */
 const MAX_BODY_BYTES = 1024 * 1024;
+
+export interface ControlRequest {
+  /** Named groups of the route's path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Parsed JSON, or undefined without a body. */
+  readonly body: unknown;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Matches the whole path. */
+  readonly path: RegExp;
+  /** Returns the response as JSON. @throws ControlError for an invalid request */
+  answer(request: ControlRequest): unknown;
+}
+
+export class ControlError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ControlError';
+    this.status = status;
+  }
+}
 
 export interface ControlPort {
   readonly url: string;

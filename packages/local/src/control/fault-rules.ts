@@ -3,7 +3,7 @@
 import type { Fault as FaultOfGoogle, FaultRule } from '@cairn/local-firestore/faults';
 import { z } from 'zod';
 import type { StandInFault as ParsedFault } from '../stand-in/faults.ts';
-import { ControlError } from './route.ts';
+import { ControlError } from './control.ts';
 
 /** Longer than any deadline of a client. A longer fault could not be told from a hanging server. */
 const MAX_LATENCY_MS = 60_000;

@@ -4,8 +4,8 @@ import { isAbsolute } from 'node:path';
 import type { Fault, FaultRule } from '@cairn/local-firestore/faults';
 import { LATEST_MS, type MovableClock } from '@cairn/local-kit/time/clock';
 import type { StandInFault } from '../stand-in/faults.ts';
+import { ControlError, type Route } from './control.ts';
 import { estimatedCostUsd, type Operations } from './cost.ts';
-import { ControlError, type Route } from './route.ts';
 
 export interface ControlledFaults<Kind = Fault> {
   set(rules: readonly FaultRule<Kind>[], seed: number): void;
