@@ -9,7 +9,7 @@ import { onTaskDispatched } from 'firebase-functions/v2/tasks';
 import type { FunctionHandler } from '../../../packages/local/src/host/function-spec.ts';
 import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
-import type { ResponseReceiver, SentRequest } from '../../../packages/local/src/host/link/request.ts';
+import type { InFlightRequest, ResponseReceiver } from '../../../packages/local/src/host/link/request.ts';
 import { sendByHttp } from '../../../packages/local/src/host/link/send-by-http.ts';
 import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
@@ -160,7 +160,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
   const bytes = Buffer.from(body);
   const line = { name, method, path: '/a?b=c', headers: { ...headers, 'content-length': bytes.length } };
   const sending = { lease: leaseOf(), line, body: bytes, receiver };
-  const sent: Promise<SentRequest> =
+  const sent: Promise<InFlightRequest> =
     way === 'link'
       ? Promise.resolve(
           sendByLink({
@@ -169,7 +169,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
             notTaken: (isServed) => over.resolve({ body: isServed ? 'not taken' : 'not served' }),
           }),
         )
-      : (sendByHttp(agent, sending) as Promise<SentRequest>);
+      : (sendByHttp(agent, sending) as Promise<InFlightRequest>);
   return { sent, over: over.promise, answer };
 }
 

@@ -24,7 +24,7 @@ import type { WriteIntent } from './transactions/lock-need.ts';
 import { RecentHistory, type Replaced } from './transactions/recent-history.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
 
-export interface WriteResult {
+export interface DocumentWriteResult {
   readonly name: string;
   /** Microseconds since 1970, like `updateTime`; undefined for a delete. */
   readonly createTime: number | undefined;
@@ -40,7 +40,7 @@ export interface WriteResult {
 /** A commit that is decided and not applied yet. */
 export interface CommitPlan {
   readonly time: number;
-  readonly outcomes: readonly WriteResult[];
+  readonly outcomes: readonly DocumentWriteResult[];
   readonly intents: readonly WriteIntent[];
   readonly mutations: readonly StorageMutation[];
   /** Documents replaced by the commit, for snapshots taken before it. */
@@ -251,7 +251,7 @@ function checkSize(write: Write, fields: Fields, bodyBytes: number): void {
   );
 }
 
-function decide(draft: DocumentDraft, write: Write, time: number): WriteResult {
+function decide(draft: DocumentDraft, write: Write, time: number): DocumentWriteResult {
   if (write.kind === 'set') draft.transforms += write.transforms.length;
   if (draft.transforms > MAX_TRANSFORMS_PER_DOCUMENT) {
     throw invalid(`"${write.name}" has more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms in one commit.`);

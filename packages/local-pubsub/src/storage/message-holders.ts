@@ -3,7 +3,7 @@
  * part of the caller's transaction.
  */
 import type { WaitingMessage } from '../model/backlog.ts';
-import type { LaterWrite, PubsubDatabase } from './tables.ts';
+import type { DeliveryWrite, PubsubDatabase } from './tables.ts';
 
 /** The subscription of a seek. */
 export interface SeekTarget {
@@ -64,7 +64,7 @@ export class MessageHolders {
   }
 
   /** Stores the result of a delivery. */
-  settle(write: LaterWrite): void {
+  settle(write: DeliveryWrite): void {
     if (write.kind === 'failed') {
       this.#db.statements.failed.run(write.failures, write.subscription, write.id);
     } else if (write.retain) this.#db.statements.retain.run(write.subscription, write.id);

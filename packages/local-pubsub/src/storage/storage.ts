@@ -17,7 +17,7 @@ import type {
   TopicConfig,
 } from '../model/resources.ts';
 import { MessageHolders, type SeekTarget } from './message-holders.ts';
-import { type LaterWrite, type PubsubDatabase, SCHEMA, SQL } from './tables.ts';
+import { type DeliveryWrite, type PubsubDatabase, SCHEMA, SQL } from './tables.ts';
 
 /** A message with the names of its holders. */
 export interface Addressed extends Publication {
@@ -46,7 +46,7 @@ export class PubsubStore {
       storage,
       schema: SCHEMA,
       sql: SQL,
-      apply: (write: LaterWrite) => this.#holders.settle(write),
+      apply: (write: DeliveryWrite) => this.#holders.settle(write),
     });
     this.#holders = new MessageHolders(this.#db);
     this.policies = policyTable(this.#db.statements);

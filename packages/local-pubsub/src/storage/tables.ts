@@ -28,7 +28,7 @@ export const SCHEMA = `
     SELECT 'messages', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'messages');`;
 
 /** Writes of deliveries: losing one repeats a delivery. */
-export type LaterWrite =
+export type DeliveryWrite =
   | { readonly kind: 'acked'; readonly subscription: string; readonly id: number; readonly retain: boolean }
   | {
       readonly kind: 'failed';
@@ -79,4 +79,4 @@ export const SQL = {
     'DELETE FROM messages WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM pending WHERE message = ?1)',
 } as const;
 
-export type PubsubDatabase = GroupedDatabase<typeof SQL, LaterWrite>;
+export type PubsubDatabase = GroupedDatabase<typeof SQL, DeliveryWrite>;

@@ -18,7 +18,7 @@ const PROGRESS_MS = 10_000;
 const FORMATS = { bad: 'red', warn: 'yellow', busy: 'cyan', dim: 'dim', bold: 'bold' } as const;
 
 /** Output for a person, and the time of a line. */
-interface Terminal {
+interface LogOutput {
   write(text: string): void;
   /** Epoch ms, by the clock of the local cloud, which a person may have moved. */
   now(): number;
@@ -31,7 +31,7 @@ const paint: Paint = (tone, text) =>
   text === '' ? '' : styleText(FORMATS[tone], text, { stream: process.stderr });
 
 /** Destinations of what functions and the cloud print. */
-export function readableLog(terminal: Terminal) {
+export function readableLog(terminal: LogOutput) {
   const print = lineWriter(terminal);
   return {
     output: (line: string) => print('functions', line),
@@ -40,7 +40,7 @@ export function readableLog(terminal: Terminal) {
 }
 
 /** Prints progress marks until the returned function is called. */
-export function printProgress({ write }: Terminal): () => void {
+export function printProgress({ write }: LogOutput): () => void {
   const began = performance.now();
   write('cairn: starting the local cloud…\n');
   const ticker = setInterval(() => {
@@ -59,7 +59,7 @@ export function printProgress({ write }: Terminal): () => void {
 export function reloadOnChange(
   cloud: Served,
   functionsModule: string | undefined,
-  terminal: Terminal,
+  terminal: LogOutput,
 ): () => Promise<void> {
   const own = join(ROOT, 'functions/src');
   const folders = new Set([own, ...(functionsModule ? [dirname(resolve(functionsModule))] : [])]);
@@ -107,7 +107,7 @@ async function reportChangedPlans(
 }
 
 /** @returns a writer of log lines; the severity of a line overrides the default */
-function lineWriter({ write, now }: Terminal) {
+function lineWriter({ write, now }: LogOutput) {
   return (source: string, line: string, severity?: Severity) => {
     const read = readLine(line);
     const shown = { source, at: now(), root: process.cwd() };

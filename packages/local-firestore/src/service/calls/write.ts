@@ -5,7 +5,7 @@ import { invalid, StatusError } from '../../model/status.ts';
 import { toTimestamp } from '../../wire/time.ts';
 import { encodeValue } from '../../wire/value-encoder.ts';
 import { decodeWrite, type WireWrite } from '../../wire/write-codec.ts';
-import type { WriteResult } from '../database.ts';
+import type { DocumentWriteResult } from '../database.ts';
 import { meterCommit } from '../metering.ts';
 import { isTransactionId } from '../transactions/transactions.ts';
 import type { CallContext } from './call.ts';
@@ -28,7 +28,7 @@ export async function commit(request: CommitRequest, { session, meter }: CallCon
 }
 
 /** `google.firestore.v1.WriteResult` */
-export function encodeOutcome(outcome: WriteResult): object {
+export function encodeOutcome(outcome: DocumentWriteResult): object {
   return {
     updateTime: outcome.updateTime === undefined ? undefined : toTimestamp(outcome.updateTime),
     transformResults: outcome.transformResults.map(encodeValue),
@@ -49,7 +49,7 @@ export async function batchWrite(
       try {
         const plan = await session.commit(database, [write], undefined);
         meterCommit('BatchWrite', plan, meter);
-        return { result: encodeOutcome(plan.outcomes[0] as WriteResult), status: { code: 0 } };
+        return { result: encodeOutcome(plan.outcomes[0] as DocumentWriteResult), status: { code: 0 } };
       } catch (error) {
         if (!(error instanceof StatusError)) throw error;
         return { result: {}, status: { code: error.code, message: error.message } };

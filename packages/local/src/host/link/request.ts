@@ -31,17 +31,17 @@ export interface OutgoingRequest {
   readonly receiver: ResponseReceiver;
 }
 
-export interface SentRequest {
+export interface InFlightRequest {
   abort(): void;
   resume(): void;
 }
 
 /** Aborts or resumes a request, by whichever transport and worker it was sent last. */
-export class RequestHandle implements SentRequest {
-  #sent: SentRequest | undefined;
+export class RequestHandle implements InFlightRequest {
+  #sent: InFlightRequest | undefined;
   isAborted = false;
 
-  use(sent: SentRequest): void {
+  use(sent: InFlightRequest): void {
     this.#sent = sent;
     if (this.isAborted) sent.abort();
   }

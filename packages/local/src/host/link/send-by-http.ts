@@ -1,7 +1,7 @@
 /** Sends a request of any size, to any function, to a worker by HTTP. */
 import type { Agent, ClientRequest } from 'node:http';
 import { request } from '@cairn/local-kit/http/node-http';
-import type { OutgoingRequest, RequestLine, SentRequest } from './request.ts';
+import type { InFlightRequest, OutgoingRequest, RequestLine } from './request.ts';
 
 /**
  * Resolves once connected, or with the reason if it cannot connect; then nothing was sent. Releases the worker when the request
@@ -12,7 +12,7 @@ import type { OutgoingRequest, RequestLine, SentRequest } from './request.ts';
 export async function sendByHttp(
   agent: Agent,
   { lease, line, body, receiver }: OutgoingRequest,
-): Promise<SentRequest | { readonly refused: NodeJS.ErrnoException }> {
+): Promise<InFlightRequest | { readonly refused: NodeJS.ErrnoException }> {
   const outgoing = requestOf(agent, line, lease);
   const refused = await connectionFailure(outgoing);
   if (refused !== undefined) return { refused };

@@ -1,7 +1,7 @@
 /** Sends a whole request to a worker by frames, which saves a second HTTP server between the caller and the function. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { type AnswerHead, decode, encode, NOT_SERVED, NOT_TAKEN, PATH } from './messages.ts';
-import type { OutgoingRequest, SentRequest } from './request.ts';
+import type { InFlightRequest, OutgoingRequest } from './request.ts';
 
 interface LinkRequest extends OutgoingRequest {
   readonly link: FrameClient;
@@ -11,7 +11,7 @@ interface LinkRequest extends OutgoingRequest {
 }
 
 /** Releases the worker when the request ends. */
-export function sendByLink({ link, lease, line, body, receiver, notTaken }: LinkRequest): SentRequest {
+export function sendByLink({ link, lease, line, body, receiver, notTaken }: LinkRequest): InFlightRequest {
   let hasHead = false;
   let isOver = false;
   const take = (chunk: Buffer) => {
