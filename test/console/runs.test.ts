@@ -199,6 +199,29 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   for (const { id } of successors) await stage.cloud.call('POST', `/v1/runs/${id}/cancel`, {});
 });
 
+test('all runs that match are cancelled with the mouse, in whatever order they are listed', async () => {
+  const long = [await startLong('matched-1'), await startLong('matched-2')];
+  const other = await startLong('unmatched');
+  for (const id of [...long, other]) await hasStatus(id, 'waiting_external');
+  const page = await stage.browser.open('/runs?sort=oldest');
+  await rowOf(page, other).waitFor();
+  await page.getByRole('textbox', { name: 'Tag' }).fill('Matched-');
+  await page.waitForURL('**/runs?sort=oldest&match=Matched-');
+  await rowOf(page, other).waitFor({ state: 'detached' });
+  for (const id of long) await rowOf(page, id).waitFor();
+  await page.getByRole('button', { name: 'Cancel all…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('2 runs will be cancelled.').waitFor();
+  expect(await dialog.textContent()).toContain('Runs that match Matched-, of these');
+  await dialog.getByRole('button', { name: 'Cancel 2 runs' }).click();
+  await dialog.getByText('Done for 2 of 2 runs.').waitFor();
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  for (const id of long) await rowOf(page, id).locator('[data-status=cancelled]').waitFor();
+  expect(new URL(page.url()).search).toBe('?sort=oldest&match=Matched-');
+  await hasStatus(other, 'waiting_external');
+  await stage.cloud.call('POST', `/v1/runs/${other}/cancel`, {});
+});
+
 test('who may not act is told so at the buttons', async () => {
   const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', {
     name: 'looks',

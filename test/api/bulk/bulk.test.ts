@@ -174,6 +174,41 @@ describe('a filter', () => {
     expect(new Set(seen).size).toBe(5);
     expect(seen.map((id) => stage.madeFrom(id))).toEqual([1, 1, 1, 1, 1]);
   });
+
+  test('by a comparison or a beginning selects what the list by it has, for every act, and no later runs', async () => {
+    const runs: string[] = [];
+    for (const amount of [50, 150, 250, 350]) runs.push(await stage.start('asking', { amount }));
+    const [small = '', middle = '', large = '', largest = ''] = runs;
+    const foreign = await stage.start('asking', { amount: 500 }, 'other');
+    await stage.drive();
+    const change = (act: string, match: string, more: object = {}) =>
+      stage.report(
+        { act, filter: { match, type: 'asking' }, limit: 100, ...more },
+        { 'idempotency-key': `${act}-${match}` },
+      );
+    const idsOf = ({ results }: Report) => results.map(({ runId }) => runId).sort();
+    expect(idsOf(await change('approve', 'amount>100', { dryRun: true }))).toEqual(
+      [middle, large, largest].sort(),
+    );
+    expect(await change('approve', 'amount>=350')).toMatchObject({ counts: { done: 1, failed: 0 } });
+    await stage.drive();
+    const cancelled = await change('cancel', 'amount>100');
+    expect(idsOf(cancelled)).toEqual([middle, large].sort());
+    const later = await stage.start('asking', { amount: 450 });
+    expect(idsOf(await change('cancel', 'amount>100'))).toEqual(idsOf(cancelled));
+    await stage.drive();
+    expect(idsOf(await change('resume', 'AMOUNT:2*'))).toEqual([large]);
+    expect(idsOf(await change('replay', 'amount<=150', { dryRun: true }))).toEqual([middle]);
+    const statusOf = (id: string) => stage.installation.world.db.runs.get(id)?.snapshot.status;
+    expect([small, middle, large, largest, later, foreign].map(statusOf)).toEqual([
+      'awaiting_approval',
+      'cancelled',
+      'cancelled',
+      'completed',
+      'awaiting_approval',
+      'awaiting_approval',
+    ]);
+  });
 });
 
 describe('a dry run', () => {
@@ -273,6 +308,7 @@ describe('is refused as a whole, before anything is changed', () => {
     [{ act: 'explode', runs: [NO_RUN] }, 'act'],
     [{ act: 'cancel', filter: {} }, 'filter'],
     [{ act: 'cancel', filter: { status: 'lost' } }, 'status'],
+    [{ act: 'cancel', filter: { match: 'amount>' } }, 'match'],
     [{ act: 'cancel', filter: { typ: 'order' } }, 'filter.typ'],
     [{ act: 'cancel', filter: { type: 'order' }, cursor: 'no cursor' }, 'cursor'],
     [{ act: 'cancel', filter: { type: 'order' }, limit: 101 }, 'limit'],

@@ -39,7 +39,8 @@ const order = defineWorkflow({
 const asking = defineWorkflow({
   type: 'asking',
   planVersion: 1,
-  input: z.object({ second: z.boolean().default(false) }),
+  input: z.object({ second: z.boolean().default(false), amount: z.number().optional() }),
+  tags: ({ amount }) => ({ amount }),
   steps(step) {
     const first = step.approval('first', { ask: () => 'Go?' });
     return {

@@ -21,7 +21,8 @@ const asking = (type: string) =>
   defineWorkflow({
     type,
     planVersion: 1,
-    input: z.object({}),
+    input: z.object({ amount: z.number().optional() }),
+    tags: ({ amount }) => ({ amount }),
     steps: (step) => ({ agreed: step.approval('agree', { ask: () => 'Agree?' }) }),
   });
 
@@ -149,6 +150,30 @@ describe('runs bulk', () => {
     expect(sources).not.toContain(other);
   });
 
+  test.each([
+    ['--match', 'amount>100'],
+    ['--match', 'amount:2*'],
+  ])('changes the runs that match by %s %s, and no others', async (...words) => {
+    const ids: string[] = [];
+    for (const amount of [50, 200, 250]) {
+      const input = JSON.stringify({ amount });
+      ids.push((await stage.cairn(['runs', 'start', 'loan', '--input', input])).out.trim());
+    }
+    await stage.drive();
+    const [small, ...large] = ids;
+    const change = async (action: string) => {
+      const report = await stage.answer<Report>(['runs', 'bulk', action, ...words, '--yes']);
+      await stage.drive();
+      expect([action, report.more, report.refused]).toEqual([action, false, []]);
+      return report.done.map(({ runId }) => runId).sort();
+    };
+    expect(await change('cancel')).toEqual(large.toSorted());
+    expect(await change('resume')).toEqual(large.toSorted());
+    expect(await change('approve')).toHaveLength(2);
+    expect(await change('replay')).toHaveLength(4);
+    expect(stage.installation.world.db.runs.get(String(small))?.snapshot.status).toBe('awaiting_approval');
+  });
+
   test('approves the questions of a named run', async () => {
     const [first = '', second = ''] = await started('refund', 2);
     const report = await stage.answer<Report>(['runs', 'bulk', 'approve', '--run', first, '--yes']);
@@ -173,8 +198,10 @@ describe('runs bulk', () => {
 
   test.each([
     [['cancel', '--yes'], /no filter is given/],
-    [['approve', '--since', '1h'], /approve selects with --type, --step and --run only/],
+    [['approve', '--since', '1h'], /approve selects with --type, --step, --match and --run only/],
     [['cancel', '--run', 'run_a', '--type', 'order'], /--run goes with no filter/],
+    [['cancel', '--run', 'run_a', '--match', 'a>1'], /--run goes with no filter/],
+    [['approve', '--run', 'run_a', '--match', 'a>1'], /--run goes with no --match/],
     [['cancel', ...Array(101).fill(['--run', 'run_a']).flat()], /at most 100/],
     [['resume', '--type', 'order', '--note', 'x'], /resume takes neither --step nor --note/],
     [['replay', '--type', 'order', '--reason', 'x'], /replay takes no --reason/],

@@ -61,6 +61,9 @@ test('of all runs only those are looked for that the change is for; a status tha
   expect(looked('resume')).toContain('failed');
   expect(looked('resume')).not.toContain('completed');
   expect(looked('approve')).toEqual(['awaiting_approval']);
+  expect(filtersFor('approve', { match: 'amount>100', sort: 'oldest' })).toEqual([
+    { match: 'amount>100', status: 'awaiting_approval' },
+  ]);
   expect(meantText('approve', {})).toBe('those that are awaiting approval');
   expect(filtersFor('cancel', { status: 'completed' })).toEqual([{ status: 'completed' }]);
   expect(meantText('resume', {})).toBe(

@@ -6,6 +6,7 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { DeployedDefinitions } from '../inbox/questions.ts';
+import { type MatchingDeps, matchingRuns } from '../search/matching-runs.ts';
 import { plainApprovals } from './question.ts';
 import type { BulkAct, BulkTarget } from './target.ts';
 
@@ -35,11 +36,11 @@ export interface Selected {
 }
 
 export async function selectTargets(
-  deps: JournalDeps & DeployedDefinitions,
+  deps: JournalDeps & DeployedDefinitions & Pick<MatchingDeps, 'indexedRuns'>,
   { act, filter, step, page }: Selecting,
 ): Promise<Selected> {
   const wanted = filter.status === undefined ? { ...filter, status: STATUSES_OF[act] } : filter;
-  const listed = await sendUntilKnown(deps, () => deps.store.listRuns(wanted, page));
+  const listed = await sendUntilKnown(deps, () => matchingRuns(deps, wanted, page));
   const ids = listed.items.map(({ state }) => state.id);
   const next = optional('next', listed.next);
   if (act !== 'approve') return { targets: ids.map((runId) => ({ runId })), ...next };

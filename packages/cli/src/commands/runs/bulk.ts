@@ -6,7 +6,7 @@ import { declined, SAY_YES } from '../../confirm.ts';
 import type { CommandContext } from '../../context.ts';
 import { Declined, EXIT, type ExitCode, UsageError } from '../../exit.ts';
 import { type BulkReport, bulkText, type Target, targetTable } from '../../views/bulk.ts';
-import { FILTERS, queryOf } from './filters.ts';
+import { FILTERS, MATCH, MOST_COSTLY_PAGES, queryOf } from './filters.ts';
 import { runIdOf } from './named.ts';
 
 const ACTIONS = ['cancel', 'resume', 'replay', 'approve'] as const;
@@ -27,6 +27,7 @@ const STATUSES: Readonly<Record<Exclude<Action, 'approve'>, readonly string[]>> 
 
 const OPTIONS = {
   ...FILTERS,
+  match: MATCH,
   run: { type: 'list', value: 'RUN', help: 'only this run; give it several times for several' },
   step: { type: 'text', value: 'STEP', help: 'with approve: only questions of this step' },
   reason: { type: 'text', value: 'TEXT', help: 'with cancel: reason; recorded in each journal' },
@@ -49,6 +50,7 @@ export const bulk = command({
   examples: [
     ['runs bulk resume --type order --since 2h', 'after the cause of their failures is fixed'],
     ['runs bulk cancel --thread nightly --dry-run', 'which runs would be cancelled'],
+    ["runs bulk cancel --match 'amount>100'", 'by a tag that is a number'],
     ['runs bulk approve --type order --step agree --yes', 'all open questions of that step'],
     ['runs bulk replay --run lwdzb7 --run 4xsyom', 'these runs'],
   ],
@@ -71,18 +73,19 @@ export const bulk = command({
 
 /** @throws UsageError for options that the action does not have, or if none selects */
 function assertFits(action: Action, options: BulkOptions): void {
-  const { step, reason, note, status, type, repo, thread, tag, since, until, run } = options;
+  const { step, reason, note, status, type, repo, thread, tag, match, since, until, run } = options;
   const byRun = [repo, thread, tag, since, until, options['waits-for'], status.length > 0 || undefined];
   if (action === 'approve' && byRun.some((one) => one !== undefined))
-    throw new UsageError('approve selects with --type, --step and --run only');
+    throw new UsageError('approve selects with --type, --step, --match and --run only');
   if (action !== 'approve' && (step !== undefined || note !== undefined))
     throw new UsageError(`${action} takes neither --step nor --note`);
   if (action !== 'cancel' && reason !== undefined) throw new UsageError(`${action} takes no --reason`);
-  if (run.length > 0 && action !== 'approve' && [...byRun, type].some((one) => one !== undefined))
-    throw new UsageError('--run goes with no filter');
+  const goesWithRun = action === 'approve' ? [match] : [...byRun, type, match];
+  if (run.length > 0 && goesWithRun.some((one) => one !== undefined))
+    throw new UsageError(`--run goes with no ${action === 'approve' ? '--match' : 'filter'}`);
   if (run.length > MOST_NAMED)
     throw new UsageError(`--run is given ${run.length} times; at most ${MOST_NAMED} are allowed`);
-  if (run.length === 0 && [...byRun, type, step].every((one) => one === undefined))
+  if (run.length === 0 && [...byRun, type, step, match].every((one) => one === undefined))
     throw new UsageError('no filter is given', 'Select runs, for example with --type, --since or --run.');
 }
 
@@ -97,15 +100,20 @@ async function targetsOf(
   options: BulkOptions,
 ): Promise<FoundTargets> {
   const { api } = context;
-  const { limit = USUAL, type, step } = options;
+  const { limit = USUAL, type, step, match } = options;
   const named = await namedRuns(context, options.run);
+  const mostPages = match === undefined ? undefined : MOST_COSTLY_PAGES;
   if (action === 'approve') {
     const { items, more } = await api.list('/v1/inbox', { limit: MOST });
+    const query = { type, match, status: 'awaiting_approval' };
+    const matching =
+      match === undefined ? undefined : await api.list('/v1/runs', { query, limit: MOST, mostPages });
+    const ids = matching?.items.map(({ id }) => id) ?? (named.length > 0 ? named : undefined);
     const fitting = items.filter(
       (item) =>
         item.kind === 'approval' &&
         item.answers.includes('approve') &&
-        (named.length === 0 || named.includes(item.runId)) &&
+        (ids === undefined || ids.includes(item.runId)) &&
         (type === undefined || item.type === type) &&
         (step === undefined || item.step === step),
     );
@@ -119,15 +127,15 @@ async function targetsOf(
         at: openedAt,
       }),
     );
-    return { targets, more: more || fitting.length > limit };
+    return { targets, more: more || matching?.more === true || fitting.length > limit };
   }
   if (named.length > 0) {
     const runs = await Promise.all(named.map((id) => api.get('/v1/runs/{id}', { params: { id } })));
     return { targets: runs.map(targetOf), more: false };
   }
   const given = await queryOf(api, options);
-  const query = { ...given, status: given.status ?? STATUSES[action].join(',') };
-  const { items, more } = await api.list('/v1/runs', { query, limit });
+  const query = { ...given, match, status: given.status ?? STATUSES[action].join(',') };
+  const { items, more } = await api.list('/v1/runs', { query, limit, mostPages });
   return { targets: items.map(targetOf), more };
 }
 

@@ -24,6 +24,16 @@ export const FILTERS = {
   tag: { type: 'text', value: 'NAME:VALUE', help: 'only with this tag, e.g. customer:42' },
 } as const;
 
+/** The option `--match`. */
+export const MATCH = {
+  type: 'text',
+  value: 'TEXT',
+  help: "only with a tag that compares so, e.g. 'amount>100', or with an id, key, thread or tag that begins so, e.g. 'customer:4*'",
+} as const;
+
+/** Requests for a list by `--match`, or in another order, each of which reads up to 1,000 runs or some more. */
+export const MOST_COSTLY_PAGES = 10;
+
 /** @throws UsageError for a wrong time */
 export async function queryOf(api: CairnClient, options: OptionsOf<typeof FILTERS>) {
   const { status, type, repo, thread, tag, since, until } = options;

@@ -3,11 +3,9 @@ import { command } from '../../arguments/command.ts';
 import { runTable } from '../../views/runs.ts';
 import { noteUnreadable } from '../listed.ts';
 import { nearType } from '../near.ts';
-import { FILTERS, queryOf } from './filters.ts';
+import { FILTERS, MATCH, MOST_COSTLY_PAGES, queryOf } from './filters.ts';
 
 const USUAL = 20;
-/** Requests for a list by `--match`, or in another order, each of which reads up to 1,000 runs or some more. */
-const MOST_COSTLY_PAGES = 10;
 /** Ten requests. For more, page through the API. */
 const MOST = 1_000;
 
@@ -19,11 +17,7 @@ export const listRuns = command({
   args: {},
   options: {
     ...FILTERS,
-    match: {
-      type: 'text',
-      value: 'TEXT',
-      help: "only with a tag that compares so, e.g. 'amount>100', or with an id, key, thread or tag that begins so, e.g. 'customer:4*'",
-    },
+    match: MATCH,
     sort: {
       type: 'text',
       value: 'ORDER',

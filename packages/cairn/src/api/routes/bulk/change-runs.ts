@@ -9,11 +9,13 @@ import type { z } from 'zod';
 import { apiKey } from '../../../core/encoding/idempotency-keys.ts';
 import type { Json } from '../../../core/encoding/json.ts';
 import { CairnError } from '../../../core/errors.ts';
+import { matchOf } from '../../../core/search/match.ts';
 import { workThrough } from '../../../core/some-at-once.ts';
 import { type Selected, selectTargets } from '../../../operations/bulk/select.ts';
 import { type BulkTarget, distinct } from '../../../operations/bulk/target.ts';
 import { oncePerKey } from '../../../operations/once-per-key.ts';
 import { decodeCursor } from '../../../ports/cursor.ts';
+import type { RunFilter } from '../../../ports/run-store.ts';
 import { answerOnce } from '../../mutation.ts';
 import type { BulkReport } from '../../openapi/schemas/bulk.ts';
 import { DEFAULT_LIMIT } from '../../query.ts';
@@ -78,9 +80,17 @@ function assertMakesSense({ body, caller }: BulkSent): void {
   if (filter.step !== undefined && act !== 'approve') throw invalid('filter.step', `'${act}' takes no step`);
   if (Object.values(filter).every((value) => value === undefined))
     throw invalid('filter', 'needs at least one member: an empty filter would select every run');
-  const { step: _, ...query } = filter;
-  runFilter(caller, query);
+  filterOf(caller, filter);
   if (cursor !== undefined) decodeCursor('runs', cursor);
+}
+
+/** @throws CairnError INVALID_INPUT */
+function filterOf(
+  caller: BulkSent['caller'],
+  { step: _, match, ...query }: NonNullable<BulkSent['body']['filter']>,
+): RunFilter {
+  const { filter } = runFilter(caller, query);
+  return match === undefined ? filter : { ...filter, match: matchOf(match) };
 }
 
 function invalid(field: string, why: string): CairnError {
@@ -89,14 +99,14 @@ function invalid(field: string, why: string): CairnError {
 
 /** With an idempotency key a filter selects once: a repetition must not select what came later. */
 async function selected(sent: BulkSent & { readonly requestId?: string }): Promise<Selected> {
-  const { deps, caller, body, key, requestId, requestHash, trace } = sent;
+  const { deps, instance, caller, body, key, requestId, requestHash, trace } = sent;
   const { act, runs, filter = {}, limit = DEFAULT_LIMIT, cursor } = body;
   if (runs) return { targets: distinct(runs.map((one) => (typeof one === 'string' ? { runId: one } : one))) };
-  const { step, ...query } = filter;
+  const deployed = { registry: deps.registry, bindings: deps.bindings };
   const select = () =>
     selectTargets(
-      { ...deps.start, registry: deps.registry, bindings: deps.bindings },
-      { act, filter: runFilter(caller, query).filter, step, page: { limit, cursor } },
+      { ...deps.start, indexedRuns: instance.indexedRuns, ...deployed },
+      { act, filter: filterOf(caller, filter), step: filter.step, page: { limit, cursor } },
     );
   if (key === undefined || requestId === undefined) return select();
   const outcome = await oncePerKey(

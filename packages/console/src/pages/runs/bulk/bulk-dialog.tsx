@@ -12,7 +12,7 @@ import { cliBulk, curlBulk } from './commands.ts';
 import { type BulkMode, meantText, VERBS } from './plan.ts';
 import { TargetTable } from './target-table.tsx';
 import { type Bulk, hitBy, useBulk } from './use-bulk.ts';
-import { CUT_TEXT, EFFECTS, progressText, submitText } from './words.ts';
+import { EFFECTS, LEFT_OUT, progressText, submitText } from './words.ts';
 import './bulk.css';
 
 interface BulkDialogProps {
@@ -57,7 +57,8 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
       >
         <p>
           <Text value={what} />
-          {meant !== undefined && `, of these ${meant}`}. {EFFECTS[mode]} {bulk.isCut && CUT_TEXT}
+          {meant !== undefined && `, of these ${meant}`}. {EFFECTS[mode]}{' '}
+          {bulk.leftOut && LEFT_OUT[bulk.leftOut]}
         </p>
         <Progress mode={mode} bulk={bulk} included={included.length} done={done} />
         {bulk.error !== undefined && <Failure error={bulk.error} />}

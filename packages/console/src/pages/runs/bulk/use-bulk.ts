@@ -9,10 +9,12 @@ import { refusalOf, shownError } from '../../../api/problem.ts';
 import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
 import { readPage } from '../list/use-first-page.ts';
+import { MOST_EMPTY } from '../list/use-older-pages.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
 import { type BulkRun, bodyOf } from './commands.ts';
 import { type BulkMode, filtersFor, restingFilter, type TargetDecision, targetDecision } from './plan.ts';
+import type { LeftOut } from './words.ts';
 
 export interface BulkRow {
   readonly row: RunRow;
@@ -26,8 +28,8 @@ export type BulkStage = 'finding' | 'checking' | 'ready' | 'sending' | 'over' | 
 export interface Bulk {
   readonly stage: BulkStage;
   readonly targets: readonly BulkRow[];
-  /** More match than are changed at once. */
-  readonly isCut: boolean;
+  /** The reason why not all that match are listed. */
+  readonly leftOut?: LeftOut | undefined;
   /** The reason why it is broken. */
   readonly error?: unknown;
   /** Pause of all requests, ms. */
@@ -43,7 +45,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
   const { api } = useSession();
   const [stage, setStage] = useState<BulkStage>('finding');
   const [targets, setTargets] = useState<readonly BulkRow[]>([]);
-  const [isCut, setCut] = useState(false);
+  const [leftOut, setLeftOut] = useState<LeftOut>();
   const [error, setError] = useState<unknown>();
   const [pausedMs, setPausedMs] = useState<number>();
   const [batch] = useState(() => `console-${crypto.randomUUID()}`);
@@ -59,10 +61,10 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
     const { signal } = over;
     const find = async () => {
       const found = isSelection(of)
-        ? { rows: [...of.values()], isCut: false }
+        ? { rows: [...of.values()] }
         : await matching(api, { mode, filter: of, signal });
       if (signal.aborted) return;
-      setCut(found.isCut);
+      setLeftOut(found.leftOut);
       setTargets(found.rows.map((row) => ({ row })));
       setStage('checking');
       await look(found.rows, signal);
@@ -122,7 +124,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
   return {
     stage,
     targets,
-    isCut,
+    leftOut,
     error,
     pausedMs,
     batch,
@@ -152,23 +154,31 @@ interface BulkMatch {
 const RESTING_PAGES = 10;
 
 /** The newest that match, of each status that is meant, up to the most. */
-async function matching(api: Api, { mode, filter, signal }: BulkMatch) {
+async function matching(
+  api: Api,
+  { mode, filter, signal }: BulkMatch,
+): Promise<{ readonly rows: readonly RunRow[]; readonly leftOut?: LeftOut | undefined }> {
   const rows: RunRow[] = [];
   const resting = restingFilter(mode, filter);
+  let leftOut: LeftOut | undefined;
   for (const one of [...filtersFor(mode, filter), ...(resting ? [resting] : [])]) {
     let cursor: string | undefined;
     let pages = 0;
+    let empty = 0;
+    const isEnough = () =>
+      one === resting ? pages === RESTING_PAGES : filter.match !== undefined && empty === MOST_EMPTY;
     do {
-      if (one === resting && pages === RESTING_PAGES) return { rows, isCut: true };
       const page = await readPage(api, { filter: one, cursor, signal });
       rows.push(...(one === resting ? page.rows.filter(({ isResting }) => isResting) : page.rows));
       cursor = page.next;
       pages += 1;
+      empty = page.rows.length === 0 ? empty + 1 : 0;
       if (rows.length > MOST_CHOSEN || (rows.length === MOST_CHOSEN && cursor !== undefined))
-        return { rows: rows.slice(0, MOST_CHOSEN), isCut: true };
-    } while (cursor !== undefined);
+        return { rows: rows.slice(0, MOST_CHOSEN), leftOut: 'too many' };
+    } while (cursor !== undefined && !isEnough());
+    if (cursor !== undefined) leftOut = 'not read';
   }
-  return { rows, isCut: false };
+  return { rows, leftOut };
 }
 
 function messageOf(error: unknown): string {

@@ -78,4 +78,11 @@ export function submitText(
   return left > 0 ? `Send the other ${left} again` : `${verb} ${counted(included, 'run')}`;
 }
 
-export const CUT_TEXT = `More runs match than are changed at once: only the first ${MOST_CHOSEN} are listed.`;
+/** Runs that match and are not listed: there are too many, or too many others lie between. */
+export type LeftOut = 'too many' | 'not read';
+
+export const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
+  'too many': `More runs match than are changed at once: only the first ${MOST_CHOSEN} are listed.`,
+  'not read':
+    'Older runs were not looked at: thousands in a row do not match. Narrow them by a filter or a time.',
+};

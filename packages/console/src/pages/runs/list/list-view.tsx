@@ -9,7 +9,15 @@ import { StartDialog } from '../../workflows/start.tsx';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import { BULK_MODES, type BulkMode, VERBS } from '../bulk/plan.ts';
 import { Failures } from '../failures.tsx';
-import { filterOf, filterText, isFiltered, isLive, rangeOf, startOf } from '../filter/filter.ts';
+import {
+  filterOf,
+  filterText,
+  isFiltered,
+  isLive,
+  type RunListFilter,
+  rangeOf,
+  startOf,
+} from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
 import type { RunRow } from '../row.ts';
@@ -25,6 +33,8 @@ interface BulkDialogState {
   readonly mode: BulkMode;
   /** Undefined: all that match. */
   readonly chosen: Selection | undefined;
+  /** As it was when the dialog was opened: a text that was typed before may change that of the list afterwards. */
+  readonly filter: RunListFilter;
 }
 
 export function ListView() {
@@ -66,13 +76,7 @@ export function ListView() {
         <span className="spring">
           {!isEmpty && <span className="hint keys">j k: move · Enter: open · x: select · Shift: range</span>}
         </span>
-        <ActButtons
-          which="matching"
-          mayAct={mayAct}
-          disabled={isEmpty}
-          unless={isLive(filter) ? undefined : NOT_AT_ONCE}
-          onAct={act(undefined)}
-        />
+        <ActButtons which="matching" mayAct={mayAct} disabled={isEmpty} onAct={act(undefined)} />
         <GuardedButton least="submitter" className="primary" onClick={() => setStarting(true)}>
           Start a run
         </GuardedButton>
@@ -126,8 +130,12 @@ export function ListView() {
       {doing && (
         <BulkDialog
           mode={doing.mode}
-          of={doing.chosen ?? filter}
-          what={doing.chosen ? selectedText(doing.chosen.size) : capital(filterText(filter))}
+          of={doing.chosen ?? doing.filter}
+          what={
+            doing.chosen
+              ? selectedText(doing.chosen.size)
+              : capital(filterText({ ...doing.filter, sort: undefined }))
+          }
           onClose={(hasChanged) => {
             setDoing(undefined);
             if (!hasChanged) return;
@@ -146,7 +154,7 @@ export function ListView() {
   }
 
   function act(chosen: Selection | undefined) {
-    return (mode: BulkMode) => setDoing({ mode, chosen: chosen && asShown(chosen) });
+    return (mode: BulkMode) => setDoing({ mode, chosen: chosen && asShown(chosen), filter });
   }
 }
 
@@ -162,16 +170,11 @@ interface ActButtonsProps {
   readonly which: 'chosen' | 'matching';
   readonly mayAct: boolean;
   readonly disabled?: boolean;
-  /** The reason why the list cannot be changed. */
-  readonly unless?: string | undefined;
   onAct(mode: BulkMode): void;
 }
 
-const NOT_AT_ONCE =
-  'Only the newest runs of a filter are changed at once: select runs here, or remove the order and the comparison';
-
 /** Buttons that the role does not allow say so as text, not only on hover. */
-function ActButtons({ which, mayAct, disabled, unless, onAct }: ActButtonsProps) {
+function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
   const why = mayAct ? undefined : 'Requires the role operator';
   const word = which === 'chosen' ? '' : ' all';
   return (
@@ -181,9 +184,9 @@ function ActButtons({ which, mayAct, disabled, unless, onAct }: ActButtonsProps)
         <button
           key={mode}
           type="button"
-          title={why ?? unless}
+          title={why}
           className={mode === 'cancel' ? 'quiet-danger' : undefined}
-          disabled={!mayAct || disabled || unless !== undefined}
+          disabled={!mayAct || disabled}
           onClick={() => onAct(mode)}
         >
           {VERBS[mode]}

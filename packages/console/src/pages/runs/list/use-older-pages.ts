@@ -17,7 +17,7 @@ const FRESH_MS = 15_000;
 /** Time until an unused page is dropped, ms. */
 const FORGOTTEN_MS = 60_000;
 /** Pages without a row, in a list by a comparison or a beginning, after which no more are read by themselves: each takes up to 1,000 reads. */
-const MOST_EMPTY = 10;
+export const MOST_EMPTY = 10;
 
 interface KnownPage {
   readonly cursor: string;

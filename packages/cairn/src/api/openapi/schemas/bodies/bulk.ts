@@ -24,6 +24,7 @@ const Filter = z
     repoId: Value,
     threadId: Value,
     tag: Value,
+    match: Value,
     since: Value,
     until: Value,
     step: Key.describe('With `approve`: only questions of this step.'),
@@ -42,7 +43,12 @@ export const BulkBody = z.strictObject({
     .describe('Runs, or with `approve` questions of them. Either this or `filter`.'),
   filter: Filter.optional(),
   limit: z.int().min(1).max(MOST_TARGETS).optional().describe('With `filter`: runs per request, default 20.'),
-  cursor: z.string().min(1).max(2_000).optional().describe('With `filter`: `next` of the previous response.'),
+  cursor: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .optional()
+    .describe('With `filter`: `next` of the previous response, which may have selected no run.'),
   dryRun: z.boolean().optional().describe('Only report what each change would do.'),
   batch: z
     .string()
