@@ -296,8 +296,22 @@ test('a workflow shows how its runs end over a time that is chosen, and failed r
   await page.goto('/runs?status=failed');
   await page.getByText('Failures by cause').click();
   await page.getByText(/^\d+ of \d+ runs failed/).waitFor();
-  await page.locator('.causes').getByRole('link').first().click();
+  await page
+    .locator('.causes')
+    .getByRole('link', { name: /ago|now/ })
+    .first()
+    .click();
   await page.waitForURL('**/runs/run_*');
+  await page.goto('/health');
+  const cause = page.locator('.causes tbody tr').filter({ hasText: 'the books are closed' });
+  await cause.getByRole('link', { name: /^\d+ runs?$/ }).click();
+  await page.waitForURL('**/runs?**cause=STEP_FAILED%3Abook**');
+  await page.locator(`#row-${show.failed}`).waitFor();
+  await press(page, 'Resume all…');
+  await has(dialog(page), 'by the cause STEP_FAILED at book');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: /^Cause: STEP_FAILED at book/ }).click();
+  await page.waitForURL((url) => !url.searchParams.has('cause'));
 });
 
 test('who may only look sees why nothing can be pressed, and goes from page to page by keys', async () => {

@@ -1,14 +1,19 @@
 import { expect, test } from '@jest/globals';
 import {
+  askedFilter,
+  causeQuery,
   filterOf,
   filterText,
   isFiltered,
+  isShown,
   rangeOf,
   spanOf,
   startOf,
   tagOrMatch,
   toggled,
 } from '../../../packages/console/src/pages/runs/filter/filter.ts';
+import { type RunSummary, rowOf } from '../../../packages/console/src/pages/runs/row.ts';
+import { summary } from './support/summaries.ts';
 
 test.each([
   ['', {}],
@@ -93,4 +98,29 @@ test.each([
   [undefined, {}],
 ])('the text %j of the field Tag filters by %j', (text, wanted) => {
   expect(tagOrMatch(text)).toEqual({ tag: undefined, match: undefined, ...wanted });
+});
+
+test('the address of a cause lists the failed runs that the statistics count for it', () => {
+  const query = causeQuery({ type: 'order', code: 'STEP_FAILED', step: 'charge' });
+  const filter = filterOf(`?${new URLSearchParams(query)}`);
+  expect(filter).toMatchObject({
+    status: 'failed',
+    type: 'order',
+    cause: 'STEP_FAILED:charge',
+    topLevel: undefined,
+  });
+  expect(filterText(filter)).toBe('runs failed, of order, by the cause STEP_FAILED at charge');
+  expect(askedFilter(filter)).not.toHaveProperty('cause');
+  const row = (stepId: string, status = 'failed') =>
+    rowOf(
+      summary({
+        status,
+        error: { code: 'STEP_FAILED', message: '', stepId, retryable: false },
+      } as Partial<RunSummary>),
+    );
+  expect(
+    [row('charge'), row('charge[7]'), row('book'), row('charge', 'running')].map((one) =>
+      isShown(one, filter),
+    ),
+  ).toEqual([true, true, false, false]);
 });

@@ -7,6 +7,8 @@ import { Causes } from '../../parts/statistics/causes.tsx';
 import { useStatistics } from '../../parts/statistics/use-statistics.ts';
 import { shareText } from '../../parts/statistics/words.ts';
 import { When } from '../../parts/when.tsx';
+import { changedQuery } from '../../shell/query-text.ts';
+import { causeQuery, NAMES } from '../runs/filter/filter.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -52,7 +54,11 @@ export function Today() {
       {causes.length > 0 && (
         <Scrolls label="Failures by cause" isCard>
           <h3>Failures by cause</h3>
-          <Causes causes={causes} withType />
+          <Causes
+            causes={causes}
+            withType
+            hrefOf={(cause) => `/runs?${changedQuery('', { ...causeQuery(cause), [NAMES.since]: from })}`}
+          />
         </Scrolls>
       )}
     </section>

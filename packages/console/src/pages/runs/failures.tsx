@@ -1,11 +1,13 @@
 /** Failures of the listed runs, grouped by cause. Read when it is opened: it costs up to 1,000 reads. */
 import { useState } from 'react';
+import { useSearch } from 'wouter';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
 import { useStatistics } from '../../parts/statistics/use-statistics.ts';
 import { When } from '../../parts/when.tsx';
-import { type RunListFilter, type SpanWord, startOf } from './filter/filter.ts';
+import { changedQuery } from '../../shell/query-text.ts';
+import { causeQuery, type RunListFilter, type SpanWord, startOf } from './filter/filter.ts';
 
 interface FailuresProps {
   readonly filter: RunListFilter;
@@ -27,6 +29,7 @@ const EVER = '2020-01-01T00:00:00.000Z';
 
 function ByCause({ filter, span }: FailuresProps) {
   const { since, until } = filter;
+  const search = useSearch();
   const { data, error, refetch } = useStatistics(filter, {
     span: span ?? `${since ?? 'ever'} ${until ?? ''}`,
     sinceOf: (now) => (span === undefined ? (since ?? EVER) : startOf(span, now)),
@@ -48,7 +51,11 @@ function ByCause({ filter, span }: FailuresProps) {
       </p>
       {causes.length > 0 && (
         <Scrolls label="Failures by cause">
-          <Causes causes={causes} withType={filter.type === undefined} />
+          <Causes
+            causes={causes}
+            withType={filter.type === undefined}
+            hrefOf={(cause) => `/runs?${changedQuery(search, causeQuery(cause))}`}
+          />
         </Scrolls>
       )}
     </>

@@ -37,6 +37,8 @@ export interface RunRow {
   readonly isOver: boolean;
   /** Its last dispatch failed, and the next attempt is not due yet or under way. */
   readonly isResting?: boolean | undefined;
+  /** Set for a failed run: the name that {@link causeName} makes. */
+  readonly cause?: string | undefined;
   /** Started by another run. */
   readonly isChild: boolean;
   /** Set for a successor. */
@@ -71,6 +73,7 @@ export function rowOf(run: RunSummary): RunRow {
     mark: markOf(run),
     isOver: isFinal(run.status),
     isResting: run.failures !== undefined && !isFinal(run.status) ? true : undefined,
+    cause: run.status === 'failed' ? causeOf(run.error) : undefined,
     isChild: run.parent !== undefined,
     madeBy: run.source?.mode,
   };
@@ -85,6 +88,22 @@ function doneOf({
   failed,
 }: NonNullable<RunSummary['steps']>): number {
   return begun - running - retrying - waiting - again - failed;
+}
+
+/** `STEP_FAILED:charge`; failures of one cause have one name, as the statistics group them. */
+export function causeName({
+  code,
+  step = '',
+}: {
+  readonly code: string;
+  readonly step?: string | undefined;
+}): string {
+  return `${code}:${step}`;
+}
+
+/** Items of a set fail for the same cause: the step without the item. */
+function causeOf(error: RunSummary['error']): string {
+  return causeName({ code: error?.code ?? 'UNKNOWN', step: error?.stepId?.replace(/\[.*$/, '') });
 }
 
 /** Newest first, as the API lists them. */

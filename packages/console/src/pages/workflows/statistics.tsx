@@ -13,7 +13,8 @@ import { rateText, shareText } from '../../parts/statistics/words.ts';
 import { duration } from '../../parts/time.ts';
 import { When } from '../../parts/when.tsx';
 import { useQueryState } from '../../shell/address.ts';
-import { isSpan, SPANS, type SpanWord, startOf } from '../runs/filter/filter.ts';
+import { changedQuery } from '../../shell/query-text.ts';
+import { causeQuery, isSpan, NAMES, SPANS, type SpanWord, startOf } from '../runs/filter/filter.ts';
 
 const USUAL: SpanWord = '24h';
 
@@ -76,7 +77,11 @@ function Shown({ of }: { readonly of: Statistics }) {
       {causes.length > 0 && (
         <Scrolls label="Failures by cause">
           <h3>Failures by cause</h3>
-          <Causes causes={causes} withType={false} />
+          <Causes
+            causes={causes}
+            withType={false}
+            hrefOf={(cause) => `/runs?${changedQuery('', { ...causeQuery(cause), [NAMES.since]: from })}`}
+          />
         </Scrolls>
       )}
     </>

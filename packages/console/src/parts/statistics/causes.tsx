@@ -1,5 +1,6 @@
-/** Failed runs by their cause, with the newest of each. */
+/** Failed runs by their cause, each with the list of its runs and the newest of them. */
 import { Link } from 'wouter';
+import { counted } from '../json-view/words.ts';
 import { Text } from '../value-text.tsx';
 import { When } from '../when.tsx';
 import type { Statistics } from './use-statistics.ts';
@@ -7,9 +8,11 @@ import type { Statistics } from './use-statistics.ts';
 interface CausesProps extends Pick<Statistics, 'causes'> {
   /** They are of several workflows. */
   readonly withType: boolean;
+  /** The list of the runs of a cause. */
+  hrefOf(cause: Statistics['causes'][number]): string;
 }
 
-export function Causes({ causes, withType }: CausesProps) {
+export function Causes({ causes, withType, hrefOf }: CausesProps) {
   return (
     <table className="causes stacks">
       <thead>
@@ -22,25 +25,30 @@ export function Causes({ causes, withType }: CausesProps) {
         </tr>
       </thead>
       <tbody>
-        {causes.map(({ type, code, step, runs, last }) => (
-          <tr key={`${type} ${code} ${step}`}>
-            <td data-label="Runs">{runs}</td>
-            {withType && (
-              <td data-label="Workflow">
-                <Text value={type} max={100} />
+        {causes.map((cause) => {
+          const { type, code, step, runs, last } = cause;
+          return (
+            <tr key={`${type} ${code} ${step}`}>
+              <td data-label="Runs">
+                <Link href={hrefOf(cause)}>{counted(runs, 'run')}</Link>
               </td>
-            )}
-            <td data-label="Step">{step === undefined ? '—' : <Text value={step} max={100} />}</td>
-            <td>
-              <code>{code}</code> <Text value={last.message} max={160} />
-            </td>
-            <td data-label="Newest">
-              <Link href={`/runs/${last.runId}`}>
-                <When at={last.at} />
-              </Link>
-            </td>
-          </tr>
-        ))}
+              {withType && (
+                <td data-label="Workflow">
+                  <Text value={type} max={100} />
+                </td>
+              )}
+              <td data-label="Step">{step === undefined ? '—' : <Text value={step} max={100} />}</td>
+              <td>
+                <code>{code}</code> <Text value={last.message} max={160} />
+              </td>
+              <td data-label="Newest">
+                <Link href={`/runs/${last.runId}`}>
+                  <When at={last.at} />
+                </Link>
+              </td>
+            </tr>
+          );
+        })}
       </tbody>
     </table>
   );

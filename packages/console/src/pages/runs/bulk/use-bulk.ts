@@ -150,8 +150,8 @@ interface BulkMatch {
   readonly signal: AbortSignal;
 }
 
-/** Pages of runs under way that are read for those that rest. */
-const RESTING_PAGES = 10;
+/** Pages that are read for runs of which the API cannot be asked: those that rest, or failed for one cause. */
+const SPARSE_PAGES = 10;
 
 /** The newest that match, of each status that is meant, up to the most. */
 async function matching(
@@ -165,8 +165,9 @@ async function matching(
     let cursor: string | undefined;
     let pages = 0;
     let empty = 0;
+    const isSparse = one === resting || one.cause !== undefined;
     const isEnough = () =>
-      one === resting ? pages === RESTING_PAGES : filter.match !== undefined && empty === MOST_EMPTY;
+      isSparse ? pages === SPARSE_PAGES : filter.match !== undefined && empty === MOST_EMPTY;
     do {
       const page = await readPage(api, { filter: one, cursor, signal });
       rows.push(...(one === resting ? page.rows.filter(({ isResting }) => isResting) : page.rows));

@@ -84,5 +84,5 @@ export type LeftOut = 'too many' | 'not read';
 export const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
   'too many': `More runs match than are changed at once: only the first ${MOST_CHOSEN} are listed.`,
   'not read':
-    'Older runs were not looked at: thousands in a row do not match. Narrow them by a filter or a time.',
+    'Older runs were not read, because too many of them do not match. Narrow the list by a filter or a time.',
 };

@@ -2,10 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
+import { visibleText } from '../../../parts/visible-text.ts';
 import { useSession } from '../../../session/session.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { CreatedField, OwnRange, useOwnRange } from './created-field.tsx';
 import {
+  causeText,
   hasRange,
   isFiltered,
   isLive,
@@ -22,6 +24,9 @@ import { type Counts, useCounts } from './use-counts.ts';
 /** Delay after the last letter until a field applies; Enter applies it at once. */
 const TYPED_MS = 400;
 
+/** An address can hold anything. */
+const MOST_CAUSE_CHARS = 100;
+
 interface FilterBarProps {
   readonly filter: RunListFilter;
   /** Counts and choices are requested after the rows, which matter most. */
@@ -36,7 +41,10 @@ export function FilterBar({ filter, isListRead, range, children }: FilterBarProp
   const helpId = useId();
   const [isOwn, setOwn] = useOwnRange(range);
   // The API counts all runs of a status, whenever they were created.
-  const counts = useCounts(filter, isListRead && !hasRange(range) && isLive(filter));
+  const counts = useCounts(
+    filter,
+    isListRead && !hasRange(range) && filter.cause === undefined && isLive(filter),
+  );
   return (
     <div className="filters">
       <fieldset className="chips">
@@ -80,6 +88,16 @@ export function FilterBar({ filter, isListRead, range, children }: FilterBarProp
           onChange={(text) => change(tagOrMatch(text), 'replace')}
         />
         <CreatedField range={range} isOwn={isOwn} onOwn={setOwn} />
+        {filter.cause !== undefined && (
+          <button
+            type="button"
+            className="chip"
+            title="Show all causes"
+            onClick={() => change({ [NAMES.cause]: undefined })}
+          >
+            Cause: <bdi>{visibleText(causeText(filter.cause)).slice(0, MOST_CAUSE_CHARS)}</bdi> ✕
+          </button>
+        )}
         {isFiltered(filter) && (
           <button
             type="button"

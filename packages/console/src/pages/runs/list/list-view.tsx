@@ -40,7 +40,7 @@ interface BulkDialogState {
 export function ListView() {
   const search = useSearch();
   // The search is another one for each letter of other values, too; the filter must not be.
-  const { status, type, repoId, threadId, tag, match, sort, topLevel } = filterOf(search);
+  const { status, type, repoId, threadId, tag, match, cause, sort, topLevel } = filterOf(search);
   const { api } = useSession();
   const { span, since, until } = rangeOf(search);
   const filter = useMemo(
@@ -51,12 +51,13 @@ export function ListView() {
       threadId,
       tag,
       match,
+      cause,
       sort,
       topLevel,
       since: span === undefined ? since : startOf(span, deviceNow() + api.reach.shown().clockOffsetMs),
       until,
     }),
-    [status, type, repoId, threadId, tag, match, sort, topLevel, span, since, until, api],
+    [status, type, repoId, threadId, tag, match, cause, sort, topLevel, span, since, until, api],
   );
   const list = useRunList(filter);
   const [, navigate] = useLocation();

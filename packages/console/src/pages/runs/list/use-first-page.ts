@@ -6,7 +6,15 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useRef, useState } from 'react';
 import type { Api } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
-import { filterOf, hasRange, isLive, isShown, type RunListFilter, rangeOf } from '../filter/filter.ts';
+import {
+  askedFilter,
+  filterOf,
+  hasRange,
+  isLive,
+  isShown,
+  type RunListFilter,
+  rangeOf,
+} from '../filter/filter.ts';
 import { byAge, type RunRow, rowOf } from '../row.ts';
 import { countsKey, listKey, PAGE, pageKey } from './keys.ts';
 import { headAfter, type Live, NOTHING_LIVE } from './live-head.ts';
@@ -111,9 +119,9 @@ async function readFirst(
   return older.length === 0 ? fresh : { ...fresh, rows: [...fresh.rows, ...older], next: before.next };
 }
 
-/** With their child runs, since the stream moves these rows, and cannot leave child runs out. */
+/** With child runs and all causes, since the stream moves these rows, and cannot leave any out. */
 function readNewest(api: Api, filter: RunListFilter, signal: AbortSignal): Promise<RowPage> {
-  return readPage(api, { filter: { ...filter, topLevel: undefined }, signal });
+  return readPage(api, { filter: { ...filter, topLevel: undefined, cause: undefined }, signal });
 }
 
 /** Rows that fill a view. */
@@ -147,10 +155,10 @@ interface RunPageRequest {
 
 export async function readPage(api: Api, { filter, cursor, signal }: RunPageRequest): Promise<RowPage> {
   const { items, next, unreadable } = await api.get('/v1/runs', {
-    query: { ...filter, limit: String(PAGE), cursor },
+    query: { ...askedFilter(filter), limit: String(PAGE), cursor },
     signal,
   });
-  return { rows: items.map(rowOf), next, unreadable };
+  return { rows: items.map(rowOf).filter((row) => isShown(row, filter)), next, unreadable };
 }
 
 /** Requests new counts some time after each call, also for a call during the last request. */

@@ -64,7 +64,7 @@ export function useRunList(filter: RunListFilter): RunList {
     sections,
     unreadable: [...(page?.unreadable ?? []), ...older.unreadable],
     held: head.length - shown.length,
-    leftOut: read.length - head.length,
+    leftOut: read.filter((row) => isShown(row, { ...filter, topLevel: undefined })).length - head.length,
     isStopped: older.isStopped,
     isBehind,
     // The first page is always there: the others are counted from it, and the first of them may be in view beside it.

@@ -7,7 +7,7 @@ import { targetOf } from '../../../api/client.ts';
 import type { ApiError } from '../../../api/problem.ts';
 import { followStream } from '../../../api/stream.ts';
 import { useSession } from '../../../session/session.ts';
-import { isLive, type RunListFilter } from '../filter/filter.ts';
+import { askedFilter, isLive, type RunListFilter } from '../filter/filter.ts';
 import { type RunSummary, rowOf } from '../row.ts';
 import { PAGE } from './keys.ts';
 import { type Live, type LiveHeadEvent, liveAfter, NOTHING_LIVE } from './live-head.ts';
@@ -41,7 +41,9 @@ export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void
       api,
       {
         target: () =>
-          targetOf('/v1/runs/stream', { query: { ...filter, topLevel: undefined, limit: String(PAGE) } }),
+          targetOf('/v1/runs/stream', {
+            query: { ...askedFilter(filter), topLevel: undefined, limit: String(PAGE) },
+          }),
         onState: (at) => {
           setState((before) => (before.at === at ? before : { at }));
           if (at !== 'live') return;
