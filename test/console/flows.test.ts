@@ -5,9 +5,9 @@ import { type Holding, holdTimers } from './support/hold-timers.ts';
 // Their tests come first, over the same cloud and browser.
 import './one-stage/example-input.suite.ts';
 import './one-stage/focus.suite.ts';
-import './one-stage/flows.suite.ts';
 import './one-stage/live-runs.suite.ts';
 import './one-stage/own-range.suite.ts';
+import './one-stage/flows.suite.ts';
 import { show, stage } from './one-stage/showcase-stage.ts';
 
 /** Parts that are clicked may move, as they do for most people. */

@@ -1,4 +1,4 @@
-/** Example values in the form that starts a run, on the stage of `by-mouse.test.ts`. */
+/** Example values in the form that starts a run, on the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import { SIZES } from '../support/sizes.ts';
 import { stage } from './showcase-stage.ts';

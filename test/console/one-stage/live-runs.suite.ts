@@ -1,4 +1,4 @@
-/** Live runs on the page Health, on the stage of `by-mouse.test.ts`. */
+/** Live runs on the page Health, on the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { show, stage } from './showcase-stage.ts';

@@ -76,28 +76,24 @@ function useMayEach(): (role: Role) => boolean {
 function OfferRow({ offers, label }: { readonly offers: readonly Offer[]; readonly label: string }) {
   const open = useOpenAct();
   const refusals = [...new Set(offers.flatMap(({ refused }) => refused ?? []))];
-  const hasFocus = useRef(false);
-  // Cancel is no offer any more once it is done, a moment after its dialog has returned the focus to it.
+  const hadFocus = useRef(false);
+  // Cancel is no offer any more once it is done, at or after the moment when its dialog returns the focus to it. React reports no event of
+  // that moment, so the button that is about to be gone is asked.
+  const noteFocus = (button: HTMLButtonElement) => () => {
+    hadFocus.current ||= button === document.activeElement;
+  };
   useLayoutEffect(() => {
-    if (hasFocus.current) focusIfLost();
+    if (hadFocus.current) focusIfLost();
+    hadFocus.current = false;
   });
   return (
     <div className="offers">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, these are buttons */}
-      <div
-        className="row"
-        role="group"
-        aria-label={label}
-        onFocus={() => {
-          hasFocus.current = true;
-        }}
-        onBlur={() => {
-          hasFocus.current = false;
-        }}
-      >
+      <div className="row" role="group" aria-label={label}>
         {offers.map(({ act, about, name, kind, refused }) => (
           <button
             key={`${act} ${about.wait ?? about.effect ?? ''}`}
+            ref={noteFocus}
             type="button"
             className={kind === 'answer' ? 'primary' : kind === 'danger' ? 'quiet-danger' : undefined}
             disabled={refused !== undefined}
