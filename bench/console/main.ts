@@ -1,5 +1,5 @@
 /**
- * `npm run bench:console [-- RUNS]`: the list of runs with ten thousand of them, a new run in it, a run of five thousand steps, and one with
+ * `npm run bench:console [-- RUNS [STEPS]]`: the list of runs with ten thousand of them, a new run in it, a run of five thousand steps, and one with
  * two hundred children, as who looks at them in a browser meets them.
  * Owns the limits; the exit code is 1 if one is not kept. Prints one line of JSON.
  */
@@ -13,7 +13,7 @@ import { newRunsSeen } from './new-run.ts';
 import { firstView, heapMb, hold, openWatched, seenOf, until, watchAnew } from './seen.ts';
 import { lookAtTree } from './tree.ts';
 
-const RUNS = Number(process.argv[2] ?? 10_000);
+const [RUNS = 10_000, STEPS = 5_000] = process.argv.slice(2).map(Number);
 const FIRST_VIEW_MS = 800;
 const INTERACTION_MS = 100;
 /** From the request that starts a run to its row, the slower half of them not counted: others share the machine. */
@@ -26,7 +26,8 @@ const ROW = '.run-rows [role=row]:not(.coming)';
 /** The heap is only comparable once code has been compiled and the first pages have come and gone. */
 const WARM_ENDS = 3;
 
-const LONG = 'seq-5000';
+/** One of the lengths in bench/functions.ts. */
+const LONG = `seq-${STEPS}`;
 const MOST_ELEMENTS = 4_000;
 const CHILDREN = 200;
 

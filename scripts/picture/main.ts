@@ -1,17 +1,19 @@
 /**
  * `npm run picture`: runs an order on the local cloud, kills its worker in the middle of a step, and draws what
- * `cairn runs watch` shows of it as docs/recovered-run.svg. Nothing in the picture is made up but its pace.
+ * `cairn runs watch` shows of it as docs/recovered-run.svg, or `--out FILE`. Nothing in the picture is made up but its pace.
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { offset } from '../../packages/cli/src/render/time.ts';
 import { lineOf } from '../../packages/cli/src/views/timeline/timeline.ts';
 import type { RunEvent } from '../../packages/client/src/follow.ts';
 import { control, getJson, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { type PictureLine, pictureOf } from './svg.ts';
 
-const FILE = fileURLToPath(new URL('../../docs/recovered-run.svg', import.meta.url));
+const { values } = parseArgs({ options: { out: { type: 'string' } } });
+const FILE = values.out ?? fileURLToPath(new URL('../../docs/recovered-run.svg', import.meta.url));
 const KILLED_IN = 'ship';
 const LOOK_MS = 100;
 const LONGEST_MS = 180_000;

@@ -129,7 +129,7 @@ describe('a run', () => {
     await stage.drive();
     expect((await stage.cairn(['runs', 'watch', id])).code).toBe(1);
     const { out } = await stage.cairn(['runs', 'list', '--status', 'failed']);
-    expect(out).toMatch(new RegExp(`${id} +plain v1 +failed +1 done .* in work`));
+    expect(out).toMatch(new RegExp(`${id} +plain v1 +failed +0 done .* in work`));
   });
 
   test.each([[2_000], [3]])('shows its newest %d events, the oldest of them first', async (most) => {

@@ -7,8 +7,6 @@ export type Place =
   | { readonly by: string; readonly as: string }
   /** Compared with the table of google.ts. */
   | 'google'
-  /** It takes from minutes to an hour; `as` is a part of it in a test that checks that part. */
-  | { readonly part: string; readonly as: string }
   | { readonly cannot: string };
 
 export type Row = readonly [command: RegExp, place: Place];
@@ -18,6 +16,8 @@ const NEWCOMER = 'scripts/newcomer/way.ts';
 const ADOPT = 'scripts/adopt/main.ts';
 const START = { by: 'test/local/start/npm-start.test.ts', as: "'start', '--silent', '--', '--json'" };
 const CHECK = 'scripts/check.mjs';
+/** Each with few of what it has thousands of. */
+const LONG = 'test/docs/said/long-commands.test.ts';
 const STARTED = 'test/docs/said/started.test.ts';
 
 /** The first row that fits counts. */
@@ -42,15 +42,9 @@ export const ROWS: readonly Row[] = [
   [/^npm run console:build$/, { by: 'scripts/run.mjs', as: 'test: [buildConsole' }],
   [/^npm run (?:console:dev|firestore)$/, { by: STARTED, as: '' }],
   [/^npm run demo$/, { by: 'test/system/demo.test.ts', as: 'scripts/demo/main.ts' }],
-  [/^npm run picture$/, { part: 'test/scripts/picture.test.ts', as: 'scripts/picture/svg.ts' }],
   [/^npm run pack$/, { by: 'test/types/published.test.ts', as: 'scripts/pack.mjs' }],
+  [/^npm run (?:picture|soak|crowds|agent-kills|power-cut|bench:scan|bench:console)/, { by: LONG, as: '' }],
   [/^npm run sweep/, { by: STARTED, as: "['run', 'sweep'" }],
-  [/^npm run soak$/, { part: 'test/system/sweep-sample.test.ts', as: 'SWEEP_FLOWS' }],
-  [/^npm run crowds$/, { part: 'test/programs/crowds/memory.test.ts', as: './trial.ts' }],
-  [/^npm run agent-kills$/, { part: 'test/agents/kills.test.ts', as: 'scripts/agent-kills/order.ts' }],
-  [/^npm run power-cut$/, { part: 'test/scripts/power-cut/disk.test.ts', as: 'scripts/power-cut/disk.ts' }],
-  [/^npm run bench:scan/, { part: 'test/engine/scan/many-runs.test.ts', as: 'bench/scan/overdue.ts' }],
-  [/^npm run bench:console$/, { part: 'test/console/support/browser.ts', as: 'bench/console/chromium.ts' }],
   [
     /^(?:PEERS|CAIRN_WIRE_HOSTS)=\S* npm run bench|^npm run bench/,
     { by: 'test/bench/bench.test.ts', as: 'bench/main.ts' },
