@@ -203,10 +203,10 @@ test('all runs that match are cancelled with the mouse, in whatever order they a
   const long = [await startLong('matched-1'), await startLong('matched-2')];
   const other = await startLong('unmatched');
   for (const id of [...long, other]) await hasStatus(id, 'waiting_external');
-  const page = await stage.browser.open('/runs?sort=oldest');
+  const page = await stage.browser.open('/runs?sort=updated');
   await rowOf(page, other).waitFor();
   await page.getByRole('textbox', { name: 'Tag' }).fill('Matched-');
-  await page.waitForURL('**/runs?sort=oldest&match=Matched-');
+  await page.waitForURL('**/runs?sort=updated&match=Matched-');
   await rowOf(page, other).waitFor({ state: 'detached' });
   for (const id of long) await rowOf(page, id).waitFor();
   await page.getByRole('button', { name: 'Cancel all…' }).click();
@@ -217,7 +217,7 @@ test('all runs that match are cancelled with the mouse, in whatever order they a
   await dialog.getByText('Done for 2 of 2 runs.').waitFor();
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
   for (const id of long) await rowOf(page, id).locator('[data-status=cancelled]').waitFor();
-  expect(new URL(page.url()).search).toBe('?sort=oldest&match=Matched-');
+  expect(new URL(page.url()).search).toBe('?sort=updated&match=Matched-');
   await hasStatus(other, 'waiting_external');
   await stage.cloud.call('POST', `/v1/runs/${other}/cancel`, {});
 });
