@@ -11,7 +11,7 @@ export type Place =
 
 export type Row = readonly [command: RegExp, place: Place];
 
-/** Commands that a newcomer copies; `npm run newcomer`, which CI runs, has them word for word. */
+/** Commands that a newcomer copies; `npm run newcomer`, which `.ci/timed` runs, has them word for word. */
 const NEWCOMER = 'scripts/newcomer/way.ts';
 const ADOPT = 'scripts/adopt/main.ts';
 const START = { by: 'test/local/start/npm-start.test.ts', as: "'start', '--silent', '--', '--json'" };
@@ -35,8 +35,8 @@ export const ROWS: readonly Row[] = [
   [/^SWEEP_FLOWS=all KILLS=12 npm test/, { by: 'scripts/soak.mjs', as: 'SWEEP_FLOWS' }],
   [/^npm run help$/, { by: 'test/scripts/commands.test.ts', as: "'run', '--silent', 'help'" }],
   [/^npm run check$/, { by: 'scripts/ci.mjs', as: "project('check'" }],
-  [/^npm run newcomer$/, { by: 'scripts/ci.mjs', as: "project('newcomer'" }],
-  [/^npm run adopt$/, { by: 'scripts/ci.mjs', as: "project('adopt'" }],
+  [/^npm run newcomer$/, { by: '.ci/timed', as: '' }],
+  [/^npm run adopt$/, { by: '.ci/timed', as: '' }],
   [/^npm run types$/, { by: CHECK, as: 'typescript/bin/tsc' }],
   [/^npm run format$/, { by: CHECK, as: '@biomejs/biome/bin/biome' }],
   [/^npm run console:build$/, { by: 'scripts/run.mjs', as: 'test: [buildConsole' }],
