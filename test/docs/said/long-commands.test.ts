@@ -94,7 +94,7 @@ test(
   'npm run bench:console measures every view',
   () => {
     const { last } = ran('npm run bench:console', ['200', '100']);
-    // Whether its limits of time are kept is nothing for a test beside others.
+    // Its limits of time are for a quiet machine.
     expect(JSON.parse(last)).toMatchObject({ runs: 200, kept: { rows: true, longRunElements: true } });
   },
   LIMIT_MS,
