@@ -1,4 +1,4 @@
-/** Commands of the documents that take from minutes to an hour, each with few of what it usually has thousands of. */
+/** Commands of the documents that take from minutes to an hour, each with few of what it usually has thousands of. `.ci/timed` runs the others. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,8 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function ran(command: string, words: readonly string[]) {
   const [program = '', ...shown] = command.split(' ');
-  const further = shown.includes('--') ? words : ['--', ...words];
-  const { status, stdout, stderr } = spawnSync(program, [...shown, ...further], {
+  const { status, stdout, stderr } = spawnSync(program, [...shown, '--', ...words], {
     cwd: ROOT,
     env,
     encoding: 'utf8',
@@ -60,15 +59,6 @@ test(
 );
 
 test(
-  'npm run agent-kills kills the worker of an agent, and compares with the receiver',
-  () => {
-    const words = ['--kills', '1', '--lanes', '1', '--workers', '1'];
-    expect(answered('npm run agent-kills', words)).toMatchObject({ ok: true });
-  },
-  LIMIT_MS,
-);
-
-test(
   'npm run power-cut finds every acknowledged commit with --sync, or says that it needs strace',
   () => {
     const { status, last, stderr } = ran('npm run power-cut', ['--cuts', '12']);
@@ -82,20 +72,10 @@ test(
   LIMIT_MS,
 );
 
-test.each(['npm run bench:scan', 'npm run bench:scan -- --cloud'])(
-  '%s finds runs without tasks',
-  (command) => {
-    expect(answered(command, ['--runs', '50'])).toMatchObject({ held: expect.anything() });
-  },
-  LIMIT_MS,
-);
-
 test(
-  'npm run bench:console measures every view',
+  'npm run bench:scan finds runs without tasks',
   () => {
-    const { last } = ran('npm run bench:console', ['200', '100']);
-    // Its limits of time are for a quiet machine.
-    expect(JSON.parse(last)).toMatchObject({ runs: 200, kept: { rows: true, longRunElements: true } });
+    expect(answered('npm run bench:scan', ['--runs', '50'])).toMatchObject({ held: expect.anything() });
   },
   LIMIT_MS,
 );

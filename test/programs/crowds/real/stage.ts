@@ -8,7 +8,7 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../../../packages/local/src/cloud-process.ts';
-import { eventually, startRun, tryGet } from '../../../system/support.ts';
+import { eventually, startRun, tryGet } from '../../../system/requests.ts';
 import { Draw } from '../../data/draw.ts';
 import { type Crowd, drawCrowd, HARMS, type HarmKind, type RunPlan } from '../grammar.ts';
 import { type End, judge, type Outcome } from '../judge.ts';
