@@ -43,8 +43,11 @@ export const ROWS: readonly Row[] = [
   [/^npm run (?:console:dev|firestore)$/, { by: STARTED, as: '' }],
   [/^npm run demo$/, { by: 'test/system/demo.test.ts', as: 'scripts/demo/main.ts' }],
   [/^npm run pack$/, { by: 'test/types/published.test.ts', as: 'scripts/pack.mjs' }],
-  [/^npm run (?:agent-kills$|bench:scan -- --cloud$|bench:console$)/, { by: '.ci/timed', as: '' }],
-  [/^npm run (?:picture|soak|crowds|power-cut|bench:scan)$/, { by: LONG, as: '' }],
+  [
+    /^npm run (?:agent-kills$|picture$|power-cut$|bench:scan -- --cloud$|bench:console$)/,
+    { by: '.ci/timed', as: '' },
+  ],
+  [/^npm run (?:soak|crowds|bench:scan)$/, { by: LONG, as: '' }],
   [/^npm run sweep/, { by: STARTED, as: "['run', 'sweep'" }],
   [
     /^(?:PEERS|CAIRN_WIRE_HOSTS)=\S* npm run bench|^npm run bench/,
