@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { NODE_FLAGS } from '../../packages/local/src/node-flags.ts';
+import { OUTSIDE_NPM } from '../support/outside-npm.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -11,10 +12,12 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 /** Names of other projects, which lead to the command of this one. */
 const SIGNPOSTS = ['dev', 'build', 'lint'];
 
-/** Without the settings of the npm that runs this test. */
 function npm(...args: string[]) {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
-  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('npm', args, {
+    cwd: ROOT,
+    env: OUTSIDE_NPM,
+    encoding: 'utf8',
+  });
   return { status, stdout, stderr };
 }
 

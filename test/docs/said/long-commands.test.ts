@@ -2,18 +2,16 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { OUTSIDE_NPM } from '../../support/outside-npm.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const LIMIT_MS = 180_000;
-
-/** Settings of the npm that runs this test would be those of the command too. */
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
 
 function ran(command: string, words: readonly string[]) {
   const [program = '', ...shown] = command.split(' ');
   const { status, stdout, stderr } = spawnSync(program, [...shown, '--', ...words], {
     cwd: ROOT,
-    env,
+    env: OUTSIDE_NPM,
     encoding: 'utf8',
     timeout: LIMIT_MS,
   });

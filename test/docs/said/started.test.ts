@@ -3,16 +3,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { OUTSIDE_NPM } from '../../support/outside-npm.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const LIMIT_MS = 120_000;
 
-/** Settings of the npm that runs this test would be those of the command too. */
-const env = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name))),
-  // Vite colours the address where it believes to run in CI.
-  NO_COLOR: '1',
-};
+// Vite colours the address where it believes to run in CI.
+const env = { ...OUTSIDE_NPM, NO_COLOR: '1' };
 const stops: (() => Promise<unknown>)[] = [];
 afterAll(() => Promise.all(stops.map((stop) => stop())));
 

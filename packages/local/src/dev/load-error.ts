@@ -15,9 +15,8 @@ const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
  */
 export function readableError(text: string, root: string, more?: string): string {
   const lines = text.replace(/^the functions could not be loaded:\n/, '').split('\n');
-  const isFrame = (line: string) => /^\s+at /.test(line);
   const all = lines.filter(isFrame);
-  const frames = all.filter(isOwn).slice(0, MAX_FRAMES);
+  const frames = ownOf(all);
   const kept = lines.filter((line) => !isFrame(line) || frames.includes(line));
   const left = all.length - frames.length;
   if (more !== undefined && left > 0)
@@ -36,12 +35,15 @@ export function readableError(text: string, root: string, more?: string): string
  * @param root folder at which paths begin; undefined: they are whole
  */
 export function ownFrames(stack: string, root: string | undefined): readonly string[] {
-  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line) && isOwn(line));
-  return frames.slice(0, MAX_FRAMES).map((frame) => {
+  return ownOf(stack.split('\n').filter(isFrame)).map((frame) => {
     const path = frame.replaceAll('file://', '');
     return `    ${(root === undefined ? path : path.replaceAll(`${root}/`, '')).trim()}`;
   });
 }
+
+const isFrame = (line: string) => /^\s+at /.test(line);
+
+const ownOf = (frames: readonly string[]) => frames.filter(isOwn).slice(0, MAX_FRAMES);
 
 function isOwn(frame: string): boolean {
   if (frame.includes('node:') || frame.includes('/node_modules/') || frame.includes(PACKAGES)) return false;

@@ -1,10 +1,17 @@
-/** Orders of lists besides the usual one, the newest first. Pure. */
+/** Orders of lists, and pages made of several sources. Pure. */
 import type { ListedState } from './listed.ts';
 import { PageRoom } from './page.ts';
 
+/** Besides the usual one. */
 export const RUN_ORDERS = ['oldest', 'longest', 'updated'] as const;
 /** `longest`: by the duration, of a live run since its creation. `updated`: changed last first. */
 export type RunOrder = (typeof RUN_ORDERS)[number];
+
+/** `newest`: the usual one, by the creation. */
+export type ListOrder = RunOrder | 'newest';
+
+/** Sorts behind every character of an id. */
+export const LAST_ID = '~';
 
 /**
  * A place in such a list: what it is ordered by, in ms, and the id. Of runs that are equal in the first, the greater id comes
@@ -14,26 +21,27 @@ export type OrderPlace = readonly [at: number, id: string];
 
 type Ordered = Pick<ListedState, 'id' | 'createdAt' | 'updatedAt' | 'durationMs'>;
 
-const PLACED: Readonly<Record<RunOrder, (run: Ordered, asOf: number) => number>> = {
+const PLACED: Readonly<Record<ListOrder, (run: Ordered, asOf: number) => number>> = {
+  newest: ({ createdAt }) => createdAt,
   oldest: ({ createdAt }) => createdAt,
   longest: ({ durationMs, createdAt }, asOf) => durationMs ?? asOf - createdAt,
   updated: ({ updatedAt }) => updatedAt,
 };
 
 /** @param asOf epoch ms until when live runs have lasted: the same for all pages of a list */
-export function placeIn(order: RunOrder, run: Ordered, asOf: number): OrderPlace {
+export function placeIn(order: ListOrder, run: Ordered, asOf: number): OrderPlace {
   return [PLACED[order](run, asOf), run.id];
 }
 
 /** Less than 0: `a` comes first. */
-export function comparePlaces(order: RunOrder, [a, idOfA]: OrderPlace, [b, idOfB]: OrderPlace): number {
+export function comparePlaces(order: ListOrder, [a, idOfA]: OrderPlace, [b, idOfB]: OrderPlace): number {
   const byTime = order === 'oldest' ? a - b : b - a;
   return byTime || (idOfA > idOfB ? -1 : idOfA < idOfB ? 1 : 0);
 }
 
 /** @param asOf see {@link placeIn} */
 export function sortedBy<T extends { readonly state: Ordered }>(
-  order: RunOrder,
+  order: ListOrder,
   runs: readonly T[],
   asOf: number,
 ): readonly T[] {
@@ -58,7 +66,7 @@ export interface MergedPage<T> {
 /** One page of several sources: it ends where one of them is not known further. A run that two of them have is there once. */
 export function mergedPage<T extends { readonly state: Ordered }>(
   parts: readonly OrderedPart<T>[],
-  { order, asOf, limit }: { readonly order: RunOrder; readonly asOf: number; readonly limit: number },
+  { order, asOf, limit }: { readonly order: ListOrder; readonly asOf: number; readonly limit: number },
 ): MergedPage<T> {
   const ends = parts.flatMap(({ until }) => (until ? [until] : []));
   const [end] = ends.toSorted((a, b) => comparePlaces(order, a, b));

@@ -6,8 +6,8 @@ import { optional } from '../../core/optional.ts';
 import { WAITS_FOR } from '../../core/run/now/waits-for.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { entriesFor, MOST_COMBINATIONS } from '../../core/search/match-index.ts';
-import { PageRoom } from '../../core/search/page.ts';
-import { decodeCursor, encodeCursor, type Position } from '../../ports/cursor.ts';
+import { LAST_ID, mergedPage } from '../../core/search/order.ts';
+import { decodeCursor, encodeCursor } from '../../ports/cursor.ts';
 import type { ListedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
 import type { IndexedRuns } from './indexed-runs.ts';
 
@@ -15,9 +15,6 @@ export interface MatchingDeps {
   readonly store: Pick<RunStore, 'listRuns'>;
   readonly indexedRuns: Pick<IndexedRuns, 'since'>;
 }
-
-/** Sorts behind every character of an id. */
-const LAST_ID = '~';
 
 /** Also without `match`. A page can be short, or empty, while there is a next. */
 export async function matchingRuns(
@@ -79,21 +76,14 @@ function indexedFilters(filter: RunFilter): readonly RunFilter[] | undefined {
   return groups.map((some) => ({ ...filter, among, status: some }));
 }
 
-/** One page of several: it ends where one of them is not known further. */
 function newestOf(pages: readonly Page<ListedRun>[], limit: number): Page<ListedRun> {
   const [only, ...others] = pages;
   if (only && others.length === 0) return only;
-  const ends = pages.flatMap(({ next }) => (next === undefined ? [] : [decodeCursor('runs', next)]));
-  const [end] = ends.toSorted(newerFirst);
-  const runs = new Map(pages.flatMap(({ items }) => items).map((run) => [run.state.id, run]));
-  const known = [...runs.values()]
-    .toSorted((a, b) => newerFirst(placeOf(a), placeOf(b)))
-    .filter((run) => !end || newerFirst(placeOf(run), end) <= 0);
-  const room = new PageRoom(limit);
-  const full = known.findIndex((run) => !room.take(run));
-  const items = full < 0 ? known : known.slice(0, full);
-  const last = items.at(-1);
-  const until = full < 0 ? end : last && placeOf(last);
+  const parts = pages.map(({ items, next }) => ({
+    items,
+    until: next === undefined ? undefined : decodeCursor('runs', next),
+  }));
+  const { items, until } = mergedPage(parts, { order: 'newest', asOf: 0, limit });
   const unreadable = [...new Set(pages.flatMap((page) => page.unreadable ?? []))];
   return pageOf(items, unreadable, until && encodeCursor('runs', until));
 }
@@ -104,12 +94,6 @@ function pageOf(
   next: string | undefined,
 ): Page<ListedRun> {
   return { items, ...optional('next', next), ...(unreadable.length > 0 ? { unreadable } : {}) };
-}
-
-const placeOf = ({ state }: ListedRun): Position => [state.createdAt, state.id];
-
-function newerFirst([a, idOfA]: Position, [b, idOfB]: Position): number {
-  return b - a || (idOfA > idOfB ? -1 : idOfA < idOfB ? 1 : 0);
 }
 
 function isBefore(cursor: string, since: number): boolean {

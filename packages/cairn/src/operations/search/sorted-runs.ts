@@ -7,6 +7,7 @@ import { isTerminal, RUN_STATUSES, type RunStatus } from '../../core/run/status.
 import { isMatch } from '../../core/search/match.ts';
 import {
   comparePlaces,
+  LAST_ID,
   mergedPage,
   type OrderedPart,
   type OrderPlace,
@@ -28,8 +29,6 @@ import { oldestRuns } from './oldest-runs.ts';
 /** Runs that are read and sorted for one page. */
 export const MOST_SORTED = 1_000;
 const PAGE = 100;
-/** Sorts behind every character of an id. */
-const LAST_ID = '~';
 
 interface SortingDeps {
   readonly store: Pick<RunStore, 'listRuns'>;

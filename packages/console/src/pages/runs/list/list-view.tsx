@@ -8,6 +8,7 @@ import { useMay, useSession } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import { BULK_MODES, type BulkMode, VERBS } from '../bulk/plan.ts';
+import { LEFT_OUT } from '../bulk/words.ts';
 import { Failures } from '../failures.tsx';
 import {
   filterOf,
@@ -96,11 +97,7 @@ export function ListView() {
       {list.error !== undefined && list.error !== null && (
         <Failure error={list.error} again={() => list.again()} />
       )}
-      {list.isStopped && (
-        <p className="hint">
-          Older runs were not looked at: thousands in a row do not match. Narrow them by a filter or a time.
-        </p>
-      )}
+      {list.isStopped && <p className="hint">{LEFT_OUT['not read']}</p>}
       <Unreadable ids={list.unreadable} />
       {list.isLoading && <Loading what="the runs" />}
       {isEmpty ? (
