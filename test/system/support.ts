@@ -40,14 +40,7 @@ export function setCloud(storage: Storage, options: CloudOptions = {}): CloudSta
  */
 export async function startTestCloud(
   storage: Storage,
-  {
-    workers = 1,
-    keepsSpare = false,
-    functions = 'functions',
-    watchdogSeconds = 90,
-    leaseMs = 90_000,
-    tickSeconds = 5,
-  } = {},
+  { workers = 1, keepsSpare = false, functions = 'functions', watchdogSeconds = 90, leaseMs = 90_000 } = {},
 ): Promise<TestCloud> {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
   const cloud: CloudProcess = await startCloudProcess({
@@ -56,7 +49,7 @@ export async function startTestCloud(
     workers,
     keepsSpare,
     watchdogSeconds,
-    tickSeconds,
+    tickSeconds: 5,
     env: { CAIRN_LEASE_MS: String(leaseMs) },
   });
   return {
