@@ -13,8 +13,8 @@ import { mustNotRunTwice, type Scenario } from './scenario.ts';
 export type Verdict =
   | { readonly kind: 'recovered' }
   /**
-   * `lost`: work that was accepted is not there. `different`: it ended, but not as it must. `duplicated`, `dropped`: an
-   * outside action took place twice, or not at all though its step is done.
+   * `lost`: work that was accepted is not there. `different`: it ended, but not as it must. `duplicated`, `dropped`: a
+   * side effect took place twice, or not at all though its step is done.
    */
   | {
       readonly kind: 'lost' | 'stuck' | 'repeated' | 'different' | 'duplicated' | 'dropped';
@@ -85,7 +85,7 @@ function startedAgainIn(performance: Performance, { workflows }: Scenario, { sta
   );
 }
 
-/** Outside actions that took place more often than when nothing goes wrong, and those that only then take place twice. */
+/** Side effects that took place more often than when nothing goes wrong, and those that only then take place twice. */
 export function duplicatesIn({ receiver }: Performance, { actions }: Pick<Outcome, 'actions'>): string[] {
   const left = new Map<string, number>();
   for (const what of actions) left.set(what, (left.get(what) ?? 0) + 1);
@@ -96,7 +96,7 @@ export function duplicatesIn({ receiver }: Performance, { actions }: Pick<Outcom
   });
 }
 
-/** Outside actions that took place less often than when nothing goes wrong. */
+/** Side effects that took place less often than when nothing goes wrong. */
 function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
   const done = receiver.applied.map(({ what }) => what);
   return actions.filter((what) => {

@@ -1,5 +1,5 @@
 /**
- * The receiver of outside actions in a performance: it outlives the processes, acts on what reaches it, and its own count
+ * The receiver of side effects in a performance: it outlives the processes, acts on what reaches it, and its own count
  * of what it did is the judge of the ledger.
  *
  * Must not: be reached but through bindings.

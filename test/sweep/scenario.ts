@@ -35,7 +35,7 @@ export interface Stage {
 export interface View {
   /** The run that the scenario is about; undefined before it was started. */
   readonly run: RunState | undefined;
-  /** A run, this one or another, asks what became of an outside action, or whether one may be repeated. */
+  /** A run, this one or another, asks what became of a side effect, or whether one may be repeated. */
   readonly asksAboutEffect: boolean;
   /** It waits at this step, and the outside knows. */
   waitsAt(stepId: string): boolean;

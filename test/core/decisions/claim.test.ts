@@ -124,7 +124,7 @@ describe('what a drive may do with a run', () => {
       ['nobody knows which task looks', held, undefined, 'leased'],
       ['it was claimed by a task nobody knows', leased, delivery(3), 'leased'],
       ['a step is under way that must not run twice', began('once'), delivery(3), 'leased'],
-      ['an outside action is under way', acting, delivery(3), 'leased'],
+      ['a side effect is under way', acting, delivery(3), 'leased'],
       ['it is being undone', { ...held, compensating: true }, delivery(3), 'leased'],
     ] as const)('if %s', (_, state, delivery, expected) => {
       const decision = claimDecision({

@@ -38,7 +38,7 @@ describe('a run whose worker died waits for its lease', () => {
       "steps 'a', 'b', 'c' and 2 more must not run twice",
     ],
     [
-      'for outside actions, one step named once',
+      'for side effects, one step named once',
       acting('send', 'send'),
       true,
       ['send'],

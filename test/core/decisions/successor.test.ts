@@ -113,7 +113,7 @@ describe('a step of an ended run', () => {
       { first: 'changed 1', second: 'needs_run 1', third: 'needs_run 1', set: 'changed 1' },
     ],
     [
-      'runs if an outside action of it is in doubt',
+      'runs if a side effect of it is in doubt',
       { did: ALL, end: { effects: [{ effectId: 'e', step: 'second', revision: 1, capabilityId: 'c' }] } },
       {},
       { second: 'effect_in_doubt 1', third: 'needs_run 1' },
@@ -168,7 +168,7 @@ describe('items', () => {
     expect(plan.steps.find(({ id }) => id === 'set')).toMatchObject({ why: 'not_completed', items: 1 });
   });
 
-  test('with an outside action in doubt run', () => {
+  test('with a side effect in doubt run', () => {
     const effects = [{ effectId: 'e', step: 'set[1]', revision: 1, capabilityId: 'c' }];
     expect(keys(planned({ did: [['set[0]'], ['set[1]']], later: [begun], end: { effects } }))).toEqual([
       'set[0]',

@@ -74,8 +74,8 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     expect(await statusOf(stage, run)).toBe('completed');
   });
 
-  const resolutions = blocksOf('An outside action in doubt')[1] ?? [];
-  test.each(resolutions.map((line) => [line]))('an outside action in doubt: %s', async (line) => {
+  const resolutions = blocksOf('A side effect in doubt')[1] ?? [];
+  test.each(resolutions.map((line) => [line]))('a side effect in doubt: %s', async (line) => {
     const outside = new Outside({ id: 'shop.pay' });
     const { capability } = outside;
     const pay = defineWorkflow({
@@ -92,7 +92,7 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     outside.faults.push('lose_answer');
     const run = await started(stage, 'pay');
     expect([await statusOf(stage, run), outside.applied.length]).toEqual(['awaiting_approval', 1]);
-    const [look = [], says = []] = blocksOf('An outside action in doubt');
+    const [look = [], says = []] = blocksOf('A side effect in doubt');
     expect(says).toContain(line);
     const seen = [];
     for (const one of look) seen.push(await say(stage, one, { run }));

@@ -27,7 +27,7 @@ function rowsOf({ db }: World) {
   return [...db.effects.values()].map(({ record }) => record);
 }
 
-describe('an outside action', () => {
+describe('a side effect', () => {
   test('is done once, and its answer is recorded', async () => {
     const { outside, world } = posting();
     const id = await world.start('post');

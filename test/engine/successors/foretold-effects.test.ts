@@ -75,7 +75,7 @@ const asked = fc.array(
 );
 
 test(
-  'a preview says what then becomes of each outside action, over successors of successors',
+  'a preview says what then becomes of each side effect, over successors of successors',
   async () => {
     const seen: Record<string, number> = {};
     await fc.assert(

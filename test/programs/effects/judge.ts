@@ -1,5 +1,5 @@
 /**
- * Judges what became of the outside actions of a lineage by the receiver's own books: what was done twice and should not,
+ * Judges what became of the side effects of a lineage by the receiver's own books: what was done twice and should not,
  * what was called again without anybody's word, and what is missing of a step that is done. Throws in words that name it.
  */
 import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';

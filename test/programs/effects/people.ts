@@ -1,5 +1,5 @@
 /**
- * The people: one who knows the receiver answers, truthfully, whatever is asked of an outside action, in his own time and now
+ * The people: one who knows the receiver answers, truthfully, whatever is asked of a side effect, in his own time and now
  * and then twice; others make successors of what has ended, of any mode and from anywhere.
  */
 import {

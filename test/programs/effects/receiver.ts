@@ -1,5 +1,5 @@
 /**
- * The receiver of outside actions: it outlives all processes, and its own count of what it was asked and of what it did is the
+ * The receiver of side effects: it outlives all processes, and its own count of what it was asked and of what it did is the
  * judge of the ledger. It knows which requests are still on their way to it, which no real one does: so nobody who asks it
  * is told "it did not take place" of what is yet to come. That much no ledger can make up for.
  *

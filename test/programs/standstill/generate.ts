@@ -26,7 +26,7 @@ export interface Standstill {
   readonly unasked: boolean;
   /** Long names make long questions, of which fewer fit. */
   readonly nameLength: number;
-  /** The outside action can be looked up; the look-up is not answered either. */
+  /** The side effect can be looked up; the look-up is not answered either. */
   readonly canLookUp: boolean;
 }
 

@@ -27,7 +27,7 @@ export function previewText(preview: Preview, shape: OutputShape): string {
     `${style.bold(mode)} of ${clean(preview.runId)} ${WOULD[would]} on v${planVersion}\n`,
     section('Obstacles', stops.join(''), shape),
     section('Steps', stepTable(steps, shape), shape),
-    section(effectsCut ? 'Effects (not all are shown)' : 'Outside', effectTable(effects, shape), shape),
+    section(effectsCut ? 'Effects (not all are shown)' : 'Effects', effectTable(effects, shape), shape),
     section('Unread signals (--carry-signals hands them over)', signalTable(unread, shape), shape),
   ].join('');
 }

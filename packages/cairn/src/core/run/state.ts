@@ -313,7 +313,7 @@ export function tookIn({ received, ties }: RunState, eventId: string): boolean {
   return received.includes(eventId) || ties.some((tie) => tie.kind === 'event' && tie.eventId === eventId);
 }
 
-/** Outside actions of one execution of which the journal knows no end: after a crash or a lost answer they are in doubt. */
+/** Side effects of one execution of which the journal knows no end: after a crash or a lost answer they are in doubt. */
 export function openEffectsOf({ effects }: RunState, ref: StepRef): OpenEffect[] {
   const key = stepKey(ref);
   return effects.filter(({ step, revision }) => step === key && revision === ref.revision);
