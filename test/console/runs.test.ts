@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { Page, Request } from 'playwright-core';
 import { deliver, riskyPullRequest } from '../../scripts/demo/delivery.ts';
 import { eventually } from '../system/support.ts';
-import { doors } from './one-stage/door.suite.ts';
 import { facts } from './one-stage/facts.suite.ts';
 import { runActions } from './one-stage/run-actions.suite.ts';
+import { signIn } from './one-stage/sign-in.suite.ts';
 import { versions } from './one-stage/versions.suite.ts';
 import { childRuns } from './runs/child-runs.suite.ts';
 import { PAGE, pageOf } from './runs/support/pages.ts';
@@ -16,7 +16,7 @@ import { setStage } from './support/stage.ts';
 const stage = setStage();
 /** Tests of other pages, for which a cloud and a browser of their own would take as much CPU. The first suite looks at an installation without schedules. */
 describe('on the same stage,', () => {
-  doors(stage);
+  signIn(stage);
   versions(stage);
   runActions(stage);
   facts(stage);

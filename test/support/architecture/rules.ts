@@ -81,7 +81,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'outside.ts': { layers: ['capabilities'], packages: [] },
 };
 
-/** The engine and its doors, in layers. */
+/** The folders of the engine, in layers. */
 const ENGINE = 'packages/cairn/src/';
 
 /** The package that a file belongs to: `packages/cairn`; undefined outside of them. */

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { becomes } from '../support/becomes.ts';
 import type { Stage } from '../support/stage.ts';
 
-export function doors(stage: Stage): void {
+export function signIn(stage: Stage): void {
   test('on the local cloud the console is open at once, with the development key', async () => {
     const page = await stage.browser.open('/');
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
