@@ -14,7 +14,7 @@ import {
   type KeptResponse,
   type KeyedRequest,
   type OnceDeps,
-  type OnceOutcome,
+  type OnceResult,
   oncePerKey,
 } from '../../packages/cairn/src/operations/once-per-key.ts';
 import type { IdempotencyStore } from '../../packages/cairn/src/ports/idempotency-store.ts';
@@ -50,7 +50,7 @@ class Desk {
     return { status: 200, body: { z: this.done, a: ['x'] } };
   };
 
-  ask(changes: Partial<KeyedRequest> = {}, work = this.work): Promise<OnceOutcome> {
+  ask(changes: Partial<KeyedRequest> = {}, work = this.work): Promise<OnceResult> {
     return oncePerKey(this.deps(), request(changes), work);
   }
 
@@ -65,7 +65,7 @@ class Desk {
   }
 }
 
-const first: OnceOutcome = { kind: 'done', response: { status: 200, body: { z: 1, a: ['x'] } } };
+const first: OnceResult = { kind: 'done', response: { status: 200, body: { z: 1, a: ['x'] } } };
 const repeated = { ...first, kind: 'replayed' };
 
 async function codeOf(work: Promise<unknown>): Promise<string> {

@@ -7,8 +7,8 @@ import {
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import type {
   StartDeps,
-  StartOutcome,
   StartRequest,
+  StartResult,
 } from '../../packages/cairn/src/operations/start/request.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
@@ -55,12 +55,12 @@ function delivery(id: string, content: string, changes: Partial<StartRequest> = 
   });
 }
 
-function runIdOf(outcome: StartOutcome): string {
+function runIdOf(outcome: StartResult): string {
   if (outcome.kind === 'in_flight') throw new Error('in flight');
   return outcome.runId;
 }
 
-function countOf(outcomes: readonly StartOutcome[], kind: StartOutcome['kind']): number {
+function countOf(outcomes: readonly StartResult[], kind: StartResult['kind']): number {
   return outcomes.filter((outcome) => outcome.kind === kind).length;
 }
 

@@ -21,7 +21,7 @@ import { sendUntilKnown } from '../journal/send-until-known.ts';
 import {
   type KeptResponse,
   type KeyedRequest,
-  type OnceOutcome,
+  type OnceResult,
   oncePerKey,
 } from '../operations/once-per-key.ts';
 import type { Caller } from './auth.ts';
@@ -86,7 +86,7 @@ export async function answerOnce(
   work: (requestId: string) => Promise<KeptResponse>,
   locationOf?: LocationOf,
 ): Promise<Response> {
-  const answer = (outcome: OnceOutcome) => answerFor(outcome, locationOf);
+  const answer = (outcome: OnceResult) => answerFor(outcome, locationOf);
   if (key === undefined) return answer({ kind: 'done', response: await work(start.random.token()) });
   const request: KeyedRequest = {
     key: apiKey(caller.principal, key),
@@ -144,7 +144,7 @@ export function inFlight(): Response {
   );
 }
 
-function answerFor(outcome: OnceOutcome, locationOf: LocationOf | undefined): Response {
+function answerFor(outcome: OnceResult, locationOf: LocationOf | undefined): Response {
   if (outcome.kind === 'in_flight') return inFlight();
   const { status, body } = outcome.response;
   return new TextResponse(canonicalJson(body), {

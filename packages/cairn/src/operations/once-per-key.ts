@@ -50,7 +50,7 @@ export interface KeyedRequest {
 /** Response to the caller and to every repetition: the canonical text of `body` is the same bytes each time. */
 export type KeptResponse = { readonly status: number; readonly body: Json };
 
-export type OnceOutcome =
+export type OnceResult =
   | { readonly kind: 'done' | 'replayed'; readonly response: KeptResponse }
   /** Another is at work on the same request. */
   | { readonly kind: 'in_flight' };
@@ -68,7 +68,7 @@ export async function oncePerKey(
   deps: OnceDeps,
   request: KeyedRequest,
   work: (begunAt: number) => Promise<KeptResponse>,
-): Promise<OnceOutcome> {
+): Promise<OnceResult> {
   const outcome = await answer(deps, request, work);
   const { tenantId, source } = request;
   if (outcome.kind !== 'in_flight')
@@ -80,7 +80,7 @@ async function answer(
   deps: OnceDeps,
   request: KeyedRequest,
   work: (begunAt: number) => Promise<KeptResponse>,
-): Promise<OnceOutcome> {
+): Promise<OnceResult> {
   const entry = await enter(deps, request);
   if (entry.kind !== 'ours') return entry;
   let response: KeptResponse;
@@ -99,7 +99,7 @@ interface Attempt {
   readonly version: Version;
 }
 
-type OnceEntry = ({ readonly kind: 'ours' } & Attempt) | Exclude<OnceOutcome, { kind: 'done' }>;
+type OnceEntry = ({ readonly kind: 'ours' } & Attempt) | Exclude<OnceResult, { kind: 'done' }>;
 
 /** Makes the record, or takes over the one that is there, or says what that one answers. */
 async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> {
@@ -153,7 +153,7 @@ async function conclude(
   deps: OnceDeps,
   request: KeyedRequest,
   { record, version, response }: Attempt & { readonly response: KeptResponse },
-): Promise<OnceOutcome> {
+): Promise<OnceResult> {
   const now = deps.clock.now();
   const { lockExpiresAt: _, ...rest } = record;
   const completed: IdempotencyRecord = {
@@ -227,7 +227,7 @@ function replayOf(
   { log }: OnceDeps,
   request: KeyedRequest,
   record: IdempotencyRecord,
-): OnceEntry & OnceOutcome {
+): OnceEntry & OnceResult {
   const response = record.response as KeptResponse;
   logHit(log, { ...request, cachedRunId: runIdIn(response.body) });
   return { kind: 'replayed', response };

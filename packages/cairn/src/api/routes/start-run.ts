@@ -11,7 +11,7 @@ import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../.
 import { TextResponse } from '../../http/buffered.ts';
 import { clientOf, contextOf } from '../../http/caller-context.ts';
 import { startedBefore } from '../../operations/start/known-start.ts';
-import type { StartOutcome } from '../../operations/start/request.ts';
+import type { StartResult } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { inFlight } from '../mutation.ts';
@@ -102,7 +102,7 @@ function bodyOf({ registry }: ApiDeps, body: JsonObject): StartTarget {
 }
 
 /** The same bytes for the first answer and every repetition: canonical text, whichever way the response was kept. */
-export function answerFor(outcome: StartOutcome): Response {
+export function answerFor(outcome: StartResult): Response {
   if (outcome.kind === 'in_flight') return inFlight();
   const replayed = outcome.kind === 'replayed';
   return new TextResponse(canonicalJson(outcome.response), {

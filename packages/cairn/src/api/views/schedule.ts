@@ -1,6 +1,6 @@
 /** A schedule as callers see it. */
 import type { Json } from '../../core/encoding/json.ts';
-import type { CatchUpReport, Schedule, SlotOutcome } from '../../core/schedule/schedule.ts';
+import type { CatchUpReport, Schedule, SlotResult } from '../../core/schedule/schedule.ts';
 import { slotsBetween } from '../../core/schedule/slots.ts';
 import { iso } from './values.ts';
 
@@ -46,7 +46,7 @@ export function scheduleDetails(schedule: Schedule, now: number): ScheduleView {
   return { ...scheduleView(schedule), upcoming: ahead.map(iso) };
 }
 
-function outcomeView({ slot, at, runId, error }: SlotOutcome): ScheduleView {
+function outcomeView({ slot, at, runId, error }: SlotResult): ScheduleView {
   return { slot: iso(slot), at: iso(at), runId, error: error && { ...error } };
 }
 

@@ -27,7 +27,7 @@ export interface DeclaredSchedule extends ScheduleSpec {
 }
 
 /** Outcome of the newest slot. Times in epoch ms. */
-export interface SlotOutcome {
+export interface SlotResult {
   readonly slot: number;
   /** When it was tried. */
   readonly at: number;
@@ -75,7 +75,7 @@ export interface Schedule extends ScheduleSpec {
   readonly nextAt?: number | undefined;
   /** While `paused`. */
   readonly pause?: SchedulePause;
-  readonly last?: SlotOutcome;
+  readonly last?: SlotResult;
   readonly lastCatchUp?: CatchUpReport;
   /** Slots for which a run was started. */
   readonly fired: number;

@@ -6,7 +6,7 @@ import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { PARKED_MS } from '../../core/run/wake.ts';
 import { armed, decideDue, disarmed } from '../../core/schedule/due.ts';
-import type { Schedule, SlotOutcome } from '../../core/schedule/schedule.ts';
+import type { Schedule, SlotResult } from '../../core/schedule/schedule.ts';
 import { isPlanMissing } from '../../engine/deployed.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { isDeclared } from './declared.ts';
@@ -73,9 +73,9 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
 }
 
 interface SlotsFired {
-  readonly outcomes: readonly SlotOutcome[];
+  readonly outcomes: readonly SlotResult[];
   /** The reason why the rest was left. `blocked`: until another definition is deployed. */
-  readonly failure?: { readonly error: unknown; readonly blocked?: SlotOutcome };
+  readonly failure?: { readonly error: unknown; readonly blocked?: SlotResult };
 }
 
 /** One after the other, so that what is done is always a beginning. */
@@ -84,7 +84,7 @@ async function fireSlots(
   schedule: Schedule,
   slots: readonly number[],
 ): Promise<SlotsFired> {
-  const outcomes: SlotOutcome[] = [];
+  const outcomes: SlotResult[] = [];
   for (const slot of slots) {
     const at = deps.clock.now();
     try {

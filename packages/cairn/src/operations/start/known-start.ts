@@ -4,12 +4,12 @@ import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { logHit } from '../log-hit.ts';
 import { refusedKey } from '../refused-key.ts';
-import type { StartDeps, StartOutcome, StartRequest, StartResponse } from './request.ts';
+import type { StartDeps, StartRequest, StartResponse, StartResult } from './request.ts';
 
 type Keyed = Pick<StartRequest, 'key' | 'tenantId' | 'requestHash'>;
 
 /** @throws CairnError IDEMPOTENCY_KEY_REUSED */
-export async function knownStart(deps: StartDeps, request: Keyed): Promise<StartOutcome | undefined> {
+export async function knownStart(deps: StartDeps, request: Keyed): Promise<StartResult | undefined> {
   const { key, tenantId, requestHash } = request;
   if (key === undefined) return undefined;
   const stored = await sendUntilKnown(deps, () => deps.records.read(key));
@@ -42,11 +42,7 @@ const ABOUT_THE_BODY: ReadonlySet<string> = new Set<ErrorCode>(['INVALID_INPUT',
  *
  * @throws the refusal
  */
-export async function startedBefore(
-  deps: StartDeps,
-  request: Keyed,
-  refusal: unknown,
-): Promise<StartOutcome> {
+export async function startedBefore(deps: StartDeps, request: Keyed, refusal: unknown): Promise<StartResult> {
   if (!(refusal instanceof CairnError) || !ABOUT_THE_BODY.has(refusal.code)) throw refusal;
   const known = await knownStart(deps, request).catch((error: unknown) => {
     // Another request has the key: this one must be corrected in any case.

@@ -7,7 +7,7 @@
  */
 import { BoundedMap } from '../../core/bounded-map.ts';
 import { logHit } from '../log-hit.ts';
-import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
+import type { StartDeps, StartRequest, StartResult } from './request.ts';
 
 /** Time an outcome is cached: clients that retry at once do so within seconds. */
 const KEEP_MS = 60_000;
@@ -15,7 +15,7 @@ const KEEP_MS = 60_000;
 const MAX_KEPT = 2_000;
 
 interface Recent {
-  readonly outcome: Promise<StartOutcome>;
+  readonly outcome: Promise<StartResult>;
   readonly until: number;
 }
 
@@ -26,8 +26,8 @@ export class RecentStarts {
   async join(
     deps: StartDeps,
     request: StartRequest,
-    start: () => Promise<StartOutcome>,
-  ): Promise<StartOutcome> {
+    start: () => Promise<StartResult>,
+  ): Promise<StartResult> {
     if (request.key === undefined) return start();
     const same = JSON.stringify([request.tenantId, request.key, request.requestHash]);
     const now = deps.clock.now();
@@ -52,8 +52,8 @@ export class RecentStarts {
 function replayed(
   deps: StartDeps,
   request: StartRequest,
-  outcome: Exclude<StartOutcome, { kind: 'in_flight' }>,
-): StartOutcome {
+  outcome: Exclude<StartResult, { kind: 'in_flight' }>,
+): StartResult {
   logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: outcome.runId });
   return { ...outcome, kind: 'replayed' };
 }

@@ -107,6 +107,6 @@ export type StartResponse = {
   readonly createdAt: string;
 };
 
-export type StartOutcome =
+export type StartResult =
   | { readonly kind: 'created' | 'replayed'; readonly runId: string; readonly response: StartResponse }
   | { readonly kind: 'in_flight' };

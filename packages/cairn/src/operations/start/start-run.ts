@@ -18,7 +18,7 @@ import type { Supersedes } from '../../ports/run-store.ts';
 import { logHit } from '../log-hit.ts';
 import { type Draft, draftRun } from './draft-run.ts';
 import { startedBefore } from './known-start.ts';
-import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
+import type { StartDeps, StartRequest, StartResult } from './request.ts';
 import { judge, type Replace, recordsFor, type StartDecision, type StoredRecords } from './start-records.ts';
 
 /** Times a start re-reads changing records before the caller has to retry. */
@@ -28,9 +28,9 @@ const MAX_TRIES = 8;
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, PLAN_CHANGED (no run is written), IDEMPOTENCY_KEY_REUSED,
  *   UNAVAILABLE when the same request should be sent again
  */
-export async function startRun(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
+export async function startRun(deps: StartDeps, request: StartRequest): Promise<StartResult> {
   const startedAt = deps.clock.now();
-  let outcome: StartOutcome;
+  let outcome: StartResult;
   try {
     outcome = await (deps.recent
       ? deps.recent.join(deps, request, () => startOnce(deps, request))
@@ -47,7 +47,7 @@ export async function startRun(deps: StartDeps, request: StartRequest): Promise<
   return outcome;
 }
 
-async function startOnce(world: StartDeps, request: StartRequest): Promise<StartOutcome> {
+async function startOnce(world: StartDeps, request: StartRequest): Promise<StartResult> {
   const deps = { ...world, store: countedRunStore(world.store, new Spending()) };
   const draft = draftRun(deps, request);
   const { payloads } = draft;
@@ -71,7 +71,7 @@ async function refusedByPlan(
   request: StartRequest,
   draft: Draft,
   change: PlanChange,
-): Promise<StartOutcome> {
+): Promise<StartResult> {
   const { runId } = request;
   if (runId !== undefined && (await sendUntilKnown(deps, () => deps.store.load(runId))))
     return { kind: 'replayed', runId, response: draft.response };
@@ -84,7 +84,7 @@ async function place(
   request: StartRequest,
   draft: Draft,
   replace: Replace,
-): Promise<StartOutcome> {
+): Promise<StartResult> {
   let records = recordsFor(request, draft, replace);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     let supersedes: Supersedes | 'done' | undefined;
@@ -125,7 +125,7 @@ async function refused(
   request: StartRequest,
   draft: Draft,
   refusal: unknown,
-): Promise<StartOutcome> {
+): Promise<StartResult> {
   await withdrawInput(deps, request, draft);
   const known = request.key === undefined ? undefined : await judged(deps, request, draft);
   if (!known || known.kind === 'again') throw refusal;
@@ -141,7 +141,7 @@ async function answered(
   request: StartRequest,
   draft: Draft,
   decision: Exclude<StartDecision, { kind: 'again' }>,
-): Promise<StartOutcome> {
+): Promise<StartResult> {
   if (decision.kind === 'ours') return created(deps, request, draft);
   if (decision.kind === 'in_flight') return decision;
   logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: decision.runId });
@@ -193,7 +193,7 @@ async function readRecords(deps: StartDeps, request: StartRequest): Promise<Stor
 }
 
 /** The start is durable, so a failure of the queue is not reported: the scan finds a run without a task. */
-async function created(deps: StartDeps, request: StartRequest, draft: Draft): Promise<StartOutcome> {
+async function created(deps: StartDeps, request: StartRequest, draft: Draft): Promise<StartResult> {
   const { response } = draft;
   const { runId, type } = response;
   const { tenantId, source, key } = request;
@@ -217,7 +217,7 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
 function reportAnswered(
   { tracer }: StartDeps,
   { trace: parent, workflow }: StartRequest,
-  outcome: StartOutcome,
+  outcome: StartResult,
   startedAt: number,
 ): void {
   if (!tracer || !parent || outcome.kind === 'created') return;

@@ -14,7 +14,7 @@ import type { RunState } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
 import { knownStart } from '../start/known-start.ts';
-import type { Lineage, StartOutcome, StartRequest } from '../start/request.ts';
+import type { Lineage, StartRequest, StartResult } from '../start/request.ts';
 import { startRun } from '../start/start-run.ts';
 import { assertPermitted } from './assert-permitted.ts';
 import { assertNotSuperseded, type Prepared, prepare } from './prepare.ts';
@@ -24,7 +24,7 @@ import type { SuccessorDeps, SuccessorRequest } from './request.ts';
  * @throws CairnError what {@link prepare} throws, IDEMPOTENCY_KEY_REUSED, PAYLOAD_TOO_LARGE, UNAVAILABLE (send the same
  *   again)
  */
-export async function startSuccessor(deps: SuccessorDeps, request: SuccessorRequest): Promise<StartOutcome> {
+export async function startSuccessor(deps: SuccessorDeps, request: SuccessorRequest): Promise<StartResult> {
   // Before anything is judged: since the first time the run may have come to where it could not be asked for again.
   const known = await knownStart(deps, request);
   if (known) return known;

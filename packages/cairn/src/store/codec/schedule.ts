@@ -1,8 +1,8 @@
 /** Document of a schedule. Native members except the input, so that the Firebase console shows them. */
-import type { CatchUpReport, Schedule, SchedulePause, SlotOutcome } from '../../core/schedule/schedule.ts';
+import type { CatchUpReport, Schedule, SchedulePause, SlotResult } from '../../core/schedule/schedule.ts';
 import { documentCodec, flag, integer, json, map, optional, text, time, word } from './kinds.ts';
 
-const outcome = map<SlotOutcome>({
+const outcome = map<SlotResult>({
   slot: time,
   at: time,
   runId: optional(text),

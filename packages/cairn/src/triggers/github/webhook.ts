@@ -16,7 +16,7 @@ import { contextOf, type RequestContext } from '../../http/caller-context.ts';
 import { assertPostTo } from '../../http/post-only.ts';
 import { problemResponse } from '../../http/problem.ts';
 import { startedBefore } from '../../operations/start/known-start.ts';
-import type { StartDeps, StartOutcome } from '../../operations/start/request.ts';
+import type { StartDeps, StartResult } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import { type GithubDelivery, readDelivery } from './delivery.ts';
 import { contentKey, subjectOf } from './subject.ts';
@@ -70,7 +70,7 @@ async function answer(
   return answerFor(await startAll(deps, delivery, { tenantId, workflows: fitting, context }));
 }
 
-interface Refused {
+interface RefusedDelivery {
   readonly tenantId: string;
   readonly workflows: readonly Workflow[];
   readonly reason: string;
@@ -80,10 +80,10 @@ interface Refused {
 async function startsBefore(
   { start }: GithubDeps,
   delivery: GithubDelivery,
-  { tenantId, workflows, reason }: Refused,
-): Promise<readonly StartOutcome[]> {
+  { tenantId, workflows, reason }: RefusedDelivery,
+): Promise<readonly StartResult[]> {
   const refusal = new CairnError('INVALID_INPUT', reason);
-  const outcomes: StartOutcome[] = [];
+  const outcomes: StartResult[] = [];
   for (const suffix of ['', ...workflows.map(({ type }) => `:${type}`)]) {
     try {
       outcomes.push(await startedBefore(start, { tenantId, ...identityOf(delivery, suffix) }, refusal));
@@ -99,7 +99,7 @@ function identityOf({ id, event, payload }: GithubDelivery, suffix: string) {
   return { key: `${githubKey(id)}${suffix}`, requestHash: requestHash(`github:${event}`, payload) };
 }
 
-interface Listeners {
+interface ListeningTenant {
   readonly tenantId: string;
   readonly workflows: readonly Workflow[];
   readonly context: RequestContext;
@@ -115,9 +115,9 @@ interface Listeners {
 async function startAll(
   deps: GithubDeps,
   delivery: GithubDelivery,
-  { tenantId, workflows, context }: Listeners,
-): Promise<StartOutcome[]> {
-  const outcomes: StartOutcome[] = [];
+  { tenantId, workflows, context }: ListeningTenant,
+): Promise<StartResult[]> {
+  const outcomes: StartResult[] = [];
   let refused: CairnError | undefined;
   for (const workflow of workflows) {
     if (outcomes.some((outcome) => isRunOf(outcome, workflow))) continue;
@@ -139,11 +139,11 @@ async function startAll(
   return outcomes;
 }
 
-function isRunOf(outcome: StartOutcome, { type }: Workflow): boolean {
+function isRunOf(outcome: StartResult, { type }: Workflow): boolean {
   return outcome.kind !== 'in_flight' && outcome.response.type === type;
 }
 
-interface Listener {
+interface ListeningWorkflow {
   readonly tenantId: string;
   readonly workflow: Workflow;
   /** Added to the keys. */
@@ -154,8 +154,8 @@ interface Listener {
 function start(
   deps: GithubDeps,
   delivery: GithubDelivery,
-  { tenantId, workflow, suffix, context }: Listener,
-): Promise<StartOutcome> {
+  { tenantId, workflow, suffix, context }: ListeningWorkflow,
+): Promise<StartResult> {
   const subject = subjectOf(delivery);
   return startRun(deps.start, {
     tenantId,
@@ -180,7 +180,7 @@ function userOf({ sender }: JsonObject): string | undefined {
 }
 
 /** The runs that a delivery started; several only if several workflows listen. */
-function answerFor(outcomes: readonly StartOutcome[]): Response {
+function answerFor(outcomes: readonly StartResult[]): Response {
   const runIds = outcomes.flatMap((outcome) => (outcome.kind === 'in_flight' ? [] : [outcome.runId]));
   const ids = { runId: runIds[0], runIds: outcomes.length > 1 ? runIds : undefined };
   if (outcomes.some(({ kind }) => kind === 'created')) return json(202, ids);

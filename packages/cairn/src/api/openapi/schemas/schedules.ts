@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CATCH_UPS } from '../../../core/schedule/schedule.ts';
 import { Count, pageOf, Time, Value } from './common.ts';
 
-const SlotOutcome = z.object({
+const SlotResult = z.object({
   slot: Time,
   at: Time,
   runId: z.string().optional(),
@@ -32,7 +32,7 @@ export const ScheduleSummary = z.object({
   catchUp: z.enum(CATCH_UPS),
   nextAt: Time.optional(),
   pause: z.object({ since: Time, by: z.string(), reason: z.string().optional() }).optional(),
-  last: SlotOutcome.optional(),
+  last: SlotResult.optional(),
   lastCatchUp: CatchUpReport.optional(),
   slots: z.object({ fired: Count, skipped: Count, refused: Count }),
   createdBy: z.string().optional(),
