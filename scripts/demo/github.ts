@@ -1,6 +1,6 @@
 /** State of the demo's pull request on the GitHub stand-in, and the delay of its response to a comment. */
 import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
-import type { Call } from '../../packages/local/src/stand-in/store.ts';
+import type { RecordedCall } from '../../packages/local/src/stand-in/store.ts';
 import type { Delivery } from './delivery.ts';
 import { waitFor } from './notes.ts';
 
@@ -37,7 +37,7 @@ export async function keepBackTheAnswer(ready: Ready): Promise<void> {
 /** Waits until that has happened. */
 export async function untilKeptBack(ready: Ready): Promise<void> {
   await waitFor('GitHub to take the comment', async () => {
-    const { calls } = await look<{ calls: readonly Call[] }>(ready, '/__calls');
+    const { calls } = await look<{ calls: readonly RecordedCall[] }>(ready, '/__calls');
     return calls.some(({ fault }) => fault === 'hang-after') ? true : undefined;
   });
 }

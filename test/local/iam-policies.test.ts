@@ -2,8 +2,8 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
 import {
   IamError,
+  type IamPolicy,
   iamCalls,
-  type Policy,
   type SetRequest,
 } from '../../packages/local-kit/src/iam/policies.ts';
 
@@ -19,7 +19,7 @@ interface Told {
 }
 
 function server() {
-  const kept = new Map<string, Policy>();
+  const kept = new Map<string, IamPolicy>();
   const calls = iamCalls({
     store: {
       policy: (resource) => kept.get(resource),

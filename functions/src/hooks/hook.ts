@@ -13,7 +13,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** Answers of the 4xx range that another time may be others: time-out, conflict, locked, too early, too many. */
 const PASSING: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
 
-type Answer = Readonly<Record<string, unknown>>;
+type HookAnswer = Readonly<Record<string, unknown>>;
 
 export class Hook {
   readonly #name: string;
@@ -29,7 +29,7 @@ export class Hook {
    * @returns the members of the answer; none if it has no JSON object
    * @throws Fatal for an answer that will be the same next time, Error for one that may be another
    */
-  async call(body: Json, { key, signal }: OutsideCall): Promise<Answer> {
+  async call(body: Json, { key, signal }: OutsideCall): Promise<HookAnswer> {
     const response = await this.#post(body, key, signal);
     const { status } = response;
     if (status >= 200 && status < 300) return members(await this.#textOf(response));
@@ -68,10 +68,10 @@ export class Hook {
 }
 
 /** The response of an action hook matters only by its status, so a body that is not JSON counts as none. */
-function members(text: string): Answer {
+function members(text: string): HookAnswer {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Answer) : {};
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as HookAnswer) : {};
   } catch {
     return {};
   }

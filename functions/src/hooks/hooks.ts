@@ -1,7 +1,7 @@
 /** HTTP hooks as targets of the shipped workflows (docs/workflows.md). */
 
 import { Fatal } from 'cairn';
-import type { DeployTarget, Health } from '../workflows/deploy/target.ts';
+import type { DeployTarget, ServiceHealth } from '../workflows/deploy/target.ts';
 import type { Outside } from '../workflows/index.ts';
 import type { Janitor } from '../workflows/nightly-cleanup/janitor.ts';
 import { CleanupListing } from '../workflows/nightly-cleanup/request.ts';
@@ -34,7 +34,7 @@ function deployTargetAt(hook: Hook): DeployTarget {
     async rollBack(release, call) {
       await hook.call({ action: 'roll_back', ...release }, call);
     },
-    async health(release, call): Promise<Health> {
+    async health(release, call): Promise<ServiceHealth> {
       const { healthy, detail } = await hook.call({ action: 'health', ...release }, call);
       const isHealthy = expectBoolean('the deploy hook', 'healthy', healthy);
       return { healthy: isHealthy, ...(typeof detail === 'string' ? { detail } : {}) };

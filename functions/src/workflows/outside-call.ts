@@ -7,14 +7,14 @@ export interface OutsideCall {
   readonly signal: AbortSignal;
 }
 
-interface Caller {
+interface CallingStep {
   readonly runId: string;
   readonly stepId: string;
   readonly signal: AbortSignal;
 }
 
 /** @param about what the step calls more than one thing for: an item of a map, the undoing of what it did; any text */
-export function callFrom({ runId, stepId, signal }: Caller, about?: string): OutsideCall {
+export function callFrom({ runId, stepId, signal }: CallingStep, about?: string): OutsideCall {
   // Keys travel in headers, which take ASCII only.
   const rest = about === undefined ? [] : [encodeURIComponent(about)];
   return { key: [runId, stepId, ...rest].join('/'), signal };

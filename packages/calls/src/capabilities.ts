@@ -19,7 +19,7 @@ export const HttpCall = z.strictObject({
 
 export type HttpCall = z.output<typeof HttpCall>;
 
-const Answer = z.object({
+const CallAnswer = z.object({
   status: z.number().int(),
   /** JSON if the receiver says that it is, otherwise text. */
   body: z.json(),
@@ -27,7 +27,7 @@ const Answer = z.object({
   truncated: z.boolean(),
 });
 
-export type Answer = z.output<typeof Answer>;
+export type CallAnswer = z.output<typeof CallAnswer>;
 
 /** For receivers that act once per `Idempotency-Key`. */
 export const repeatableCall = defineCapability({
@@ -35,7 +35,7 @@ export const repeatableCall = defineCapability({
   sideEffects: 'external_action',
   idempotency: 'required',
   request: HttpCall,
-  response: Answer,
+  response: CallAnswer,
 });
 
 /** For all others: an operator resolves a call in doubt. */
@@ -44,5 +44,5 @@ export const singleCall = defineCapability({
   sideEffects: 'external_action',
   idempotency: 'not_supported',
   request: HttpCall,
-  response: Answer,
+  response: CallAnswer,
 });

@@ -6,7 +6,7 @@
 import { type Binding, type CallOptions, defineBinding, NotApplied } from 'cairn';
 import { retryAfter, wasNeverSent } from 'cairn/outside';
 import { callUrl } from './address.ts';
-import { type Answer, type HttpCall, repeatableCall, singleCall } from './capabilities.ts';
+import { type CallAnswer, type HttpCall, repeatableCall, singleCall } from './capabilities.ts';
 
 export interface Receiver {
   /** Asked at each call. */
@@ -34,7 +34,7 @@ export function callsTo(receiver: Receiver): readonly Binding[] {
 }
 
 /** @throws NotApplied if the receiver certainly did not act, Error if it may have */
-async function made(receiver: Receiver, request: HttpCall, options: CallOptions): Promise<Answer> {
+async function made(receiver: Receiver, request: HttpCall, options: CallOptions): Promise<CallAnswer> {
   const response = await sent(receiver, request, options);
   const { status } = response;
   if (response.ok) return { status, ...(await bodyOf(response)) };
@@ -76,7 +76,7 @@ async function sent(receiver: Receiver, request: HttpCall, options: CallOptions)
 }
 
 /** The receiver has acted already, so a body that is too long or breaks off is no failure. */
-async function bodyOf(response: Response): Promise<Omit<Answer, 'status'>> {
+async function bodyOf(response: Response): Promise<Omit<CallAnswer, 'status'>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let isWhole = true;
@@ -96,10 +96,10 @@ async function bodyOf(response: Response): Promise<Omit<Answer, 'status'>> {
   return { body: isWhole ? jsonOr(text, response.headers) : text, truncated: !isWhole };
 }
 
-function jsonOr(text: string, headers: Headers): Answer['body'] {
+function jsonOr(text: string, headers: Headers): CallAnswer['body'] {
   if (!/[/+]json\b/i.test(headers.get('content-type') ?? '')) return text;
   try {
-    return JSON.parse(text) as Answer['body'];
+    return JSON.parse(text) as CallAnswer['body'];
   } catch {
     return text;
   }

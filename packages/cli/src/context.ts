@@ -8,13 +8,13 @@ export interface CommandContext {
   readonly world: World;
   /** Created on first use: help needs no address. */
   readonly api: CairnClient;
-  readonly out: Output;
+  readonly out: CliOutput;
   /** Notes, to standard error, so that pipes get only the answer. */
-  readonly notes: Output;
+  readonly notes: CliOutput;
 }
 
 /** Standard output or standard error. */
-export class Output {
+export class CliOutput {
   readonly style: Style;
   /** Print the answer as JSON. */
   readonly json: boolean;

@@ -7,7 +7,7 @@ import { helpOf, helpOfGroup, USUAL_COLUMNS } from './arguments/help.ts';
 import { type Parsed, parse } from './arguments/parse.ts';
 import { callOf } from './call.ts';
 import { COMMANDS } from './commands/all.ts';
-import { type CommandContext, Output } from './context.ts';
+import { CliOutput, type CommandContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { failureOf } from './render/problem.ts';
 import { styleFor } from './render/style.ts';
@@ -47,8 +47,8 @@ function contextFor({ given, global }: Parsed & { readonly kind: 'run' }, world:
       api ??= apiOf(connect(global, world), world, given.key);
       return api;
     },
-    out: new Output(world, 'stdout', wish),
-    notes: new Output(world, 'stderr', wish),
+    out: new CliOutput(world, 'stdout', wish),
+    notes: new CliOutput(world, 'stderr', wish),
   };
 }
 

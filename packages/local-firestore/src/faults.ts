@@ -3,7 +3,7 @@
  */
 import { generator } from './seeded.ts';
 
-export type Fault =
+export type InjectedFault =
   /** Answers late. */
   | { readonly kind: 'latency'; readonly ms: number }
   /** Refuses with ABORTED or UNAVAILABLE; nothing is applied. */
@@ -17,7 +17,7 @@ export type Fault =
   | { readonly kind: 'crash' };
 
 /** JSON-able. A server of another kind has faults of its own. */
-export interface FaultRule<Kind = Fault> {
+export interface FaultRule<Kind = InjectedFault> {
   /** Name of the call, e.g. `Commit`; absent: any. */
   readonly call?: string;
   /** Only requests that touch a document or collection whose path contains this text; absent: any. */
@@ -31,7 +31,7 @@ export interface FaultRule<Kind = Fault> {
   readonly fault: Kind;
 }
 
-export class Faults<Kind extends { readonly kind: string } = Fault> {
+export class Faults<Kind extends { readonly kind: string } = InjectedFault> {
   readonly #crash: (() => void) | undefined;
   #rules: { readonly rule: FaultRule<Kind>; left: number; spared: number }[] = [];
   #random: () => number = generator(0);

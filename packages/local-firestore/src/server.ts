@@ -3,7 +3,7 @@
  * and REST, on one port, to unmodified clients with `FIRESTORE_EMULATOR_HOST`.
  */
 import { readFileSync } from 'node:fs';
-import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import { Server } from '@grpc/grpc-js';
@@ -21,7 +21,7 @@ import { openSqliteStorage } from './storage/sqlite-storage.ts';
 import { firestoreProtocol, firestoreService } from './wire/protocol.ts';
 
 export interface FirestoreServerOptions {
-  readonly storage: SqliteStorage;
+  readonly storage: StorageChoice;
   /** 0, the default, takes a free port. */
   readonly port?: number;
   /** Milliseconds since 1970. */

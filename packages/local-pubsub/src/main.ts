@@ -1,7 +1,6 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 /** `local-pubsub`: the Pub/Sub server alone. It pushes to the addresses that subscriptions name. */
-import { randomBytes } from 'node:crypto';
-import { serve, UsageError } from '@cairn/local-kit/command/serve';
+import { FlagError, serve } from '@cairn/local-kit/command/serve';
 import { movableClock } from '@cairn/local-kit/time/clock';
 import { dispatchOverHttp } from '@cairn/local-tasks/over-http';
 
@@ -16,14 +15,14 @@ await serve(
     variable: 'PUBSUB_EMULATOR_HOST',
     flags: [{ name: 'topic', value: 'NAME', help: 'a topic to create if it does not exist', multiple: true }],
     async start({ port, data, sync, project = DEFAULT_PROJECT }, values) {
-      const { startPubsubServer } = await import('./server.ts');
+      const { randomGeneration, startPubsubServer } = await import('./server.ts');
       const topics = values.all('topic').map((id) => topicOf(project, id));
       const server = await startPubsubServer({
         storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data, sync },
         port,
         clock: movableClock(Date.now),
         dispatch: dispatchOverHttp,
-        freshGeneration: () => randomBytes(9).toString('base64url'),
+        freshGeneration: randomGeneration,
       });
       for (const topic of topics) server.ensureTopic(topic);
       server.start();
@@ -35,7 +34,7 @@ await serve(
 
 function topicOf(project: string, id: string): string {
   if (!TOPIC_ID.test(id))
-    throw new UsageError(
+    throw new FlagError(
       `--topic must be 3 to 255 letters, digits and -_.~+%, starting with a letter but not with goog; got '${id}'`,
     );
   return `projects/${project}/topics/${id}`;

@@ -3,11 +3,12 @@
  * unmodified clients that have `PUBSUB_EMULATOR_HOST` set to its `host`.
  */
 
+import { randomBytes } from 'node:crypto';
 import type { Server as HttpServer } from 'node:http';
 import { Faults } from '@cairn/local-firestore/faults';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { iamCalls } from '@cairn/local-kit/iam/policies';
-import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { Clock } from '@cairn/local-kit/time/clock';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
@@ -25,7 +26,7 @@ import { PubsubStore } from './storage/storage.ts';
 import { pubsubProtocol } from './wire/protocol.ts';
 
 export interface PubsubServerOptions {
-  readonly storage: SqliteStorage;
+  readonly storage: StorageChoice;
   /** 0 or absent: any free port. */
   readonly port?: number;
   readonly clock: Clock;
@@ -66,6 +67,11 @@ const MAX_MESSAGE_BYTES = 2 * LIMITS.requestBytes;
 const DELIVERY_LATENCY_MS = 25;
 
 const aMomentLater = (deliver: () => void) => void setTimeout(deliver, DELIVERY_LATENCY_MS).unref();
+
+/** Letters, digits, `-` and `_`; unique by 72 random bits. */
+export function randomGeneration(): string {
+  return randomBytes(9).toString('base64url');
+}
 
 export async function startPubsubServer(options: PubsubServerOptions): Promise<PubsubServer> {
   const { clock, dispatch, freshGeneration, afterAnswer = aMomentLater } = options;

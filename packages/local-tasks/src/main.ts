@@ -1,7 +1,6 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 /** `local-tasks`: the Cloud Tasks server alone. It sends tasks to the addresses that they name. */
-import { randomInt } from 'node:crypto';
-import { type FlagValues, serve, UsageError } from '@cairn/local-kit/command/serve';
+import { FlagError, type FlagValues, serve } from '@cairn/local-kit/command/serve';
 import { movableClock } from '@cairn/local-kit/time/clock';
 import { dispatchOverHttp } from './dispatch/over-http.ts';
 import { burstFor, DEFAULT_RATE_LIMITS, DEFAULT_RETRY, type QueueConfig } from './model.ts';
@@ -26,7 +25,7 @@ await serve(
       },
     ],
     async start({ port, data, sync, project = DEFAULT_PROJECT }, values) {
-      const { startTasksServer } = await import('./server.ts');
+      const { randomTaskId, startTasksServer } = await import('./server.ts');
       const parent = `projects/${project}/locations/${values.one('location') ?? DEFAULT_LOCATION}`;
       const queues = values.all('queue').map((id) => queueOf(parent, id));
       const functions = functionsUrl(values);
@@ -35,8 +34,7 @@ await serve(
         port,
         clock: movableClock(Date.now),
         dispatch: dispatchOverHttp,
-        // Decimal digits, drawn from 2^94 possibilities: never the same twice.
-        freshTaskId: () => `${randomInt(2 ** 47)}${randomInt(2 ** 47)}`,
+        freshTaskId: randomTaskId,
         ...(functions !== undefined && { functionUrl: (name) => `${functions}/${name}` }),
       });
       for (const queue of queues) server.ensureQueue(queue);
@@ -50,7 +48,7 @@ await serve(
 /** With the defaults of Cloud Tasks. */
 function queueOf(parent: string, id: string): QueueConfig {
   if (!QUEUE_ID.test(id))
-    throw new UsageError(`--queue must be up to 100 letters, digits and hyphens, not '${id}'`);
+    throw new FlagError(`--queue must be up to 100 letters, digits and hyphens, not '${id}'`);
   return {
     name: `${parent}/queues/${id}`,
     state: 'running',
@@ -66,7 +64,7 @@ function queueOf(parent: string, id: string): QueueConfig {
 function functionsUrl(values: FlagValues): string | undefined {
   const url = values.one('functions');
   if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UsageError(
+    throw new FlagError(
       `--functions must be a URL such as http://127.0.0.1:5001/demo/us-central1, not '${url}'`,
     );
   return url?.replace(/\/+$/, '');

@@ -3,8 +3,9 @@
  * `firebase-admin`. Owns listening and the mapping of errors to statuses. grpc-js answers unknown calls UNIMPLEMENTED.
  */
 
+import { randomInt } from 'node:crypto';
 import { IamError, iamCalls } from '@cairn/local-kit/iam/policies';
-import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { Clock } from '@cairn/local-kit/time/clock';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
@@ -21,7 +22,7 @@ import { cloudTasksService } from './service.ts';
 import { TaskStore } from './storage.ts';
 
 export interface TasksServerOptions {
-  readonly storage: SqliteStorage;
+  readonly storage: StorageChoice;
   /** 0 or absent: any free port. */
   readonly port?: number;
   readonly clock: Clock;
@@ -46,6 +47,11 @@ export interface TasksServer {
 }
 
 const SERVICE = 'google.cloud.tasks.v2.CloudTasks';
+
+/** Decimal digits, like those of Cloud Tasks; unique by 94 random bits. */
+export function randomTaskId(): string {
+  return `${randomInt(2 ** 47)}${randomInt(2 ** 47)}`;
+}
 
 export async function startTasksServer(options: TasksServerOptions): Promise<TasksServer> {
   const { clock, dispatch, freshTaskId } = options;

@@ -5,7 +5,7 @@
  */
 import type { PolicyStore } from '@cairn/local-kit/iam/policies';
 import { POLICY_SCHEMA, POLICY_SQL, policyTable } from '@cairn/local-kit/iam/policy-table';
-import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import { GroupedDatabase, type StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 
 /** The part of a task in the schedule index. */
@@ -54,7 +54,7 @@ export class TaskStore {
   readonly policies: PolicyStore;
   readonly #db: GroupedDatabase<typeof SQL, LaterWrite>;
 
-  constructor(storage: SqliteStorage) {
+  constructor(storage: StorageChoice) {
     this.#db = new GroupedDatabase({
       storage,
       schema: SCHEMA,

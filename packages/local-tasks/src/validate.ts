@@ -2,6 +2,7 @@
  * Validates Cloud Tasks requests: converts messages to model values or throws INVALID_ARGUMENT naming the field. Pure;
  * takes the time and a new task id.
  */
+import { toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid, unimplemented } from './errors.ts';
 import {
   burstFor,
@@ -17,7 +18,6 @@ import {
   type TaskRecord,
 } from './model.ts';
 import { requireQueue, requireTask } from './names.ts';
-import { toMs, type WireTimestamp } from './wire.ts';
 
 export interface WireTask {
   readonly name?: string | null;

@@ -1,27 +1,7 @@
-/** Between protobuf messages and the model: timestamps, durations, tasks and queues. No state, no rules. */
+/** Between protobuf messages and the model: tasks and queues. No state, no rules. */
+import { fromMs } from '@cairn/local-kit/wire/timestamp';
 import type { AttemptRecord, QueueConfig, TaskRecord } from './model.ts';
 import { HTTP_METHODS } from './model.ts';
-
-/** An int64 from protobufjs: a number below 2^53 or a Long. */
-export type Int64 = number | { toNumber(): number };
-
-export interface WireTimestamp {
-  readonly seconds?: Int64 | null;
-  readonly nanos?: number | null;
-}
-
-export const integer = (value: Int64 | null | undefined) =>
-  typeof value === 'number' ? value : (value?.toNumber() ?? 0);
-
-/** Milliseconds of a Timestamp or a Duration. */
-export const toMs = (value: WireTimestamp) => integer(value.seconds) * 1000 + (value.nanos ?? 0) / 1e6;
-
-/** A Timestamp or Duration in milliseconds, cut to microseconds as in production. */
-export function fromMs(ms: number): { seconds: number; nanos: number } {
-  const micros = Math.round(ms * 1000);
-  const seconds = Math.floor(micros / 1e6);
-  return { seconds, nanos: (micros - seconds * 1e6) * 1000 };
-}
 
 const RUNNING = 1;
 const PAUSED = 2;

@@ -28,10 +28,10 @@ export interface StartArguments {
 }
 
 /** An argument is invalid; the message names it and the reason. */
-export class UsageError extends Error {
+export class ArgumentsError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'UsageError';
+    this.name = 'ArgumentsError';
   }
 }
 
@@ -71,13 +71,13 @@ export function readArguments(words: readonly string[]): StartArguments {
   const values = parse(words);
   const { json, help, data, port, workers, watchdog, tick, project, functions, emulators, official } = values;
   if (emulators && (workers ?? watchdog ?? functions ?? values['no-spare']) !== undefined) {
-    throw new UsageError(
+    throw new ArgumentsError(
       '--workers, --no-spare, --watchdog and --functions cannot be combined with --emulators: firebase-tools serves the folder functions/',
     );
   }
   if (values.sync && data === 'memory')
-    throw new UsageError('--sync requires a folder: --data memory keeps nothing');
-  if (official && !emulators) throw new UsageError('--official requires --emulators');
+    throw new ArgumentsError('--sync requires a folder: --data memory keeps nothing');
+  if (official && !emulators) throw new ArgumentsError('--official requires --emulators');
   return {
     json: json ?? false,
     help: help ?? false,
@@ -122,14 +122,14 @@ function parse(words: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new ArgumentsError((error as Error).message);
   }
 }
 
 function integer(flag: string, text: string, { least, most }: { least: number; most: number }): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < least || value > most) {
-    throw new UsageError(`${flag} must be a whole number from ${least} to ${most}, not '${text}'`);
+    throw new ArgumentsError(`${flag} must be a whole number from ${least} to ${most}, not '${text}'`);
   }
   return value;
 }
@@ -137,20 +137,20 @@ function integer(flag: string, text: string, { least, most }: { least: number; m
 function seconds(flag: string, text: string, most: number): number {
   const value = Number(text);
   if (!(value > 0 && value <= most)) {
-    throw new UsageError(`${flag} must be more than 0 and at most ${most} seconds, not '${text}'`);
+    throw new ArgumentsError(`${flag} must be more than 0 and at most ${most} seconds, not '${text}'`);
   }
   return value;
 }
 
 function nonEmpty(flag: string, text: string | undefined): string | undefined {
-  if (text === '') throw new UsageError(`${flag} needs a value`);
+  if (text === '') throw new ArgumentsError(`${flag} needs a value`);
   return text;
 }
 
 /** Google's rule for project ids. */
 function projectId(text: string | undefined): string | undefined {
   if (text !== undefined && !/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(text)) {
-    throw new UsageError(
+    throw new ArgumentsError(
       `--project must have 6 to 30 lower-case letters, digits and hyphens and start with a letter, not '${text}'`,
     );
   }

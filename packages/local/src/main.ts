@@ -4,7 +4,8 @@
  */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { readArguments, type StartArguments, USAGE, UsageError } from './arguments.ts';
+import { ArgumentsError, readArguments, type StartArguments, USAGE } from './arguments.ts';
+import type { LocalCloudOptions } from './cloud.ts';
 
 enableCompileCache();
 const USUAL_PORT = 8080;
@@ -17,7 +18,6 @@ if (flags.help) {
 // Loaded after the flags are valid: an invalid flag is reported at once.
 const { startLocalCloud } = await import('./cloud.ts');
 const { collectAll } = await import('./idle-gc.ts');
-type LocalCloudOptions = Parameters<typeof startLocalCloud>[0];
 type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
 
 /** Errors with a self-explanatory message; others are logged with their stack. */
@@ -66,7 +66,7 @@ function flagsOrExit(): StartArguments {
   try {
     return readArguments(process.argv.slice(2));
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof ArgumentsError)) throw error;
     process.stderr.write(`cairn: ${error.message}\n\n${USAGE}`);
     process.exit(2);
   }

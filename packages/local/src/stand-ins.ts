@@ -2,14 +2,13 @@
  * Starts the servers that stand in for Google's and for external services, each with its own state. Part of the
  * composition root `cloud.ts`; owns the file of each server's state.
  */
-import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { FirestoreServer } from '@cairn/local-firestore/server';
-import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { MovableClock } from '@cairn/local-kit/time/clock';
 import type { PubsubServer } from '@cairn/local-pubsub/server';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
-import { startTasksServer, type TasksServer } from '@cairn/local-tasks/server';
+import { randomTaskId, startTasksServer, type TasksServer } from '@cairn/local-tasks/server';
 import type { CleanupStack } from './cleanup-stack.ts';
 import type { ControlledFirestore } from './control/routes.ts';
 import type { DevValues } from './data-dir/dev-values.ts';
@@ -70,7 +69,7 @@ export async function startStandIns(
   return { firestore, tasks, tasksHost, pubsub, github, slack };
 }
 
-const storageIn = ({ dir, acceptDamage, sync }: ServerContext, file: string): SqliteStorage =>
+const storageIn = ({ dir, acceptDamage, sync }: ServerContext, file: string): StorageChoice =>
   dir === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: join(dir, file), acceptDamage, sync };
 
 /** Starts the Firestore server, or returns the address of an external one. It stops with the stack. */
@@ -102,7 +101,7 @@ async function startTasks(
     dispatch,
     ...(context.port !== undefined && { port: context.port }),
     ...(functionUrl && { functionUrl }),
-    freshTaskId,
+    freshTaskId: randomTaskId,
   });
   stack.defer(() => server.stop());
   return server;
@@ -114,13 +113,13 @@ async function startPubsub(
 ): Promise<{ readonly host: string; readonly local: PubsubServer | undefined }> {
   const { clock, dispatch, stack, external } = context;
   if (external) return { host: external, local: undefined };
-  const { startPubsubServer } = await import('@cairn/local-pubsub/server');
+  const { randomGeneration, startPubsubServer } = await import('@cairn/local-pubsub/server');
   const server = await startPubsubServer({
     storage: storageIn(context, 'pubsub.sqlite'),
     clock,
     dispatch,
     ...(context.port !== undefined && { port: context.port }),
-    freshGeneration: () => randomBytes(9).toString('base64url'),
+    freshGeneration: randomGeneration,
     crash: () => process.kill(process.pid, 'SIGKILL'),
   });
   stack.defer(() => server.stop());
@@ -146,9 +145,4 @@ async function startSlack(context: ServerContext): Promise<StandInServer> {
   const server = await startSlackServer({ storage: storageIn(context, 'slack.sqlite'), clock });
   stack.defer(() => server.stop());
   return server;
-}
-
-/** Decimal digits, like those of Cloud Tasks; unique by 94 random bits. */
-function freshTaskId(): string {
-  return `${randomInt(2 ** 47)}${randomInt(2 ** 47)}`;
 }

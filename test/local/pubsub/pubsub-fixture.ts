@@ -1,7 +1,7 @@
 /** A Pub/Sub server with the unmodified client, a recording push target, and a clock the test moves. */
 import { type ClientConfig, type Message, PubSub, type Subscription, v1 } from '@google-cloud/pubsub';
 import { credentials } from '@grpc/grpc-js';
-import type { SqliteStorage } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
+import type { StorageChoice } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
 import { type MovableClock, movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 import { type PubsubServer, startPubsubServer } from '../../../packages/local-pubsub/src/server.ts';
 import type { DispatchRequest, DispatchResult } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
@@ -44,7 +44,7 @@ let generations = 0;
 
 /** Time stands still unless the test moves it, so that deadlines and pauses are exact. */
 export async function startPubsub(
-  storage: SqliteStorage = { kind: 'memory' },
+  storage: StorageChoice = { kind: 'memory' },
   dispatch?: (request: DispatchRequest) => Promise<DispatchResult>,
 ): Promise<PubsubFixture> {
   const began = Date.UTC(2026, 0, 1);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readArguments, USAGE, UsageError } from '../../../packages/local/src/arguments.ts';
+import { ArgumentsError, readArguments, USAGE } from '../../../packages/local/src/arguments.ts';
 
 test('without flags there are defaults', () => {
   expect(readArguments([])).toEqual({
@@ -75,6 +75,6 @@ test.each([
   [['--sync', '--data', 'memory'], /--sync requires a folder/],
   [['--official'], /--official requires --emulators/],
 ])('%j is refused with the flag at fault', (words, message) => {
-  expect(() => readArguments(words)).toThrow(UsageError);
+  expect(() => readArguments(words)).toThrow(ArgumentsError);
   expect(() => readArguments(words)).toThrow(message);
 });

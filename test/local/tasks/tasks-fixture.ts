@@ -1,7 +1,7 @@
 /** A Cloud Tasks server with the unmodified client, a recording target, and a clock the test moves. */
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
-import type { SqliteStorage } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
+import type { StorageChoice } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
 import { type MovableClock, movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 import type { DispatchRequest, DispatchResult } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
 import { startTasksServer, type TasksServer } from '../../../packages/local-tasks/src/server.ts';
@@ -40,7 +40,7 @@ export const answered = (status: number, retryAfter?: string): DispatchResult =>
 });
 
 /** Time stands still unless the test moves it, so that schedules and backoffs are exact. */
-export async function startTasks(storage: SqliteStorage = { kind: 'memory' }): Promise<TasksFixture> {
+export async function startTasks(storage: StorageChoice = { kind: 'memory' }): Promise<TasksFixture> {
   const began = Date.UTC(2026, 0, 1);
   const deadlines = new Set<{ readonly ms: number; readonly wake: () => void }>();
   const clock: MovableClock = {

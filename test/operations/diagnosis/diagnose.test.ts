@@ -8,7 +8,7 @@ import {
   FAST_TTL_MS,
   SLOW_TTL_MS,
 } from '../../../packages/cairn/src/operations/diagnosis/diagnose.ts';
-import type { Finding } from '../../../packages/cairn/src/operations/diagnosis/finding.ts';
+import type { DiagnosisFinding } from '../../../packages/cairn/src/operations/diagnosis/finding.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
 import { pretendedDiagnosis } from '../../support/pretended-diagnosis.ts';
@@ -36,7 +36,7 @@ beforeEach(() => {
   deps = { ...pretendedDiagnosis(db, clock), statistics, schedules, config, registry, plans, clock, log };
 });
 
-const codesOf = (findings: readonly Finding[], state: Finding['state'] = 'wrong') =>
+const codesOf = (findings: readonly DiagnosisFinding[], state: DiagnosisFinding['state'] = 'wrong') =>
   findings.filter((one) => one.state === state).map(({ code }) => code);
 const look = async (other: Partial<DiagnosisDeps> = {}) =>
   new Diagnostician({ ...deps, ...other }).diagnose();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as deployment from '../../../packages/cairn/src/operations/diagnosis/deployment-findings.ts';
-import { type Finding, span } from '../../../packages/cairn/src/operations/diagnosis/finding.ts';
+import { type DiagnosisFinding, span } from '../../../packages/cairn/src/operations/diagnosis/finding.ts';
 import * as store from '../../../packages/cairn/src/operations/diagnosis/store-findings.ts';
 import * as work from '../../../packages/cairn/src/operations/diagnosis/work-findings.ts';
 import type { Heartbeat, StoredHeartbeats } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-const seen = (found: readonly Finding[]) => found.map(({ code, state }) => `${state} ${code}`);
+const seen = (found: readonly DiagnosisFinding[]) => found.map(({ code, state }) => `${state} ${code}`);
 const index = (state: SeenIndex['state']): SeenIndex => ({
   collection: 'gwi_runs',
   fields: ['shard', 'wakeAt'],

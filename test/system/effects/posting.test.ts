@@ -9,7 +9,7 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../../packages/local/src/cloud-process.ts';
-import type { Call } from '../../../packages/local/src/stand-in/store.ts';
+import type { RecordedCall } from '../../../packages/local/src/stand-in/store.ts';
 import { type Delivery, deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 interface Told {
-  readonly calls: readonly Call[];
+  readonly calls: readonly RecordedCall[];
   readonly applied: Readonly<Record<string, number>>;
 }
 

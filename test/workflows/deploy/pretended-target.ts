@@ -1,5 +1,10 @@
 /** A place to deploy to, in memory: acts once per key, as a real one must, and can be told to misbehave. */
-import type { DeployTarget, Health, Place, Release } from '../../../functions/src/workflows/deploy/target.ts';
+import type {
+  DeployPlace,
+  DeployTarget,
+  Release,
+  ServiceHealth,
+} from '../../../functions/src/workflows/deploy/target.ts';
 import type { OutsideCall } from '../../../functions/src/workflows/outside-call.ts';
 
 export class PretendedTarget implements DeployTarget {
@@ -17,14 +22,14 @@ export class PretendedTarget implements DeployTarget {
     this.version = version;
   }
 
-  async lock(_place: Place, call: OutsideCall): Promise<void> {
+  async lock(_place: DeployPlace, call: OutsideCall): Promise<void> {
     if (this.isLocked && !this.#done.has(call.key)) throw new Error('another deployment holds the lock');
     this.#act('lock', call, () => {
       this.isLocked = true;
     });
   }
 
-  async unlock(_place: Place, call: OutsideCall): Promise<void> {
+  async unlock(_place: DeployPlace, call: OutsideCall): Promise<void> {
     this.#act('unlock', call, () => {
       this.isLocked = false;
     });
@@ -42,7 +47,7 @@ export class PretendedTarget implements DeployTarget {
     });
   }
 
-  async health({ version }: Release): Promise<Health> {
+  async health({ version }: Release): Promise<ServiceHealth> {
     if (this.version !== version) return { healthy: false, detail: `${this.version} is there` };
     return this.ill.has(version) ? { healthy: false, detail: 'it answers 500' } : { healthy: true };
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  type Finding,
   MAX_FINDINGS,
+  type ReviewFinding,
   reviewFile,
 } from '../../../functions/src/workflows/review-pull-request/file-review.ts';
 import { addedLines } from '../../../functions/src/workflows/review-pull-request/patch.ts';
@@ -17,13 +17,13 @@ function fileWith(changes: Partial<ChangedFile>): ChangedFile {
   return { filename: 'src/price.ts', status: 'modified', additions: 1, deletions: 0, ...changes };
 }
 
-const problem = (what: string, line: number): Finding => ({ severity: 'problem', what, line });
-const warning = (what: string, line?: number): Finding => ({
+const problem = (what: string, line: number): ReviewFinding => ({ severity: 'problem', what, line });
+const warning = (what: string, line?: number): ReviewFinding => ({
   severity: 'warning',
   what,
   ...(line === undefined ? {} : { line }),
 });
-const note = (what: string): Finding => ({ severity: 'note', what });
+const note = (what: string): ReviewFinding => ({ severity: 'note', what });
 
 const adding = (...lines: string[]) =>
   ['@@ -1,0 +10,9 @@ export', ...lines.map((line) => `+${line}`)].join('\n');
@@ -62,7 +62,7 @@ describe('the added lines of a patch', () => {
 });
 
 describe('a changed file', () => {
-  test.each<[string, Partial<ChangedFile>, Finding]>([
+  test.each<[string, Partial<ChangedFile>, ReviewFinding]>([
     ['with a conflict marker', { patch: adding('<<<<<<< HEAD') }, problem('contains a conflict marker', 10)],
     [
       'with a private key',

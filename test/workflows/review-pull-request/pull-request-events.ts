@@ -8,7 +8,7 @@ import { assessRisk } from '../../../functions/src/workflows/review-pull-request
 import { measureSize } from '../../../functions/src/workflows/review-pull-request/size.ts';
 import {
   type Findings,
-  type Summary,
+  type ReviewSummary,
   summarise,
 } from '../../../functions/src/workflows/review-pull-request/summary.ts';
 
@@ -75,7 +75,7 @@ export function eventWith(
 }
 
 /** All findings about an event, and their summary. */
-export function reviewOf(event: PullRequestEvent): Findings & { readonly summary: Summary } {
+export function reviewOf(event: PullRequestEvent): Findings & { readonly summary: ReviewSummary } {
   const size = measureSize(event);
   const findings = {
     event,

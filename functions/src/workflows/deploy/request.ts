@@ -2,7 +2,7 @@
 
 import { parseDuration } from 'cairn';
 import { z } from 'zod';
-import type { Place } from './target.ts';
+import type { DeployPlace } from './target.ts';
 
 const Name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/, 'must be a name of up to 100 characters');
 
@@ -33,7 +33,7 @@ export const CiReport = z.object({
   url: z.string().optional(),
 });
 
-export function placeOf({ service, environment }: DeployRequest): Place {
+export function placeOf({ service, environment }: DeployRequest): DeployPlace {
   return { service, environment };
 }
 

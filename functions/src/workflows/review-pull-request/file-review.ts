@@ -8,10 +8,10 @@ import { addedLines } from './patch.ts';
 import type { ChangedFile } from './request.ts';
 
 /** `problem`: must not be merged. `warning`: needs a check. `note`: informational. */
-export type Severity = 'problem' | 'warning' | 'note';
+export type FindingSeverity = 'problem' | 'warning' | 'note';
 
-export type Finding = {
-  readonly severity: Severity;
+export type ReviewFinding = {
+  readonly severity: FindingSeverity;
   readonly what: string;
   /** In the file as it will be; absent where the whole file is meant. */
   readonly line?: number;
@@ -20,7 +20,7 @@ export type Finding = {
 export type FileReview = {
   readonly filename: string;
   /** The worst first, at most {@link MAX_FINDINGS}. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ReviewFinding[];
 };
 
 /** More would not be read. */
@@ -28,11 +28,11 @@ export const MAX_FINDINGS = 20;
 /** About what a reader takes in at one sitting. */
 const LARGE_ADDITIONS = 500;
 
-const SEVERITIES: readonly Severity[] = ['problem', 'warning', 'note'];
+const SEVERITIES: readonly FindingSeverity[] = ['problem', 'warning', 'note'];
 const TEST_FILE = /(?:^|\/)(?:tests?|__tests__|spec)\/|[._-](?:test|spec)\.[^/]+$/i;
 
 interface LineRule {
-  readonly severity: Severity;
+  readonly severity: FindingSeverity;
   readonly what: string;
   readonly pattern: RegExp;
   readonly only?: RegExp;
@@ -64,7 +64,7 @@ const LINE_RULES: readonly LineRule[] = [
 ];
 
 interface FileRule {
-  readonly severity: Severity;
+  readonly severity: FindingSeverity;
   readonly what: string;
   readonly holds: (file: ChangedFile) => boolean;
 }
@@ -108,7 +108,7 @@ export function reviewFile(file: ChangedFile): FileReview {
       ({ severity, what }) => ({ severity, what, line }),
     ),
   );
-  const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity);
+  const rank = ({ severity }: ReviewFinding) => SEVERITIES.indexOf(severity);
   const findings = [...ofFile, ...ofLines].sort((a, b) => rank(a) - rank(b)).slice(0, MAX_FINDINGS);
   return { filename: file.filename, findings };
 }

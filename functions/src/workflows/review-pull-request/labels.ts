@@ -6,7 +6,7 @@
  */
 import type { PullRequestEvent } from './event.ts';
 import { type ChangeKind, changeKind, hasDescription, isBreaking, isDraft, isFromFork } from './signals.ts';
-import { SIZE_BUCKETS, type Size } from './size.ts';
+import { type PullRequestSize, SIZE_BUCKETS } from './size.ts';
 
 export type LabelAdvice = {
   readonly add: readonly string[];
@@ -33,7 +33,7 @@ const NEEDS_DESCRIPTION = 'needs description';
 
 const MEASURED: ReadonlySet<string> = new Set([...SIZE_BUCKETS.map(sizeLabel), DRAFT, NEEDS_DESCRIPTION]);
 
-export function suggestLabels(event: PullRequestEvent, size: Size): LabelAdvice {
+export function suggestLabels(event: PullRequestEvent, size: PullRequestSize): LabelAdvice {
   // GitHub compares label names without regard to case.
   const present = event.pull_request.labels.map(({ name }) => name);
   const presentFolded = new Set(present.map(fold));
@@ -46,7 +46,7 @@ export function suggestLabels(event: PullRequestEvent, size: Size): LabelAdvice 
   };
 }
 
-function wantedLabels(event: PullRequestEvent, size: Size): readonly string[] {
+function wantedLabels(event: PullRequestEvent, size: PullRequestSize): readonly string[] {
   return [
     sizeLabel(size.bucket),
     LABEL_OF_KIND[changeKind(event)],

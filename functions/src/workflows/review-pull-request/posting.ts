@@ -12,12 +12,12 @@ import type { Verdict } from './verdict.ts';
 /** Under it a rule of the repository can demand the status. */
 const STATUS_CONTEXT = 'cairn/review';
 
-interface Place {
+interface PullRequestPlace {
   readonly repository: string;
   readonly number: number;
 }
 
-function placeOf({ repository, pull_request: { number } }: PullRequestEvent): Place {
+function placeOf({ repository, pull_request: { number } }: PullRequestEvent): PullRequestPlace {
   return { repository: repository.full_name, number };
 }
 
@@ -37,7 +37,7 @@ export function labelChanges(event: PullRequestEvent, { add, remove }: LabelAdvi
   };
 }
 
-export interface Outcome {
+export interface PostedReview {
   readonly review: SignedReview;
   readonly verdict: Verdict;
   /** URL of the whole comment. */
@@ -45,7 +45,7 @@ export interface Outcome {
 }
 
 /** A problem fails the commit, unless a person has waived it. Everything less was said, and is theirs to weigh. */
-export function statusOf(event: PullRequestEvent, { review, verdict, commentUrl }: Outcome) {
+export function statusOf(event: PullRequestEvent, { review, verdict, commentUrl }: PostedReview) {
   const { signOff } = review;
   const isWaived = signOff?.decision === 'approve_with_waiver';
   const isFailed = verdict.call === 'do not merge' && !isWaived;

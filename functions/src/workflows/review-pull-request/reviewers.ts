@@ -5,7 +5,7 @@
  */
 import type { PullRequestEvent } from './event.ts';
 import { isBreaking, isDraft, isNewcomer, isReleaseBranch, sensitiveWord } from './signals.ts';
-import type { Size } from './size.ts';
+import type { PullRequestSize } from './size.ts';
 
 export type Reviewer = {
   readonly kind: 'person' | 'team' | 'role';
@@ -23,7 +23,7 @@ export type ReviewAdvice = {
   readonly when: 'now' | 'when ready';
 };
 
-export function whoMustLook(event: PullRequestEvent, size: Size): ReviewAdvice {
+export function whoMustLook(event: PullRequestEvent, size: PullRequestSize): ReviewAdvice {
   const author = event.pull_request.user?.login.toLowerCase();
   const seen = new Set<string>();
   const reviewers = [...named(event), ...roles(event, size)].filter(({ kind, who }) => {
@@ -50,7 +50,7 @@ function named({ pull_request: pr }: PullRequestEvent): readonly Reviewer[] {
 }
 
 /** Reviewer roles that the change requires. */
-function roles(event: PullRequestEvent, size: Size): readonly Reviewer[] {
+function roles(event: PullRequestEvent, size: PullRequestSize): readonly Reviewer[] {
   const word = sensitiveWord(event);
   return [
     ...(word === undefined ? [] : [role('somebody responsible for security', `it is about "${word}"`)]),
@@ -70,7 +70,7 @@ function fallback({ repository, pull_request: pr }: PullRequestEvent): readonly 
     : [role('any other contributor', 'nobody was asked yet')];
 }
 
-function needsTwo(event: PullRequestEvent, size: Size): boolean {
+function needsTwo(event: PullRequestEvent, size: PullRequestSize): boolean {
   return size.bucket === 'XL' || isBreaking(event) || sensitiveWord(event) !== undefined;
 }
 

@@ -12,7 +12,7 @@ import {
   isReleaseBranch,
   sensitiveWord,
 } from './signals.ts';
-import type { Size } from './size.ts';
+import type { PullRequestSize } from './size.ts';
 
 export type RiskLevel = 'low' | 'medium' | 'high';
 
@@ -30,7 +30,7 @@ export type Risk = {
 const MEDIUM_FROM = 2;
 const HIGH_FROM = 5;
 
-export function assessRisk(event: PullRequestEvent, size: Size): Risk {
+export function assessRisk(event: PullRequestEvent, size: PullRequestSize): Risk {
   const conflicting = event.pull_request.mergeable_state === 'dirty';
   const word = sensitiveWord(event);
   const reasons = [

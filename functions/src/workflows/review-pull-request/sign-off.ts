@@ -1,13 +1,13 @@
 /** Addition to a review after its sign-off, or without one. */
 import type { Approved } from 'cairn';
-import { code, type Summary } from './summary.ts';
+import { code, type ReviewSummary } from './summary.ts';
 
-export type SignedReview = Summary & {
+export type SignedReview = ReviewSummary & {
   /** Absent where the review did not need one. */
   readonly signOff?: Approved;
 };
 
-export function signed(summary: Summary, signOff: Approved | undefined): SignedReview {
+export function signed(summary: ReviewSummary, signOff: Approved | undefined): SignedReview {
   if (!signOff) return summary;
   const who = signOff.by === undefined ? '' : ` by ${code(signOff.by)}`;
   const waiver = signOff.decision === 'approve_with_waiver' ? ', with a waiver' : '';

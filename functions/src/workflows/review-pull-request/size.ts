@@ -9,7 +9,7 @@ export const SIZE_BUCKETS = ['XS', 'S', 'M', 'L', 'XL'] as const;
 
 export type SizeBucket = (typeof SIZE_BUCKETS)[number];
 
-export type Size = {
+export type PullRequestSize = {
   readonly bucket: SizeBucket;
   readonly additions: number;
   readonly deletions: number;
@@ -29,7 +29,7 @@ const BOUNDS: readonly { readonly bucket: SizeBucket; readonly lines: number; re
   { bucket: 'L', lines: 1_000, files: 60 },
 ];
 
-export function measureSize({ pull_request: pr }: PullRequestEvent): Size {
+export function measureSize({ pull_request: pr }: PullRequestEvent): PullRequestSize {
   const changedLines = pr.additions + pr.deletions;
   const fitting = BOUNDS.find(({ lines, files }) => changedLines <= lines && pr.changed_files <= files);
   return {

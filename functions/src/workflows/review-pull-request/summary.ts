@@ -8,10 +8,10 @@ import type { FileReview } from './file-review.ts';
 import type { LabelAdvice } from './labels.ts';
 import type { ReviewAdvice } from './reviewers.ts';
 import type { Risk } from './risk.ts';
-import type { Size } from './size.ts';
+import type { PullRequestSize } from './size.ts';
 import type { Verdict } from './verdict.ts';
 
-export type Summary = {
+export type ReviewSummary = {
   /** One line of plain text, at most {@link MAX_HEADLINE_CHARS}. */
   readonly headline: string;
   readonly markdown: string;
@@ -22,7 +22,7 @@ export const MAX_HEADLINE_CHARS = 140;
 
 export interface Findings {
   readonly event: PullRequestEvent;
-  readonly size: Size;
+  readonly size: PullRequestSize;
   readonly risk: Risk;
   readonly labels: LabelAdvice;
   readonly review: ReviewAdvice;
@@ -34,7 +34,7 @@ export interface Findings {
 /** Findings of files shown; a report that is longer is not read. */
 const MAX_SHOWN = 50;
 
-export function summarise(findings: Findings): Summary {
+export function summarise(findings: Findings): ReviewSummary {
   const { event, size, risk, labels, review } = findings;
   const pr = event.pull_request;
   const author = pr.user === null ? 'a deleted account' : code(pr.user.login);

@@ -3,7 +3,7 @@
  *
  * Must not: find anything itself (see risk.ts, file-review.ts).
  */
-import type { FileReview, Severity } from './file-review.ts';
+import type { FileReview, FindingSeverity } from './file-review.ts';
 import type { ReviewRequest2 } from './request.ts';
 import type { Risk } from './risk.ts';
 import { isDraft } from './signals.ts';
@@ -20,13 +20,13 @@ export type Verdict = {
 /** Reasons shown; the report has all findings. */
 const MAX_REASONS = 10;
 
-export interface Evidence {
+export interface ReviewEvidence {
   readonly risk: Risk;
   readonly files: readonly FileReview[];
   readonly remark: string | undefined;
 }
 
-export function judge({ risk, files, remark }: Evidence): Verdict {
+export function judge({ risk, files, remark }: ReviewEvidence): Verdict {
   const problems = found(files, 'problem');
   const warnings = found(files, 'warning');
   const isRisky = risk.level === 'high';
@@ -50,7 +50,7 @@ export function needsSignOff(request: ReviewRequest2, { call }: Verdict): boolea
   return call !== 'go ahead' && !isDraft(request);
 }
 
-function found(files: readonly FileReview[], severity: Severity): string[] {
+function found(files: readonly FileReview[], severity: FindingSeverity): string[] {
   return files.flatMap(({ filename, findings }) =>
     findings
       .filter((finding) => finding.severity === severity)

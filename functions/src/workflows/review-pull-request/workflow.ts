@@ -15,7 +15,7 @@ import { whoMustLook } from './reviewers.ts';
 import { assessRisk } from './risk.ts';
 import { signed } from './sign-off.ts';
 import { measureSize } from './size.ts';
-import { type Summary, summarise } from './summary.ts';
+import { type ReviewSummary, summarise } from './summary.ts';
 import { judge, needsSignOff } from './verdict.ts';
 
 /** Posts wait for GitHub's limits to pass, and for its failures: the review itself is done by then. */
@@ -65,7 +65,7 @@ export function reviewPullRequestThat(posts: () => boolean): Workflow {
         'conclude',
         { needs: { summary, signOff }, ifSkipped: 'run' },
         // Only the question can be absent.
-        ({ summary, signOff }) => signed(summary as Summary, signOff),
+        ({ summary, signOff }) => signed(summary as ReviewSummary, signOff),
       );
       const comment = step(
         'post-comment',

@@ -6,7 +6,7 @@ import { IndexedRuns } from '../operations/search/indexed-runs.ts';
 import { CountedRuns } from '../operations/search/run-counts.ts';
 import type { ApiDeps } from './deps.ts';
 import { ApiDocument } from './routes/installation/api-document.ts';
-import { Health } from './routes/installation/health.ts';
+import { HealthProbe } from './routes/installation/health.ts';
 import { ActiveRunCounts } from './routes/metrics/active-run-counts.ts';
 import { StreamPlaces } from './routes/stream/places.ts';
 import { Semaphore } from './semaphore.ts';
@@ -24,7 +24,7 @@ export interface Instance {
   readonly starts: Semaphore;
   readonly reads: Semaphore;
   readonly places: StreamPlaces;
-  readonly health: Health;
+  readonly health: HealthProbe;
   readonly document: ApiDocument;
   readonly activeRuns: ActiveRunCounts;
   readonly runCounts: CountedRuns;
@@ -39,7 +39,7 @@ export function newInstance(deps: ApiDeps): Instance {
     starts: new Semaphore(LARGE_STARTS),
     reads: new Semaphore(LARGE_READS),
     places: new StreamPlaces(STREAMS),
-    health: new Health(deps),
+    health: new HealthProbe(deps),
     document: new ApiDocument(version),
     activeRuns: new ActiveRunCounts(deps),
     runCounts: new CountedRuns(finder, clock),

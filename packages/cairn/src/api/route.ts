@@ -40,10 +40,10 @@ export interface Asked<M extends string, P extends Path> {
 export type Sent<M extends string, P extends Path> = Asked<M, P> & Mutation<ParsedBodyOf<M, P>>;
 
 /** An object is answered as JSON with status 200. */
-type Answer = Response | object | Promise<Response | object>;
+type RouteAnswer = Response | object | Promise<Response | object>;
 
 /** Reads, or answers a request whose body it reads itself. */
-export type ReadHandler<M extends string, P extends Path> = (asked: Asked<M, P>) => Answer;
+export type ReadHandler<M extends string, P extends Path> = (asked: Asked<M, P>) => RouteAnswer;
 
 interface BodyLimits {
   /** Default: {@link MAX_BODY_BYTES}. */
@@ -63,7 +63,7 @@ export interface ChangeHandler<M extends string, P extends Path> extends BodyLim
 
 /** Changes something by an operation that keeps the idempotency key itself, or needs none. */
 export interface Carried<M extends string, P extends Path> extends BodyLimits {
-  readonly answer: (sent: Sent<M, P>) => Answer;
+  readonly answer: (sent: Sent<M, P>) => RouteAnswer;
 }
 
 export type Handler<M extends string, P extends Path> =

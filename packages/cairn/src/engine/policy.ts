@@ -34,7 +34,7 @@ export interface PolicyFailed {
   readonly failed: { readonly message: string };
 }
 
-interface Patience {
+interface PolicyLimits {
   readonly clock: Clock;
   readonly withinMs: number;
   /** Ends the wait early. */
@@ -45,7 +45,7 @@ interface Patience {
 export async function policyDecision(
   policy: AnyPolicy,
   question: PolicyQuestion<unknown>,
-  { clock, withinMs, signal }: Patience,
+  { clock, withinMs, signal }: PolicyLimits,
 ): Promise<PolicyDecision> {
   const silent = Promise.withResolvers<never>();
   const cancel = clock.timer(withinMs, () =>

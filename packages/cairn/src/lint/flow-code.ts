@@ -56,7 +56,7 @@ export interface OperationCall {
   readonly isInBody: boolean;
 }
 
-export class FlowCode {
+export class FlowCodeScan {
   readonly #source: SourceCode;
   readonly #functions: FunctionSyntax[] = [];
   readonly #calls: CallSyntax[] = [];
@@ -343,11 +343,11 @@ function isAwaitedIn(node: Syntax, expression: Syntax): boolean {
   return isAwaited;
 }
 
-const known = new WeakMap<SourceCode, FlowCode>();
+const known = new WeakMap<SourceCode, FlowCodeScan>();
 
 /** Found once for all rules. */
-export function flowCodeOf(source: SourceCode): FlowCode {
-  const code = known.get(source) ?? new FlowCode(source);
+export function flowCodeOf(source: SourceCode): FlowCodeScan {
+  const code = known.get(source) ?? new FlowCodeScan(source);
   known.set(source, code);
   return code;
 }

@@ -1,6 +1,6 @@
 /** Follows a promise through the expressions and variables around it, to where it is awaited, returned or lost. */
 import type { Scope, SourceCode } from 'eslint';
-import { CALLS_AT_ONCE, type FlowCode } from './flow-code.ts';
+import { CALLS_AT_ONCE, type FlowCodeScan } from './flow-code.ts';
 import {
   type CallSyntax,
   type FunctionSyntax,
@@ -27,10 +27,10 @@ const ADDS = new Set(['push', 'unshift', 'add']);
 
 export class Promises {
   readonly #source: SourceCode;
-  readonly #code: FlowCode;
+  readonly #code: FlowCodeScan;
   readonly #followed = new Set<Scope.Variable>();
 
-  constructor(source: SourceCode, code: FlowCode) {
+  constructor(source: SourceCode, code: FlowCodeScan) {
     this.#source = source;
     this.#code = code;
   }

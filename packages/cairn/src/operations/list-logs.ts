@@ -12,7 +12,7 @@ const SEGMENTS_AT_ONCE = 50;
 /** Documents that one page reads if a filter matches few lines. The page then has a `next` and may be empty. */
 const MAX_SEGMENTS_A_PAGE = 500;
 
-export interface LogPage extends Page<LogLine> {
+export interface RunLogPage extends Page<LogLine> {
   /** Cursor for lines that are added later; absent: there is none yet. */
   readonly after?: string | undefined;
 }
@@ -21,7 +21,7 @@ export async function listLogs(
   store: LogStore,
   runId: string,
   { filter, page }: { readonly filter: LogFilter; readonly page: PageRequest },
-): Promise<LogPage> {
+): Promise<RunLogPage> {
   const room = new PageRoom(page.limit);
   const items: LogLine[] = [];
   const at = (place: Position) => encodeCursor('logs', place);

@@ -9,11 +9,9 @@ import { exchange, type FunctionResponse } from './http.ts';
 import type { CairnInstallation } from './installation/installation.ts';
 import { platformLog } from './log.ts';
 import { compose, type Root } from './root.ts';
-import { type Handler, tracedHandler } from './telemetry/request-span.ts';
+import { type RequestHandler, tracedHandler } from './telemetry/request-span.ts';
 
-type Api = ReturnType<typeof createApi>;
-
-const apis = new WeakMap<Root, Api>();
+const apis = new WeakMap<Root, ReturnType<typeof createApi>>();
 
 export async function answerApi(
   installation: CairnInstallation,
@@ -46,10 +44,10 @@ export async function answerSlack(
   await answer(root, { request, response, handle, route: '/webhooks/slack' });
 }
 
-interface Exchange {
+interface HttpExchange {
   readonly request: FunctionRequest;
   readonly response: FunctionResponse;
-  readonly handle: Handler;
+  readonly handle: RequestHandler;
   readonly route?: string;
 }
 
@@ -59,10 +57,10 @@ interface Exchange {
  */
 async function answer(
   { engine, telemetry }: Root,
-  { request, response, handle, route }: Exchange,
+  { request, response, handle, route }: HttpExchange,
 ): Promise<void> {
   const budget = new RequestBudget(systemClock);
-  const inTime: Handler = (asked, span) => budget.run(async () => handle(asked, span));
+  const inTime: RequestHandler = (asked, span) => budget.run(async () => handle(asked, span));
   await exchange({ request, response, log: platformLog }, tracedHandler(engine.tracer, inTime, route));
   await telemetry?.workEnded();
 }

@@ -26,7 +26,7 @@ interface BacklogSearch {
   readonly pageSize: number;
 }
 
-export class Backlog {
+export class DueRuns {
   readonly #deps: BacklogDeps;
   readonly #pageSize: number;
   readonly #startedAt: number;

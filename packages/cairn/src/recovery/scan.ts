@@ -23,7 +23,7 @@ import type { InstallationMetrics } from '../ports/metrics.ts';
 import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
 import { StoreRefused } from '../ports/store-errors.ts';
-import { Backlog, type TakenRun } from './backlog.ts';
+import { DueRuns, type TakenRun } from './backlog.ts';
 import { watchLeases } from './lease-watch.ts';
 
 export interface ScanDeps extends EngineDeps {
@@ -67,7 +67,7 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
     return { found: 0, enqueued: 0, recovered: 0, held: 0, watched: 0, failed: 0, isCut: false, off: true };
   }
   const span = deps.tracer?.open({ name: 'scan', kind: 'internal', attributes: { 'faas.trigger': 'timer' } });
-  const backlog = new Backlog(deps, { config, pageSize });
+  const backlog = new DueRuns(deps, { config, pageSize });
   const watching = watchLeases(deps, { paused: config.paused, trace: span?.context });
   const handled: Handled[] = [];
   const handling = workThrough(

@@ -14,7 +14,7 @@ interface Versioned<T> {
   readonly version: Version;
 }
 
-type Write = () => Promise<WriteResult>;
+type SendWrite = () => Promise<WriteResult>;
 
 /** Undefined: there is no document. @param name the document, in the error of one that cannot be decoded */
 export async function readVersioned<T>(
@@ -29,12 +29,12 @@ export async function readVersioned<T>(
 }
 
 /** Returns the new version; undefined if the document exists, and nothing was written. */
-export function createdVersion(what: string, create: Write): Promise<Version | undefined> {
+export function createdVersion(what: string, create: SendWrite): Promise<Version | undefined> {
   return versionUnless(isTaken, what, create);
 }
 
 /** Returns the new version; undefined if another write was faster, or the document is gone. */
-export function changedVersion(what: string, change: Write): Promise<Version | undefined> {
+export function changedVersion(what: string, change: SendWrite): Promise<Version | undefined> {
   return versionUnless(isStale, what, change);
 }
 
@@ -60,7 +60,7 @@ export function wholeUpdate<T>({ names, encode }: DocumentCodec<T>, value: T): M
 async function versionUnless(
   isRefusal: (error: unknown) => boolean,
   what: string,
-  write: Write,
+  write: SendWrite,
 ): Promise<Version | undefined> {
   try {
     const { writeTime } = await call(what, write);

@@ -17,4 +17,4 @@ export {
   type TestRuntime,
   type TestRuntimeOptions,
 } from './test-runtime.ts';
-export type { LogLine } from './world/collected-log.ts';
+export type { CollectedLine as LogLine } from './world/collected-log.ts';

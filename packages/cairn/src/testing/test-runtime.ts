@@ -26,7 +26,7 @@ import { Driver } from './driver.ts';
 import { type BodyPart, ObservedBodies } from './observed-bodies.ts';
 import * as operations from './operations.ts';
 import { TestRun } from './test-run.ts';
-import { CollectedLog, type LogLine } from './world/collected-log.ts';
+import { type CollectedLine, CollectedLog } from './world/collected-log.ts';
 import type { CrashPlan } from './world/crash-plan.ts';
 import { Installation } from './world/installation.ts';
 
@@ -103,7 +103,7 @@ export class TestRuntime {
   }
 
   /** Log entries of bodies and engine; the newest 10,000. */
-  logs(): readonly LogLine[] {
+  logs(): readonly CollectedLine[] {
     return this.#log.lines;
   }
 

@@ -6,7 +6,7 @@ import { table } from '../render/table.ts';
 import { clean } from '../render/width.ts';
 
 /** A run to be changed; of `approve`, one of its questions. */
-export interface Target {
+export interface ListedTarget {
   readonly runId: string;
   readonly type: string;
   readonly status: string;
@@ -28,7 +28,7 @@ export interface BulkReport {
 
 export interface ListedTargets {
   readonly action: string;
-  readonly items: readonly Target[];
+  readonly items: readonly ListedTarget[];
   readonly more: boolean;
 }
 

@@ -5,10 +5,8 @@ import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 
-type Effect = Answer<'Effect'>;
-
 /** @param now epoch ms */
-export function effectTable(effects: readonly Effect[], now: number, shape: OutputShape): string {
+export function effectTable(effects: readonly Answer<'Effect'>[], now: number, shape: OutputShape): string {
   return table(
     effects,
     [
@@ -29,12 +27,12 @@ export function effectTable(effects: readonly Effect[], now: number, shape: Outp
 }
 
 /** An action under way looks the same: whether one is in doubt the run says, by the question it asks. */
-function isInDoubt({ status, blockedBy, resolution }: Effect): boolean {
+function isInDoubt({ status, blockedBy, resolution }: Answer<'Effect'>): boolean {
   const isOpen = status === 'blocked' && blockedBy === 'doubt' && resolution === undefined;
   return status === 'attempted' || isOpen;
 }
 
-function stepText({ stepId, itemKey, revision, attempt }: Effect): string {
+function stepText({ stepId, itemKey, revision, attempt }: Answer<'Effect'>): string {
   const step = stepKey({ stepId, itemKey });
   const more = [revision > 1 ? `revision ${revision}` : '', attempt > 1 ? `attempt ${attempt}` : ''].filter(
     Boolean,
@@ -42,13 +40,13 @@ function stepText({ stepId, itemKey, revision, attempt }: Effect): string {
   return more.length === 0 ? step : `${step} (${more.join(', ')})`;
 }
 
-function statusText({ status, blockedBy, resolution }: Effect): string {
+function statusText({ status, blockedBy, resolution }: Answer<'Effect'>): string {
   if (resolution) return `${status} (${resolution.outcome} by ${resolution.by})`;
   if (status === 'attempted') return 'attempted, no answer known';
   return blockedBy === undefined ? status : `${status} (${blockedBy})`;
 }
 
-function detailText({ error, result, originEffectId, recordedResultRef }: Effect): string {
+function detailText({ error, result, originEffectId, recordedResultRef }: Answer<'Effect'>): string {
   if (error !== undefined) return error;
   if (originEffectId !== undefined) return `from ${originEffectId}`;
   if (recordedResultRef) return `${recordedResultRef.bytes} bytes`;

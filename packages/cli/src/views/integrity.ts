@@ -6,10 +6,7 @@ import type { Tone } from '../render/style.ts';
 import { clean } from '../render/width.ts';
 import { section } from './run-page.ts';
 
-type Consistency = Answer<'Consistency'>;
-type Repair = Answer<'Repair'>;
-
-const VERDICTS: Readonly<Record<Consistency['verdict'], readonly [Tone, string]>> = {
+const VERDICTS: Readonly<Record<Answer<'Consistency'>['verdict'], readonly [Tone, string]>> = {
   consistent: ['good', 'all documents match the journal'],
   healable: ['warn', 'repair --apply fixes all of it'],
   needs_person: ['bad', 'some of it needs a person'],
@@ -17,7 +14,7 @@ const VERDICTS: Readonly<Record<Consistency['verdict'], readonly [Tone, string]>
 };
 
 export function consistencyText(
-  { runId, verdict, head, problems, more, unread }: Consistency,
+  { runId, verdict, head, problems, more, unread }: Answer<'Consistency'>,
   shape: OutputShape,
 ): string {
   const { style } = shape;
@@ -35,7 +32,7 @@ export function consistencyText(
   ].join('');
 }
 
-const OUTCOMES: Readonly<Record<Repair['outcome'], readonly [Tone, string]>> = {
+const OUTCOMES: Readonly<Record<Answer<'Repair'>['outcome'], readonly [Tone, string]>> = {
   sound: ['good', 'nothing to repair'],
   refused: ['bad', 'none of it can be repaired'],
   planned: ['warn', 'these changes would be made; --apply makes them'],
@@ -43,7 +40,7 @@ const OUTCOMES: Readonly<Record<Repair['outcome'], readonly [Tone, string]>> = {
 };
 
 export function repairText(
-  { runId, outcome, changes, more, refused, events }: Repair,
+  { runId, outcome, changes, more, refused, events }: Answer<'Repair'>,
   shape: OutputShape,
 ): string {
   const { style } = shape;
@@ -58,7 +55,7 @@ export function repairText(
 }
 
 function problemText(
-  { code, severity, healable, subject, title, help, evidence }: Consistency['problems'][number],
+  { code, severity, healable, subject, title, help, evidence }: Answer<'Consistency'>['problems'][number],
   { style, call }: OutputShape,
 ): string {
   const facts = Object.entries(evidence).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
@@ -70,7 +67,7 @@ function problemText(
 }
 
 function changeText(
-  { subject, action, fixes, differences = [], waitId }: Repair['changes'][number],
+  { subject, action, fixes, differences = [], waitId }: Answer<'Repair'>['changes'][number],
   { style }: OutputShape,
 ): string {
   const lines = differences.map(

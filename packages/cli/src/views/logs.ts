@@ -34,10 +34,10 @@ export function logText(line: Answer<'LogLine'>, began: string, { style, columns
   return `${style.dim(head)}${style.paint(tone, said)}${shown}\n${below.join('')}`;
 }
 
-type Logged = Pick<Answer<'LogLine'>, 'at' | 'step' | 'attempt' | 'undoes'>;
+type LoggedAt = Pick<Answer<'LogLine'>, 'at' | 'step' | 'attempt' | 'undoes'>;
 
 /** Time since the run began, and the attempt. */
-export function headOf({ at, step, attempt, undoes }: Logged, began: string): string {
+export function headOf({ at, step, attempt, undoes }: LoggedAt, began: string): string {
   const when = offset(Date.parse(at) - Date.parse(began));
   const who = `${clean(step)}${attempt > 1 ? ` #${attempt}` : ''}${undoes ? ' (undo)' : ''}`;
   return `${when}${GAP}${who}${GAP}`;

@@ -8,15 +8,13 @@ import { table } from '../render/table.ts';
 import { clean } from '../render/width.ts';
 import { section, signalTable } from './run-page.ts';
 
-type Preview = Answer<'SuccessorPreview'>;
-
-const WOULD: Readonly<Record<Preview['would'], string>> = {
+const WOULD: Readonly<Record<Answer<'SuccessorPreview'>['would'], string>> = {
   start_successor: 'would start a new run',
   unpark: 'would continue the run itself',
   nothing: 'would do nothing',
 };
 
-export function previewText(preview: Preview, shape: OutputShape): string {
+export function previewText(preview: Answer<'SuccessorPreview'>, shape: OutputShape): string {
   const { style, call } = shape;
   const { mode, would, planVersion, steps, effects, effectsCut, unread, blockers } = preview;
   const stops = blockers.map(
@@ -32,7 +30,7 @@ export function previewText(preview: Preview, shape: OutputShape): string {
   ].join('');
 }
 
-function stepTable(steps: Preview['steps'], shape: OutputShape): string {
+function stepTable(steps: Answer<'SuccessorPreview'>['steps'], shape: OutputShape): string {
   return table(
     steps,
     [
@@ -60,14 +58,14 @@ function stepTable(steps: Preview['steps'], shape: OutputShape): string {
   );
 }
 
-const TONES: Readonly<Record<Preview['effects'][number]['action'], Tone>> = {
+const TONES: Readonly<Record<Answer<'SuccessorPreview'>['effects'][number]['action'], Tone>> = {
   reused: 'good',
   're-executed': 'warn',
   asked: 'warn',
   looked_up: 'plain',
 };
 
-function effectTable(effects: Preview['effects'], shape: OutputShape): string {
+function effectTable(effects: Answer<'SuccessorPreview'>['effects'], shape: OutputShape): string {
   return table(
     effects,
     [

@@ -7,11 +7,9 @@ import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 
-type Fate = Answer<'RunRetention'>;
-type Erasure = Answer<'Erasure'>;
 type Expired = Answer<'ExpiredRunPage'>['items'][number];
 
-const WHY: Readonly<Record<NonNullable<Fate['because']>['why'], string>> = {
+const WHY: Readonly<Record<NonNullable<Answer<'RunRetention'>['because']>['why'], string>> = {
   live: 'has not ended',
   owes: 'has completion duties that are not done',
   held: 'is held',
@@ -42,7 +40,11 @@ export function expiredTable(runs: readonly Expired[], now: number, shape: Outpu
 }
 
 /** @param now epoch ms */
-export function erasuresTable(erasures: readonly Erasure[], now: number, shape: OutputShape): string {
+export function erasuresTable(
+  erasures: readonly Answer<'Erasure'>[],
+  now: number,
+  shape: OutputShape,
+): string {
   return table(
     erasures,
     [
@@ -67,7 +69,7 @@ export function erasuresTable(erasures: readonly Erasure[], now: number, shape: 
   );
 }
 
-export function fateText(fate: Fate, now: number, { style }: OutputShape): string {
+export function fateText(fate: Answer<'RunRetention'>, now: number, { style }: OutputShape): string {
   const { runId, rootRunId, runs, would, expiresAt, legalHold } = fate;
   const rows: (readonly [string, string])[] = [
     ['lineage', `${rootRunId} (${runs} ${runs === 1 ? 'run' : 'runs'}); it goes as a whole`],
@@ -86,7 +88,7 @@ export function fateText(fate: Fate, now: number, { style }: OutputShape): strin
   return `${style.bold(clean(runId))} ${style.paint(would === 'delete' ? 'warn' : 'good', would)}\n${facts.join('')}`;
 }
 
-function becauseText({ because }: Pick<Fate, 'because'>): string {
+function becauseText({ because }: Pick<Answer<'RunRetention'>, 'because'>): string {
   if (!because) return '';
   const until = because.until === undefined ? '' : ` until ${moment(because.until)}`;
   const related = because.relatedRunId === undefined ? '' : ` (${because.relatedRunId})`;

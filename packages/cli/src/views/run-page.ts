@@ -11,7 +11,6 @@ import { askedText, questionText } from './question.ts';
 import { isOver, statusText } from './runs.ts';
 
 export type RunView = Answer<'Run'>;
-type Step = Answer<'Step'>;
 type RunWait = RunView['waits'][number];
 
 const VALUE_CHARS = 400;
@@ -188,14 +187,15 @@ function valueText(
 }
 
 /** @param run with it the table says which undo failed, and which steps the end of the run stopped */
-export function stepTable(steps: readonly Step[], shape: OutputShape, run?: RunView): string {
+export function stepTable(steps: readonly Answer<'Step'>[], shape: OutputShape, run?: RunView): string {
   const failedUndos = new Set(
     run?.compensationLog.filter(({ outcome }) => outcome === 'failed').map(({ stepId }) => stepId),
   );
-  const undoOf = ({ id, compensated }: Step) =>
+  const undoOf = ({ id, compensated }: Answer<'Step'>) =>
     failedUndos.has(id) ? ', undo failed' : compensated ? ', undone' : '';
-  const statusOf = (step: Step) => (run && isOver(run.status) && isOpen(step) ? 'stopped' : step.status);
-  const order = ({ checkpoint = Number.POSITIVE_INFINITY }: Step) => checkpoint;
+  const statusOf = (step: Answer<'Step'>) =>
+    run && isOver(run.status) && isOpen(step) ? 'stopped' : step.status;
+  const order = ({ checkpoint = Number.POSITIVE_INFINITY }: Answer<'Step'>) => checkpoint;
   const rows = steps.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt) || order(a) - order(b) || 0);
   return table(
     rows,
@@ -233,13 +233,13 @@ export function stepTable(steps: readonly Step[], shape: OutputShape, run?: RunV
   );
 }
 
-function stepTook(step: Step): string {
+function stepTook(step: Answer<'Step'>): string {
   if (isOpen(step)) return '';
   // Steps recorded by an earlier version have no duration of their own.
   return duration(step.durationMs ?? Date.parse(step.updatedAt) - Date.parse(step.startedAt));
 }
 
-function isOpen({ status }: Step): boolean {
+function isOpen({ status }: Answer<'Step'>): boolean {
   return status === 'pending' || status === 'running' || status === 'waiting';
 }
 

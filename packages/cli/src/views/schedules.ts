@@ -7,10 +7,12 @@ import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 
-type Summary = Answer<'ScheduleSummary'>;
-
 /** @param now epoch ms */
-export function scheduleTable(schedules: readonly Summary[], now: number, shape: OutputShape): string {
+export function scheduleTable(
+  schedules: readonly Answer<'ScheduleSummary'>[],
+  now: number,
+  shape: OutputShape,
+): string {
   return table(
     schedules,
     [

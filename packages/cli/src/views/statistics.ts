@@ -6,10 +6,9 @@ import { type Column, table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { costText, section } from './run-page.ts';
 
-type Statistics = Answer<'RunStatistics'>;
-type Figures = Statistics['total'];
-type VersionStatistics = Statistics['versions'][number];
-type Cause = Statistics['causes'][number];
+type RunStatistics = Answer<'RunStatistics'>;
+type VersionStatistics = RunStatistics['versions'][number];
+type Cause = RunStatistics['causes'][number];
 
 const UNITS = [
   ['minute', 60_000],
@@ -18,7 +17,7 @@ const UNITS = [
 ] as const;
 
 /** @param now epoch ms */
-export function statisticsText(found: Statistics, now: number, shape: OutputShape): string {
+export function statisticsText(found: RunStatistics, now: number, shape: OutputShape): string {
   const { total, versions, causes, from, until, isCut, unreadable } = found;
   const notes = [
     isCut ? `Only the newest ${total.runs} runs were read: figures are from ${moment(from)} on.` : '',
@@ -38,7 +37,7 @@ export function statisticsText(found: Statistics, now: number, shape: OutputShap
   ].join('');
 }
 
-function endsText({ completed, failed, cancelled, live, suspects }: Figures): string {
+function endsText({ completed, failed, cancelled, live, suspects }: RunStatistics['total']): string {
   const parts = [
     [completed, 'completed'],
     [failed, 'failed'],
@@ -51,7 +50,7 @@ function endsText({ completed, failed, cancelled, live, suspects }: Figures): st
 }
 
 /** In the unit in which it is at least one. */
-export function rateText({ from, until, total }: Pick<Statistics, 'from' | 'until' | 'total'>): string {
+export function rateText({ from, until, total }: Pick<RunStatistics, 'from' | 'until' | 'total'>): string {
   const ms = Math.max(1, Date.parse(until) - Date.parse(from));
   const [unit, length] = UNITS.find(([, each]) => (total.runs * each) / ms >= 1) ?? UNITS[2];
   const rate = (total.runs * length) / ms;
@@ -59,13 +58,13 @@ export function rateText({ from, until, total }: Pick<Statistics, 'from' | 'unti
 }
 
 /** A dash where no run completed or failed. */
-export function shareText({ failureShare }: Pick<Figures, 'failureShare'>): string {
+export function shareText({ failureShare }: Pick<RunStatistics['total'], 'failureShare'>): string {
   if (failureShare === undefined) return '-';
   const percent = failureShare * 100;
   return `${percent === 0 || percent >= 10 ? Math.round(percent) : percent.toFixed(1)} %`;
 }
 
-function timesText({ p50Ms, p95Ms }: Figures): string {
+function timesText({ p50Ms, p95Ms }: RunStatistics['total']): string {
   if (p50Ms === undefined || p95Ms === undefined) return '-';
   return `p50 ${duration(p50Ms)}, p95 ${duration(p95Ms)}`;
 }

@@ -4,7 +4,7 @@
  */
 import { matchingText } from './matching-text.ts';
 
-type Schema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Deeper members of a schema that refers to itself are left out. */
 const MOST_DEPTH = 8;
@@ -41,12 +41,12 @@ export function exampleOf(schema: unknown, root: unknown = schema): unknown {
   return made(schema, { root, depth: 0 });
 }
 
-interface Place {
+interface SchemaPlace {
   readonly root: unknown;
   readonly depth: number;
 }
 
-function made(schema: unknown, place: Place): unknown {
+function made(schema: unknown, place: SchemaPlace): unknown {
   if (!isSchema(schema) || place.depth > MOST_DEPTH) return schema === true ? 'example' : undefined;
   const { default: usual, examples, const: only, enum: choices, $ref, anyOf, oneOf, allOf } = schema;
   if (usual !== undefined) return usual;
@@ -62,18 +62,18 @@ function made(schema: unknown, place: Place): unknown {
 }
 
 /** `null` is what a value has when there is none, so it comes last. */
-function firstOf(options: readonly unknown[], place: Place): unknown {
+function firstOf(options: readonly unknown[], place: SchemaPlace): unknown {
   const all = options.map((option) => made(option, place)).filter((one) => one !== undefined);
   return all.find((one) => one !== null) ?? all[0];
 }
 
-function allOfThem(schemas: readonly unknown[], place: Place): unknown {
+function allOfThem(schemas: readonly unknown[], place: SchemaPlace): unknown {
   const all = schemas.map((one) => made(one, place));
   if (all.every(isSchema)) return Object.assign({}, ...all);
   return all.find((one) => one !== undefined);
 }
 
-function ofType(schema: Schema, place: Place): unknown {
+function ofType(schema: JsonSchema, place: SchemaPlace): unknown {
   const { type } = schema;
   const named = Array.isArray(type) ? (type.find((one) => one !== 'null') ?? 'null') : type;
   switch (named) {
@@ -96,7 +96,7 @@ function ofType(schema: Schema, place: Place): unknown {
   }
 }
 
-function textOf({ format, pattern, minLength, maxLength }: Schema): string | undefined {
+function textOf({ format, pattern, minLength, maxLength }: JsonSchema): string | undefined {
   const least = typeof minLength === 'number' ? minLength : 0;
   const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
   if (least > MOST_CHARS) return undefined;
@@ -126,7 +126,7 @@ function isMatched(pattern: string, text: string): boolean {
   }
 }
 
-function numberOf(schema: Schema, isWhole: boolean): number | undefined {
+function numberOf(schema: JsonSchema, isWhole: boolean): number | undefined {
   const limit = (name: string) => (typeof schema[name] === 'number' ? schema[name] : undefined);
   const [least, above] = [limit('minimum'), limit('exclusiveMinimum')];
   const [most, below] = [limit('maximum'), limit('exclusiveMaximum')];
@@ -147,7 +147,7 @@ function numberOf(schema: Schema, isWhole: boolean): number | undefined {
   return candidates.find(fits);
 }
 
-function listOf({ items, prefixItems, minItems, maxItems }: Schema, place: Place): unknown {
+function listOf({ items, prefixItems, minItems, maxItems }: JsonSchema, place: SchemaPlace): unknown {
   const first = Array.isArray(prefixItems) ? prefixItems.map((one) => made(one, place)) : [];
   if (first.includes(undefined)) return undefined;
   const least = Math.max(
@@ -161,7 +161,7 @@ function listOf({ items, prefixItems, minItems, maxItems }: Schema, place: Place
   return [...first, ...Array.from({ length: Math.min(least, most) }, () => item)];
 }
 
-function objectOf(schema: Schema, place: Place): unknown {
+function objectOf(schema: JsonSchema, place: SchemaPlace): unknown {
   const { properties, additionalProperties, propertyNames, required } = schema;
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   const members = isSchema(properties)
@@ -178,7 +178,7 @@ function objectOf(schema: Schema, place: Place): unknown {
 }
 
 /** Names of the members of a record. */
-function namesOf(schema: unknown, required: readonly unknown[], place: Place): readonly string[] {
+function namesOf(schema: unknown, required: readonly unknown[], place: SchemaPlace): readonly string[] {
   if (required.length > 0) return required.filter((name) => typeof name === 'string');
   const name = schema === undefined ? 'key' : made(schema, place);
   return typeof name === 'string' ? [name] : [];
@@ -192,6 +192,6 @@ function referredTo(reference: string, root: unknown): unknown {
   );
 }
 
-function isSchema(value: unknown): value is Schema {
+function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

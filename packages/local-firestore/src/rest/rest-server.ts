@@ -32,14 +32,14 @@ export interface RestOptions {
 const MAX_BODY_BYTES = 4 * MAX_REQUEST_BYTES;
 const RESET = /^\/emulator\/v1\/(projects\/[^/]+\/databases\/[^/]+)\/documents$/;
 
-interface Answer {
+interface RestAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
 export function restServer(options: RestOptions): Server {
   const bindings = bindingsOf(options.protocol);
-  const answer = async (request: IncomingMessage): Promise<Answer> => {
+  const answer = async (request: IncomingMessage): Promise<RestAnswer> => {
     const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://firestore');
     const { method = 'GET' } = request;
     // Tools send this request to learn whether the emulator is up.
@@ -130,7 +130,7 @@ const HTTP_STATUS: Readonly<Record<number, number>> = {
 };
 const NAMES = new Map<number, string>(Object.entries(Code).map(([name, code]) => [code, name]));
 
-function errorOf(thrown: unknown): Answer {
+function errorOf(thrown: unknown): RestAnswer {
   if (thrown instanceof StreamError) {
     const { status, body } = errorOf(thrown.cause);
     return { status, body: [body] };
@@ -143,7 +143,7 @@ function errorOf(thrown: unknown): Answer {
   };
 }
 
-function send(response: ServerResponse, { status, body }: Answer): void {
+function send(response: ServerResponse, { status, body }: RestAnswer): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/plain' : 'application/json; charset=utf-8';
   // The rest of a body that was refused unread would be taken for the next request.

@@ -19,7 +19,7 @@ export interface KeyRange {
   readonly to: Uint8Array | undefined;
 }
 
-export interface Scan extends KeyRange {
+export interface RangeScan extends KeyRange {
   readonly reverse: boolean;
   readonly limit: number;
 }
@@ -62,9 +62,9 @@ export interface DocumentStorage {
   lastCommitTime(database: number): number;
   get(key: Uint8Array): StoredDocument | undefined;
   /** Documents in key order. */
-  scanDocuments(scan: Scan): StoredDocument[];
+  scanDocuments(scan: RangeScan): StoredDocument[];
   /** Documents in the order of their index entries. */
-  scanEntries(scan: Scan): IndexedDocument[];
+  scanEntries(scan: RangeScan): IndexedDocument[];
   /** Collection groups of a database whose documents are listed by name. */
   listedGroups(database: number): readonly string[];
   /** Adds the entries of such a list, and stores that it exists. Atomic; durable when it returns. */

@@ -15,7 +15,7 @@ import type {
   DocumentStorage,
   IndexedDocument,
   KeyRange,
-  Scan,
+  RangeScan,
   StorageMutation,
   StoredDocument,
 } from './document-storage.ts';
@@ -166,13 +166,13 @@ export class SqliteStorage implements DocumentStorage {
     return this.#sql(GET_DOCUMENT).get(key) as StoredDocument | undefined;
   }
 
-  scanDocuments({ from, to, reverse, limit }: Scan): StoredDocument[] {
+  scanDocuments({ from, to, reverse, limit }: RangeScan): StoredDocument[] {
     const sql = reverse ? SCAN_DOCUMENTS.reverse : SCAN_DOCUMENTS.forward;
     const rows = this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as SqliteRow[];
     return rows.map((row) => this.#whole(row));
   }
 
-  scanEntries({ from, to, reverse, limit }: Scan): IndexedDocument[] {
+  scanEntries({ from, to, reverse, limit }: RangeScan): IndexedDocument[] {
     const sql = reverse ? SCAN_ENTRIES.reverse : SCAN_ENTRIES.forward;
     const rows = this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as EntryRow[];
     return rows.map((row) => ({ entry: row.entry, document: this.#whole(row) }));

@@ -1,4 +1,5 @@
 /** Writes: `google.firestore.v1.Write` to the model's write, and its outcome back. */
+import type { WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { checkWritable, type FieldPath, parseFieldPath } from '../model/field-path.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { invalid } from '../model/status.ts';
@@ -6,7 +7,7 @@ import type { FieldTransform } from '../model/transform.ts';
 import type { Value } from '../model/value.ts';
 import type { Precondition, Write } from '../model/write.ts';
 import { decodeDocument } from './document-codec.ts';
-import { toAlignedMicros, type WireTimestamp } from './time.ts';
+import { toAlignedMicros } from './time.ts';
 import { decodeArray, decodeValue } from './value-decoder.ts';
 
 export interface WireMask {

@@ -45,7 +45,7 @@ export interface CommonFlags {
 }
 
 /** An invalid flag. */
-export class UsageError extends Error {}
+export class FlagError extends Error {}
 
 const COMMON: readonly Flag[] = [
   { name: 'port', value: 'N', help: 'port on 127.0.0.1 (default: any free port)' },
@@ -77,7 +77,7 @@ export async function serve(command: ServerCommand, words: readonly string[]): P
     };
     process.stdout.write(readyLine(command, { host: server.host, env, json: given.json }));
   } catch (error) {
-    const usage = error instanceof UsageError;
+    const usage = error instanceof FlagError;
     process.stderr.write(`${command.name}: ${reasonOf(error)}\n${usage ? `\n${helpOf(command)}` : ''}`);
     process.exit(usage ? 2 : 1);
   }
@@ -123,7 +123,7 @@ function parse(command: ServerCommand, words: readonly string[]) {
 function commonOf(one: FlagValues['one'], sync: boolean): CommonFlags {
   const data = one('data');
   if (sync && data === undefined)
-    throw new UsageError('--sync requires --data FILE: without it everything is kept in memory');
+    throw new FlagError('--sync requires --data FILE: without it everything is kept in memory');
   return { port: portOf(one('port') ?? '0'), data, project: one('project'), sync };
 }
 
@@ -131,14 +131,14 @@ function valuesOf(words: readonly string[], options: ParseArgsOptionsConfig) {
   try {
     return parseArgs({ args: [...words], options }).values;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new FlagError((error as Error).message);
   }
 }
 
 function portOf(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= LAST_PORT) return port;
-  throw new UsageError(`--port must be a whole number from 0 to ${LAST_PORT}, not '${text}'`);
+  throw new FlagError(`--port must be a whole number from 0 to ${LAST_PORT}, not '${text}'`);
 }
 
 function reasonOf(error: unknown): string {

@@ -67,13 +67,13 @@ export interface More {
   readonly help?: string;
 }
 
-export interface Refusal {
+export interface ProblemAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** @param status one of {@link PROBLEMS}; others become an internal error */
-export function refusalOf(status: number, detail: string, { field, help }: More = {}): Refusal {
+export function refusalOf(status: number, detail: string, { field, help }: More = {}): ProblemAnswer {
   const entry = PROBLEMS[status] ?? PROBLEMS[500] ?? UNAVAILABLE;
   const body = JSON.stringify({
     type: `urn:cairn:problem:${entry.code}`,

@@ -26,21 +26,21 @@ export interface Condition {
   readonly location: string;
 }
 
-export interface Binding {
+export interface RoleBinding {
   readonly role: string;
   readonly members: readonly string[];
   readonly condition: Condition | undefined;
 }
 
-export interface Policy {
+export interface IamPolicy {
   /** Grows with every change of the policy: its etag. */
   readonly revision: number;
-  readonly bindings: readonly Binding[];
+  readonly bindings: readonly RoleBinding[];
 }
 
 export interface PolicyStore {
-  policy(resource: string): Policy | undefined;
-  putPolicy(resource: string, policy: Policy): void;
+  policy(resource: string): IamPolicy | undefined;
+  putPolicy(resource: string, policy: IamPolicy): void;
 }
 
 export interface WirePolicy {
@@ -144,10 +144,10 @@ function takesBindings(paths: readonly string[] | null | undefined): boolean {
   return paths.includes('bindings');
 }
 
-function bindingsFrom({ version, bindings, auditConfigs }: WirePolicy): Binding[] {
+function bindingsFrom({ version, bindings, auditConfigs }: WirePolicy): RoleBinding[] {
   if (auditConfigs && auditConfigs.length > 0) throw unimplemented('Policy.audit_configs');
   if (!VERSIONS.includes(version ?? 0)) throw invalid(`Policy.version ${version} is unknown.`);
-  const merged = new Map<string, Binding>();
+  const merged = new Map<string, RoleBinding>();
   let members = 0;
   for (const wire of bindings ?? []) {
     const binding = bindingFrom(wire);
@@ -164,7 +164,7 @@ function bindingsFrom({ version, bindings, auditConfigs }: WirePolicy): Binding[
   return [...merged.values()];
 }
 
-function bindingFrom({ role, members, condition }: WireBinding): Binding {
+function bindingFrom({ role, members, condition }: WireBinding): RoleBinding {
   if (!ROLE.test(role ?? '')) throw invalid(`Role ${shown(role ?? '')} is not supported for this resource.`);
   for (const member of members ?? []) {
     if (!MEMBER.test(member)) {
@@ -187,7 +187,7 @@ function bindingFrom({ role, members, condition }: WireBinding): Binding {
 }
 
 /** No etag: whatever there is is replaced. */
-function requireCurrent(before: Policy | undefined, etag: WirePolicy['etag']): void {
+function requireCurrent(before: IamPolicy | undefined, etag: WirePolicy['etag']): void {
   if (!etag || etag.length === 0) return;
   const given = typeof etag === 'string' ? Buffer.from(etag, 'base64') : Buffer.from(etag);
   if (given.equals(etagOf(before))) return;
@@ -197,7 +197,7 @@ function requireCurrent(before: Policy | undefined, etag: WirePolicy['etag']): v
   );
 }
 
-function etagOf(policy: Policy | undefined): Buffer {
+function etagOf(policy: IamPolicy | undefined): Buffer {
   if (policy === undefined) return NEVER_SET;
   const etag = Buffer.alloc(8);
   etag.writeBigUInt64BE(BigInt(policy.revision));
@@ -207,7 +207,7 @@ function etagOf(policy: Policy | undefined): Buffer {
 }
 
 /** Callers that do not request version 3 see a conditional role under a name that no role has. */
-function toWire(policy: Policy | undefined, asked: number): object {
+function toWire(policy: IamPolicy | undefined, asked: number): object {
   const bindings = policy?.bindings ?? [];
   const conditional = bindings.some(({ condition }) => condition);
   const shown = bindings.map(({ role, members, condition }) => {

@@ -1,6 +1,6 @@
 /** The access policies of a server's resources in its SQLite database. */
 import type { Statement } from '../sqlite/grouped-database.ts';
-import type { Policy, PolicyStore } from './policies.ts';
+import type { IamPolicy, PolicyStore } from './policies.ts';
 
 /** Part of the schema of the database. */
 export const POLICY_SCHEMA =
@@ -18,7 +18,7 @@ export function policyTable(statements: Readonly<Record<'policy' | 'putPolicy', 
   return {
     policy(resource) {
       const row = statements.policy.get(resource);
-      return row && (JSON.parse(String(row.policy)) as Policy);
+      return row && (JSON.parse(String(row.policy)) as IamPolicy);
     },
     putPolicy(resource, policy) {
       statements.putPolicy.run(resource, JSON.stringify(policy));

@@ -15,7 +15,7 @@ import { reserveLog } from './reserve-log.ts';
 import { StorageFullError, storageError } from './storage-full.ts';
 import { checkDatabase, synchronous, Witness } from './witness.ts';
 
-export type SqliteStorage =
+export type StorageChoice =
   | { readonly kind: 'memory' }
   | {
       readonly kind: 'sqlite';
@@ -27,7 +27,7 @@ export type SqliteStorage =
     };
 
 export interface GroupedDatabaseParams<Sql extends Readonly<Record<string, string>>, Later> {
-  readonly storage: SqliteStorage;
+  readonly storage: StorageChoice;
   readonly schema: string;
   readonly sql: Sql;
   /** Carries out one write of a group, inside the group's transaction. */

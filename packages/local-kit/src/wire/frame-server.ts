@@ -28,7 +28,7 @@ const STATUS = { OK: 0, UNKNOWN: 2, UNIMPLEMENTED: 12, INTERNAL: 13 } as const;
 
 type WireMethod = MethodDefinition<object, object>;
 
-type Served =
+type FrameCall =
   | { readonly kind: 'unary'; readonly method: WireMethod; readonly handler: handleUnaryCall<object, object> }
   | {
       readonly kind: 'stream';
@@ -57,28 +57,28 @@ export interface ServedService {
 export type ServeFrames = (socket: Socket) => void;
 
 export function frameServer(services: readonly ServedService[]): ServeFrames {
-  const calls = new Map<string, Served>();
+  const calls = new Map<string, FrameCall>();
   for (const { definition, implementation, listeners = [] } of services) {
     for (const [name, method] of Object.entries(definition)) {
       const handler = implementation[name];
       const listens = listeners.includes(name);
       if (!handler || (method.requestStream && !listens)) continue;
       const kind = listens ? 'listener' : method.responseStream ? 'stream' : 'unary';
-      calls.set(method.path, { kind, method, handler } as Served);
+      calls.set(method.path, { kind, method, handler } as FrameCall);
     }
   }
-  return (socket) => new Connection(socket, calls);
+  return (socket) => new FrameConnection(socket, calls);
 }
 
-class Connection {
+class FrameConnection {
   readonly #socket: Socket;
-  readonly #calls: ReadonlyMap<string, Served>;
+  readonly #calls: ReadonlyMap<string, FrameCall>;
   readonly #frames = new FrameReader();
   readonly #underWay = new Set<EventEmitter>();
   readonly #listeners = new Map<number, CallListener>();
   #preface = PREFACE.length;
 
-  constructor(socket: Socket, calls: ReadonlyMap<string, Served>) {
+  constructor(socket: Socket, calls: ReadonlyMap<string, FrameCall>) {
     this.#socket = socket;
     this.#calls = calls;
     socket.on('data', (piece) => this.#take(piece));
@@ -160,7 +160,7 @@ class Connection {
     served.handler(stream as unknown as ServerWritableStream<object, object>);
   }
 
-  #listen(id: number, { method, handler }: Served & { kind: 'listener' }, request: object): void {
+  #listen(id: number, { method, handler }: FrameCall & { kind: 'listener' }, request: object): void {
     const call = Object.assign(new EventEmitter(), { isPaused: false });
     this.#listeners.set(id, call);
     const end = (code: number, text: string) => {

@@ -41,7 +41,7 @@ export interface PushConfig {
   readonly oidc: { readonly serviceAccountEmail: string; readonly audience: string } | undefined;
 }
 
-export interface RetryPolicy {
+export interface PushBackoff {
   readonly minBackoffMs: number;
   readonly maxBackoffMs: number;
 }
@@ -67,7 +67,7 @@ export interface SubscriptionConfig {
   /** As the caller wrote it; empty: everything matches. */
   readonly filter: string;
   readonly deadLetter: DeadLetterPolicy | undefined;
-  readonly retry: RetryPolicy | undefined;
+  readonly retry: PushBackoff | undefined;
   readonly detached: boolean;
   /** Acknowledgements are confirmed once they last, and refused when they come too late. */
   readonly exactlyOnce: boolean;
@@ -91,7 +91,7 @@ export interface Publication {
   readonly orderingKey: string;
 }
 
-export interface Message extends Publication {
+export interface StoredMessage extends Publication {
   /** Unique among all messages of the server and growing. */
   readonly id: number;
   readonly publishedAt: number;

@@ -22,12 +22,12 @@ const LONG_MAX = 2n ** 63n - 1n;
 
 /** @throws Error that says what is wrong */
 export function checkAvroBinary(type: avro.Type, bytes: Uint8Array): void {
-  const cursor = new Cursor(bytes);
+  const cursor = new ByteCursor(bytes);
   check(type as unknown as AvroShape, cursor, 0);
   if (cursor.left > 0) throw new Error('there is more data than the schema declares');
 }
 
-function check(type: AvroShape, cursor: Cursor, depth: number): void {
+function check(type: AvroShape, cursor: ByteCursor, depth: number): void {
   if (depth > DEEPEST) throw new Error(`it is nested more than ${DEEPEST} deep`);
   const within = (inner: AvroShape) => check(inner, cursor, depth + 1);
   switch (type.typeName) {
@@ -84,7 +84,7 @@ function check(type: AvroShape, cursor: Cursor, depth: number): void {
 }
 
 /** Without `checkItem` the items take no bytes, so that there may be any number of them. */
-function checkBlocks(cursor: Cursor, checkItem: (() => void) | undefined): void {
+function checkBlocks(cursor: ByteCursor, checkItem: (() => void) | undefined): void {
   for (let count = cursor.integer(LONG_MAX); count !== 0n; count = cursor.integer(LONG_MAX)) {
     // A negative count is followed by the size of its block.
     if (count < 0n) cursor.integer(LONG_MAX);
@@ -102,7 +102,7 @@ function isEmpty(type: AvroShape, within: readonly AvroShape[] = []): boolean {
   );
 }
 
-class Cursor {
+class ByteCursor {
   readonly #bytes: Uint8Array;
   #at = 0;
 

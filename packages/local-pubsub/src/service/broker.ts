@@ -12,7 +12,12 @@ import {
   requireSubscription,
   requireTopic,
 } from '../model/names.ts';
-import { type Message, messageBytes, type Publication, type SubscriptionConfig } from '../model/resources.ts';
+import {
+  messageBytes,
+  type Publication,
+  type StoredMessage,
+  type SubscriptionConfig,
+} from '../model/resources.ts';
 import { exists, missing, PubsubError, precondition, unavailable } from '../model/status.ts';
 import type { SeekTarget } from '../storage/message-holders.ts';
 import type { PubsubStore } from '../storage/storage.ts';
@@ -102,7 +107,7 @@ export class Broker {
       publishedAt,
     );
     for (const [index, { publication, takers }] of addressed.entries()) {
-      const message: Message = { ...publication, id: ids[index] as number, publishedAt };
+      const message: StoredMessage = { ...publication, id: ids[index] as number, publishedAt };
       for (const feed of takers) feed.add(message);
     }
     this.counts.published += ids.length;
@@ -244,7 +249,7 @@ export class Broker {
     return feed;
   }
 
-  #forward(source: SubscriptionConfig, message: Message, failures: number): boolean {
+  #forward(source: SubscriptionConfig, message: StoredMessage, failures: number): boolean {
     const topic = source.deadLetter?.topic;
     if (topic === undefined || !this.topics.has(topic)) return false;
     const attributes = {

@@ -8,14 +8,14 @@ import { type Acknowledgement, Backlog, type Delivery } from '../model/backlog.t
 import { redeliveryPauseMs } from '../model/backoff.ts';
 import { type MessageFilter, parseFilter } from '../model/filter.ts';
 import type { Consumer } from '../model/leases.ts';
-import { type Message, messageBytes, type SubscriptionConfig } from '../model/resources.ts';
+import { messageBytes, type StoredMessage, type SubscriptionConfig } from '../model/resources.ts';
 import { invalid, type PubsubError } from '../model/status.ts';
 import type { PubsubStore } from '../storage/storage.ts';
 
 /** A message for a receiver. */
 export interface Received {
   readonly ackId: string;
-  readonly message: Message;
+  readonly message: StoredMessage;
   /** From 1; 0 without a dead-letter policy, as in production. */
   readonly attempt: number;
 }
@@ -41,7 +41,7 @@ export interface FeedOptions {
   /** Retention of messages: that of the subscription, or of its topic if longer. */
   readonly retentionMs: (config: SubscriptionConfig) => number;
   /** Publishes a dead letter. @returns false if its topic does not exist */
-  readonly forward: (config: SubscriptionConfig, message: Message, failures: number) => boolean;
+  readonly forward: (config: SubscriptionConfig, message: StoredMessage, failures: number) => boolean;
 }
 
 /** Results for the ids of one call. */
@@ -65,7 +65,7 @@ export class Feed {
   #filter: MessageFilter;
   #backlog: Backlog;
   /** Stored messages whose publish call may not be answered yet; delivered after that. */
-  #unannounced: Message[] = [];
+  #unannounced: StoredMessage[] = [];
   readonly #alarm: Alarm;
   #pumping = false;
   #pumpAgain = false;
@@ -93,7 +93,7 @@ export class Feed {
   }
 
   /** Adds a stored message, which is not delivered before `admit`. */
-  add(message: Message): void {
+  add(message: StoredMessage): void {
     this.#unannounced.push(message);
   }
 

@@ -2,7 +2,7 @@
  * Connects handlers to grpc-js, injects faults, and maps errors to statuses. Independent of the meaning of calls.
  */
 
-import type { Fault, Faults } from '@cairn/local-firestore/faults';
+import type { Faults, InjectedFault } from '@cairn/local-firestore/faults';
 import { IamError } from '@cairn/local-kit/iam/policies';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import {
@@ -22,14 +22,14 @@ import type { Broker } from './broker.ts';
 import { type Outgoing, StreamingPull } from './streaming-pull.ts';
 
 /** Handlers declare the part of the request they read; the protocol defines the request. */
-export type Calls = Readonly<
+export type ServiceCalls = Readonly<
   Record<string, (request: never, cancelled: AbortSignal) => object | Promise<object>>
 >;
 
 /** Implements every call of the service; those without a handler are UNIMPLEMENTED. */
 export function implementation(
   service: ServiceDefinition,
-  calls: Calls,
+  calls: ServiceCalls,
   faults: Faults,
 ): UntypedServiceImplementation {
   return Object.fromEntries(
@@ -39,14 +39,14 @@ export function implementation(
         (() => {
           throw unimplemented(name);
         });
-      return [name, unary(name, handler as Calls[string], faults)];
+      return [name, unary(name, handler as ServiceCalls[string], faults)];
     }),
   );
 }
 
 type UnaryCall = ServerUnaryCall<object, object>;
 
-function unary(name: string, handler: Calls[string], faults: Faults) {
+function unary(name: string, handler: ServiceCalls[string], faults: Faults) {
   return async (call: UnaryCall, reply: sendUnaryData<object>) => {
     const cancelled = new AbortController();
     call.on('cancelled', () => cancelled.abort());
@@ -63,13 +63,13 @@ function unary(name: string, handler: Calls[string], faults: Faults) {
   };
 }
 
-async function before(fault: Fault | undefined): Promise<void> {
+async function before(fault: InjectedFault | undefined): Promise<void> {
   if (fault?.kind === 'latency') await new Promise((resolve) => setTimeout(resolve, fault.ms));
   if (fault?.kind === 'unavailable') throw unavailable('Injected: the service is unavailable.');
   if (fault?.kind === 'aborted') throw new PubsubError(status.ABORTED, 'Injected: the call was aborted.');
 }
 
-function after(fault: Fault | undefined, faults: Faults): void {
+function after(fault: InjectedFault | undefined, faults: Faults): void {
   if (fault?.kind === 'crash') faults.crash();
   if (fault?.kind === 'lost-answer') throw unavailable('Injected: the answer was lost.');
 }
@@ -118,7 +118,7 @@ export function streamingPull(broker: Broker, faults: Faults) {
   };
 }
 
-function outgoing(call: Duplex, fault: Fault | undefined, fail: (error: unknown) => void): Outgoing {
+function outgoing(call: Duplex, fault: InjectedFault | undefined, fail: (error: unknown) => void): Outgoing {
   let left = fault?.kind === 'cut-stream' ? fault.afterMessages : Number.POSITIVE_INFINITY;
   return {
     fail,

@@ -1,5 +1,5 @@
 /** The calls of `google.pubsub.v1.SchemaService`, each an operation on the schemas. Owns requests and responses. */
-import { fromMs } from '@cairn/local-tasks/wire';
+import { fromMs } from '@cairn/local-kit/wire/timestamp';
 import { requireProject, requireSchema, splitSchema } from '../model/names.ts';
 import type { SchemaRevision } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';

@@ -1,5 +1,5 @@
 /** The calls of `google.pubsub.v1` about snapshots, each an operation of the broker. Owns requests. */
-import { toMs } from '@cairn/local-tasks/wire';
+import { toMs } from '@cairn/local-kit/wire/timestamp';
 import {
   projectOf,
   requireProject,

@@ -2,7 +2,7 @@
  * One StreamingPull stream: settings by the first request, acknowledgements by later ones, and flow control. The feed owns
  * order and deadlines.
  */
-import { type Int64, integer } from '@cairn/local-tasks/wire';
+import { type Int64, integer } from '@cairn/local-kit/wire/timestamp';
 import type { Consumer } from '../model/leases.ts';
 import { requireSubscription } from '../model/names.ts';
 import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';

@@ -1,7 +1,7 @@
 /** The unary calls of `google.pubsub.v1.Subscriber`, each an operation of the broker or a feed. Owns requests. */
 
 import type { Clock } from '@cairn/local-kit/time/clock';
-import { toMs, type WireTimestamp } from '@cairn/local-tasks/wire';
+import { toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { projectOf, requireProject, requireSnapshot, requireSubscription } from '../model/names.ts';
 import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';

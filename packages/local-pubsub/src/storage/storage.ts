@@ -6,13 +6,13 @@
  */
 import type { PolicyStore } from '@cairn/local-kit/iam/policies';
 import { policyTable } from '@cairn/local-kit/iam/policy-table';
-import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import { GroupedDatabase, type StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { WaitingMessage } from '../model/backlog.ts';
 import type {
-  Message,
   Publication,
   SchemaRevision,
   SnapshotConfig,
+  StoredMessage,
   SubscriptionConfig,
   TopicConfig,
 } from '../model/resources.ts';
@@ -41,7 +41,7 @@ export class PubsubStore {
   readonly #db: PubsubDatabase;
   readonly #holders: MessageHolders;
 
-  constructor(storage: SqliteStorage) {
+  constructor(storage: StorageChoice) {
     this.#db = new GroupedDatabase({
       storage,
       schema: SCHEMA,
@@ -167,7 +167,7 @@ export class PubsubStore {
     return ids;
   }
 
-  message(id: number): Message | undefined {
+  message(id: number): StoredMessage | undefined {
     const row = this.#db.statements.message.get(id) as MessageRow | undefined;
     return (
       row && {

@@ -2,14 +2,14 @@
  * Validates Pub/Sub requests: converts messages to model values, or throws INVALID_ARGUMENT naming the field, or
  * UNIMPLEMENTED for unsupported features. Pure.
  */
-import { toMs, type WireTimestamp } from '@cairn/local-tasks/wire';
+import { toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { parseFilter } from '../model/filter.ts';
 import { requireSubscription, requireTopic } from '../model/names.ts';
 import {
   type DeadLetterPolicy,
   LIMITS,
+  type PushBackoff,
   type PushConfig,
-  type RetryPolicy,
   type SubscriptionConfig,
   type TopicConfig,
 } from '../model/resources.ts';
@@ -214,7 +214,7 @@ function deadLetterFrom(policy: WireSubscription['deadLetterPolicy']): DeadLette
   };
 }
 
-function retryFrom(policy: WireSubscription['retryPolicy']): RetryPolicy | undefined {
+function retryFrom(policy: WireSubscription['retryPolicy']): PushBackoff | undefined {
   if (!policy) return undefined;
   const bounds = { least: 0, most: LIMITS.maxBackoffMs };
   const { minimumBackoff: min, maximumBackoff: max } = policy;

@@ -1,5 +1,5 @@
 /** From the model to protobuf messages, in the protocol's own terms. No rules. */
-import { fromMs } from '@cairn/local-tasks/wire';
+import { fromMs } from '@cairn/local-kit/wire/timestamp';
 import {
   messageId,
   type SnapshotConfig,

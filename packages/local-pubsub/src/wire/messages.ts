@@ -1,5 +1,5 @@
 /** Types of the requests and resources of `google.pubsub.v1` after protobuf decoding. Types only. */
-import type { Int64, WireTimestamp } from '@cairn/local-tasks/wire';
+import type { Int64, WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 
 export interface WireTopic {
   readonly name?: string | null;

@@ -1,7 +1,7 @@
 /** Decides whether and when a failed task is retried, by the rules of the Cloud Tasks reference. Pure. */
 import type { RetryConfig } from '../model.ts';
 
-export type RetryDecision =
+export type TaskRetryDecision =
   | { readonly kind: 'retry'; readonly atMs: number }
   | { readonly kind: 'give-up'; readonly reason: string };
 
@@ -32,7 +32,7 @@ export function backoffMs(config: RetryConfig, failedAttempts: number): number {
  * Gives a task up once all configured limits are reached: of two limits, the later one decides. Without a limit, it is
  * retried for ever.
  */
-export function afterFailure(config: RetryConfig, failed: FailedTask): RetryDecision {
+export function afterFailure(config: RetryConfig, failed: FailedTask): TaskRetryDecision {
   const attemptsLimited = config.maxAttempts !== -1;
   const durationLimited = config.maxRetryDurationMs > 0;
   const attemptsSpent = !attemptsLimited || failed.attempts >= config.maxAttempts;

@@ -1,6 +1,6 @@
 /** Reads the fault rules of a control request. Loaded on use, because a start does not need it. */
 
-import type { Fault as FaultOfGoogle, FaultRule } from '@cairn/local-firestore/faults';
+import type { InjectedFault as FaultOfGoogle, FaultRule } from '@cairn/local-firestore/faults';
 import { z } from 'zod';
 import type { StandInFault as ParsedFault } from '../stand-in/faults.ts';
 import { ControlError } from './control.ts';
@@ -10,7 +10,7 @@ const MAX_LATENCY_MS = 60_000;
 /** Rules are tried one after the other on every call. */
 const MAX_RULES = 100;
 
-const Fault = z.discriminatedUnion('kind', [
+const InjectedFault = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('latency'), ms: z.number().min(0).max(MAX_LATENCY_MS) }),
   z.strictObject({ kind: z.literal('aborted') }),
   z.strictObject({ kind: z.literal('unavailable') }),
@@ -56,7 +56,7 @@ function requestOf<Kind extends z.ZodType>(fault: Kind) {
   });
 }
 
-const FaultRequest = requestOf(Fault);
+const FaultRequest = requestOf(InjectedFault);
 const StandInFaultRequest = requestOf(StandInFault);
 
 interface Faulty<Kind> {

@@ -1,13 +1,13 @@
 /** Routes of the control port: meter, faults, export and import, clock, processes, and the reset call of the Firestore emulator. */
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { Fault, FaultRule } from '@cairn/local-firestore/faults';
+import type { FaultRule, InjectedFault } from '@cairn/local-firestore/faults';
 import { LATEST_MS, type MovableClock } from '@cairn/local-kit/time/clock';
 import type { StandInFault } from '../stand-in/faults.ts';
 import { ControlError, type Route } from './control.ts';
 import { estimatedCostUsd, type Operations } from './cost.ts';
 
-export interface ControlledFaults<Kind = Fault> {
+export interface ControlledFaults<Kind = InjectedFault> {
   set(rules: readonly FaultRule<Kind>[], seed: number): void;
   clear(): void;
   injected(): Record<string, number>;

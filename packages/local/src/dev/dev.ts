@@ -69,7 +69,7 @@ export async function dev(options: DevOptions): Promise<void> {
   assertInstalled(codebases);
   const ports = portsFrom(options.port);
   await assertFree(ports);
-  await using session = new Session(options, { root, codebases, ports });
+  await using session = new DevSession(options, { root, codebases, ports });
   await session.start();
   await aborted(options.interrupted);
 }
@@ -80,7 +80,7 @@ interface DevProject {
   readonly ports: DevPorts;
 }
 
-class Session implements AsyncDisposable {
+class DevSession implements AsyncDisposable {
   readonly #options: DevOptions;
   readonly #project: DevProject;
   readonly #projectId: string;

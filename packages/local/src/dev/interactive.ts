@@ -24,7 +24,7 @@ interface LogOutput {
   now(): number;
 }
 
-type Served = Pick<LocalCloud, 'gateway' | 'apiKey' | 'reload'>;
+type ServedCloud = Pick<LocalCloud, 'gateway' | 'apiKey' | 'reload'>;
 
 /** No colours in a file, in a pipe, or with NO_COLOR. */
 const paint: Paint = (tone, text) =>
@@ -57,7 +57,7 @@ export function printProgress({ write }: LogOutput): () => void {
  * @returns a function that stops it
  */
 export function reloadOnChange(
-  cloud: Served,
+  cloud: ServedCloud,
   functionsModule: string | undefined,
   terminal: LogOutput,
 ): () => Promise<void> {
@@ -97,7 +97,7 @@ export function reloadOnChange(
 }
 
 async function reportChangedPlans(
-  { gateway, apiKey }: Served,
+  { gateway, apiKey }: ServedCloud,
   print: ReturnType<typeof lineWriter>,
 ): Promise<void> {
   const headers = { Authorization: `Bearer ${apiKey}` };

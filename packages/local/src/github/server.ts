@@ -3,7 +3,7 @@
  * there are; state and faults are those of `packages/local/src/stand-in`.
  */
 
-import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { Clock } from '@cairn/local-kit/time/clock';
 import type { StandInReply, StandInRoute } from '../stand-in/route.ts';
 import { type StandInServer, startStandInServer } from '../stand-in/server.ts';
@@ -13,7 +13,7 @@ import { labelRoutes } from './routes/labels.ts';
 import { statusRoutes } from './routes/statuses.ts';
 
 export interface GithubServerOptions {
-  readonly storage: SqliteStorage;
+  readonly storage: StorageChoice;
   readonly clock: Clock;
   /** Token that writers must send. */
   readonly token: string;

@@ -3,13 +3,13 @@
  * there can be read back. Owns how long an address lives.
  */
 
-import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { Clock } from '@cairn/local-kit/time/clock';
 import type { StandInRoute } from '../stand-in/route.ts';
 import { type StandInServer, startStandInServer } from '../stand-in/server.ts';
 
 export interface SlackServerOptions {
-  readonly storage: SqliteStorage;
+  readonly storage: StorageChoice;
   readonly clock: Clock;
   readonly port?: number;
 }

@@ -10,15 +10,15 @@ import { Faults } from '@cairn/local-firestore/faults';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { createServer } from '@cairn/local-kit/http/node-http';
-import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { Clock } from '@cairn/local-kit/time/clock';
 import type { RateLimitFault, StandInFault } from './faults.ts';
 import { type Matched, matcher, type StandInReply, type StandInRoute } from './route.ts';
-import { type Call, StandInStore } from './store.ts';
+import { type RecordedCall, StandInStore } from './store.ts';
 
 export interface StandInOptions {
-  readonly storage: SqliteStorage;
+  readonly storage: StorageChoice;
   readonly clock: Clock;
   readonly routes: readonly StandInRoute[];
   /** Response to an unknown path. */
@@ -36,7 +36,7 @@ export interface StandInServer {
   /** Injected faults; none at first. `call` of a rule is the name of a route. */
   readonly faults: Faults<StandInFault>;
   /** The newest calls, the oldest of them first. */
-  calls(): readonly Call[];
+  calls(): readonly RecordedCall[];
   /** Number of times each marked call was applied. */
   applied(): Readonly<Record<string, number>>;
   stop(): Promise<void>;

@@ -3,10 +3,10 @@
  * items. A change and the record of its call are one transaction, on disk before the response: an acknowledged change
  * survives SIGKILL, and applied calls are counted.
  */
-import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import { GroupedDatabase, type StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 
 /** One request and its result. */
-export interface Call {
+export interface RecordedCall {
   readonly n: number;
   /** Epoch ms. */
   readonly at: number;
@@ -57,7 +57,7 @@ const SQL = {
     'SELECT marker, count(*) AS n FROM calls WHERE applied = 1 AND marker IS NOT NULL GROUP BY marker LIMIT ?',
 } as const;
 
-interface CallRow extends Omit<Call, 'applied' | 'marker' | 'fault'> {
+interface CallRow extends Omit<RecordedCall, 'applied' | 'marker' | 'fault'> {
   readonly applied: number;
   readonly marker: string | null;
   readonly fault: string | null;
@@ -66,7 +66,7 @@ interface CallRow extends Omit<Call, 'applied' | 'marker' | 'fault'> {
 export class StandInStore {
   readonly #db: GroupedDatabase<typeof SQL, never>;
 
-  constructor(storage: SqliteStorage) {
+  constructor(storage: StorageChoice) {
     this.#db = new GroupedDatabase({ storage, schema: SCHEMA, sql: SQL, apply: () => undefined });
   }
 
@@ -100,12 +100,12 @@ export class StandInStore {
     this.#db.statements.remove.run(kind, id);
   }
 
-  note({ at, route, path, status, applied, marker, fault }: Omit<Call, 'n'>): void {
+  note({ at, route, path, status, applied, marker, fault }: Omit<RecordedCall, 'n'>): void {
     this.#db.statements.note.run(at, route, path, status, applied ? 1 : 0, marker ?? null, fault ?? null);
   }
 
   /** The newest calls, in their order. */
-  calls(limit: number): Call[] {
+  calls(limit: number): RecordedCall[] {
     const rows = this.#db.statements.calls.all(limit) as unknown as CallRow[];
     return rows.reverse().map(({ applied, marker, fault, ...call }) => ({
       ...call,

@@ -11,7 +11,7 @@ import { whoMustLook } from '../reviewers.ts';
 import { assessRisk } from '../risk.ts';
 import { signed } from '../sign-off.ts';
 import { measureSize } from '../size.ts';
-import { type Summary, summarise } from '../summary.ts';
+import { type ReviewSummary, summarise } from '../summary.ts';
 import { judge, needsSignOff } from '../verdict.ts';
 
 export const reviewPullRequest2 = defineWorkflow({
@@ -51,7 +51,7 @@ export const reviewPullRequest2 = defineWorkflow({
       'conclude',
       { needs: { summary, signOff }, ifSkipped: 'run' },
       // Only the question can be absent.
-      ({ summary, signOff }) => signed(summary as Summary, signOff),
+      ({ summary, signOff }) => signed(summary as ReviewSummary, signOff),
     );
     return { review };
   },

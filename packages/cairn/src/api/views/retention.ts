@@ -1,5 +1,5 @@
 /** Retention of ended runs, as operators see it. */
-import type { LegalHold, Reason } from '../../core/retention/lineage.ts';
+import type { KeptReason, LegalHold } from '../../core/retention/lineage.ts';
 import type { ExpiredRun, Fate, RunFate } from '../../operations/retention/expired-runs.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
@@ -32,7 +32,7 @@ function fateView({ runId, rootRunId, runs, decision }: Fate): View {
   };
 }
 
-function reasonView(reason: Reason): View {
+function reasonView(reason: KeptReason): View {
   const { why, runId } = reason;
   switch (reason.why) {
     case 'not_due':

@@ -103,11 +103,11 @@ export type StoredResponse = { readonly responseHash: string } & (
   | ({ readonly recordedResultRef: ResultRef } & Without<'resultText'>)
 );
 
-type Answer = 'responseHash' | 'resultText' | 'recordedResultRef';
+type AnswerMember = 'responseHash' | 'resultText' | 'recordedResultRef';
 
 export interface AttemptedEffect
   extends EffectRow,
-    Without<Answer | 'blockedBy' | 'originEffectId' | 'resolution'> {
+    Without<AnswerMember | 'blockedBy' | 'originEffectId' | 'resolution'> {
   readonly status: 'attempted';
 }
 
@@ -128,18 +128,18 @@ export interface ReusedEffect
 export interface FailedEffect
   extends EffectRow,
     Resolvable,
-    Without<Answer | 'blockedBy' | 'originEffectId'> {
+    Without<AnswerMember | 'blockedBy' | 'originEffectId'> {
   readonly status: 'failed';
 }
 
 /** Asks for the outcome of a call, or for permission to make one. */
-export interface AskingEffect extends EffectRow, Resolvable, Without<Answer | 'originEffectId'> {
+export interface AskingEffect extends EffectRow, Resolvable, Without<AnswerMember | 'originEffectId'> {
   readonly status: 'blocked';
   readonly blockedBy: 'doubt' | 'confirmation';
 }
 
 /** Asks for permission to repeat what `originEffectId` records, or is refused because that was another request. */
-export interface RepeatingEffect extends EffectRow, Resolvable, Without<Answer> {
+export interface RepeatingEffect extends EffectRow, Resolvable, Without<AnswerMember> {
   readonly status: 'blocked';
   readonly blockedBy: 'policy' | 'mismatch';
   readonly originEffectId: string;

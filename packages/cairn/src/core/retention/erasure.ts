@@ -4,7 +4,7 @@
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson } from '../encoding/json.ts';
-import type { Reason } from './lineage.ts';
+import type { KeptReason } from './lineage.ts';
 
 /** Documents that were deleted, by what they were. */
 export interface Gone {
@@ -43,7 +43,7 @@ export interface Erasure {
   readonly roots: readonly string[];
   readonly state: 'open' | 'done';
   /** Reason why one of them is kept, as of the last pass. */
-  readonly keptBy?: Pick<Reason, 'why' | 'runId'> | undefined;
+  readonly keptBy?: Pick<KeptReason, 'why' | 'runId'> | undefined;
   readonly gone: Gone;
   /** Epoch ms. */
   readonly requestedAt: number;

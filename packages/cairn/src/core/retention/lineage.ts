@@ -41,7 +41,7 @@ export interface Member {
 export type Relatives = ReadonlyMap<string, { readonly isOver: boolean }>;
 
 /** The reason why a lineage stays, with the run that keeps it. */
-export type Reason =
+export type KeptReason =
   | { readonly why: 'live' | 'owes' | 'held'; readonly runId: string }
   /** `dueAt` absent: it is kept for ever. */
   | { readonly why: 'not_due'; readonly runId: string; readonly dueAt?: number }
@@ -53,7 +53,7 @@ export type Reason =
 
 export type LineageDecision =
   /** `unmark`: runs that are marked, and are not to go after all. */
-  | { readonly kind: 'keep'; readonly reason: Reason; readonly unmark: readonly string[] }
+  | { readonly kind: 'keep'; readonly reason: KeptReason; readonly unmark: readonly string[] }
   | { readonly kind: 'mark'; readonly runIds: readonly string[] }
   /** All are marked; nothing is to be done before then. */
   | { readonly kind: 'wait'; readonly until: number }
@@ -104,7 +104,10 @@ interface LineageView {
   readonly own: ReadonlySet<string>;
 }
 
-function reasonToKeep(member: Member, { now, retentionOf, relatives, own }: LineageView): Reason | undefined {
+function reasonToKeep(
+  member: Member,
+  { now, retentionOf, relatives, own }: LineageView,
+): KeptReason | undefined {
   const { runId, status, owes, hold, markedAt, parentRunId, childRunIds } = member;
   if (!isTerminal(status)) return { why: 'live', runId };
   if (hold) return { why: 'held', runId };

@@ -22,7 +22,7 @@ const BEGINNINGS = {
   /** Characters of the value of a tag, which follow its name. */
   tag: { mark: `${INDEXED}:`, lengths: [0, 1, 2, 3, 4, 6, 9, 13, 20] },
 } as const;
-type Kind = keyof typeof BEGINNINGS;
+type BeginningKind = keyof typeof BEGINNINGS;
 /** Every id begins so: of these characters alone nothing is stored, since it would find all runs. */
 const OF_ALL_IDS = 'run_';
 
@@ -101,21 +101,21 @@ function tagBeginnings(name: string, value: string): readonly string[] {
 }
 
 /** @param text in lower case. Of part of what all ids begin with there are none. */
-function beginningsOf(kind: Kind, text: string): readonly string[] {
+function beginningsOf(kind: BeginningKind, text: string): readonly string[] {
   const least = text.startsWith(OF_ALL_IDS) || OF_ALL_IDS.startsWith(text) ? OF_ALL_IDS.length : 0;
   return parts(kind, text)
     .filter(({ length }) => length > least)
     .map((part) => beginningEntry(kind, part));
 }
 
-function parts(kind: Kind, text: string): readonly string[] {
+function parts(kind: BeginningKind, text: string): readonly string[] {
   return BEGINNINGS[kind].lengths
     .filter((length) => length <= text.length)
     .map((length) => text.slice(0, length));
 }
 
 /** A cut may leave half of a character, which no store keeps. */
-function beginningEntry(kind: Kind, text: string): string {
+function beginningEntry(kind: BeginningKind, text: string): string {
   return `${BEGINNINGS[kind].mark}${text.toWellFormed()}`;
 }
 

@@ -49,13 +49,13 @@ export function codesThatAre(is: Comparing, than: number, most: number): readonl
   return found;
 }
 
-interface Place {
+interface EncodedNumber {
   readonly code: number;
   /** No other number has this code. */
   readonly isAlone: boolean;
 }
 
-function placeOf(value: number): Place {
+function placeOf(value: number): EncodedNumber {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
   const upper = view.getUint32(0) & MAGNITUDE_BITS;

@@ -18,7 +18,7 @@ type Primitive = string | number | boolean | null | undefined;
 type AnyFunction = ((...args: never) => unknown) | (abstract new (...args: never) => unknown);
 
 /** Reason why a value does not come back from JSON as it was; never: nothing is known against the type itself. */
-type Reason<T> = T extends AnyFunction
+type LossOf<T> = T extends AnyFunction
   ? 'a function is lost'
   : T extends symbol
     ? 'a symbol is lost'
@@ -59,11 +59,11 @@ type KeptByJson<T> = [AnyJson] extends [T] ? T : EachKept<T>;
 
 type EachKept<T> = T extends Primitive
   ? T
-  : [Reason<T>] extends [never]
+  : [LossOf<T>] extends [never]
     ? T extends object
       ? { [K in keyof T]: K extends symbol ? SymbolKey<K, T[K]> : KeptByJson<T[K]> }
       : T
-    : OutputIsNotJson<Reason<T>>;
+    : OutputIsNotJson<LossOf<T>>;
 
 type SymbolKey<K, V> = K extends KeyOfType
   ? V
@@ -77,17 +77,17 @@ type Why<T, Depth extends number = 4> = [AnyJson] extends [T] ? never : WhyEach<
 
 type WhyEach<T, Depth extends number> = T extends Primitive
   ? never
-  : [Reason<T>] extends [never]
+  : [LossOf<T>] extends [never]
     ? Depth extends 0
       ? never
       : T extends readonly (infer Item)[]
         ? Why<Item, Below[Depth]>
         : T extends object
-          ? { [K in keyof T]-?: Named<K, Why<T[K], Below[Depth]>> }[keyof T]
+          ? { [K in keyof T]-?: NamedLoss<K, Why<T[K], Below[Depth]>> }[keyof T]
           : never
-    : Reason<T>;
+    : LossOf<T>;
 
-type Named<K, Said> = K extends symbol
+type NamedLoss<K, Said> = K extends symbol
   ? K extends KeyOfType
     ? never
     : 'a member with a symbol as its name is lost'

@@ -17,7 +17,7 @@ type Items = types.MapOptions<unknown, types.Needs, unknown, unknown>;
 type ApprovalStepOptions = types.ApprovalOptions<unknown, types.Needs, unknown>;
 type Event = types.EventOptions<unknown, types.Needs, unknown>;
 type Sleep = types.SleepOptions<unknown, types.Needs>;
-type Children = types.ChildrenOptions<unknown, types.Needs, unknown, unknown>;
+type ChildrenStepOptions = types.ChildrenOptions<unknown, types.Needs, unknown, unknown>;
 interface Completing {
   readonly completion: types.Completion;
 }
@@ -62,7 +62,7 @@ const event: Names<Event> = {
   onFailure: true,
 };
 const sleep: Names<Sleep> = { ...common, for: true, until: true };
-const child: Names<Children & Completing> = {
+const child: Names<ChildrenStepOptions & Completing> = {
   ...common,
   ...fanOut,
   workflow: true,

@@ -82,7 +82,7 @@ export async function askHolder(deps: DeliverDeps, address: MailboxAddress, even
     );
   const begun = await report(NOBODY);
   if (begun.kind !== 'offer' || !begun.event.takenBy) return;
-  const tally = new Tally();
+  const tally = new OfferTally();
   await offerAll(deps, address, { brought: broughtOf(begun.event), to: begun.to, tally });
   await report(tally.offered);
   if (tally.failure) throw tally.failure;
@@ -93,7 +93,7 @@ async function offerUntilDone(
   address: MailboxAddress,
   begun: EventDelivery,
 ): Promise<Omit<Delivered, 'repeated'>> {
-  const tally = new Tally();
+  const tally = new OfferTally();
   let delivery = begun;
   for (let round = 0; delivery.kind === 'offer'; round += 1) {
     if (round === MAX_ROUNDS)
@@ -117,7 +117,7 @@ export function broughtOf({ eventId: id, dataText, actor }: IncomingEvent): Brou
 interface Round {
   readonly brought: Brought;
   readonly to: readonly WaitRef[];
-  readonly tally: Tally;
+  readonly tally: OfferTally;
 }
 
 /** Fails the request, so that the sender repeats it; otherwise the run would wait for the event for a day. */
@@ -157,7 +157,7 @@ async function offerAll(
 }
 
 /** Result of all offers of one delivery. */
-class Tally {
+class OfferTally {
   readonly #deliveredTo: string[] = [];
   readonly #closed: WaitRef[] = [];
   readonly #refused: WaitRef[] = [];

@@ -10,12 +10,12 @@ type Bills<P> = {
     : never;
 };
 
-type Bill = (answer: unknown, ...args: unknown[]) => Spent;
-type Call = (...args: unknown[]) => Promise<unknown>;
+type CostOf = (answer: unknown, ...args: unknown[]) => Spent;
+type AsyncCall = (...args: unknown[]) => Promise<unknown>;
 
 export function billedCalls<P>(spending: Spending, bills: Bills<P>): AroundEach<P> {
-  const around: Record<string, (call: Call, ...args: unknown[]) => Promise<unknown>> = {};
-  for (const [name, bill] of Object.entries<Bill>(bills)) {
+  const around: Record<string, (call: AsyncCall, ...args: unknown[]) => Promise<unknown>> = {};
+  for (const [name, bill] of Object.entries<CostOf>(bills)) {
     around[name] = async (call, ...args) => {
       const answer = await call(...args);
       spending.add(bill(answer, ...args));

@@ -9,12 +9,12 @@ import { type AroundEach, wrapCalls } from '../../ports/wrap-calls.ts';
 import { billedCalls, pageReads, readsOf } from './billed.ts';
 import type { Spending } from './spending.ts';
 
-type Carrying = 'start' | 'commit' | 'touch' | 'load';
+type CarryingMethod = 'start' | 'commit' | 'touch' | 'load';
 
 export function countedRunStore(store: RunStore, spending: Spending): RunStore {
   return wrapCalls(store, {
     ...carryingCalls(spending),
-    ...billedCalls<Omit<RunStore, Carrying>>(spending, {
+    ...billedCalls<Omit<RunStore, CarryingMethod>>(spending, {
       readEvents: ({ length }) => readsOf(length),
       readCheckpoints: (_, _runId, seqs) => ({ reads: seqs.length }),
       findCheckpoint: () => ({ reads: 1 }),
@@ -36,7 +36,7 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
 }
 
 /** Writes that carry what was spent, and the read that shows what a dead worker has spent. */
-function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, Carrying> {
+function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingMethod> {
   let seen: { readonly runId: string; readonly head: number; readonly tailWrites: number } | undefined;
   /** The process that finds a dead worker reports that worker's spending. */
   const leftBehind = ({ runId, events: [first] }: JournalCommit): number => {

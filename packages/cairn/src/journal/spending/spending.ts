@@ -6,7 +6,7 @@
 import { NOTHING, type Spent, sum } from '../../core/cost/cost.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 
-export interface Carrying<T> {
+export interface CarryingWrite<T> {
   /** Tells the write from others; the same one may be sent again. */
   readonly key: string;
   /** Billed cost of the write itself, if it is applied. */
@@ -33,7 +33,7 @@ export class Spending {
    * Sends a write that reports all spending, including its own. If a first sending may have been applied and a second
    * is refused, the first was applied: its spending is not reported twice.
    */
-  async carry<T>({ key, own, send, isApplied }: Carrying<T>): Promise<T> {
+  async carry<T>({ key, own, send, isApplied }: CarryingWrite<T>): Promise<T> {
     const fresh = this.#unrecorded;
     this.#unrecorded = NOTHING;
     const before = this.#doubtful.get(key);

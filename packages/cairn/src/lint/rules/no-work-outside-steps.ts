@@ -1,6 +1,6 @@
 /** `cairn/no-work-outside-steps`: the code of a flow awaits nothing but operations, and does no I/O between them. */
 import type { Rule, SourceCode } from 'eslint';
-import { type FlowCode, flowCodeOf } from '../flow-code.ts';
+import { type FlowCodeScan, flowCodeOf } from '../flow-code.ts';
 import { COMBINATORS } from '../promises.ts';
 import {
   type CallSyntax,
@@ -87,7 +87,7 @@ function workOf(source: SourceCode, { callee }: CallSyntax): keyof typeof INSTEA
 }
 
 /** Calls whose promises the expression waits for, and which have nothing to do with the flow. What is not understood is none. */
-function otherWork(source: SourceCode, code: FlowCode, expression: Syntax): Syntax[] {
+function otherWork(source: SourceCode, code: FlowCodeScan, expression: Syntax): Syntax[] {
   const work = (node: Syntax | null | undefined) => (node ? otherWork(source, code, node) : []);
   const node = unwrapped(expression);
   switch (node.type) {
@@ -108,7 +108,7 @@ function otherWork(source: SourceCode, code: FlowCode, expression: Syntax): Synt
   }
 }
 
-function workOfCall(source: SourceCode, code: FlowCode, call: CallSyntax): Syntax[] {
+function workOfCall(source: SourceCode, code: FlowCodeScan, call: CallSyntax): Syntax[] {
   const [first] = call.arguments;
   if (COMBINATORS.has(originOf(source, call.callee) ?? '')) {
     return first ? otherWork(source, code, first) : [];

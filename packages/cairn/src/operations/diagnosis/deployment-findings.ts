@@ -2,9 +2,9 @@
 import { firstDifferenceText, type PlanChange } from '../../engine/plans/known-plans.ts';
 import type { SeenSecret, WrongParameter } from '../../ports/diagnosis/setup.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
-import { counted, type Finding, note, span, well, wrong } from './finding.ts';
+import { counted, type DiagnosisFinding, note, span, well, wrong } from './finding.ts';
 
-export function ofSecrets(secrets: readonly SeenSecret[]): Finding[] {
+export function ofSecrets(secrets: readonly SeenSecret[]): DiagnosisFinding[] {
   const of = (state: SeenSecret['state']) => secrets.filter((secret) => secret.state === state);
   const named = (some: readonly SeenSecret[]) =>
     some.map(({ name, functions }) => `${name} (${functions.join(', ')})`).join(', ');
@@ -34,7 +34,7 @@ export function ofSecrets(secrets: readonly SeenSecret[]): Finding[] {
   ];
 }
 
-export function ofParameters(parameters: readonly WrongParameter[]): Finding[] {
+export function ofParameters(parameters: readonly WrongParameter[]): DiagnosisFinding[] {
   return parameters.map(({ name, why }) =>
     wrong('PARAMETER_INVALID', `${name} is invalid: ${why}`, {
       help: 'Correct functions/.env (or .env.PROJECT) and deploy again. Until then the endpoint answers 500.',
@@ -43,7 +43,7 @@ export function ofParameters(parameters: readonly WrongParameter[]): Finding[] {
   );
 }
 
-export function ofSwitches(config: RuntimeConfig, now: number): Finding[] {
+export function ofSwitches(config: RuntimeConfig, now: number): DiagnosisFinding[] {
   return [
     ...ofStops(config, now),
     ...[...config.paused].map(([type, { since, reason }]) =>
@@ -55,7 +55,7 @@ export function ofSwitches(config: RuntimeConfig, now: number): Finding[] {
   ];
 }
 
-function ofStops({ killSwitch, restore }: RuntimeConfig, now: number): Finding[] {
+function ofStops({ killSwitch, restore }: RuntimeConfig, now: number): DiagnosisFinding[] {
   const stops = [
     ...(killSwitch
       ? [wrong('KILL_SWITCH', 'the kill switch is on', { help: 'cairn unpause --everything' })]
@@ -83,7 +83,10 @@ export interface VersionInUse {
 }
 
 /** Definitions of this deployment that are not what their versions were. @param nextOf the version that a type may have next */
-export function ofPlans(changes: readonly PlanChange[], nextOf: (type: string) => number): Finding[] {
+export function ofPlans(
+  changes: readonly PlanChange[],
+  nextOf: (type: string) => number,
+): DiagnosisFinding[] {
   return changes.map(({ type, planVersion, differences }) => {
     const nextVersion = nextOf(type);
     return wrong(
@@ -98,8 +101,8 @@ export function ofPlans(changes: readonly PlanChange[], nextOf: (type: string) =
 }
 
 /** @param isCut not all tenants, or not all versions, were checked */
-export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): Finding[] {
-  const found = versions.flatMap(({ type, planVersion, runs, isDeployed, isNewest }): Finding[] => {
+export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): DiagnosisFinding[] {
+  const found = versions.flatMap(({ type, planVersion, runs, isDeployed, isNewest }): DiagnosisFinding[] => {
     const what = `${counted(runs, 'live run', isCut)} ${runs === 1 ? 'is' : 'are'} on ${type} v${planVersion}`;
     const evidence = { type, planVersion, runs };
     if (!isDeployed)

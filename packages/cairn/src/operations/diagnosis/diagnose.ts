@@ -5,7 +5,7 @@
  * Must not: change anything.
  */
 import type { OperationReader } from '../../ports/diagnosis/operations.ts';
-import type { Finding } from './finding.ts';
+import type { DiagnosisFinding } from './finding.ts';
 import { type Now, type ObserveDeps, observeNow, observeSlowly, type Slow, UNSEEN } from './observe.ts';
 
 /** Short, so that an operator sees a fix; each diagnosis costs a read per due or leased run. */
@@ -21,11 +21,11 @@ export interface DiagnosisDeps extends ObserveDeps {
 export interface Diagnosis extends Omit<Now, 'findings'> {
   /** Time of the diagnosis by the clock of the instance, epoch ms. */
   readonly at: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly DiagnosisFinding[];
   readonly operations: OperationReader;
 }
 
-const ORDER: readonly Finding['state'][] = ['wrong', 'note', 'well'];
+const ORDER: readonly DiagnosisFinding['state'][] = ['wrong', 'note', 'well'];
 
 export class Diagnostician {
   readonly #deps: DiagnosisDeps;
@@ -54,7 +54,7 @@ interface TimedResult<T> {
 }
 
 /** One answer for all who ask within a time; one in which something could not be seen is not kept for long. */
-class Shared<T extends { readonly findings: readonly Finding[] }> {
+class Shared<T extends { readonly findings: readonly DiagnosisFinding[] }> {
   readonly #clock: { now(): number };
   readonly #ask: () => Promise<T>;
   readonly #ttlMs: number;

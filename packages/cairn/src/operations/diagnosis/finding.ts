@@ -1,7 +1,7 @@
 /** One finding of a diagnosis, and its text. */
 import type { Json } from '../../core/encoding/json.ts';
 
-export interface Finding {
+export interface DiagnosisFinding {
   /** Stable, for programs; `docs/operations.md` has a row for each that is wrong. */
   readonly code: string;
   /** `note`: worth knowing, and perhaps meant to be so. */
@@ -20,11 +20,11 @@ interface FindingDetails {
   readonly evidence?: FindingEvidence;
 }
 
-export function well(code: string, what: string, evidence?: FindingEvidence): Finding {
+export function well(code: string, what: string, evidence?: FindingEvidence): DiagnosisFinding {
   return { code, state: 'well', what, evidence };
 }
 
-export function note(code: string, what: string, { help, evidence }: FindingDetails = {}): Finding {
+export function note(code: string, what: string, { help, evidence }: FindingDetails = {}): DiagnosisFinding {
   return { code, state: 'note', what, help, evidence };
 }
 
@@ -32,7 +32,7 @@ export function wrong(
   code: string,
   what: string,
   { help, evidence }: FindingDetails & { readonly help: string },
-): Finding {
+): DiagnosisFinding {
   return { code, state: 'wrong', what, help, evidence };
 }
 

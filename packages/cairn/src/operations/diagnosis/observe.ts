@@ -21,7 +21,7 @@ import type { RunStatistics } from '../../ports/run-statistics.ts';
 import { NOTHING_SET, type RuntimeConfigStore } from '../../ports/runtime-config.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import * as deployment from './deployment-findings.ts';
-import { type Finding, wrong } from './finding.ts';
+import { type DiagnosisFinding, wrong } from './finding.ts';
 import * as store from './store-findings.ts';
 import * as work from './work-findings.ts';
 
@@ -56,7 +56,7 @@ export const UNSEEN = 'UNSEEN';
 
 /** Observations that change from minute to minute. */
 export interface Now {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly DiagnosisFinding[];
   /** Undefined: it could not be seen. */
   readonly heard: StoredHeartbeats | undefined;
   /** Clock of this instance minus the clock of the store. */
@@ -70,7 +70,7 @@ export interface Now {
 /** @throws CairnError UNAVAILABLE if not even the store's time is known */
 export async function observeNow(deps: ObserveDeps): Promise<Now> {
   const { heartbeats, storeProbe, queueProbe, schedules, config, setup, clock } = deps;
-  const asking = new Asking(deps.log);
+  const asking = new Probes(deps.log);
   const begunAt = clock.now();
   const heard = await asking.ask('the heartbeats of the scheduled functions', () => heartbeats.read());
   const askedAt = (begunAt + clock.now()) / 2;
@@ -108,13 +108,13 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
 }
 
 export interface Slow {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly DiagnosisFinding[];
 }
 
 /** Observations that change only with deployments, or slowly, and are more expensive. */
 export async function observeSlowly(deps: ObserveDeps): Promise<Slow> {
   const { storeProbe, heartbeats } = deps;
-  const asking = new Asking(deps.log);
+  const asking = new Probes(deps.log);
   const [indexes, expiry, versions, plans] = await Promise.all([
     asking.ask('the indexes', async () => store.ofIndexes(await storeProbe.indexes())),
     asking.ask('expired documents', async () => {
@@ -143,7 +143,7 @@ function wakingIn(runs: Awaited<ReturnType<StoreProbe['waking']>>, now: number):
   };
 }
 
-async function versionsInUse({ statistics, registry }: ObserveDeps): Promise<Finding[]> {
+async function versionsInUse({ statistics, registry }: ObserveDeps): Promise<DiagnosisFinding[]> {
   const tenants = await statistics.tenants(TENANTS_COUNTED);
   const inUse = new Map<string, deployment.VersionInUse>();
   let isCut = tenants.length === TENANTS_COUNTED;
@@ -164,14 +164,14 @@ async function versionsInUse({ statistics, registry }: ObserveDeps): Promise<Fin
   return deployment.ofVersions([...inUse.values()], isCut);
 }
 
-async function changedPlans({ registry, plans }: ObserveDeps): Promise<Finding[]> {
+async function changedPlans({ registry, plans }: ObserveDeps): Promise<DiagnosisFinding[]> {
   const nextOf = (type: string) => (registry.newest(type)?.planVersion ?? 0) + 1;
   return deployment.ofPlans(await changesIn(plans, registry), nextOf);
 }
 
 /** Asks, and keeps what could not be answered. */
-class Asking {
-  readonly unanswered: Finding[] = [];
+class Probes {
+  readonly unanswered: DiagnosisFinding[] = [];
   readonly #log: Log;
   #answered = 0;
 

@@ -1,7 +1,7 @@
 /** Findings about the store: indexes, TTL deletion, clock. Pure. */
 import type { StoredHeartbeats } from '../../ports/diagnosis/heartbeats.ts';
 import type { LeftOver, SeenIndex } from '../../ports/diagnosis/store-probe.ts';
-import { type Finding, note, span, well, wrong } from './finding.ts';
+import { type DiagnosisFinding, note, span, well, wrong } from './finding.ts';
 
 const HOUR_MS = 3_600_000;
 /** Firestore deletes within a day of the expiry, as a rule; its documentation promises none. */
@@ -12,13 +12,13 @@ const TTL_SHOWS_AFTER_MS = TTL_GRACE_MS + 48 * HOUR_MS;
 const MOST_SKEW_MS = 30_000;
 const DEPLOY_INDEXES = 'firebase deploy --only firestore:indexes';
 
-export function ofIndexes(indexes: readonly SeenIndex[]): Finding[] {
+export function ofIndexes(indexes: readonly SeenIndex[]): DiagnosisFinding[] {
   const found = indexes.flatMap(ofIndex);
   if (found.length > 0 || indexes.length === 0) return found;
   return [well('INDEXES', `all ${indexes.length} required indexes exist`, { tried: indexes.length })];
 }
 
-function ofIndex({ collection, fields, serves, state }: SeenIndex): Finding[] {
+function ofIndex({ collection, fields, serves, state }: SeenIndex): DiagnosisFinding[] {
   const named = `${collection} (${fields.join(', ')})`;
   const evidence = { collection, fields: [...fields] };
   switch (state) {
@@ -48,7 +48,10 @@ function ofIndex({ collection, fields, serves, state }: SeenIndex): Finding[] {
   }
 }
 
-export function ofExpiry(leftOvers: readonly LeftOver[], { since, readAt }: StoredHeartbeats): Finding[] {
+export function ofExpiry(
+  leftOvers: readonly LeftOver[],
+  { since, readAt }: StoredHeartbeats,
+): DiagnosisFinding[] {
   if (leftOvers.length > 0)
     return leftOvers.map(({ collection, expiredAt }) =>
       wrong(
@@ -70,7 +73,7 @@ export function ofExpiry(leftOvers: readonly LeftOver[], { since, readAt }: Stor
 }
 
 /** @param skewMs how far the clock of the instance is ahead of the store's */
-export function ofClock(skewMs: number): Finding {
+export function ofClock(skewMs: number): DiagnosisFinding {
   const evidence = { skewMs };
   if (Math.abs(skewMs) <= MOST_SKEW_MS)
     return well('INSTANCE_CLOCK', 'the clocks of this instance and of the store agree', evidence);

@@ -7,7 +7,7 @@ import {
   type StoredHeartbeats,
 } from '../../ports/diagnosis/heartbeats.ts';
 import type { SeenQueue, WatchedQueue } from '../../ports/diagnosis/queue-probe.ts';
-import { counted, type Finding, note, span, well, wrong } from './finding.ts';
+import { counted, type DiagnosisFinding, note, span, well, wrong } from './finding.ts';
 
 const MINUTE_MS = 60_000;
 /** So much later than it should have run, something is wrong: for those of every minute three in a row. */
@@ -26,8 +26,8 @@ export const SCHEDULE_LATE_MS = 3 * MINUTE_MS;
 /** Overdue for this long: two scans have missed it. */
 export const STALE_AFTER_MS = 3 * MINUTE_MS;
 
-export function ofFunctions({ latest, since, readAt }: StoredHeartbeats): Finding[] {
-  const found = SCHEDULED_FUNCTIONS.flatMap((name): Finding[] => {
+export function ofFunctions({ latest, since, readAt }: StoredHeartbeats): DiagnosisFinding[] {
+  const found = SCHEDULED_FUNCTIONS.flatMap((name): DiagnosisFinding[] => {
     const heartbeat = latest[name];
     const isScan = name === 'recoverRuns';
     const lastAt = heartbeat?.at ?? since;
@@ -75,7 +75,7 @@ export function ofFunctions({ latest, since, readAt }: StoredHeartbeats): Findin
 const INSTALLED_MS = 15 * MINUTE_MS;
 
 /** Codebases cannot see each other, but what they write in the same place. */
-export function ofInstallations({ latest, readAt }: StoredHeartbeats): Finding[] {
+export function ofInstallations({ latest, readAt }: StoredHeartbeats): DiagnosisFinding[] {
   const names = Object.entries(latest.installations ?? {})
     .filter(([, at]) => readAt - at <= INSTALLED_MS)
     .map(([name]) => name)
@@ -101,9 +101,9 @@ export interface Waking {
   readonly isCut: boolean;
 }
 
-export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: boolean): Finding[] {
+export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: boolean): DiagnosisFinding[] {
   const evidence = { lagMs, due, stale, isCut };
-  const found: Finding[] = [];
+  const found: DiagnosisFinding[] = [];
   if (lagMs > OVERDUE_MS) {
     const what = `${counted(due, 'run', isCut)} are overdue, the first by ${span(lagMs)}`;
     found.push(
@@ -141,7 +141,7 @@ export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: bool
 }
 
 /** The inbox of their tenant and the log name these runs. */
-export function ofNamed(runs: readonly RunFinding[], now: number): Finding[] {
+export function ofNamed(runs: readonly RunFinding[], now: number): DiagnosisFinding[] {
   const isStuck = ({ reason }: RunFinding) => findingCode(reason) === 'RUN_STUCK';
   // Those that were not read may be of either kind.
   const seen = { now, isCut: runs.length === FINDINGS_READ };
@@ -160,7 +160,7 @@ interface WorkReading {
   readonly isCut: boolean;
 }
 
-function ofStuck(runs: readonly RunFinding[], { now, isCut }: WorkReading): Finding[] {
+function ofStuck(runs: readonly RunFinding[], { now, isCut }: WorkReading): DiagnosisFinding[] {
   if (runs.length === 0) return [];
   const first = Math.min(...runs.map(({ since }) => since));
   const what = `every dispatch of ${counted(runs.length, 'run', isCut)} fails, the first for ${span(now - first)}`;
@@ -172,7 +172,7 @@ function ofStuck(runs: readonly RunFinding[], { now, isCut }: WorkReading): Find
   ];
 }
 
-function ofUnwritable(runs: readonly RunFinding[], { now, isCut }: WorkReading): Finding[] {
+function ofUnwritable(runs: readonly RunFinding[], { now, isCut }: WorkReading): DiagnosisFinding[] {
   if (runs.length === 0) return [];
   const first = Math.min(...runs.map(({ since }) => since));
   const refused = runs.filter(({ reason }) => reason === 'installation').length;
@@ -188,7 +188,7 @@ function ofUnwritable(runs: readonly RunFinding[], { now, isCut }: WorkReading):
   ];
 }
 
-export function ofSchedules(late: number, isCut: boolean): Finding {
+export function ofSchedules(late: number, isCut: boolean): DiagnosisFinding {
   const evidence = { late, isCut };
   if (late === 0) return well('SCHEDULES_IN_TIME', 'no schedule is late', evidence);
   return wrong(
@@ -202,7 +202,7 @@ export function ofSchedules(late: number, isCut: boolean): Finding {
 export function ofQueues(
   queues: readonly (WatchedQueue & { readonly seen: SeenQueue })[],
   now: number,
-): Finding[] {
+): DiagnosisFinding[] {
   return queues.flatMap((queue) => {
     const finding = ofQueue(queue.seen, now, queue);
     return queue.of === undefined || finding.state === 'wrong' ? [finding] : [];
@@ -210,7 +210,11 @@ export function ofQueues(
 }
 
 /** Codes of a queue of suspects begin with `ALONE_`. */
-export function ofQueue(queue: SeenQueue, now: number, { name, isAlone, of }: WatchedQueue): Finding {
+export function ofQueue(
+  queue: SeenQueue,
+  now: number,
+  { name, isAlone, of }: WatchedQueue,
+): DiagnosisFinding {
   if (queue.kind === 'missing' && of !== undefined)
     return wrong('QUEUE_MISSING', `there is no queue ${name}: its tasks go into ${of} meanwhile`, {
       help: 'npm run deploy makes it, and docs/scale.md has the command (Queues). Is DRIVE_QUEUES as it is meant to be?',
@@ -247,7 +251,7 @@ export function ofQueue(queue: SeenQueue, now: number, { name, isAlone, of }: Wa
   return well(isAlone ? 'ALONE_QUEUE' : 'QUEUE', `the queue ${name} is running with ${depth}`, evidence);
 }
 
-function denied(isAlone: boolean, name: string, what: string): Finding {
+function denied(isAlone: boolean, name: string, what: string): DiagnosisFinding {
   return note(
     isAlone ? 'ALONE_QUEUE_DENIED' : 'QUEUE_DENIED',
     `the functions lack permission to read ${what}`,
@@ -257,7 +261,7 @@ function denied(isAlone: boolean, name: string, what: string): Finding {
   );
 }
 
-export function ofSample({ latest, readAt }: StoredHeartbeats): Finding[] {
+export function ofSample({ latest, readAt }: StoredHeartbeats): DiagnosisFinding[] {
   const { found } = latest;
   if (!found) return [];
   const codes = Object.entries(found.problems).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Cleared } from '../../ports/runs/retention-store.ts';
 import { CONCURRENCY, DELETES_A_COMMIT, type TickBounds } from './deps.ts';
 
-export class Budget {
+export class TickBudget {
   readonly #clock: Clock;
   readonly #until: number;
   #documents: number;

@@ -5,7 +5,7 @@
  * Must not: decide; see core/retention/lineage.ts.
  */
 import type { Cleared, LineageMember } from '../../ports/runs/retention-store.ts';
-import type { Budget } from './budget.ts';
+import type { TickBudget } from './budget.ts';
 import type { CarryDeps } from './deps.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 
@@ -18,7 +18,7 @@ export type Done = 'gone' | 'kept' | 'waits' | 'marked' | 'moved' | 'deleted' | 
 export interface LineageWork {
   readonly rootRunId: string;
   readonly lineage: InspectedLineage;
-  readonly budget: Budget;
+  readonly budget: TickBudget;
 }
 
 /** @throws errors of the store; the next tick continues */

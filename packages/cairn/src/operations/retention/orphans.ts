@@ -3,7 +3,7 @@
  * who dies before the commit leaves them. They go a week later, long after everybody has given up that start. So do results of effects
  * without a run, once all rows of their owner have expired.
  */
-import type { Budget } from './budget.ts';
+import type { TickBudget } from './budget.ts';
 import { DELETES_A_COMMIT, type SweepDeps } from './deps.ts';
 
 /** Also of a start that is repeated under the same id: its commit follows its input within a minute. */
@@ -16,7 +16,7 @@ interface OrphanSearch {
   readonly after: string | undefined;
   /** Most owners checked. */
   readonly owners: number;
-  readonly budget: Budget;
+  readonly budget: TickBudget;
 }
 
 export interface OrphansDeleted {

@@ -6,7 +6,7 @@ import { workThrough } from '../../core/some-at-once.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/gate.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
-import { Budget } from './budget.ts';
+import { TickBudget } from './budget.ts';
 import { carryOut, type Done } from './carry-out.ts';
 import { CONCURRENCY, PAGE, type SweepDeps, TICK, type TickBounds } from './deps.ts';
 import { type ErasureReport, sweepErasures } from './erasure/sweep.ts';
@@ -35,7 +35,7 @@ export interface RetentionReport {
 const NO_ERASURES: ErasureReport = { open: 0, done: 0, failed: 0 };
 
 interface RetentionSweep {
-  readonly budget: Budget;
+  readonly budget: TickBudget;
   /** Lineages that were handled in this tick. */
   readonly handled: Set<string>;
   readonly counts: { [K in Done | 'failed']: number };
@@ -55,7 +55,7 @@ export async function sweepRetention(deps: SweepDeps, bounds: TickBounds = TICK)
     return reportOf(counts, { orphans: 0, erasures: NO_ERASURES, off: true });
   }
   const progress = await retention.readProgress();
-  const budget = new Budget(bounds, clock);
+  const budget = new TickBudget(bounds, clock);
   const erasures = await sweepErasures(deps, budget);
   const sweep: RetentionSweep = {
     budget,

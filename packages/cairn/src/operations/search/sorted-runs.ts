@@ -44,7 +44,7 @@ interface Sorting {
   readonly after: OrderPlace | undefined;
 }
 
-interface Part extends OrderedPart<ListedRun> {
+interface RunsPart extends OrderedPart<ListedRun> {
   readonly unreadable: readonly string[];
 }
 
@@ -73,14 +73,14 @@ export async function sortedRuns(
   };
 }
 
-async function partsOf(deps: SortingDeps, asked: Sorting): Promise<readonly Part[]> {
+async function partsOf(deps: SortingDeps, asked: Sorting): Promise<readonly RunsPart[]> {
   if (asked.order === 'oldest') return [await oldestPart(deps, asked)];
   const few = await fewRuns(deps, asked.filter);
   if (few) return [few];
   if (asked.order === 'updated') return [await indexedPart(deps, { ...asked, order: 'updated' })];
   const statuses = asked.filter.status === undefined ? RUN_STATUSES : [asked.filter.status].flat();
   const live = statuses.filter((status) => !isTerminal(status));
-  const parts: Part[] = [];
+  const parts: RunsPart[] = [];
   if (live.length > 0)
     parts.push(await oldestPart(deps, { ...asked, filter: { ...asked.filter, status: oneOrAll(live) } }));
   // Read after the live ones: a run that ends meanwhile is on the page.
@@ -91,7 +91,7 @@ async function partsOf(deps: SortingDeps, asked: Sorting): Promise<readonly Part
 const oneOrAll = (statuses: readonly RunStatus[]) => (statuses.length === 1 ? statuses[0] : statuses);
 
 /** All that match, where an index finds so few that they are sorted here; undefined: too many, or nothing is asked of the tenant's runs. */
-async function fewRuns({ store, finder }: SortingDeps, filter: RunFilter): Promise<Part | undefined> {
+async function fewRuns({ store, finder }: SortingDeps, filter: RunFilter): Promise<RunsPart | undefined> {
   const { match: _, topLevel: __, ...indexed } = filter;
   const { tenantId: ___, ...narrowed } = indexed;
   if (Object.values(narrowed).every((value) => value === undefined)) return undefined;
@@ -104,7 +104,7 @@ async function fewRuns({ store, finder }: SortingDeps, filter: RunFilter): Promi
 async function indexedPart(
   { finder }: SortingDeps,
   { filter, order, limit, after }: Sorting & { readonly order: IndexedOrder },
-): Promise<Part> {
+): Promise<RunsPart> {
   // Nothing that has ended has lasted for less than nothing.
   if (after && after[0] < 0) return NOTHING_LEFT;
   const cursor = after && encodeCursor(order, after);
@@ -112,19 +112,19 @@ async function indexedPart(
   return { items, unreadable, until: next === undefined ? undefined : decodeCursor(order, next) };
 }
 
-const NOTHING_LEFT: Part = { items: [], unreadable: [] };
+const NOTHING_LEFT: RunsPart = { items: [], unreadable: [] };
 
 /**
  * The next that were created first. Those of one moment may be more than can be read, and are read in their order; of others the window
  * is read as a whole, since the store has the newest first.
  */
-async function oldestPart({ store, finder, clock }: SortingDeps, asked: Sorting): Promise<Part> {
+async function oldestPart({ store, finder, clock }: SortingDeps, asked: Sorting): Promise<RunsPart> {
   const { filter, order, asOf, after, limit } = asked;
   const placeAt = (at: number): number => (order === 'longest' ? asOf - at : at);
   const begun = after && placeAt(after[0]);
-  const parts: Part[] = [];
+  const parts: RunsPart[] = [];
   const isEnough = () => parts.some((part) => part.until) || matching(parts) > limit;
-  const end = (): Part => ({
+  const end = (): RunsPart => ({
     items: parts.flatMap(({ items }) => items),
     unreadable: parts.flatMap(({ unreadable }) => unreadable),
     until: parts.find(({ until }) => until)?.until,
@@ -159,9 +159,10 @@ async function oldestPart({ store, finder, clock }: SortingDeps, asked: Sorting)
   return end();
 }
 
-const matching = (parts: readonly Part[]): number => parts.reduce((sum, { items }) => sum + items.length, 0);
+const matching = (parts: readonly RunsPart[]): number =>
+  parts.reduce((sum, { items }) => sum + items.length, 0);
 
-function whole(part: Part): Part {
+function whole(part: RunsPart): RunsPart {
   if (part.until === undefined) return part;
   throw new CairnError('UNAVAILABLE', 'more runs came to match while the list was read; ask again');
 }
@@ -183,7 +184,7 @@ async function readRuns(
   store: Pick<RunStore, 'listRuns'>,
   { match, topLevel, ...indexed }: RunFilter,
   { most, cursor: begin }: { readonly most: number; readonly cursor?: string },
-): Promise<Part> {
+): Promise<RunsPart> {
   const items: ListedRun[] = [];
   const unreadable: string[] = [];
   let cursor = begin;

@@ -48,7 +48,7 @@ export function callsByFrames(
     if (method !== 'listen' && !(method in READS))
       return requestStream.call(client, method, bidirectional, message, tag);
     const v1 = await messages();
-    if (method === 'listen') return new ListenStream(wire, v1, message);
+    if (method === 'listen') return new FrameListenStream(wire, v1, message);
     const [name, request, response] = READS[method as keyof typeof READS];
     const { [request]: asked, [response]: told } = v1;
     const bytes = asked.encode(asked.fromObject(message)).finish();
@@ -65,7 +65,7 @@ export function callsByFrames(
 type Messages = typeof protos.google.firestore.v1;
 
 /** A listener sends one request, and then takes messages until it ends the stream, or the stream fails: the library opens another one then. */
-class ListenStream extends Readable {
+class FrameListenStream extends Readable {
   readonly #stop: () => void;
 
   constructor(wire: Wire, { ListenRequest, ListenResponse, TargetChange }: Messages, request: object) {

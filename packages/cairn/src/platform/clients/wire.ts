@@ -33,7 +33,7 @@ class WireError extends Error {
 }
 
 /** A whole answer: the messages of a stream, then the message of a call that has one. */
-interface Answer {
+interface WholeAnswer {
   readonly messages: readonly Buffer[];
   readonly last: Buffer;
 }
@@ -96,7 +96,7 @@ export class Wire {
     };
   }
 
-  #send(path: string, request: Uint8Array, timeoutMs: number): Promise<Answer> {
+  #send(path: string, request: Uint8Array, timeoutMs: number): Promise<WholeAnswer> {
     const length = request.length + MAX_HEAD_BYTES;
     if (length > MAX_FRAME_BYTES) {
       const details = `a request of ${request.length} bytes is larger than a frame may be (${MAX_FRAME_BYTES})`;

@@ -27,7 +27,7 @@ const TENANTS_KEPT = 500;
 
 type Counter<T> = Map<string, T & { count: number }>;
 
-type Tally<T extends Histogram> = Omit<T, keyof Histogram> & {
+type HistogramTally<T extends Histogram> = Omit<T, keyof Histogram> & {
   count: number;
   sumMs: number;
   readonly within: number[];
@@ -35,11 +35,11 @@ type Tally<T extends Histogram> = Omit<T, keyof Histogram> & {
 
 interface OfTenant {
   readonly transitions: Counter<Omit<Transition, 'tenantId'>>;
-  readonly durations: Map<string, Tally<Durations>>;
+  readonly durations: Map<string, HistogramTally<Durations>>;
   readonly answers: Counter<Omit<KeyedResponse, 'tenantId'>>;
   readonly effects: Counter<Omit<EffectMetric, 'tenantId'>>;
   readonly conflicts: Counter<Omit<Conflict, 'tenantId'>>;
-  readonly dispatches: Map<string, Tally<Dispatches>>;
+  readonly dispatches: Map<string, HistogramTally<Dispatches>>;
 }
 
 export class InstanceMetrics implements Metrics, CountReader {
@@ -108,7 +108,7 @@ function empty() {
   return { count: 0, sumMs: 0, within: DURATION_BOUNDS_MS.map(() => 0) };
 }
 
-function measure(tally: Tally<Histogram>, durationMs: number): void {
+function measure(tally: HistogramTally<Histogram>, durationMs: number): void {
   tally.count += 1;
   tally.sumMs += durationMs;
   for (const [i, boundMs] of DURATION_BOUNDS_MS.entries()) {

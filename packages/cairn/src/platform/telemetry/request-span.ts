@@ -13,10 +13,14 @@ import type { Span, Tracer } from '../../ports/tracing.ts';
 const UNTRACED: ReadonlySet<string> = new Set(['/v1/healthz', '/v1/metrics']);
 const FIRST_SERVER_ERROR = 500;
 
-export type Handler = (request: Request, span?: Span) => Response | Promise<Response>;
+export type RequestHandler = (request: Request, span?: Span) => Response | Promise<Response>;
 
 /** @param route of an endpoint with a single one; the API sets it itself (`http.route`) */
-export function tracedHandler(tracer: Tracer | undefined, handle: Handler, route?: string): Handler {
+export function tracedHandler(
+  tracer: Tracer | undefined,
+  handle: RequestHandler,
+  route?: string,
+): RequestHandler {
   if (!tracer) return handle;
   return async (request) => {
     const { method, headers } = request;

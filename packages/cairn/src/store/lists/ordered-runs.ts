@@ -22,7 +22,7 @@ import { readPage } from './pages.ts';
 import { groupsOf, type Shards } from './shards.ts';
 import { withWaits } from './waits.ts';
 
-interface Question {
+interface OrderedQuestion {
   readonly order: IndexedOrder;
   readonly filter: RunFilter;
   readonly page: PageRequest;
@@ -31,7 +31,7 @@ interface Question {
 export async function orderedRuns(
   paths: Paths,
   shards: Shards,
-  { order, filter, page }: Question,
+  { order, filter, page }: OrderedQuestion,
 ): Promise<Page<ListedRun>> {
   const sources = order === 'longest' ? [ended(paths, filter)] : await changed(paths, shards, filter);
   const pages = await Promise.all(

@@ -146,7 +146,7 @@ export class RunLists {
   }
 }
 
-interface RunDocuments<T> {
+interface DocumentsOfRun<T> {
   readonly list: ListName;
   /** Name of one document in errors. */
   readonly one: string;
@@ -154,7 +154,7 @@ interface RunDocuments<T> {
   readonly codec: DocumentCodec<T>;
 }
 
-function byId<T>(documents: Query, page: PageRequest, { list, one, runId, codec }: RunDocuments<T>) {
+function byId<T>(documents: Query, page: PageRequest, { list, one, runId, codec }: DocumentsOfRun<T>) {
   return readPage<T>(page, {
     list,
     ordered: documents.orderBy(FieldPath.documentId()),

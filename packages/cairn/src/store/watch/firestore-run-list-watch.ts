@@ -39,7 +39,7 @@ export class FirestoreRunListWatch implements RunListWatch {
   }
 }
 
-interface Watched {
+interface WatchedList {
   readonly paths: Paths;
   readonly clock: Clock;
   readonly filter: RunFilter;
@@ -55,12 +55,12 @@ interface Decoded {
 }
 
 class Watch {
-  readonly #of: Watched;
+  readonly #of: WatchedList;
   /** Ends the current source of the list. */
   #stop = () => {};
   #hasEnded = false;
 
-  constructor(of: Watched) {
+  constructor(of: WatchedList) {
     this.#of = of;
     this.#listen(Math.min(of.limit, FIRST_RUNS));
   }

@@ -34,7 +34,7 @@ export class FirestoreRunWatch implements RunWatch {
 
   watch(runId: string, afterSeq: number, observer: RunObserver): () => void {
     const ordered = this.#paths.events(this.#paths.run(runId)).orderBy(FieldPath.documentId());
-    const listener = new Listener<QuerySnapshot>(observer);
+    const listener = new SnapshotListener<QuerySnapshot>(observer);
     const listen = (after: number) => {
       const wanted = (after > 0 ? ordered.startAfter(seqId(after)) : ordered).limit(this.#window);
       listener.listen(
@@ -99,14 +99,14 @@ export class FirestoreRunWatch implements RunWatch {
     onSnapshot: (snapshot: DocumentSnapshot) => void,
     observer: Pick<EndObserver, 'onError'>,
   ): () => void {
-    const listener = new Listener<DocumentSnapshot>(observer);
+    const listener = new SnapshotListener<DocumentSnapshot>(observer);
     listener.listen((next, fail) => this.#paths.run(runId).onSnapshot(next, fail), onSnapshot);
     return listener.end;
   }
 }
 
 /** One listener of Firestore at a time. The handler of snapshots is not called after the end, and its errors end the watch. */
-class Listener<Snapshot> {
+class SnapshotListener<Snapshot> {
   readonly #observer: Pick<EndObserver, 'onError'>;
   #stop = () => {};
   #isOver = false;

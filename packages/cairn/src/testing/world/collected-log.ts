@@ -2,7 +2,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Log, LogFields } from '../../ports/log.ts';
 
-export interface LogLine {
+export interface CollectedLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly event: string;
   readonly fields: LogFields;
@@ -14,14 +14,14 @@ export interface LogLine {
 const MAX_LINES = 10_000;
 
 export class CollectedLog implements Log {
-  readonly #lines: LogLine[] = [];
+  readonly #lines: CollectedLine[] = [];
   readonly #clock: Pick<Clock, 'now'>;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
-  get lines(): readonly LogLine[] {
+  get lines(): readonly CollectedLine[] {
     return this.#lines;
   }
 
@@ -41,7 +41,7 @@ export class CollectedLog implements Log {
     this.#add('error', event, fields);
   }
 
-  #add(level: LogLine['level'], event: string, fields: LogFields = {}): void {
+  #add(level: CollectedLine['level'], event: string, fields: LogFields = {}): void {
     if (this.#lines.length === MAX_LINES) this.#lines.shift();
     this.#lines.push(Object.freeze({ level, event, fields, at: this.#clock.now() }));
   }

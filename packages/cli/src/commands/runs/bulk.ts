@@ -5,7 +5,7 @@ import { command, type OptionsOf } from '../../arguments/command.ts';
 import { declined, SAY_YES } from '../../confirm.ts';
 import type { CommandContext } from '../../context.ts';
 import { Declined, EXIT, type ExitCode, UsageError } from '../../exit.ts';
-import { type BulkReport, bulkText, type Target, targetTable } from '../../views/bulk.ts';
+import { type BulkReport, bulkText, type ListedTarget, targetTable } from '../../views/bulk.ts';
 import { FILTERS, MATCH, MOST_COSTLY_PAGES, queryOf } from './filters.ts';
 import { runIdOf } from './named.ts';
 
@@ -90,7 +90,7 @@ function assertFits(action: Action, options: BulkOptions): void {
 }
 
 interface FoundTargets {
-  readonly targets: readonly Target[];
+  readonly targets: readonly ListedTarget[];
   readonly more: boolean;
 }
 
@@ -118,7 +118,7 @@ async function targetsOf(
         (step === undefined || item.step === step),
     );
     const targets = fitting.slice(0, limit).map(
-      ({ runId, type, status, step, waitId, openedAt }): Target => ({
+      ({ runId, type, status, step, waitId, openedAt }): ListedTarget => ({
         runId,
         type,
         status,
@@ -149,7 +149,7 @@ function targetOf({
   readonly type: string;
   readonly status: string;
   readonly createdAt: string;
-}): Target {
+}): ListedTarget {
   return { runId: id, type, status, at: createdAt };
 }
 
@@ -186,7 +186,7 @@ interface BulkRequest extends FoundTargets {
 
 async function changed({ world, api, notes, out }: CommandContext, change: BulkRequest): Promise<BulkReport> {
   const { action, options, targets, more } = change;
-  const ends = new Map<Target, Sent<BulkResult>>();
+  const ends = new Map<ListedTarget, Sent<BulkResult>>();
   const batch = api.machine.newKey();
   const shows = world.stderr.isTty && !out.json;
   await sendBulk(targets, {
@@ -216,7 +216,7 @@ async function changed({ world, api, notes, out }: CommandContext, change: BulkR
     return end?.at === 'done' ? [{ runId: target.runId, result: resultText(action, end.answer) }] : [];
   });
   const refused = targets.flatMap(({ runId }, i) => {
-    const end = ends.get(targets[i] as Target);
+    const end = ends.get(targets[i] as ListedTarget);
     return end?.at === 'failed' ? [{ runId, ...reasonOf(end.error) }] : [];
   });
   return { action, matched: targets.length, more, done, refused, unsent: targets.length - ends.size };

@@ -48,13 +48,13 @@ export async function queryOf(api: CairnClient, options: OptionsOf<typeof FILTER
   };
 }
 
-interface TimeRange {
+interface CreatedRange {
   readonly since: string | undefined;
   readonly until: string | undefined;
 }
 
 /** Resolves relative times such as `3d` against the clock of the installation, which its responses carry. */
-async function createdIn(api: CairnClient, { since, until }: TimeRange): Promise<TimeRange> {
+async function createdIn(api: CairnClient, { since, until }: CreatedRange): Promise<CreatedRange> {
   const range = (now: number) => ({
     since: since === undefined ? undefined : timeValue('--since', since, now),
     until: until === undefined ? undefined : timeValue('--until', until, now),

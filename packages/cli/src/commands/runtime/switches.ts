@@ -9,8 +9,6 @@ import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
 import { aboutType, isMissing, nearType } from '../near.ts';
 
-type Workflow = Answer<'WorkflowList'>['items'][number];
-
 export const listWorkflows = command({
   name: 'workflows',
   summary: 'List workflows and their versions, with the live runs of the tenant',
@@ -90,7 +88,7 @@ export const readWorkflowInput = command({
   },
 });
 
-function pausedText({ paused }: Workflow): string {
+function pausedText({ paused }: Answer<'WorkflowList'>['items'][number]): string {
   return paused === null ? '' : [`since ${moment(paused.since)}`, paused.reason].filter(Boolean).join(': ');
 }
 

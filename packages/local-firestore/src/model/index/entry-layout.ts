@@ -7,7 +7,7 @@
 import type { ByteWriter } from '../byte-writer.ts';
 import { type FieldPath, formatFieldPath } from '../field-path.ts';
 import { writeSegmentKey } from '../value-key.ts';
-import type { CompositeIndex } from './index-config.ts';
+import type { IndexDefinition } from './index-config.ts';
 
 const KIND = { ordered: 1, contains: 2, name: 3, composite: 4 } as const;
 /** Below every segment's mark. */
@@ -34,7 +34,7 @@ export function writeSinglePrefix(
 export function writeCompositePrefix(
   out: ByteWriter,
   database: number,
-  entry: { index: CompositeIndex; scope: EntryScope },
+  entry: { index: IndexDefinition; scope: EntryScope },
 ): void {
   out.u16(database);
   out.u8(KIND.composite);

@@ -12,7 +12,7 @@ export interface IndexField {
   readonly kind: IndexKind;
 }
 
-export interface CompositeIndex {
+export interface IndexDefinition {
   /** Its number in this configuration; part of the keys of its entries. */
   readonly id: number;
   readonly collectionId: string;
@@ -36,7 +36,7 @@ export interface IndexConfig {
   readonly enforced: boolean;
   /** Equal for configurations with equal entries; stored entries are rebuilt when it changes. */
   readonly fingerprint: string;
-  composites(collectionId: string): readonly CompositeIndex[];
+  composites(collectionId: string): readonly IndexDefinition[];
   vectors(collectionId: string): readonly VectorIndex[];
   field(collectionId: string, path: FieldPath): FieldIndexes;
   /** Collection ids and the field their documents expire by. */
@@ -70,7 +70,7 @@ interface DeclaredOverride {
 const ALL: SingleField = new Set<IndexKind>(['ascending', 'descending', 'contains']);
 const NONE: SingleField = new Set();
 const AUTOMATIC: FieldIndexes = { collection: ALL, group: NONE };
-const NO_COMPOSITES: readonly CompositeIndex[] = [];
+const NO_COMPOSITES: readonly IndexDefinition[] = [];
 const NO_VECTORS: readonly VectorIndex[] = [];
 /** Changes when the layout of entries does, so that entries of an older layout are rebuilt. */
 const LAYOUT = 'entries-2';
@@ -87,7 +87,7 @@ export const AUTOMATIC_INDEXES: IndexConfig = {
 
 /** @throws Error naming what is wrong with the declaration. */
 export function readIndexConfig(file: IndexesFile): IndexConfig {
-  const composites = new Map<string, CompositeIndex[]>();
+  const composites = new Map<string, IndexDefinition[]>();
   const vectors = new Map<string, VectorIndex[]>();
   (file.indexes ?? []).forEach((declared, id) => {
     const vector = readVectorField(declared.fields, `index ${id} on ${declared.collectionGroup}`);
@@ -167,7 +167,7 @@ function readOverride(override: DeclaredOverride): FieldIndexes {
   return { collection, group };
 }
 
-function readComposite(declared: DeclaredIndex, id: number): CompositeIndex {
+function readComposite(declared: DeclaredIndex, id: number): IndexDefinition {
   const what = `index ${id} on ${declared.collectionGroup}`;
   const all = declared.fields.map((f) => ({ path: parseFieldPath(f.fieldPath), kind: readKind(f, what) }));
   const fields = all.filter((f) => f.path[0] !== NAME_FIELD);

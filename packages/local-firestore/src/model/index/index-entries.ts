@@ -12,7 +12,7 @@ import {
   writeNameSuffix,
   writeSinglePrefix,
 } from './entry-layout.ts';
-import type { CompositeIndex, IndexConfig, SingleField } from './index-config.ts';
+import type { IndexConfig, IndexDefinition, SingleField } from './index-config.ts';
 
 export interface IndexedPath {
   readonly database: number;
@@ -139,7 +139,7 @@ function addSingle(
 function addComposite(
   entries: Buffer[],
   document: IndexedPath,
-  index: CompositeIndex,
+  index: IndexDefinition,
   scope: EntryScope,
   fields: Fields,
 ): void {

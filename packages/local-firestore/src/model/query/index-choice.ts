@@ -4,8 +4,8 @@
  */
 import { type FieldPath, formatFieldPath } from '../field-path.ts';
 import type {
-  CompositeIndex,
   IndexConfig,
+  IndexDefinition,
   IndexField,
   IndexKind,
   SingleField,
@@ -44,7 +44,7 @@ function beforeName(orders: readonly FieldOrder[]): readonly FieldOrder[] {
 
 /** A composite whose leading fields are fixed by equalities and whose others are exactly the orders. */
 export interface CompositeMatch {
-  readonly index: CompositeIndex;
+  readonly index: IndexDefinition;
   /** Number of leading fields fixed by an equality or a membership. */
   readonly fixed: number;
 }

@@ -1,5 +1,7 @@
 /** RunAggregationQuery: count, sum and average over a query's results. */
+
 import { performance } from 'node:perf_hooks';
+import { fromMicros, type Int64, integer } from '@cairn/local-kit/wire/timestamp';
 import { type FieldPath, parseFieldPath } from '../../model/field-path.ts';
 import { MAX_AGGREGATIONS } from '../../model/limits.ts';
 import { billOfAggregation } from '../../model/query/bill.ts';
@@ -8,7 +10,6 @@ import { isNameField, orderByAggregated } from '../../model/query/normalise.ts';
 import { invalid } from '../../model/status.ts';
 import { NULL, type Value } from '../../model/value.ts';
 import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
-import { toNumber, toTimestamp, type WireInteger } from '../../wire/time.ts';
 import { checkFieldName } from '../../wire/value-decoder.ts';
 import { encodeValue } from '../../wire/value-encoder.ts';
 import { readQuery } from '../query-read.ts';
@@ -18,7 +19,7 @@ import { type ExplainOptions, executionStats, isPlanOnly, planSummary } from './
 
 interface WireAggregation {
   readonly operator?: 'count' | 'sum' | 'avg';
-  readonly count?: { readonly upTo?: { readonly value?: WireInteger } | null } | null;
+  readonly count?: { readonly upTo?: { readonly value?: Int64 } | null } | null;
   readonly sum?: { readonly field?: { readonly fieldPath?: string } | null } | null;
   readonly avg?: { readonly field?: { readonly fieldPath?: string } | null } | null;
   readonly alias?: string;
@@ -64,7 +65,7 @@ export async function runAggregationQuery(
     const aggregateFields = Object.fromEntries(
       aggregations.map((a) => [a.alias, encodeValue(a.over(found))]),
     );
-    const answer = { result: { aggregateFields }, readTime: toTimestamp(readTime), ...id };
+    const answer = { result: { aggregateFields }, readTime: fromMicros(readTime), ...id };
     if (!plan) return [answer];
     const durationMs = performance.now() - startedAt;
     const stats = executionStats({ returned: 1, entries, bill, durationMs });
@@ -91,9 +92,9 @@ function decodeAggregations(wire: readonly WireAggregation[]): Aggregation[] {
 function decodeAggregation(wire: WireAggregation, alias: string): Aggregation {
   switch (wire.operator) {
     case 'count': {
-      const upTo = wire.count?.upTo ? toNumber(wire.count.upTo.value) : Number.POSITIVE_INFINITY;
+      const upTo = wire.count?.upTo ? integer(wire.count.upTo.value) : Number.POSITIVE_INFINITY;
       if (upTo <= 0) throw invalid('count up_to must be positive.');
-      return { alias, field: undefined, over: (c) => integer(BigInt(Math.min(c.length, upTo))) };
+      return { alias, field: undefined, over: (c) => integerValue(BigInt(Math.min(c.length, upTo))) };
     }
     case 'sum': {
       const field = aggregated(wire.sum?.field?.fieldPath);
@@ -125,7 +126,7 @@ function numbers(candidates: readonly Candidate[], field: FieldPath): (number | 
 function sum(values: readonly (number | bigint)[]): Value {
   const exact = values.reduce<bigint>((total, v) => (typeof v === 'bigint' ? total + v : total), 0n);
   const doubles = values.filter((v) => typeof v === 'number');
-  if (doubles.length === 0 && BigInt.asIntN(64, exact) === exact) return integer(exact);
+  if (doubles.length === 0 && BigInt.asIntN(64, exact) === exact) return integerValue(exact);
   return { kind: 'double', value: doubles.reduce((total, v) => total + v, Number(exact)) };
 }
 
@@ -136,6 +137,6 @@ function average(values: readonly (number | bigint)[]): Value {
   return { kind: 'double', value: number / values.length };
 }
 
-function integer(value: bigint): Value {
+function integerValue(value: bigint): Value {
   return { kind: 'integer', value };
 }

@@ -1,6 +1,7 @@
 /** Reads the consistency selector that all reading calls share. */
+import type { WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid } from '../../model/status.ts';
-import { toAlignedMicros, type WireTimestamp } from '../../wire/time.ts';
+import { toAlignedMicros } from '../../wire/time.ts';
 import type { ReadConsistency, Session } from '../session.ts';
 import type { TransactionMode } from '../transactions/transactions.ts';
 

@@ -1,8 +1,8 @@
 /** Listen: passes the requests of a client's stream to its listener. */
+import { toMicros, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { parseDatabase, parseDocument } from '../../model/resource-name.ts';
 import { invalid, StatusError } from '../../model/status.ts';
 import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
-import { toMicros, type WireTimestamp } from '../../wire/time.ts';
 import { Listener, type TargetRequest } from '../listen/listener.ts';
 import { decodeResumeToken } from '../listen/resume-token.ts';
 import type { TargetScope } from '../listen/target.ts';

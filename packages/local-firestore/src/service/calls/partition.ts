@@ -2,12 +2,12 @@
  * PartitionQuery: places at which the documents of a collection group can be parted, so that several readers share
  * them. Chooses names only; reading the parts is RunQuery's.
  */
+import { type Int64, integer } from '@cairn/local-kit/wire/timestamp';
 import { isNameField } from '../../model/query/normalise.ts';
 import type { Cursor, Query } from '../../model/query/query.ts';
 import { documentName, parseDocument, parseParent } from '../../model/resource-name.ts';
 import { invalid } from '../../model/status.ts';
 import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
-import { toNumber, type WireInteger } from '../../wire/time.ts';
 import { encodeValue } from '../../wire/value-encoder.ts';
 import type { Database } from '../database.ts';
 import { queryResults } from '../query-runner.ts';
@@ -23,7 +23,7 @@ const MAX_PAGE = 1_000;
 interface PartitionQueryRequest extends WireConsistency {
   readonly parent: string;
   readonly structuredQuery?: WireQuery | null;
-  readonly partitionCount: WireInteger;
+  readonly partitionCount: Int64;
   readonly pageToken: string;
   readonly pageSize: number;
 }
@@ -39,7 +39,7 @@ export async function partitionQuery(
   { session, meter }: CallContext,
 ): Promise<object> {
   const query = decodePartitioned(request);
-  const wanted = toNumber(request.partitionCount);
+  const wanted = integer(request.partitionCount);
   if (wanted <= 0) throw invalid(`partition_count must be positive: ${wanted}.`);
   if (request.pageSize < 0) throw invalid('page_size must not be negative.');
   const size = request.pageSize === 0 ? MAX_PAGE : Math.min(request.pageSize, MAX_PAGE);

@@ -1,9 +1,9 @@
 /** BatchGetDocuments, and the encoding of documents for readers. */
+import { fromMicros } from '@cairn/local-kit/wire/timestamp';
 import { type FieldPath, project } from '../../model/field-path.ts';
 import { parseDatabase, parseDocument } from '../../model/resource-name.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';
 import { decodeStored, encodeBody, encodeDocument } from '../../wire/document-codec.ts';
-import { toTimestamp } from '../../wire/time.ts';
 import { decodeMask, type WireMask } from '../../wire/write-codec.ts';
 import { runOfBody } from '../metering.ts';
 import type { CallContext } from './call.ts';
@@ -32,7 +32,7 @@ export async function batchGet(
     { database: database.name, wire: request },
     async ({ transaction, snapshot, begun }) => {
       const answers: object[] = await session.read(transaction, names, () => {
-        const readTime = toTimestamp(snapshot?.time ?? database.readTime());
+        const readTime = fromMicros(snapshot?.time ?? database.readTime());
         const found: object[] = [];
         const missing: object[] = [];
         for (const address of documents) {

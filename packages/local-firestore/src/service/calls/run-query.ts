@@ -1,5 +1,7 @@
 /** RunQuery: documents that match, in order, or the nearest to a vector; on request with what that took. */
+
 import { performance } from 'node:perf_hooks';
+import { fromMicros } from '@cairn/local-kit/wire/timestamp';
 import { project, withField } from '../../model/field-path.ts';
 import { type Bill, billOf } from '../../model/query/bill.ts';
 import { neighbourhood } from '../../model/query/nearest.ts';
@@ -8,7 +10,6 @@ import { invalid } from '../../model/status.ts';
 import { encodeBody, encodeDocument } from '../../wire/document-codec.ts';
 import type { WireQuery } from '../../wire/query-codec.ts';
 import { decodeSearch } from '../../wire/search-codec.ts';
-import { toTimestamp } from '../../wire/time.ts';
 import { runOf } from '../metering.ts';
 import { type QueryRead, readQuery } from '../query-read.ts';
 import type { QueriedDocument } from '../query-runner.ts';
@@ -57,7 +58,7 @@ export async function runQuery(
       }),
     };
     const { skipped } = read;
-    return answers(query, { selected, shown, skipped, readTime: toTimestamp(read.readTime), stats });
+    return answers(query, { selected, shown, skipped, readTime: fromMicros(read.readTime), stats });
   });
 }
 
@@ -72,7 +73,7 @@ function resultOf(query: Query, read: QueryRead): { shown: readonly AnsweredDocu
   return { shown: neighbours, bill };
 }
 
-interface Answered {
+interface QueryAnswer {
   readonly selected: SelectedConsistency;
   readonly shown: readonly AnsweredDocument[];
   /** Documents skipped by the offset: sent with the first message. */
@@ -82,7 +83,10 @@ interface Answered {
   readonly stats: object | null | undefined;
 }
 
-function* answers(query: Query, { selected, shown, skipped, readTime, stats }: Answered): Generator<object> {
+function* answers(
+  query: Query,
+  { selected, shown, skipped, readTime, stats }: QueryAnswer,
+): Generator<object> {
   yield* begun(selected);
   const end = stats ? { explainMetrics: stats } : {};
   if (shown.length === 0) yield { readTime, skippedResults: skipped, ...end };

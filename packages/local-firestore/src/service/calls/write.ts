@@ -1,8 +1,8 @@
 /** Commit, BatchWrite, BeginTransaction, Rollback: the calls that change documents or hold locks. */
 
+import { fromMicros } from '@cairn/local-kit/wire/timestamp';
 import { parseDatabase } from '../../model/resource-name.ts';
 import { invalid, StatusError } from '../../model/status.ts';
-import { toTimestamp } from '../../wire/time.ts';
 import { encodeValue } from '../../wire/value-encoder.ts';
 import { decodeWrite, type WireWrite } from '../../wire/write-codec.ts';
 import type { DocumentWriteResult } from '../database.ts';
@@ -24,13 +24,13 @@ export async function commit(request: CommitRequest, { session, meter }: CallCon
   const writes = request.writes.map((write) => decodeWrite(write, database.name));
   const plan = await session.commit(database, writes, transaction);
   meterCommit('Commit', plan, meter);
-  return { writeResults: plan.outcomes.map(encodeOutcome), commitTime: toTimestamp(plan.time) };
+  return { writeResults: plan.outcomes.map(encodeOutcome), commitTime: fromMicros(plan.time) };
 }
 
 /** `google.firestore.v1.WriteResult` */
 export function encodeOutcome(outcome: DocumentWriteResult): object {
   return {
-    updateTime: outcome.updateTime === undefined ? undefined : toTimestamp(outcome.updateTime),
+    updateTime: outcome.updateTime === undefined ? undefined : fromMicros(outcome.updateTime),
     transformResults: outcome.transformResults.map(encodeValue),
   };
 }

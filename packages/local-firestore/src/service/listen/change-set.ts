@@ -1,8 +1,8 @@
 /** The changes of one moment, grouped by document: one message reports a document to all its targets. */
 
+import { fromMicros } from '@cairn/local-kit/wire/timestamp';
 import { parseDocument } from '../../model/resource-name.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';
-import { toTimestamp } from '../../wire/time.ts';
 import { encodeFound } from '../calls/read.ts';
 import type { Database } from '../database.ts';
 import type { Target, TargetChange } from './target.ts';
@@ -49,7 +49,7 @@ export class ChangeSet {
         continue;
       }
       const exists = database.get({ name: document, segments: parseDocument(document).segments });
-      const gone = { document, removedTargetIds: goneFrom, readTime: toTimestamp(readTime) };
+      const gone = { document, removedTargetIds: goneFrom, readTime: fromMicros(readTime) };
       // It exists and left the target: its content need not be sent.
       yield exists ? { documentRemove: gone } : { documentDelete: gone };
     }

@@ -1,6 +1,6 @@
 /** `TargetChange` messages: state of targets, and the moment up to which a listener is current. */
+import { fromMicros } from '@cairn/local-kit/wire/timestamp';
 import type { StatusError } from '../../model/status.ts';
-import { toTimestamp } from '../../wire/time.ts';
 import { encodeResumeToken, type SeenUpTo } from './resume-token.ts';
 
 /** `TargetChange.TargetChangeType` */
@@ -37,5 +37,5 @@ export function countOf(targetId: number, count: number): object {
 }
 
 function moment(seen: SeenUpTo): object {
-  return { readTime: toTimestamp(seen.time), resumeToken: encodeResumeToken(seen) };
+  return { readTime: fromMicros(seen.time), resumeToken: encodeResumeToken(seen) };
 }

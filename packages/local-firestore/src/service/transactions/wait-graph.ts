@@ -8,12 +8,12 @@ export function circleThrough<T>(start: T, next: (waiter: T) => Iterable<T>): T[
   return walk(start, { next, finished: new Set() }, []);
 }
 
-interface Walk<T> {
+interface GraphWalk<T> {
   readonly next: (waiter: T) => Iterable<T>;
   readonly finished: Set<T>;
 }
 
-function walk<T>(at: T, state: Walk<T>, path: readonly T[]): T[] | undefined {
+function walk<T>(at: T, state: GraphWalk<T>, path: readonly T[]): T[] | undefined {
   const seen = path.indexOf(at);
   if (seen >= 0) return path.slice(seen);
   if (state.finished.has(at)) return undefined;

@@ -1,7 +1,7 @@
 /** Write: one connection of a write stream, whose writes are applied and answered in order. */
+import { fromMicros } from '@cairn/local-kit/wire/timestamp';
 import { parseDatabase } from '../../model/resource-name.ts';
 import { Code, invalid, StatusError } from '../../model/status.ts';
-import { toTimestamp } from '../../wire/time.ts';
 import { decodeWrite, type WireWrite } from '../../wire/write-codec.ts';
 import type { CallContext } from '../calls/call.ts';
 import { encodeOutcome } from '../calls/write.ts';
@@ -44,7 +44,7 @@ export class WriteCall {
       meterCommit('Write', plan, meter);
       const outcome = {
         writeResults: plan.outcomes.map(encodeOutcome),
-        commitTime: toTimestamp(plan.time),
+        commitTime: fromMicros(plan.time),
       };
       return [log.record(outcome)];
     });

@@ -13,7 +13,7 @@ interface WatchdogOptions {
 }
 
 /** The part of a {@link WorkerProcess} that is watched. */
-type Watched = Pick<WorkerProcess, 'pid' | 'silentFor' | 'memoryLimitMib' | 'isKilled' | 'kill'>;
+type WatchedWorker = Pick<WorkerProcess, 'pid' | 'silentFor' | 'memoryLimitMib' | 'isKilled' | 'kill'>;
 
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -23,7 +23,7 @@ export class Watchdog {
     this.#options = options;
   }
 
-  check(workers: ReadonlySet<Watched>): void {
+  check(workers: ReadonlySet<WatchedWorker>): void {
     const { watchdogMs, tickMs } = this.#options;
     for (const worker of workers) {
       if (worker.silentFor(tickMs) < watchdogMs) continue;
@@ -33,7 +33,7 @@ export class Watchdog {
   }
 
   /** A blocked worker cannot say how much it uses, so the system is asked. */
-  async #measure(workers: ReadonlySet<Watched>): Promise<void> {
+  async #measure(workers: ReadonlySet<WatchedWorker>): Promise<void> {
     if (this.#isMeasuring) return;
     this.#isMeasuring = true;
     const { memoryOf = residentMib } = this.#options;
@@ -50,7 +50,7 @@ export class Watchdog {
     }
   }
 
-  #kill(worker: Watched, why: string): void {
+  #kill(worker: WatchedWorker, why: string): void {
     if (worker.isKilled) return;
     this.#options.log(`worker ${worker.pid} ${why}`);
     worker.kill('SIGKILL');

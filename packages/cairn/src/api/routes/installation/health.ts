@@ -10,7 +10,7 @@ const PROBE_TTL_MS = 5_000;
 /** Read to see whether the store answers; there need not be such a client. */
 const PROBE_CLIENT = 'healthz';
 
-export class Health {
+export class HealthProbe {
   readonly #deps: ApiDeps;
   #probe: { readonly reachable: Promise<boolean>; readonly until: number } | undefined;
 

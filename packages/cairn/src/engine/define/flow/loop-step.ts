@@ -66,13 +66,13 @@ export function loopStep(name: StepName, options: UncheckedOptions, more: unknow
         : { compensate: { [TURN]: { undo: compensate, ...only(options, OF_AN_UNDO) } } }),
     },
     (flow: Flow<unknown>, seen: steps.Context, start: steps.LoopStart) =>
-      new Turns({ name, needs: step.needs, loop, turn, flow, seen, start }).run(),
+      new LoopTurns({ name, needs: step.needs, loop, turn, flow, seen, start }).run(),
   );
   const part: steps.FlowStep['code'] = (flow, { input }, start) => {
     if (!start) throw new Error(`the part of the loop '${name.id}' has no position to continue from`);
     const given = input as PartInput;
     const seen = seenByPart(step.needs, given);
-    return new Turns({ name, needs: step.needs, loop, turn, flow, seen, start }).runPart(given);
+    return new LoopTurns({ name, needs: step.needs, loop, turn, flow, seen, start }).runPart(given);
   };
   return {
     ...step,
@@ -118,7 +118,7 @@ interface LoopTurnsParams {
 }
 
 /** The code of a loop or of one of its parts, in one dispatch. */
-class Turns {
+class LoopTurns {
   readonly #params: LoopTurnsParams;
 
   constructor(params: LoopTurnsParams) {

@@ -221,7 +221,7 @@ function unanswered(stepId: string): Error {
   return new Error(`step '${stepId}' ended before its effect calls were answered`);
 }
 
-interface InDoubt {
+interface DoubtDetails {
   readonly cause: unknown;
   readonly mask: Mask | undefined;
 }
@@ -229,7 +229,7 @@ interface InDoubt {
 function inDoubt(
   stepId: string,
   doubts: readonly OpenEffect[],
-  { cause, mask = (text) => text }: InDoubt,
+  { cause, mask = (text) => text }: DoubtDetails,
 ): AttemptResult {
   const names = doubts.map(({ capabilityId }) => `'${capabilityId}'`).join(', ');
   const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';

@@ -26,7 +26,7 @@ import { loopStart } from './loop-start.ts';
 import { flowOf, type Operation } from './operation.ts';
 import { isEndedFor, type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
 import { answerWith, firstOf, RecordedEnds } from './recorded.ts';
-import { Turns } from './turns.ts';
+import { FlowTurns } from './turns.ts';
 
 /** `queued`: it waits for room. `recorded`: the journal has its end, and the code gets it when its turn comes. */
 type OperationState = 'queued' | 'open' | 'recorded';
@@ -61,7 +61,7 @@ export class FlowRun implements RunningFlow {
   /** Waits whose ends the code has not got: others may end them. */
   readonly #waits = new Set<OperationEntry>();
   readonly #ends: RecordedEnds;
-  readonly #turns: Turns;
+  readonly #turns: FlowTurns;
   readonly #sources: SourceLocations | undefined;
   /** Operations that the code could not have: code that catches each error and asks again must end. */
   #refusals = 0;
@@ -83,7 +83,7 @@ export class FlowRun implements RunningFlow {
       state.phase === 'done' && state.outcome !== 'failed' ? [state.seq] : [],
     );
     this.#ends = new RecordedEnds(deps.store, runId, seqs);
-    this.#turns = new Turns({
+    this.#turns = new FlowTurns({
       clock: deps.clock,
       onQuiet: () => working.post(MOVED),
       guard: (work) => working.guard(work),

@@ -19,7 +19,7 @@ export interface TurnsParams {
   readonly observer: FlowObserver | undefined;
 }
 
-export class Turns {
+export class FlowTurns {
   readonly #params: TurnsParams;
   #quietTurns = 0;
   #isWatching = false;

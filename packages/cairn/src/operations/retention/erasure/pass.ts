@@ -9,7 +9,7 @@ import { added, type Erasure, type Gone, NOTHING_GONE } from '../../../core/rete
 import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
 import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
-import type { Budget } from '../budget.ts';
+import type { TickBudget } from '../budget.ts';
 import { carryOut, type Done } from '../carry-out.ts';
 import { type ErasingDeps, PAGE } from '../deps.ts';
 import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
@@ -17,7 +17,7 @@ import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
 type Count = { -readonly [K in keyof Gone]: number };
 
 /** Returns the erasure after the pass. @throws what the store throws; earlier deletions of the pass are kept */
-export async function pass(deps: ErasingDeps, erasure: Erasure, budget: Budget): Promise<Erasure> {
+export async function pass(deps: ErasingDeps, erasure: Erasure, budget: TickBudget): Promise<Erasure> {
   const gone: Count = { ...NOTHING_GONE };
   const own = { ...deps, retention: counting(deps.retention, gone), retentionOf: () => 0 };
   const after =
@@ -29,7 +29,7 @@ export async function pass(deps: ErasingDeps, erasure: Erasure, budget: Budget):
 
 interface Passing {
   readonly erasure: Erasure;
-  readonly budget: Budget;
+  readonly budget: TickBudget;
   readonly gone: Count;
 }
 

@@ -11,13 +11,13 @@ import {
   requesterKept,
   tenantHash,
 } from '../../../core/retention/erasure.ts';
-import type { Reason } from '../../../core/retention/lineage.ts';
+import type { KeptReason } from '../../../core/retention/lineage.ts';
 import type { JournalDeps } from '../../../journal/run-journal.ts';
 import { type SendDeps, sendUntilKnown } from '../../../journal/send-until-known.ts';
 import type { Page, PageRequest } from '../../../ports/run-store.ts';
 import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
 import { loadOwn } from '../../append-to-run.ts';
-import { Budget } from '../budget.ts';
+import { TickBudget } from '../budget.ts';
 import { type ErasingDeps, MAX_MEMBERS, type TickBounds } from '../deps.ts';
 import { inspectLineage } from '../inspect-lineage.ts';
 import { pass } from './pass.ts';
@@ -125,7 +125,7 @@ async function begin(
   const stored = await sendUntilKnown(deps, () => erasures.read(erasure.id));
   if (!stored) throw new Error(`erasure ${erasure.id} no longer exists`);
   try {
-    const after = await pass(deps, stored.erasure, new Budget(AT_ONCE, clock));
+    const after = await pass(deps, stored.erasure, new TickBudget(AT_ONCE, clock));
     await erasures.write(after, stored.version);
     return after;
   } catch (error) {
@@ -169,7 +169,7 @@ async function childrenOf(deps: EraseDeps, runId: string): Promise<string[]> {
   }
 }
 
-const HELP: Readonly<Record<Reason['why'], string>> = {
+const HELP: Readonly<Record<KeptReason['why'], string>> = {
   live: 'Cancel the run, and repeat the request when it has ended.',
   owes: 'Repeat the request in a few minutes: the end of the run is still being announced.',
   held: 'Release the legal hold first (cairn runs release).',
@@ -179,7 +179,7 @@ const HELP: Readonly<Record<Reason['why'], string>> = {
   too_many: 'Erase the tenant.',
 };
 
-function keptBy(reason: Reason): CairnError {
+function keptBy(reason: KeptReason): CairnError {
   const { why, runId } = reason;
   const related =
     reason.why === 'parent' ? reason.parentRunId : reason.why === 'child' ? reason.childRunId : undefined;
