@@ -47,7 +47,7 @@ async function ready(make: (world: Installation['world']) => Promise<Scene> = as
 const asking = (world: Installation['world']) => Scene.asking({ world, tenantId: 'acme' });
 
 describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
-  test('decides, and says who decided what when', async () => {
+  test('decides, and answers with the author, the decision and the time', async () => {
     const { scene, installation, key, decide } = await ready();
     const answer = await decide({ decision: 'approve', note: 'go' });
     expect(answer.status).toBe(200);
@@ -84,7 +84,7 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
     expect(scene.state.status).toBe(status);
   });
 
-  test('leaves a run that tells who said what, and its events too', async () => {
+  test('leaves the author and the decision in the run and its events', async () => {
     const { scene, installation, key, decide } = await ready();
     await decide({ decision: 'retry_with_feedback', feedback: 'say "why"' });
     const at = `/v1/runs/${scene.runId}`;
@@ -104,7 +104,7 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
     });
   });
 
-  test('finds an item by its key, percent-encoded in the path', async () => {
+  test('finds an item by its percent-encoded key in the path', async () => {
     const { scene, decide } = await ready((world) =>
       Scene.inDoubt({ stepId: 'files', itemKey: '0' }, { world, tenantId: 'acme' }),
     );
@@ -113,7 +113,7 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
     expect(scene.state.steps.get('files[0]')).toMatchObject({ phase: 'retrying' });
   });
 
-  test('without a key is idempotent all the same, and another decision is 409 with the first one', async () => {
+  test('without a key is idempotent too, and another decision is answered 409 with the first one', async () => {
     const { decide, installation } = await ready();
     const first = await (await decide({ decision: 'approve' })).json();
     installation.world.clock.jump(60_000);
@@ -139,7 +139,7 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
     expect(await answer.json()).toMatchObject({ code, stepId });
   });
 
-  test('after the deadline is 410, after the end of the run 409', async () => {
+  test('after the deadline is answered 410, after the end of the run 409', async () => {
     const late = await ready();
     late.installation.world.clock.jump(HOUR_MS);
     const expired = await late.decide({ decision: 'approve' });
@@ -166,7 +166,7 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
 describe('with an idempotency key', () => {
   const headers = { 'idempotency-key': 'k1' };
 
-  test('a repetition gets the same bytes and is marked, also when the run has gone on', async () => {
+  test('a repetition gets the same bytes and a mark, also when the run has moved on', async () => {
     const { installation, decide } = await ready();
     const body = { decision: 'retry_with_feedback', feedback: 'f' };
     const first = await (await decide(body, { headers })).text();
@@ -189,7 +189,7 @@ describe('with an idempotency key', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   test.each<[Role, number]>([
     ['viewer', 403],
     ['submitter', 403],
@@ -202,7 +202,7 @@ describe('who may', () => {
     expect(scene.state.waits).toHaveLength(status === 200 ? 0 : 1);
   });
 
-  test("another tenant's admin is told that there is no such run, and leaves no trace", async () => {
+  test('the admin of another tenant gets the answer for a missing run, and leaves no trace', async () => {
     const { installation, scene, decide } = await ready();
     const key = await installation.key('far', { tenantId: 'other', roles: ['admin'] });
     const headers = { 'idempotency-key': 'k1' };
@@ -217,7 +217,7 @@ describe('who may', () => {
   });
 });
 
-describe('what is refused, before anything is written', () => {
+describe('an invalid decision is refused before anything is written', () => {
   test.each<[string, unknown, number, string | undefined]>([
     ['no decision', {}, 400, 'decision'],
     ['a decision that is none', { decision: 'maybe' }, 400, 'decision'],

@@ -45,7 +45,7 @@ async function ready(): Promise<Ready> {
 }
 
 describe('POST /v1/runs/{id}/cancel', () => {
-  test('ends a run that nobody drives, and the run says who asked and why', async () => {
+  test('ends a run that nobody drives, and the run names the author and the reason', async () => {
     const { installation, key, runId, cancel } = await ready();
     const answer = await cancel({ reason: 'a mistake' });
     expect(answer.status).toBe(200);
@@ -74,7 +74,7 @@ describe('POST /v1/runs/{id}/cancel', () => {
     }
   });
 
-  test('asks the drive of a run that is driven, and says so', async () => {
+  test('requests the end of a driven run from its drive, and says so', async () => {
     const { installation, runId, cancel } = await ready();
     const { deps } = installation.world;
     // A drive that gets no further than its claim.
@@ -100,7 +100,7 @@ describe('POST /v1/runs/{id}/cancel', () => {
     expect(installation.world.db.records.size).toBe(0);
   });
 
-  test('of a run that has completed is 409 with the code', async () => {
+  test('of a completed run is answered 409 with the code', async () => {
     const { installation, cancel } = await ready();
     await installation.world.run();
     const answer = await cancel();
@@ -120,7 +120,7 @@ describe('POST /v1/runs/{id}/cancel', () => {
 describe('with an idempotency key', () => {
   const headers = { 'idempotency-key': 'k1' };
 
-  test('a repetition gets the same bytes and is marked, also when the run has gone on', async () => {
+  test('a repetition gets the same bytes and a mark, also when the run has moved on', async () => {
     const { installation, cancel } = await ready();
     const first = await cancel({ reason: 'r' }, { headers });
     const bytes = await first.text();
@@ -141,7 +141,7 @@ describe('with an idempotency key', () => {
     });
   });
 
-  test('a refusal by the state of the run is repeated byte for byte as well', async () => {
+  test('a refusal by the state of the run is repeated byte for byte too', async () => {
     const { installation, cancel } = await ready();
     await installation.world.run();
     const first = await cancel({}, { headers });
@@ -179,7 +179,7 @@ describe('with an idempotency key', () => {
     expect(other.headers.has('idempotency-replayed')).toBe(false);
   });
 
-  test('that somebody is still at work on is answered 202, to be asked again', async () => {
+  test('a request that is under way is answered 202, to be sent again', async () => {
     const { installation, cancel } = await ready();
     const held = Promise.withResolvers<void>();
     const { store } = installation.world;
@@ -197,7 +197,7 @@ describe('with an idempotency key', () => {
   });
 });
 
-test('a run that nobody gets at is 503 with Retry-After, and the repetition with the same key cancels it', async () => {
+test('a run that stays busy is answered 503 with Retry-After, and the repetition with the same key cancels it', async () => {
   const { installation, cancel } = await ready();
   const headers = { 'idempotency-key': 'k1' };
   const { store, clock, db } = installation.world;
@@ -224,7 +224,7 @@ test('a run that nobody gets at is 503 with Retry-After, and the repetition with
   expect(db.records.get('api:c.ops:k1')?.record).toMatchObject({ status: 'completed', attempts: 1 });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   test.each<[Role, number]>([
     ['viewer', 403],
     ['submitter', 403],
@@ -238,12 +238,12 @@ describe('who may', () => {
     expect(state?.status).toBe(status === 200 ? 'cancelled' : 'pending');
   });
 
-  test('nobody without a key', async () => {
+  test('a caller without a key is refused', async () => {
     const { cancel } = await ready();
     expect((await cancel({}, { key: 'none' })).status).toBe(401);
   });
 
-  test("another tenant's admin is told that there is no such run, and leaves no trace", async () => {
+  test('the admin of another tenant gets the answer for a missing run, and leaves no trace', async () => {
     const { installation, runId, cancel } = await ready();
     const key = await installation.key('far', { tenantId: 'other', roles: ['admin'] });
     const headers = { 'idempotency-key': 'k1' };
@@ -261,7 +261,7 @@ describe('who may', () => {
   });
 });
 
-describe('what is refused, before anything is written', () => {
+describe('an invalid cancel is refused before anything is written', () => {
   test.each<[string, unknown, number, string | undefined]>([
     ['a body that is not JSON', '{"reason"', 400, undefined],
     ['an array', [], 400, undefined],
@@ -300,7 +300,7 @@ describe('what is refused, before anything is written', () => {
     expect(installation.written()).toBe(before);
   });
 
-  test('a reason of a thousand characters of any kind is taken', async () => {
+  test('a reason of a thousand characters of any kind is accepted', async () => {
     const { cancel } = await ready();
     const reason = 'é\n"🪨'.repeat(200);
     expect(await (await cancel({ reason })).json()).toMatchObject({ reason });

@@ -37,7 +37,7 @@ async function ready(roles: readonly Role[] = ['submitter']): Promise<Ready> {
 }
 
 describe('POST /v1/events', () => {
-  test('delivers the event to the runs that wait for it, and says to whom', async () => {
+  test('delivers the event to the waiting runs, and names them', async () => {
     const { installation, runId, post } = await ready();
     const answer = await post('/v1/events', BUILT);
     expect(answer.status).toBe(200);
@@ -53,7 +53,7 @@ describe('POST /v1/events', () => {
     expect(events.find(({ type }) => type === 'wait_resolved')).toMatchObject({ actor: 'c.ci' });
   });
 
-  test('keeps what nobody waits for, and says until when', async () => {
+  test('buffers an event without a receiver, and says until when', async () => {
     const { installation, post } = await ready();
     const answer = await post('/v1/events', { ...BUILT, key: 'other' });
     expect(answer.status).toBe(200);
@@ -61,7 +61,7 @@ describe('POST /v1/events', () => {
     expect(await answer.json()).toMatchObject({ delivered: [], kept: true, keptUntil });
   });
 
-  test('names the runs that would not have it, and why', async () => {
+  test('names the runs that refuse the event, and the reason', async () => {
     const { installation, post } = await ready();
     const strict = await waitingRun(installation.world, ['strict']);
     await announce(installation.world.deps, strict, 'strict');
@@ -71,7 +71,7 @@ describe('POST /v1/events', () => {
     });
   });
 
-  test('takes data of 256 KiB, and refuses more', async () => {
+  test('accepts data of 256 KiB, and refuses more', async () => {
     const { post } = await ready();
     const data = 'x'.repeat(MAX_EVENT_BYTES - 2);
     expect((await post('/v1/events', { ...BUILT, data })).status).toBe(200);
@@ -81,7 +81,7 @@ describe('POST /v1/events', () => {
     expect((await post('/v1/events', { ...BUILT, data: 'x'.repeat(400_000) })).status).toBe(413);
   });
 
-  test('data may be left out', async () => {
+  test('accepts an event without data', async () => {
     const { installation, runId, post } = await ready();
     expect((await post('/v1/events', { event: PLACE.event, key: PLACE.key })).status).toBe(200);
     const { head } = await installation.world.folded(runId);
@@ -94,7 +94,7 @@ describe('POST /v1/events', () => {
     ['with an empty name', { ...BUILT, event: '' }, 400, 'event'],
     ['with a name that is no text', { ...BUILT, event: 7 }, 400, 'event'],
     ['with a member nobody knows', { ...BUILT, tenantId: 't2' }, 400, 'tenantId'],
-  ])('%s is refused, naming the field, and nothing is written', async (_, body, status, field) => {
+  ])('%s is refused with the field, and nothing is written', async (_, body, status, field) => {
     const { installation, post } = await ready();
     const stood = await place(installation.world);
     const answer = await post('/v1/events', body);
@@ -142,14 +142,14 @@ describe('POST /v1/events', () => {
       expect(await again.text()).toBe(await first.text());
     });
 
-    test('another event under it is refused', async () => {
+    test('another event under the same key is refused', async () => {
       const { post } = await ready();
       await post('/v1/events', BUILT, KEYED);
       const answer = await post('/v1/events', { ...BUILT, data: 8 }, KEYED);
       expect(await answer.json()).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
     });
 
-    test('whose record was lost before the answer was kept, is the same event all the same', async () => {
+    test('an event whose record was lost before the answer was kept is still the same event', async () => {
       const { installation, post } = await ready();
       const { db, clock } = installation.world;
       const first = await (await post('/v1/events', BUILT, KEYED)).json();
@@ -168,7 +168,7 @@ describe('POST /v1/events', () => {
       });
     });
 
-    test('that has expired is a new event', async () => {
+    test('an event whose record has expired is a new event', async () => {
       const { installation, post } = await ready();
       const first = (await (await post('/v1/events', BUILT, KEYED)).json()) as { eventId: string };
       installation.world.clock.jump(COMPLETED_TTL_MS);
@@ -180,7 +180,7 @@ describe('POST /v1/events', () => {
 });
 
 describe('POST /v1/runs/{id}/signals', () => {
-  test('answers a step that waits for it, or keeps the signal in the inbox', async () => {
+  test('answers a step that waits for it, or buffers the signal in the run', async () => {
     const { installation, runId, post } = await ready();
     const signal = (name: string) => post(`/v1/runs/${runId}/signals`, { name, key: PLACE.key, data: 1 });
     const answer = await signal('later');
@@ -201,7 +201,7 @@ describe('POST /v1/runs/{id}/signals', () => {
     expect((await installation.world.folded(runId)).inbox).toHaveLength(1);
   });
 
-  test('to a run of another tenant is 404, and leaves no record', async () => {
+  test('to a run of another tenant is answered 404, and leaves no record', async () => {
     const { installation, runId, post } = await ready();
     const foreign = await installation.key('spy', { tenantId: 't2' });
     const answer = await post(
@@ -226,12 +226,12 @@ describe('POST /v1/runs/{id}/signals', () => {
     expect(await answer.json()).toMatchObject({ code });
   });
 
-  test('by a viewer is 403', async () => {
+  test('by a viewer is answered 403', async () => {
     const { runId, post } = await ready(['viewer']);
     expect((await post(`/v1/runs/${runId}/signals`, { name: 'x' })).status).toBe(403);
   });
 
-  test('to a run that has ended is 409', async () => {
+  test('to a run that has ended is answered 409', async () => {
     const { installation, runId, post } = await ready();
     const ops = await installation.key('ops', { tenantId: PLACE.tenantId, roles: ['operator'] });
     await post(`/v1/runs/${runId}/cancel`, {}, {}, ops);

@@ -113,7 +113,7 @@ describe('an effect without a run that is in doubt', () => {
     expect([await once(), calls]).toEqual([{ id: 'ch_9' }, 1]);
   });
 
-  test('is made once more if a person allows it, and never if a person forbids it', async () => {
+  test('is called once more if a person allows it, and never if a person forbids it', async () => {
     await expect(once()).rejects.toMatchObject({ code: 'EFFECT_PENDING' });
     await expect(once('t1', 'order-8')).rejects.toMatchObject({ code: 'EFFECT_PENDING' });
     const { external = [] } = await inboxOf('t1');
@@ -148,7 +148,7 @@ describe('an effect without a run that is in doubt', () => {
     expect((await stage.cairn(['inbox'])).err).toBe('No open questions.\n');
   });
 
-  test('is checked by `cairn check` with its owner, and by the tenant of the owner only', async () => {
+  test('is checked by `cairn check` with its owner, and only by the tenant of the owner', async () => {
     await expect(once()).rejects.toMatchObject({ code: 'EFFECT_PENDING' });
     const path = '/v1/runs/external:t1:order-7/consistency';
     const sound = await stage.cairn(['check', 'external:t1:order-7']);

@@ -16,7 +16,7 @@ describe('the record of a key', () => {
   test.each([
     ['bare', 'order-1'],
     ['quoted', '%22order-1%22'],
-  ])('(%s) tells its caller what became of the request', async (_form, path) => {
+  ])('(%s) tells its caller the result of the request', async (_form, path) => {
     const { installation, key, body } = await started('order-1');
     const answer = await installation.get(`/v1/idempotency/${path}`, key);
     expect(answer.status).toBe(200);
@@ -33,14 +33,14 @@ describe('the record of a key', () => {
     });
   });
 
-  test.each(['a/b', 'a:b', 'a%2Fb', 'a?b#c', '%'])('may be any text: %s', async (name) => {
+  test.each(['a/b', 'a:b', 'a%2Fb', 'a?b#c', '%'])('may have any text: %s', async (name) => {
     const { installation, key } = await started(name);
     const answer = await installation.get(`/v1/idempotency/${encodeURIComponent(name)}`, key);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ key: name });
   });
 
-  test('of another mutation shows status and body of its answer, also of a refusal', async () => {
+  test('of a mutation other than a start shows status and body of the answer, also of a refusal', async () => {
     const installation = new Installation();
     const key = await installation.key('ops', { roles: ['operator'] });
     const { runId } = (await (await installation.post(key, START)).json()) as { runId: string };
@@ -61,7 +61,7 @@ describe('the record of a key', () => {
     expect(shown.response).toEqual({ status: answer.status, body: await answer.json() });
   });
 
-  test('is there until it expires, and then 410', async () => {
+  test('exists until it expires, and is answered 410 afterwards', async () => {
     const { installation, key } = await started('order-1');
     installation.world.clock.jump(COMPLETED_TTL_MS - 1);
     expect((await installation.get('/v1/idempotency/order-1', key)).status).toBe(200);
@@ -90,7 +90,7 @@ describe('the record of a key', () => {
   });
 
   test.each(['%00', 'a%20b', '%22', 'x'.repeat(256), '%C3%A4'])(
-    'that can be no key is 400: %s',
+    'that is no valid key is answered 400: %s',
     async (name) => {
       const installation = new Installation();
       const answer = await installation.get(`/v1/idempotency/${name}`, await installation.key('dev'));

@@ -63,7 +63,7 @@ function loseSnapshot(): void {
   db.runs.delete(runId);
 }
 
-test('a run that is as it should be says so', async () => {
+test('a consistent run is reported as consistent', async () => {
   const { status, body } = await consistency();
   expect(status).toBe(200);
   expect(body).toMatchObject({
@@ -79,7 +79,7 @@ test('a run that is as it should be says so', async () => {
 describe('a run without its document', () => {
   beforeEach(loseSnapshot);
 
-  test('is found, planned, repaired once, and then read as ever', async () => {
+  test('is found, planned, repaired once, and then read as before', async () => {
     expect((await ask(keys.viewer, '')).status).toBe(404);
     expect((await consistency()).body).toMatchObject({
       verdict: 'healable',
@@ -108,7 +108,7 @@ describe('a run without its document', () => {
     });
   });
 
-  test('is still its tenant’s only', async () => {
+  test('is still visible to its tenant only', async () => {
     for (const answer of [
       await consistency(keys.rival),
       await repair(false, keys.rival),
@@ -119,7 +119,7 @@ describe('a run without its document', () => {
   });
 });
 
-test('a change is shown with the value before and after it, cut where they are long', async () => {
+test('a change is shown with the values before and after it, truncated where they are long', async () => {
   const run = documents();
   run.snapshot = { ...run.snapshot, status: 'failed', currentStep: 'x'.repeat(500) };
   const { body } = await repair();
@@ -130,7 +130,7 @@ test('a change is shown with the value before and after it, cut where they are l
   ]);
 });
 
-test('a broken journal is told, and refused', async () => {
+test('a broken journal is reported, and its repair refused', async () => {
   documents().events.splice(2, 1);
   expect((await consistency()).body).toMatchObject({ verdict: 'broken', problems: [{ healable: false }] });
   const { status, body } = await repair(true);
@@ -138,7 +138,7 @@ test('a broken journal is told, and refused', async () => {
   expect(body.refused).toMatchObject([{ code: 'JOURNAL_FORK', help: expect.stringContaining('backup') }]);
 });
 
-test('looking takes an operator, applying an admin', async () => {
+test('a check requires an operator, a repair an admin', async () => {
   expect((await consistency(keys.viewer)).status).toBe(403);
   expect((await repair(false, keys.viewer)).status).toBe(403);
   expect((await repair(false, keys.operator)).status).toBe(200);
@@ -147,7 +147,7 @@ test('looking takes an operator, applying an admin', async () => {
   expect((await repair(true, keys.admin)).status).toBe(200);
 });
 
-test('a dry run and an applied one are different requests, and what is neither is refused', async () => {
+test('a dry run and a repair are different requests, and any other value is refused', async () => {
   const key = { 'idempotency-key': 'mine' };
   expect((await repair(false, keys.admin, key)).status).toBe(200);
   expect((await repair(true, keys.admin, key)).body).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
@@ -155,7 +155,7 @@ test('a dry run and an applied one are different requests, and what is neither i
   expect([status, body.code, body.field]).toEqual([400, 'INVALID_INPUT', 'apply']);
 });
 
-test('thousands of problems are counted, not all shown', async () => {
+test('thousands of problems are counted, but not all shown', async () => {
   const { steps } = documents();
   const [one] = steps.values();
   for (let i = 0; i < 300; i += 1) steps.set(`s${i}`, { ...one, id: `s${i}` } as never);

@@ -36,7 +36,7 @@ async function ran(lines: number) {
 }
 
 describe('GET /v1/runs/{id}/logs', () => {
-  test('pages through all lines, oldest first, and tells whether more may come', async () => {
+  test('pages through all lines, oldest first, and says whether more may come', async () => {
     const { installation, read } = await ran(250);
     expect(await read()).toEqual({ items: [], ended: false });
     await installation.world.run();
@@ -92,7 +92,7 @@ describe('GET /v1/runs/{id}/logs', () => {
     expect([cursor.status, await cursor.json()]).toMatchObject([400, { field: 'cursor' }]);
   });
 
-  test('is counted by the run', async () => {
+  test('of a run are counted in it', async () => {
     const { installation, runId, key } = await ran(1_200);
     await installation.world.run();
     const run = await (await installation.get(`/v1/runs/${runId}`, key)).json();

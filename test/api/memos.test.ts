@@ -99,7 +99,7 @@ test('an item, a compensation and a revision have their own memos', async () => 
   expect(await read('step=read&revision=2')).toEqual({ items: [] });
 });
 
-test('a step that has not begun, or that there is not, has none', async () => {
+test('a step that has not begun or does not exist has none', async () => {
   const { read } = await ran();
   expect(await read('step=read')).toEqual({ items: [] });
   expect(await read(`step=${encodeURIComponent('../'.repeat(300))}`)).toEqual({ items: [] });
@@ -115,7 +115,7 @@ test('secret members of the input are masked in names and values', async () => {
   expect(secret?.value).toEqual({ to: ['<[redacted]>'], pin: '[redacted]', ok: true });
 });
 
-test('memos of a failed attempt are listed before the next one, and stay what they are', async () => {
+test('memos of a failed attempt are listed before those of the next, and do not change', async () => {
   const { installation, runId, read } = await ran(3, 'retries');
   const { world } = installation;
   await world.run(() => world.stateOf(runId).steps.get('flaky')?.phase === 'retrying');

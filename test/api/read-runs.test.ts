@@ -29,7 +29,7 @@ async function withRuns(count: number) {
   return { installation, key, runIds, read, runId: runIds[0] ?? '' };
 }
 
-test('a run is shown with its input, result and times, without what is internal', async () => {
+test('a run is shown with its input, result and times, without internal members', async () => {
   const { installation, read, runId } = await withRuns(1);
   await installation.world.run();
   const run = await read(`/v1/runs/${runId}`);
@@ -51,7 +51,7 @@ test('a run is shown with its input, result and times, without what is internal'
   for (const internal of ['soft', 'shard', 'lease', 'wakeAt']) expect(run).not.toHaveProperty(internal);
 });
 
-test('a run is never shown staler than its journal, though its snapshot lags (J7)', async () => {
+test('a run is never shown older than its journal, though its snapshot lags (J7)', async () => {
   const { installation, read, runId } = await withRuns(1);
   const { db } = installation.world;
   await installation.world.run(
@@ -61,7 +61,7 @@ test('a run is never shown staler than its journal, though its snapshot lags (J7
   expect((await read(`/v1/runs/${runId}`)).head).toBe(head);
 });
 
-test('a lease is shown as its drive has extended it, with the last sign of life and what bodies say of themselves', async () => {
+test('a lease is shown as extended by its drive, with the last heartbeat and the reports of bodies', async () => {
   const { installation, runId } = await withRuns(1);
   const pending = (await installation.world.store.load(runId))?.state;
   if (!pending) throw new Error('the run is gone');
@@ -83,7 +83,7 @@ test('a lease is shown as its drive has extended it, with the last sign of life 
   expect(runView({ state: pending, soft: beaten }, values, 'cairn')).not.toHaveProperty('progress');
 });
 
-test('a value too large for the snapshot is shown whole', async () => {
+test('a value too large for the snapshot is shown in full', async () => {
   const installation = new Installation();
   const key = await installation.key('dev');
   const text = 'x'.repeat(100_000);
@@ -96,7 +96,7 @@ test('a value too large for the snapshot is shown whole', async () => {
   expect(run.result).toEqual({ said: { text } });
 });
 
-test('user values are shown as they are, whatever their members are called', async () => {
+test('user values are shown unchanged, whatever the names of their members', async () => {
   const { installation, read, runId } = await withRuns(1);
   await installation.world.run();
   const newest = (await read(`/v1/runs/${runId}/checkpoints`)).items.at(-1);
@@ -104,7 +104,7 @@ test('user values are shown as they are, whatever their members are called', asy
 });
 
 describe('lists under a run', () => {
-  test('events: in their own order, whole, with times and values in readable form', async () => {
+  test('events: in order, complete, with readable times and values', async () => {
     const { installation, read, runId } = await withRuns(1);
     await installation.world.run();
     const { items } = await read(`/v1/runs/${runId}/events?limit=100`);
@@ -135,7 +135,7 @@ describe('lists under a run', () => {
     expect(items[0]).not.toHaveProperty('startedAtMs');
   });
 
-  test('steps: those that were undone say so', async () => {
+  test('steps: compensated ones are marked', async () => {
     const undone = defineWorkflow({
       type: 'undone',
       planVersion: 1,
@@ -163,7 +163,7 @@ describe('lists under a run', () => {
     ]);
   });
 
-  test.each(['events', 'checkpoints'])('%s: pages join to the whole', async (list) => {
+  test.each(['events', 'checkpoints'])('%s: the pages together are the whole list', async (list) => {
     const { installation, read, runId } = await withRuns(1);
     await installation.world.run();
     const whole = (await read(`/v1/runs/${runId}/${list}?limit=100`)).items;
@@ -199,7 +199,7 @@ describe('the list of runs', () => {
     expect([wrong.status, await wrong.json()]).toMatchObject([400, { field: 'topLevel' }]);
   });
 
-  test('is newest first, and pages join to the whole', async () => {
+  test('is newest first, and its pages together are the whole list', async () => {
     const { read, runIds } = await withRuns(5);
     const first = await read('/v1/runs?limit=2');
     const second = await read(`/v1/runs?limit=2&cursor=${first.next}`);
@@ -269,7 +269,7 @@ describe('the list of runs', () => {
   });
 });
 
-test("another tenant's run is answered exactly as a missing one, everywhere", async () => {
+test("another tenant's run is answered exactly like a missing one, on every route", async () => {
   const { installation, runId } = await withRuns(1);
   const stranger = await installation.key('stranger', { tenantId: 'other', roles: ['admin'] });
   const missing = 'run_aaaaaaaaaaaaaaaaaaaaaaaaaa';
@@ -283,7 +283,7 @@ test("another tenant's run is answered exactly as a missing one, everywhere", as
 });
 
 test.each(['run_x', '..', '%2e%2e', 'run_AAAAAAAAAAAAAAAAAAAAAAAAAA', '%00', '%zz', 'a%2Fb'])(
-  '%s is no run: 404',
+  '%s is no run id, and is answered 404',
   async (id) => {
     const { installation, key } = await withRuns(0);
     expect((await installation.get(`/v1/runs/${id}`, key)).status).toBe(404);
@@ -304,7 +304,7 @@ test.each([
   expect(await answer.json()).toMatchObject({ code: 'UNAVAILABLE' });
 });
 
-test('an error that is not ours says nothing of itself', async () => {
+test('an unexpected error reveals nothing of itself', async () => {
   const { installation, key, runId } = await withRuns(1);
   const store = Object.create(installation.world.store) as typeof installation.world.store;
   store.load = () => Promise.reject(new Error('password=hunter2'));

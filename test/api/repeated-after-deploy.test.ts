@@ -91,7 +91,7 @@ describe.each(Object.entries(LATER))('after a deployment in which %s', (_, workf
     expect(installation.world.db.runs.size).toBe(1);
   });
 
-  test('so has the repetition of a start by the codebase itself', async () => {
+  test('the repetition of a start by the codebase itself has it too', async () => {
     const { installation } = await ready();
     const { start, environment } = installation.apiDeps;
     const asked = {

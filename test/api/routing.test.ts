@@ -4,7 +4,7 @@ import { settle } from '../support/virtual-clock.ts';
 import { Installation } from './installation.ts';
 
 describe('health', () => {
-  test('needs no key and says version and store', async () => {
+  test('needs no key, and has the version and the state of the store', async () => {
     const answer = await new Installation().api.request('/v1/healthz');
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ status: 'ok', version: '1.2.3', store: 'ok' });
@@ -23,14 +23,14 @@ describe('health', () => {
     return { clock: installation.world.clock, api, reads: () => reads };
   }
 
-  test('is 503 when the store fails', async () => {
+  test('is answered 503 when the store fails', async () => {
     const { api } = withStore(() => Promise.reject(new Error('unreachable')));
     const answer = await api.request('/v1/healthz');
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ status: 'degraded', store: 'unreachable' });
   });
 
-  test('is 503 when the store stays silent', async () => {
+  test('is answered 503 when the store stays silent', async () => {
     const { api, clock } = withStore(() => new Promise(() => {}));
     const asked = api.request('/v1/healthz');
     await settle();
@@ -38,7 +38,7 @@ describe('health', () => {
     expect((await asked).status).toBe(503);
   });
 
-  test('asks the store once for many who ask, and again a little later', async () => {
+  test('probes the store once for concurrent callers, and again a little later', async () => {
     const { api, clock, reads } = withStore(async () => undefined);
     await Promise.all(Array.from({ length: 50 }, () => api.request('/v1/healthz')));
     expect(reads()).toBe(1);
@@ -53,7 +53,7 @@ test.each([
   ['/v1/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'PUT', 'GET, HEAD'],
   ['/v1/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa/events', 'POST', 'GET, HEAD'],
   ['/v1/healthz', 'POST', 'GET, HEAD'],
-])('%s does not have %s and says what it has', async (path, method, allow) => {
+])('%s does not have %s, and names its methods', async (path, method, allow) => {
   const installation = new Installation();
   const key = await installation.key('dev');
   const answer = await installation.api.request(path, {
@@ -66,7 +66,7 @@ test.each([
 });
 
 test.each(['/', '/v1', '/v1/', '/v1/nothing', '/v1/runs/', '/v1/runs/x/y', '/v2/runs'])(
-  '%s is not there',
+  '%s is answered 404',
   async (path) => {
     const installation = new Installation();
     const answer = await installation.get(path, await installation.key('dev'));
@@ -75,7 +75,7 @@ test.each(['/', '/v1', '/v1/', '/v1/nothing', '/v1/runs/', '/v1/runs/x/y', '/v2/
   },
 );
 
-test('HEAD answers as GET does, without a body', async () => {
+test('HEAD is answered like GET, without a body', async () => {
   const installation = new Installation();
   const key = await installation.key('dev');
   const answer = await installation.api.request('/v1/runs', {
@@ -86,7 +86,7 @@ test('HEAD answers as GET does, without a body', async () => {
   expect(await answer.text()).toBe('');
 });
 
-test('answers are not kept by caches', async () => {
+test('answers are not cached', async () => {
   const installation = new Installation();
   const answer = await installation.get('/v1/runs', await installation.key('dev'));
   expect(answer.headers.get('cache-control')).toBe('no-store');

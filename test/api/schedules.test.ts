@@ -55,7 +55,7 @@ function tickAfter(ms: number) {
   return tick({ ...apiDeps.start, ...apiDeps, declaredTenant: 'acme' });
 }
 
-test('the answer to a creation has a Location, also when it is repeated; that to a change or a refusal has none', async () => {
+test('the answer to a creation has a Location, also when repeated; that to a change or a refusal has none', async () => {
   const made = await send('POST', '/v1/schedules', { body: NEW, once: 'k' });
   expect(made.location).toBe(`/v1/schedules/${made.body.id}`);
   expect(await send('GET', made.location ?? '')).toMatchObject({ status: 200, body: { id: made.body.id } });
@@ -104,7 +104,7 @@ describe('a schedule', () => {
     expect(runs.body.items).toMatchObject([{ id: (body.last as Body).runId, status: 'completed' }]);
   });
 
-  test('is the same for a repetition, and another without a key', async () => {
+  test('is the same for a repetition, and another one without a key', async () => {
     const first = await send('POST', '/v1/schedules', { body: NEW, once: 'k' });
     const again = await send('POST', '/v1/schedules', { body: NEW, once: 'k' });
     expect(again).toEqual({ ...first, replayed: true });
@@ -113,7 +113,7 @@ describe('a schedule', () => {
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
-  test('is changed, and its new times hold from then on', async () => {
+  test('is changed, and its new times apply from then on', async () => {
     const id = await make();
     installation.world.clock.jump(HOUR / 2);
     const changed = await send('PATCH', `/v1/schedules/${id}`, {
@@ -133,7 +133,7 @@ describe('a schedule', () => {
     expect(cleared.body).not.toHaveProperty('name');
   });
 
-  test('rests while it is paused, and does not make up for it', async () => {
+  test('does not fire while it is paused, and does not make up for it', async () => {
     const id = await make({ catchUp: 'all' });
     const paused = await send('POST', `/v1/schedules/${id}/pause`, { body: { reason: 'too loud' } });
     expect(paused).toMatchObject({
@@ -151,7 +151,7 @@ describe('a schedule', () => {
     expect(await tickAfter(HOUR)).toMatchObject({ fired: 1, skipped: 0 });
   });
 
-  test('is triggered out of turn, once per request, also while it is paused', async () => {
+  test('is triggered at any time, once per request, also while it is paused', async () => {
     const id = await make();
     await send('POST', `/v1/schedules/${id}/pause`);
     const first = await send('POST', `/v1/schedules/${id}/trigger`, { once: 't' });
@@ -170,7 +170,7 @@ describe('a schedule', () => {
     expect(installation.world.db.runs.size).toBe(2);
   });
 
-  test('is backfilled with what is missing, and says how many', async () => {
+  test('is backfilled with its missing slots, and reports their number', async () => {
     const id = await make();
     await tickAfter(HOUR + 1);
     installation.world.clock.jump(5 * HOUR);
@@ -186,7 +186,7 @@ describe('a schedule', () => {
     expect(installation.world.db.runs.size).toBe(4);
   });
 
-  test('is deleted, once; its runs stay', async () => {
+  test('is deleted once, and its runs remain', async () => {
     const id = await make();
     await tickAfter(HOUR + 1);
     const gone = await send('DELETE', `/v1/schedules/${id}`, { once: 'd' });
@@ -203,7 +203,7 @@ describe('a schedule that a workflow declares', () => {
   const path = '/v1/schedules/nightly.late';
   beforeEach(() => tickAfter(0));
 
-  test('is listed, paused, resumed and triggered as any other', async () => {
+  test('is listed, paused, resumed and triggered like any other', async () => {
     const { body } = await send('GET', '/v1/schedules');
     expect(body.items).toMatchObject([
       { id: 'nightly.late', origin: 'declared', type: 'nightly', cron: '0 3 * * *' },
@@ -225,7 +225,7 @@ describe('a schedule that a workflow declares', () => {
   });
 });
 
-describe('refused, with nothing written, is', () => {
+describe('a refusal, which writes nothing, answers', () => {
   const refusals: readonly (readonly [string, string, string, unknown, number, string, string?])[] = [
     ['another type', 'POST', '', { ...NEW, type: 'none' }, 404, 'NOT_FOUND', 'type'],
     ['a line of six fields', 'POST', '', { ...NEW, cron: '* * * * * *' }, 400, 'INVALID_INPUT', 'cron'],
@@ -272,7 +272,7 @@ describe('refused, with nothing written, is', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   const calls: readonly [string, string, unknown][] = [
     ['PATCH', '', { name: 'x' }],
     ['POST', '/pause', {}],
@@ -300,7 +300,7 @@ describe('who may', () => {
     }
   });
 
-  test('another tenant sees nothing of it and does nothing to it', async () => {
+  test('another tenant cannot see or change it', async () => {
     const id = await make();
     const key = await installation.key('stranger', { tenantId: 'evil', roles: ['admin'] });
     const before = await send('GET', `/v1/schedules/${id}`);

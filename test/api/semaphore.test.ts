@@ -23,7 +23,7 @@ function works(semaphore: Semaphore) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a semaphore', () => {
-  test('lets as many through as it may, the others one for one in the order they came', async () => {
+  test('admits its limit, and the others one by one in their order of arrival', async () => {
     const { begun, come, end } = works(new Semaphore({ running: 2, waiting: 2 }));
     const all = ['a', 'b', 'c', 'd'].map(come);
     await turn();
@@ -38,7 +38,7 @@ describe('a semaphore', () => {
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('sends away at once whoever finds it full, and nobody after that', async () => {
+  test('refuses at once when it is full, and nobody afterwards', async () => {
     const { begun, come, end } = works(new Semaphore({ running: 1, waiting: 1 }));
     const first = come('a');
     const second = come('b');
@@ -55,7 +55,7 @@ describe('a semaphore', () => {
     expect(begun).toEqual(['a', 'b', 'd']);
   });
 
-  test('is passed on by a work that failed', async () => {
+  test('is released by failed work', async () => {
     const { come, end, fail } = works(new Semaphore({ running: 1, waiting: 1 }));
     const first = come('a');
     const second = come('b');

@@ -9,7 +9,7 @@ async function ready() {
   return { installation, key: await installation.key('dev') };
 }
 
-test('a start is answered 201 with the run, and where to read it', async () => {
+test('a start is answered 201 with the run and its location', async () => {
   const { installation, key } = await ready();
   const answer = await installation.post(key, { ...START, threadId: 'thread-1' });
   const body = (await answer.json()) as { runId: string };
@@ -28,7 +28,7 @@ test('a start is answered 201 with the run, and where to read it', async () => {
 });
 
 describe('with an idempotency key', () => {
-  test('a repetition is answered 200 with the same bytes and place, marked as such', async () => {
+  test('a repetition is answered 200 with the same bytes and location, and a mark', async () => {
     const { installation, key } = await ready();
     const first = await installation.post(key, START, { 'idempotency-key': 'k1' });
     await installation.world.run();
@@ -40,7 +40,7 @@ describe('with an idempotency key', () => {
     expect(installation.world.db.runs.size).toBe(1);
   });
 
-  test('two hundred at once are one run', async () => {
+  test('two hundred concurrent starts make one run', async () => {
     const { installation, key } = await ready();
     const starts = Array.from({ length: 200 }, () =>
       installation.post(key, START, { 'idempotency-key': 'k1' }),
@@ -51,7 +51,7 @@ describe('with an idempotency key', () => {
     expect(installation.world.db.runs.size).toBe(1);
   });
 
-  test('the order of members does not make another request', async () => {
+  test('the order of members does not change the request', async () => {
     const { installation, key } = await ready();
     await installation.post(key, '{"type":"echo","input":{"text":"hello"}}', { 'idempotency-key': 'k1' });
     const again = await installation.post(key, '{ "input": {"text": "hello"}, "type": "echo" }', {
@@ -84,14 +84,14 @@ describe('with an idempotency key', () => {
     ['X-Idempotency-Key', { 'x-idempotency-key': 'k1', 'idempotency-key': 'k2', 'x-request-id': 'k3' }],
     ['Idempotency-Key', { 'idempotency-key': '"k1"', 'x-request-id': 'k3' }],
     ['X-Request-ID', { 'x-request-id': 'k1' }],
-  ])('%s counts before those after it', async (_name, headers) => {
+  ])('%s takes precedence over those after it', async (_name, headers) => {
     const { installation, key } = await ready();
     await installation.post(key, START, { 'x-idempotency-key': 'k1' });
     expect((await installation.post(key, START, headers)).status).toBe(200);
   });
 
   test.each(['', ' ', 'a b', '"open', 'x'.repeat(256), 'schlüssel'])(
-    '%j is no key: 400, nothing written',
+    '%j is no valid key: 400, nothing written',
     async (value) => {
       const { installation, key } = await ready();
       const answer = await installation.post(key, START, { 'idempotency-key': value });
@@ -102,7 +102,7 @@ describe('with an idempotency key', () => {
   );
 });
 
-test('a request that somebody is still at work on is answered 202, to be asked again', async () => {
+test('a request that is under way is answered 202, to be sent again', async () => {
   const { installation, key } = await ready();
   const now = installation.world.clock.now();
   await installation.world.records.create({
@@ -123,7 +123,7 @@ test('a request that somebody is still at work on is answered 202, to be asked a
   expect(installation.world.db.runs.size).toBe(0);
 });
 
-test('bytes that are no UTF-8 are refused, not guessed at', async () => {
+test('bytes that are not UTF-8 are refused', async () => {
   const { installation, key } = await ready();
   const body = Buffer.concat([
     Buffer.from('{"type":"echo","input":{"text":"'),
@@ -143,7 +143,7 @@ test('without a key each start is a new run', async () => {
   expect(installation.world.db.runs.size).toBe(2);
 });
 
-describe('what is refused, before anything is written', () => {
+describe('an invalid start is refused before anything is written', () => {
   const nested = `{"type":"echo","input":${'['.repeat(150)}${']'.repeat(150)}}`;
   const veryDeep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   test.each<[string, unknown, number, string | undefined]>([
@@ -185,7 +185,7 @@ describe('what is refused, before anything is written', () => {
     expect(installation.written()).toBe(0);
   });
 
-  test('members that are not known, the first five of them by name: a body holds a million', async () => {
+  test('unknown members, the first five by name: a body may have a million', async () => {
     const { installation, key } = await ready();
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`${'m'.repeat(200)}${i}`, i]));
     const answer = await installation.post(key, { ...START, ...many });
@@ -194,7 +194,7 @@ describe('what is refused, before anything is written', () => {
     expect(detail).toMatch(/^unknown members: ("m{99}…", ){5}19995 more; use type, input, threadId$/);
   });
 
-  test('a member or a parameter without a name is told as such', async () => {
+  test('a member or a parameter without a name is reported as such', async () => {
     const { installation, key } = await ready();
     const nameless = await installation.post(key, { ...START, '': 1 });
     expect(await nameless.json()).toMatchObject({ field: 'body', detail: expect.stringContaining('""') });

@@ -87,7 +87,7 @@ describe.each([undefined, ...VOCABULARIES])('in the words of %s', (vocabulary) =
   const words = vocabulary ?? 'cairn';
   const named = Object.entries(CALLED).map(([name, called]) => ({ name, word: called[words] }));
 
-  test.each(named)('the run $name is $word, and all else of it is the same', async ({ name, word }) => {
+  test.each(named)('the run $name is $word, and its other members are the same', async ({ name, word }) => {
     const path = { id: ids.get(name) ?? '' };
     const shown = await checked.ask('GET /v1/runs/{id}', { path, query });
     expect(shown.status).toBe(word);
@@ -95,13 +95,13 @@ describe.each([undefined, ...VOCABULARIES])('in the words of %s', (vocabulary) =
     expect(shown).toEqual({ ...own, status: word });
   });
 
-  test('the list shows each run by its word', async () => {
+  test('the list shows the word of each run', async () => {
     const { items } = (await checked.ask('GET /v1/runs', { query })) as { items: Record<string, unknown>[] };
     const shown = new Map(items.map(({ id, status }) => [id, status]));
     for (const { name, word } of named) expect([name, shown.get(ids.get(name))]).toEqual([name, word]);
   });
 
-  test('the list by a word holds exactly the runs that it shows so', async () => {
+  test('the list filtered by a word has exactly the runs shown with it', async () => {
     for (const word of new Set(named.map((one) => one.word))) {
       const filter = `${query === '' ? '?' : `${query}&`}status=${word}`;
       const { items } = (await checked.ask('GET /v1/runs', { query: filter })) as {
@@ -133,14 +133,14 @@ test.each([
   ['halted', ['halted']],
   ['canceled', ['halted', 'cancelled']],
   ['awaiting_human_review', ['asking']],
-])('without a vocabulary, status=%s lists what it means where it is said', async (word, names) => {
+])('without a vocabulary, status=%s has its usual meaning', async (word, names) => {
   const { items } = (await checked.ask('GET /v1/runs', { query: `?status=${word}` })) as {
     items: Record<string, unknown>[];
   };
   expect(items.map(({ id }) => id).sort()).toEqual(names.map((name) => ids.get(name)).sort());
 });
 
-test('a stream that is read while the run is halted ends with the word for that', async () => {
+test('a stream that is read while the run is halted ends with the word for halted', async () => {
   const other = new Installation([asking]);
   const operator = await other.key('op', { roles: ['operator'] });
   const { runId } = (await (await other.post(operator, { type: 'asking', input: {} })).json()) as {
@@ -156,7 +156,7 @@ test('a stream that is read while the run is halted ends with the word for that'
   expect(await stream.text()).toContain('event: end\ndata: {"status":"halted"}');
 });
 
-describe('what is no vocabulary, or no word of any', () => {
+describe('an unknown vocabulary or word', () => {
   test.each([
     ['/v1/runs?vocabulary=klingon', 'vocabulary'],
     ['/v1/runs?vocabulary=gwi&vocabulary=orca', 'vocabulary'],

@@ -34,7 +34,7 @@ async function opened(bindingId = 'bank-http') {
 }
 
 describe('a run says', () => {
-  test('who started it, also without a key, and whether the console or the command line was used', async () => {
+  test('its author, also without a key, and whether the console or the command line was used', async () => {
     const { start } = await opened();
     for (const [sent, source] of [
       [{}, 'api'],
@@ -47,7 +47,7 @@ describe('a run says', () => {
     }
   });
 
-  test('to which conversation it belongs, and so do its children and what is made of it', async () => {
+  test('its conversation, which its children and successors share', async () => {
     const { installation, key, start } = await opened();
     const { runId, state } = await start({ 'x-a2a-correlation-id': 'conversation-7' });
     await installation.world.run();
@@ -69,7 +69,7 @@ describe('a run says', () => {
     });
   });
 
-  test('what it was started with: other bindings, another hash', async () => {
+  test('the bindings and the hash of its start: other ones differ', async () => {
     const first = (await (await opened()).start()).state().versions;
     const same = (await (await opened()).start()).state().versions;
     const other = (await (await opened('bank-queue')).start()).state().versions;
@@ -81,7 +81,7 @@ describe('a run says', () => {
   });
 });
 
-test('a delivery of GitHub says who made it happen, and the conversation where its header does', async () => {
+test('the author of its GitHub delivery, and the conversation where its header does', async () => {
   const noted = defineWorkflow({
     type: 'noted',
     planVersion: 1,
@@ -104,7 +104,7 @@ test('a delivery of GitHub says who made it happen, and the conversation where i
   });
 });
 
-test('a schedule that somebody triggers is of their conversation; its slots, which nobody asks for, are of none', async () => {
+test('the conversation of a person who triggers its schedule; slots have none', async () => {
   const installation = new Installation([echo]);
   const key = await installation.key('ops', { roles: ['operator'] });
   const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
@@ -131,7 +131,7 @@ test('a schedule that somebody triggers is of their conversation; its slots, whi
   expect(started.map((known) => world.stateOf(known).a2aCorrelationId)).toEqual([undefined]);
 });
 
-test('a successor is of the conversation that asks for it, where one is named', async () => {
+test('the conversation of the person who asks for its successor, where one is named', async () => {
   const { installation, key, start } = await opened();
   const { runId } = await start({ 'x-a2a-correlation-id': 'talk-1' });
   await installation.world.run();
@@ -143,7 +143,7 @@ test('a successor is of the conversation that asks for it, where one is named', 
   expect(installation.world.stateOf(replayed).a2aCorrelationId).toBe('talk-2');
 });
 
-test('a correlation id that no run could carry is refused by its header', async () => {
+test('a correlation id that no run can carry is refused with its header', async () => {
   const { start } = await opened();
   const { answer } = await start({ 'x-a2a-correlation-id': 'two words' });
   expect(answer.status).toBe(400);

@@ -98,7 +98,7 @@ interface Sending {
 }
 
 describe('GET /v1/workflows', () => {
-  test('says for each type which versions are deployed, the newest first, and what each is made of', async () => {
+  test('lists the deployed versions of each type, the newest first, with their steps', async () => {
     expect(await list()).toEqual({
       killSwitch: false,
       items: [
@@ -156,7 +156,7 @@ describe('GET /v1/workflows', () => {
     });
   });
 
-  test('counts the runs of each version that have not ended, those of the tenant only', async () => {
+  test('counts live runs of each version, of the tenant only', async () => {
     const { world } = installation;
     const own = { tenantId: 'acme' };
     await world.start('deploy', {}, own);
@@ -187,7 +187,7 @@ describe('GET /v1/workflows', () => {
     });
   });
 
-  test('shows what is paused and since when; why, to the role installation only; by whom, to nobody', async () => {
+  test('shows what is paused and since when; the reason to the role installation only; the author to nobody', async () => {
     await send('/v1/workflows/deploy/pause', { body: { reason: 'wrong labels' } });
     await send('/v1/runtime', { method: 'PUT', body: { killSwitch: true } });
     const { killSwitch, items } = await list();
@@ -201,7 +201,7 @@ describe('GET /v1/workflows', () => {
     expect(forInstallation.items[0]?.paused).toEqual({ since, reason: 'wrong labels' });
   });
 
-  test('is as short as its names and versions on request, with live runs and pauses', async () => {
+  test('has only names, versions, live runs and pauses on request', async () => {
     await installation.world.start('deploy', {}, { tenantId: 'acme' });
     await send('/v1/workflows/deploy/pause', { body: { reason: 'wrong labels' } });
     const whole = await list();
@@ -217,14 +217,14 @@ describe('GET /v1/workflows', () => {
     expect(await list(viewer, '?summary=false')).toEqual(whole);
   });
 
-  test('takes no other parameters, and no other value', async () => {
+  test('takes no other parameters or values', async () => {
     expect((await installation.get('/v1/workflows?summary=yes', viewer)).status).toBe(400);
     expect((await installation.get('/v1/workflows?type=echo', viewer)).status).toBe(400);
   });
 });
 
 describe('POST /v1/workflows/{type}/pause and unpause', () => {
-  test('answer with the mark, and with how many runs were enqueued', async () => {
+  test('answer with the mark, and with the number of enqueued runs', async () => {
     await installation.world.start('deploy', {}, { tenantId: 'acme' });
     const paused = await send('/v1/workflows/deploy/pause', { body: { reason: 'wrong labels' } });
     expect(paused.status).toBe(200);
@@ -236,7 +236,7 @@ describe('POST /v1/workflows/{type}/pause and unpause', () => {
     expect(await unpaused.json()).toEqual({ type: 'deploy', paused: null, woken: 1 });
   });
 
-  test('with a key are answered in the same bytes, and do nothing again', async () => {
+  test('with a key repeat the same bytes, and do nothing again', async () => {
     const headers = { 'idempotency-key': 'k1' };
     const first = await send('/v1/workflows/deploy/pause', { body: { reason: 'r' }, headers });
     await send('/v1/workflows/deploy/unpause', { headers: { 'idempotency-key': 'k2' } });
@@ -249,7 +249,7 @@ describe('POST /v1/workflows/{type}/pause and unpause', () => {
     expect(other.status).toBe(422);
   });
 
-  test('leave starts as they were: 201, and the run is pending', async () => {
+  test('leave starts unchanged: 201, and the run is pending', async () => {
     await send('/v1/workflows/echo/pause');
     const submitter = await installation.key('app');
     const started = await installation.post(submitter, { type: 'echo', input: { text: 'hi' } });
@@ -279,7 +279,7 @@ describe('POST /v1/workflows/{type}/pause and unpause', () => {
 });
 
 describe('GET and PUT /v1/runtime', () => {
-  test('throw the kill switch and show what is set by whom', async () => {
+  test('switch the kill switch, and show its author', async () => {
     expect(await (await installation.get('/v1/runtime', admin)).json()).toEqual({
       killSwitch: false,
       paused: {},
@@ -300,7 +300,7 @@ describe('GET and PUT /v1/runtime', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   const roles: readonly [Role, number][] = [
     ['viewer', 403],
     ['submitter', 403],
@@ -308,7 +308,7 @@ describe('who may', () => {
     ['admin', 403],
     ['installation', 200],
   ];
-  test.each(roles)('throw switches: %s %i', async (role, status) => {
+  test.each(roles)('to switch: %s %i', async (role, status) => {
     const key = await installation.key('someone', { roles: [role] });
     const answers = [
       await send('/v1/workflows/echo/pause', { key }),
@@ -320,7 +320,7 @@ describe('who may', () => {
     expect((await installation.world.config.read()) !== undefined).toBe(status === 200);
   });
 
-  test('nobody without a key', async () => {
+  test('require a key', async () => {
     for (const [path, method] of [
       ['/v1/workflows', 'GET'],
       ['/v1/workflows/echo/pause', 'POST'],

@@ -91,7 +91,7 @@ test('the span of the step is active in its body, that of the call in the bindin
   expect(seen.body).toMatch(/^[0-9a-f]{16}$/);
 });
 
-test('nothing is active where no instrumentation is registered', async () => {
+test('no span is active where no instrumentation is registered', async () => {
   const { seen } = await activeInside();
   expect(seen).toEqual({ body: undefined, binding: undefined });
 });

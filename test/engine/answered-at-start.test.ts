@@ -4,8 +4,8 @@ import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.
 import { decideApproval } from '../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { World } from '../support/world.ts';
 
-describe('an answer that comes while a drive asks its policy whether it may go on', () => {
-  test('is taken in like one that comes later', async () => {
+describe('an answer that arrives while a drive asks its policy', () => {
+  test('is accepted like a later one', async () => {
     let onResume = async () => {};
     const world = new World({
       workflows: [

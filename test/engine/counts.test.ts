@@ -50,7 +50,7 @@ test.each([
   ['an answer', {}, ['executed']],
   ['a refusal and an answer', { refusals: 1 }, ['not_applied', 'executed']],
   ['a lost answer and another', { losses: 1 }, ['in_doubt', 'executed']],
-])('an action that gets %s is counted by what became of it', async (_what, outside, outcomes) => {
+])('a call that gets %s is counted by its result', async (_what, outside, outcomes) => {
   const { world, metrics } = counted(outside);
   await world.start('putting');
   await world.run();
@@ -59,7 +59,7 @@ test.each([
   );
 });
 
-test('a drive is counted by its end, with how long it took, the first of its instance apart', async () => {
+test('a drive is counted by its end and duration, the first of its instance separately', async () => {
   const { world, metrics } = counted();
   const runId = await world.start('putting');
   world.queue.take();
@@ -72,7 +72,7 @@ test('a drive is counted by its end, with how long it took, the first of its ins
   ]);
 });
 
-test('a drive that the store let down is counted as failed', async () => {
+test('a drive during which the store failed is counted as failed', async () => {
   const { world, metrics } = counted();
   const runId = await world.start('putting');
   world.queue.take();
@@ -87,7 +87,7 @@ test('a drive that the store let down is counted as failed', async () => {
   expect(metrics.countsOf(TENANT).dispatches).toMatchObject([{ end: 'failed', count: 1 }]);
 });
 
-test('an append that another was faster than is a conflict of who lost', async () => {
+test('a lost append is counted as a conflict of the loser', async () => {
   const { world, metrics } = counted();
   const runId = await world.start('putting');
   let hasCancelled = false;
@@ -103,7 +103,7 @@ test('an append that another was faster than is a conflict of who lost', async (
   expect(metrics.countsOf(TENANT).conflicts).toContainEqual({ leased: true, count: 1 });
 });
 
-test('a scan tells how much is due, how far behind it is, and what it did', async () => {
+test('a scan reports the number of due runs, its lag, and its actions', async () => {
   const { world } = counted();
   const told: ScanMetric[] = [];
   const counts = { enqueue() {}, scan: (one: ScanMetric) => void told.push(one) };
@@ -118,7 +118,7 @@ test('a scan tells how much is due, how far behind it is, and what it did', asyn
   ]);
 });
 
-test('each checkpoint is a line of the log at INFO, once it is durable', async () => {
+test('each durable checkpoint is a log line at INFO', async () => {
   const { world } = counted();
   const log = new CollectedLog(world.clock);
   const runId = await world.start('putting');

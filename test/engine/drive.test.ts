@@ -21,7 +21,7 @@ const sums = defineWorkflow({
 });
 
 describe('a drive', () => {
-  test('moves a run from its first event to its result', async () => {
+  test('drives a run from its first event to its result', async () => {
     const world = new World({ workflows: [sums] });
     const runId = await world.start('sums', { n: 4 });
     await world.run();
@@ -48,7 +48,7 @@ describe('a drive', () => {
     expect((await world.store.load(runId))?.state).toEqual(await world.folded(runId));
   });
 
-  test('retries what fails, and fails the run when attempts are used up', async () => {
+  test('retries failures, and fails the run when its attempts are used up', async () => {
     const attempts: number[] = [];
     const flaky = defineWorkflow({
       type: 'flaky',
@@ -71,7 +71,7 @@ describe('a drive', () => {
     expect(state.error).toMatchObject({ code: 'STEP_FAILED', message: 'no luck', stepId: 'only' });
   });
 
-  test('stops at once on Fatal', async () => {
+  test('does not retry Fatal', async () => {
     let calls = 0;
     const fatal = defineWorkflow({
       type: 'fatal',
@@ -93,7 +93,7 @@ describe('a drive', () => {
     expect((await world.folded(runId)).status).toBe('failed');
   });
 
-  test('lets go of the run until a far RetryAt, and goes on then', async () => {
+  test('releases the run until a distant RetryAt, and continues then', async () => {
     const at = Date.UTC(2026, 0, 1, 1);
     const patient = defineWorkflow({
       type: 'patient',
@@ -119,7 +119,7 @@ describe('a drive', () => {
     expect(only).toBeLessThan(at + 2_000);
   });
 
-  test('skips a step whose condition is false, and what needs it', async () => {
+  test('skips a step whose condition is false, and its dependents', async () => {
     const conditional = defineWorkflow({
       type: 'conditional',
       planVersion: 1,
@@ -143,7 +143,7 @@ describe('a drive', () => {
     expect((await world.folded(ran)).result).toEqual({ text: '{"after":"ran!","anyway":"ran"}' });
   });
 
-  test('times a step out and tells its body', async () => {
+  test('ends a step at its timeout, and aborts its signal', async () => {
     let reason: unknown;
     const slow = defineWorkflow({
       type: 'slow',
@@ -166,7 +166,7 @@ describe('a drive', () => {
     expect(reason).toMatchObject({ why: 'timeout' });
   });
 
-  test('parks a run whose plan version is not deployed, and goes on once it is', async () => {
+  test('blocks a run whose plan version is not deployed, and continues once it is', async () => {
     const world = new World({ workflows: [sums] });
     const runId = await world.start('sums');
     const without = { ...world.deps, registry: new World({ workflows: [] }).deps.registry };
@@ -208,7 +208,7 @@ describe('a drive', () => {
   });
 });
 
-test('a step that fails before its body begins keeps the others from starting', async () => {
+test('a step that fails before its body begins prevents the others from starting', async () => {
   let ran = 0;
   const workflow = defineWorkflow({
     type: 'early-failure',

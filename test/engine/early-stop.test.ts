@@ -34,8 +34,8 @@ async function approved() {
   return { world, runId };
 }
 
-describe('a drive that is told to stop while it still reads what earlier drives left', () => {
-  test('does not end the run without it', async () => {
+describe('a drive that is stopped while it reads the state of earlier drives', () => {
+  test('does not end the run before that state is known', async () => {
     const { world, runId } = await approved();
     const stop = new AbortController();
     const store = intercept(world.store, ({ method }, proceed) => {
@@ -51,8 +51,8 @@ describe('a drive that is told to stop while it still reads what earlier drives 
   });
 });
 
-describe('a drive that asks its policy', () => {
-  test('in vain sees that the run is cancelled meanwhile', async () => {
+describe('a drive that waits for its policy', () => {
+  test('notices a cancel of the run', async () => {
     let runId = '';
     let asked = 0;
     const world = new World({

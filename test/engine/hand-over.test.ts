@@ -59,9 +59,9 @@ async function terminated(options: { manner: Manner; idempotent: boolean }) {
   return { world, runId, ran, end };
 }
 
-describe('a drive whose process is asked to end', () => {
+describe('a drive whose process is shutting down', () => {
   test.each([true, false])(
-    'keeps what a step returns in time (idempotent: %s), and hands the rest over',
+    'keeps the result of a step that ends in time (idempotent: %s), and hands the rest over',
     async (idempotent) => {
       const { world, runId, ran, end } = await terminated({ manner: 'ends when told', idempotent });
       expect(await end).toBe('released');
@@ -109,7 +109,7 @@ describe('a drive whose process is asked to end', () => {
     },
   );
 
-  test('starts nothing if it was asked before it began', async () => {
+  test('starts nothing if the shutdown came before it began', async () => {
     const { workflow, ran } = slowBeside({ manner: 'ends when told', idempotent: true });
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('slow-beside');
@@ -146,7 +146,7 @@ describe('a run longer than the budget of a drive', () => {
     return { workflow, ran };
   }
 
-  test('is handed on from drive to drive, and runs no step twice', async () => {
+  test('is handed over from drive to drive, and runs no step twice', async () => {
     const { workflow, ran } = chainOf(() => world, 50, 1_000);
     const world: World = new World({ workflows: [workflow], settings: { budgetMs: 10_000 } });
     const runId = await world.start('long-chain');
@@ -160,7 +160,7 @@ describe('a run longer than the budget of a drive', () => {
     expect(types).not.toContain('orphan_detected');
   });
 
-  test('goes on without its tasks too: the scan finds it after each hand-over', async () => {
+  test('continues without its tasks too: the scan finds it after each hand-over', async () => {
     const { workflow, ran } = chainOf(() => world, 12, 1_000);
     const world: World = new World({ workflows: [workflow], settings: { budgetMs: 5_000 } });
     const runId = await world.start('long-chain');
@@ -182,7 +182,7 @@ describe('a run longer than the budget of a drive', () => {
     expect(ran).toEqual(['s1', 's2', 's3', 's4']);
   });
 
-  test('tells a step that outlasts the budget, and leaves it to the next drive', async () => {
+  test('aborts a step that outlasts the budget, and leaves it to the next drive', async () => {
     const why: unknown[] = [];
     const workflow = defineWorkflow({
       type: 'outlasting',
@@ -210,7 +210,7 @@ describe('a run longer than the budget of a drive', () => {
     });
   });
 
-  test('ends by its timeout if it hangs, even with the longest timeout there is and a slow start', async () => {
+  test('ends at its timeout if it hangs, even with the longest timeout and a slow start', async () => {
     const define = (timeout: number) =>
       defineWorkflow({
         type: 'hanging-for-ever',

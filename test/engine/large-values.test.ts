@@ -50,8 +50,8 @@ function watched(world: World, around: (call: InterceptedCall, proceed: Proceed)
   return { calls, dangling, deps: { ...world.deps, store } };
 }
 
-describe('an output that no checkpoint can carry', () => {
-  test('is durable before the commit that refers to it, and reaches the steps that need it and the result', async () => {
+describe('an output too large for a checkpoint', () => {
+  test('is durable before the commit that refers to it, and reaches its dependents and the result', async () => {
     const { workflow } = largeOutput();
     const world = new World({ workflows: [workflow] });
     const { dangling, deps } = watched(world, (_, proceed) => proceed());
@@ -69,7 +69,7 @@ describe('an output that no checkpoint can carry', () => {
     expect(JSON.stringify(state).length).toBeLessThan(10_000);
   });
 
-  test('is read again by the drive that follows on one that died', async () => {
+  test('is read again by the drive after one that died', async () => {
     const { workflow, ran } = largeOutput();
     const world = new World({ workflows: [workflow] });
     // Whoever wants to say more than that the first step ended is never answered.
@@ -89,7 +89,7 @@ describe('an output that no checkpoint can carry', () => {
     expect(JSON.parse(await storedText(world.store, runId, state.result ?? { text: '' })).seen).toBe(true);
   });
 
-  test('is written again when the answer to the first writing was lost', async () => {
+  test('is written again when the answer to the first write was lost', async () => {
     const { workflow, ran } = largeOutput();
     const world = new World({ workflows: [workflow] });
     let lost = 0;
@@ -107,7 +107,7 @@ describe('an output that no checkpoint can carry', () => {
     expect(dangling).toEqual([]);
   });
 
-  test('fails its step if it is larger than any run can have, with nothing written', async () => {
+  test('fails its step if it exceeds the limit of a run, with nothing written', async () => {
     const { workflow, ran } = largeOutput({ large: 'x'.repeat(MAX_PAYLOAD_BYTES) });
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('large');
@@ -121,7 +121,7 @@ describe('an output that no checkpoint can carry', () => {
   });
 });
 
-test('a large output that is being stored when the process is asked to end is waited for', async () => {
+test('a large output that is being stored during a shutdown is waited for', async () => {
   const workflow = defineWorkflow({
     type: 'large',
     planVersion: 1,

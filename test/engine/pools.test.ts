@@ -26,7 +26,7 @@ function pooledWorld(): { world: World; deps: EngineDeps } {
   return { world, deps: { ...world.deps, poolOf: (type) => (type === 'video' ? 'slow' : undefined) } };
 }
 
-test('a start of a workflow with functions of its own asks for them, and no other does', async () => {
+test('a start of a workflow with its own functions enqueues to them, and no other does', async () => {
   const { world, deps } = pooledWorld();
   for (const type of ['video', 'order']) {
     const workflow = deps.registry.newest(type);
@@ -53,7 +53,7 @@ test.each([
   ['video', 'other', 'slow'],
   ['order', 'slow', undefined],
 ])(
-  'a drive of %s that came to the functions %j hands it to %j and runs nothing',
+  'a drive of %s that reached the functions %j hands it to %j and runs nothing',
   async (type, came, goes) => {
     const { world, deps } = pooledWorld();
     const runId = await world.start(type);
@@ -65,7 +65,7 @@ test.each([
   },
 );
 
-test('a run stays with its own functions to its end, whoever asks for a drive', async () => {
+test('a run stays with its own functions to its end, whoever enqueues a drive', async () => {
   const { world, deps } = pooledWorld();
   const runId = await world.start('video');
   const pools: unknown[] = [];
@@ -84,7 +84,7 @@ test('a run stays with its own functions to its end, whoever asks for a drive', 
   expect(new Set(pools)).toEqual(new Set(['slow']));
 });
 
-test('a run that the scan finds is asked for at its own functions', async () => {
+test('a run that the scan finds is enqueued to its own functions', async () => {
   const { world, deps } = pooledWorld();
   const runId = await world.start('video');
   world.queue.take();

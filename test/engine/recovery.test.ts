@@ -64,7 +64,7 @@ async function killedMidFlight(options: Hanging = {}) {
 
 describe('a run whose drive was killed', () => {
   test.each(['scan', 'drive'] as const)(
-    'is found interrupted by a %s, and goes on from its last checkpoint',
+    'is found interrupted by a %s, and continues from its last checkpoint',
     async (finder) => {
       const { world, runId, ran } = await killedMidFlight();
       if (finder === 'drive') await drive(world.deps, { runId });
@@ -106,7 +106,7 @@ describe('a run whose drive was killed', () => {
     expect(ran).toEqual({ before: 1, middle: 1, after: 0 });
   });
 
-  test('begins a step that must not run twice as a new, recorded attempt, if it allows one', async () => {
+  test('begins a step that must not run twice as a new, recorded attempt, if the step allows one', async () => {
     const { world, runId, ran } = await killedMidFlight({ idempotent: false, newAttempt: true });
     await world.run();
     const state = assertStored(world.db, runId);
@@ -122,7 +122,7 @@ describe('a run whose drive was killed', () => {
     });
   });
 
-  test('is not touched while its lease lives, however often it is looked at', async () => {
+  test('is left alone while its lease is live, however often it is probed', async () => {
     const { workflow, ran } = hanging();
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('hanging');
@@ -161,7 +161,7 @@ describe('a run whose drive was killed', () => {
     await scan(world.deps);
   }
 
-  test('takes no attempt more than `retry` allows of a step that must not run twice', async () => {
+  test('takes no more attempts of a step that must not run twice than `retry` allows', async () => {
     const { workflow, ran } = hanging({ idempotent: false, newAttempt: true, retry: { maxAttempts: 2 } });
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('hanging');
@@ -177,7 +177,7 @@ describe('a run whose drive was killed', () => {
     expect(ran).toEqual({ before: 1, middle: 2, after: 0 });
   });
 
-  test('is failed by name after three deaths alone, and one in company', async () => {
+  test('fails by name after three deaths alone, and one in company', async () => {
     const { workflow, ran } = hanging();
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('hanging');
@@ -226,7 +226,7 @@ describe('a run whose drive was killed', () => {
     expect(state.suspect).toMatchObject({ steps: [], deaths: [] });
   });
 
-  test('is failed by name after three deaths alone during three steps in a row', async () => {
+  test('fails by name after three deaths alone during three steps in a row', async () => {
     const { world, runId } = await deadly({ steps: 8, every: 1 });
     // In company s1; cleared by it, and in company once more s2; alone s2 to s4 at most.
     for (let death = 0; death <= MAX_DEATHS_ALONE + 1; death += 1) {
@@ -239,7 +239,7 @@ describe('a run whose drive was killed', () => {
     expect(state.suspect?.inARow).toMatchObject({ times: MAX_DEATHS_ALONE });
   });
 
-  test('is parked if its plan version is gone, and resumed when that is back', async () => {
+  test('is blocked if its plan version is missing, and resumed when that is back', async () => {
     const { world, runId } = await killedMidFlight();
     const without = { ...world.deps, registry: new World({ workflows: [] }).deps.registry };
     const parked = () => world.db.runs.get(runId)?.snapshot.status === 'waiting_external';
@@ -255,7 +255,7 @@ describe('a run whose drive was killed', () => {
     expect(assertStored(world.db, runId).status).toBe('completed');
   });
 
-  test('is cancelled instead of resumed if somebody asked for that meanwhile', async () => {
+  test('is cancelled instead of resumed if a cancel arrived meanwhile', async () => {
     const { world, runId, ran } = await killedMidFlight();
     const loaded = await world.store.load(runId);
     if (!loaded) throw new Error('no run');
@@ -269,7 +269,7 @@ describe('a run whose drive was killed', () => {
 });
 
 describe('the scan', () => {
-  test('starts a run whose only task was lost, and one run after another', async () => {
+  test('starts a run whose only task was lost, and several runs one after another', async () => {
     const { workflow, control } = hanging();
     control.hang = false;
     const world = new World({ workflows: [workflow] });
@@ -283,7 +283,7 @@ describe('the scan', () => {
     for (const runId of runIds) expect(assertStored(world.db, runId).status).toBe('completed');
   });
 
-  test('goes on with the others if one run cannot be read, and comes back to that one later', async () => {
+  test('continues with the others if one run cannot be read, and retries that one later', async () => {
     const { workflow, control } = hanging();
     control.hang = false;
     const world = new World({ workflows: [workflow] });
@@ -306,7 +306,7 @@ describe('the scan', () => {
     expect(assertStored(world.db, broken).status).toBe('completed');
   });
 
-  test('leaves the snapshot sound after everything it does', async () => {
+  test('leaves the snapshot consistent after everything it does', async () => {
     const { world, runId } = await killedMidFlight();
     let movedTo = 0;
     const store = intercept(world.store, async ({ method, args }, proceed) => {

@@ -34,7 +34,7 @@ async function begun({ hang = false, idempotent = true } = {}) {
   return { world, deps: { ...world.deps, log }, control, runId, about, fieldsOf };
 }
 
-test('the end of a run is logged by the drive that brings it about, with run, tenant and trace', async () => {
+test('the end of a run is logged by the drive that ends it, with run, tenant and trace', async () => {
   const { deps, runId, about, fieldsOf } = await begun();
   await drive(deps, { runId });
   expect(fieldsOf('run_claimed')).toEqual([{ ...about, epoch: 1 }]);
@@ -73,7 +73,7 @@ test('an orphan is logged by the scan that finds it, with run, tenant and trace'
   expect(fieldsOf('run_recovered')).toMatchObject([{ ...about, verdict: 'run_resumed' }]);
 });
 
-test('a run that is failed by whoever finds it dead is logged as ended too', async () => {
+test('a run that is failed by the finder of its death is logged as ended too', async () => {
   const { world, deps, runId, about, fieldsOf } = await begun({ hang: true, idempotent: false });
   const victim = mortal(world.deps, 50);
   void drive(victim.deps, { runId });
@@ -84,7 +84,7 @@ test('a run that is failed by whoever finds it dead is logged as ended too', asy
   expect(fieldsOf('run_completed')).toMatchObject([{ ...about, status: 'failed' }]);
 });
 
-test('every transition of a run is logged once at INFO with its cause, whoever makes it, and a second claim is none', async () => {
+test('every transition of a run is logged once at INFO with its cause, whoever makes it, and a second claim is not one', async () => {
   const workflow = defineWorkflow({
     type: 'asked',
     planVersion: 1,
@@ -128,7 +128,7 @@ test('every transition of a run is logged once at INFO with its cause, whoever m
   expect(claims.length).toBeGreaterThan(1);
 });
 
-test('a successor that takes recorded steps over logs that it replays, and that it runs again', async () => {
+test('a successor logs which recorded steps it reuses, and which it runs again', async () => {
   const { world, deps, runId, fieldsOf } = await begun();
   await drive(deps, { runId });
   const before = fieldsOf('run_transition').length;

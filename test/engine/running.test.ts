@@ -51,7 +51,7 @@ const one = (ms: number) => (sleep: Sleep) =>
     steps: (step) => ({ slow: step('slow', { timeout: '5m' }, () => sleep(ms)) }),
   });
 
-describe('a body under way', () => {
+describe('a running body', () => {
   test('is named two seconds after it began, by one write', async () => {
     const { shown, at, writes, start, begun, world } = worldOf(one(10_000));
     const runId = await start();
@@ -67,7 +67,7 @@ describe('a body under way', () => {
     expect(await shown(runId)).toEqual({ running: [], current: undefined, soft: [] });
   });
 
-  test.each([0, 500, 1_900])('costs no write if it takes %i ms, however many follow', async (ms) => {
+  test.each([0, 500, 1_900])('causes no write if it takes %i ms, however many follow', async (ms) => {
     const { writes, start, world } = worldOf((sleep) =>
       defineWorkflow({
         type: 'ten',
@@ -88,7 +88,7 @@ describe('a body under way', () => {
     expect(lagging).toBeLessThanOrEqual(ms === 500 ? 5 : 0);
   });
 
-  test('is named as the attempt it is, once more for each attempt', async () => {
+  test('is named with its attempt, once more for each attempt', async () => {
     let tries = 0;
     const { shown, at, start, begun } = worldOf((sleep) =>
       defineWorkflow({
@@ -118,7 +118,7 @@ describe('a body under way', () => {
     expect(second?.since).toBeGreaterThan(begun + 3_000);
   });
 
-  test('is named with the others of its set, the oldest first, and no more of them than a snapshot bears', async () => {
+  test('is named with the others of its set, the oldest first, up to the limit of a snapshot', async () => {
     const many = (sleep: Sleep) =>
       defineWorkflow({
         type: 'many',
@@ -138,7 +138,7 @@ describe('a body under way', () => {
     expect(running.map(({ step }) => step)).toEqual([...soft.map(({ step }) => step), 'all']);
   });
 
-  test('that undoes a step is named as such', async () => {
+  test('of a compensation is marked as such', async () => {
     const { shown, at, start } = worldOf((sleep) =>
       defineWorkflow({
         type: 'undone',

@@ -75,7 +75,7 @@ describe('a hundred steps that return at once, and their join', () => {
       0,
     );
 
-  test('take ten commits at the most', async () => {
+  test('take at most ten commits', async () => {
     const { world, deps, commits } = metered({ workflows: [fan] });
     const runId = await world.start('fan');
     await world.run(undefined, deps);
@@ -113,7 +113,7 @@ describe('a chain of five thousand steps', () => {
     },
   });
 
-  test('costs as much at its end as at its beginning, and holds no output longer than it is needed', async () => {
+  test('costs the same at its end as at its beginning, and keeps no output longer than needed', async () => {
     const { world, deps, commits, calls } = metered({ workflows: [chain] });
     const runId = await world.start('chain');
     await world.run(undefined, deps);
@@ -154,7 +154,7 @@ describe('a map of a thousand items', () => {
       },
     });
 
-  test('keeps every commit, the run document and its whole result within the limits', async () => {
+  test('keeps every commit, the run document and its result within the limits', async () => {
     const { world, deps, commits } = metered({ workflows: [mapping(ITEMS)] });
     const runId = await world.start('mapping');
     await world.run(undefined, deps);
@@ -169,7 +169,7 @@ describe('a map of a thousand items', () => {
     expect(commits.length).toBeLessThan(60);
   });
 
-  test('may not have one more: its author is told of child runs', async () => {
+  test('cannot have one more: the error suggests child runs', async () => {
     const { world, deps } = metered({ workflows: [mapping(ITEMS + 1)] });
     const runId = await world.start('mapping');
     await world.run(undefined, deps);

@@ -69,9 +69,9 @@ async function serve({ world, struck }: ReturnType<typeof crowd>): Promise<numbe
   return deaths;
 }
 
-describe('beside a run that ends its process', () => {
+describe('beside a run that kills its process', () => {
   test.each(['dies', 'terminates'] as const)(
-    'no other run fails, it is ended by name after five deaths at most, if its body %s',
+    'no other run fails, and it is ended by name after at most five deaths, if its body %s',
     async (does) => {
       const stage = crowd();
       const innocent = [];
@@ -87,7 +87,7 @@ describe('beside a run that ends its process', () => {
   );
 });
 
-describe('the task that holds the lease comes again', () => {
+describe('a redelivery of the task that holds the lease', () => {
   test.each([
     [true, 'moved'],
     [false, 'leased'],
@@ -107,7 +107,7 @@ describe('the task that holds the lease comes again', () => {
   });
 });
 
-test('a drive that throws lets go of its run with a growing back-off, and that is no death', async () => {
+test('a drive that throws releases its run with a growing back-off, and that is no death', async () => {
   const { world } = crowd();
   const runId = await world.start('crowd', { does: 'well' });
   let failing = true;
@@ -138,7 +138,7 @@ test('a drive that throws lets go of its run with a growing back-off, and that i
   expect(state.suspect).toBeUndefined();
 });
 
-test('a process that dies after it let go of a suspect makes it a suspect again, while another dispatch has it', async () => {
+test('a process that dies after it released a suspect makes it a suspect again, while another dispatch has it', async () => {
   const held = Promise.withResolvers<string>();
   let calls = 0;
   const workflow = defineWorkflow({

@@ -122,7 +122,7 @@ test('a run is one trace below its caller: start, drive, step, effect, call', as
   });
 });
 
-test('no span has anything of what a run is about', async () => {
+test('no span has data of its run', async () => {
   const { world, spans } = told({
     call: async () => {
       throw new NotApplied('hunter2 refused', { final: true });
@@ -134,7 +134,7 @@ test('no span has anything of what a run is about', async () => {
   expect(JSON.stringify(spans.ended)).not.toMatch(/secret plan|hunter2/);
 });
 
-test('a binding is given the span of its call', async () => {
+test('a binding receives the span of its call', async () => {
   const heard: (string | undefined)[] = [];
   const { world, spans } = told({
     call: async ({ traceparent }) => {
@@ -148,7 +148,7 @@ test('a binding is given the span of its call', async () => {
   expect(heard).toEqual([call && traceparentOf(call.context)]);
 });
 
-test('without a collector nobody outside is told of a trace', async () => {
+test('without a collector no trace is propagated to receivers', async () => {
   const heard: object[] = [];
   const call = async (options: CallOptions) => {
     heard.push(options);
@@ -179,7 +179,7 @@ describe('a drive that dies', () => {
     return { ...all, runId };
   }
 
-  test('is told of by the scan that finds its run, and the next one is part of the same trace', async () => {
+  test('is reported by the scan that finds its run, and the next drive belongs to the same trace', async () => {
     const { world, spans, runId } = await died();
     world.clock.jump(world.deps.settings.leaseMs + 1);
     await scan(world.deps);
@@ -212,7 +212,7 @@ describe('a drive that dies', () => {
     expect(scanned?.attributes).toMatchObject({ 'cairn.scan.due': 1, 'cairn.scan.recovered': 1 });
   });
 
-  test('is told of by a drive that finds its run, just so', async () => {
+  test('is reported in the same way by a drive that finds its run', async () => {
     const { world, spans, runId } = await died();
     world.clock.jump(world.deps.settings.leaseMs + 1);
     expect(await drive(world.deps, { runId })).toBe('moved');
@@ -228,7 +228,7 @@ describe('a drive that dies', () => {
   });
 });
 
-test('a step that died with its drive is told of too, since what it did outside is part of it', async () => {
+test('a step that died with its drive has a span too, because its calls belong to it', async () => {
   const { world, spans, control } = told();
   control.hang = true;
   const acting = defineWorkflow({
@@ -270,7 +270,7 @@ test('a step that died with its drive is told of too, since what it did outside 
   ).toEqual(['executed', 'reused']);
 });
 
-test('a drive that was taken over and goes on tells nothing of itself: who took over has', async () => {
+test('a drive that was taken over and continues reports no span: its successor has', async () => {
   const { world, spans, control } = told();
   const held = Promise.withResolvers<{ id: number }>();
   control.call = () => held.promise;
@@ -289,7 +289,7 @@ test('a drive that was taken over and goes on tells nothing of itself: who took 
   expect(spans.orphans([CALLER.spanId])).toEqual([]);
 });
 
-test('an attempt in doubt, the look at what became of it, and the answer that is used again are told', async () => {
+test('an attempt in doubt, the lookup, and the reused answer have spans', async () => {
   const { world, spans, control } = told({
     call: async () => {
       throw new Error('the answer was lost');
@@ -322,7 +322,7 @@ test('a child is part of the trace of its parent, below its span', async () => {
   expect(child && spans.pathOf(child)).toEqual(['start parent', 'start poster']);
 });
 
-test('a run whose caller keeps no trace tells nothing, in any process, and says so to whom it calls', async () => {
+test('a run whose caller is not sampled reports nothing, in any process, and propagates that', async () => {
   const heard: (string | undefined)[] = [];
   const { world, spans } = told({
     call: async ({ traceparent }) => {
@@ -357,7 +357,7 @@ test('the span of a compensation is marked as one', async () => {
   expect(spans.named('step fail')).toMatchObject([{ failure: expect.any(String) }]);
 });
 
-test('a start that was answered before is told in the trace of who repeated it', async () => {
+test('a repeated start has a span in the trace of its caller', async () => {
   const { world, spans } = told();
   const key = 'api:c.ops:k';
   const runId = await world.start('poster', {}, { key, trace: CALLER });

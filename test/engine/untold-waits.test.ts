@@ -49,8 +49,8 @@ async function orphaned() {
   return { world, runId };
 }
 
-describe('a run whose drive died before it told the outside what it waits for', () => {
-  test('tells them although it also waits for a person, and takes in what they bring', async () => {
+describe('a run whose drive died before it announced its waits', () => {
+  test('announces them although it also waits for a person, and accepts their answers', async () => {
     const { world, runId } = await orphaned();
     const event = { tenantId: 't1', event: 'news', key: 'k', data: 'good', eventId: 'e1' };
     expect(await deliverEvent(world.deps, event)).toMatchObject({ kept: true });
@@ -72,7 +72,7 @@ describe('a run whose drive died before it told the outside what it waits for', 
     expect(result).toMatchObject({ text: expect.stringContaining('"news":"good"') });
   });
 
-  test('is found by the scan if the task is lost that should do so', async () => {
+  test('is found by the scan if the task for the announcement is lost', async () => {
     const { world, runId } = await orphaned();
     world.clock.jump(10_000);
     const lost = { ...world.deps, queue: { enqueue: async () => {} } };

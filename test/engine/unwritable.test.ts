@@ -42,8 +42,8 @@ function hostileWorld(refusalOf: (commit: JournalCommit) => StoreRefused | undef
 const ends = (type: RunEvent['type'], stepId: string) => (commit: JournalCommit) =>
   commit.events.some((event) => event.type === type && (event.data as { stepId?: string }).stepId === stepId);
 
-describe('a run whose append the store refuses for good', () => {
-  test('fails by name, with the words of the store and the step, after what it did is undone', async () => {
+describe('a run whose append the store refuses permanently', () => {
+  test("fails by name, with the store's error and the step, after its compensation", async () => {
     const isPack = ends('step_succeeded', 'pack');
     const made = hostileWorld((commit) => (isPack(commit) ? tooLarge : undefined));
     const runId = await made.world.start('booked');
@@ -56,7 +56,7 @@ describe('a run whose append the store refuses for good', () => {
     expect(made.world.db.findings.size).toBe(0);
   });
 
-  test('is ended without undoing where undoing is refused as well', async () => {
+  test('ends without compensation where that is refused as well', async () => {
     const isPack = ends('step_succeeded', 'pack');
     const isUndo = ends('step_compensated', 'book');
     const made = hostileWorld((commit) => (isPack(commit) || isUndo(commit) ? tooLarge : undefined));
@@ -66,7 +66,7 @@ describe('a run whose append the store refuses for good', () => {
     expect(made.undone).toEqual(['book']);
   });
 
-  test('lets go of its lease where its end is refused as well, and that is no death', async () => {
+  test('releases its lease where its end is refused as well, and that is no death', async () => {
     const isEnd = (commit: JournalCommit) =>
       commit.events.some(({ type }) => type === 'run_failed' || type === 'compensation_started');
     const isPack = ends('step_succeeded', 'pack');
@@ -88,7 +88,7 @@ describe('a run whose append the store refuses for good', () => {
     expect(world.db.findings.size).toBe(0);
   });
 
-  test('counts no death where it could not be let go of, and the same task comes again', async () => {
+  test('counts no death where the release failed, and the same task comes again', async () => {
     let isHostile = true;
     const isClaim = (commit: JournalCommit) => commit.events.some(({ type }) => type === 'run_claimed');
     const made = hostileWorld((commit) => (isHostile && !isClaim(commit) ? tooLarge : undefined));
@@ -106,32 +106,29 @@ describe('a run whose append the store refuses for good', () => {
   test.each([
     ['nothing can be written to it', tooLarge, 'request'],
     ['the store refuses the functions', denied, 'installation'],
-  ] as const)(
-    'is named outside of itself where %s, until it can be written again',
-    async (_, refusal, reason) => {
-      let isHostile = true;
-      const made = hostileWorld(() => (isHostile ? refusal : undefined));
-      const { world } = made;
-      const runId = await world.start('booked');
-      await expect(drive(made.deps, { runId })).rejects.toBe(refusal);
-      const named = [...world.db.findings.values()];
-      expect(named).toMatchObject([{ runId, tenantId: 't1', type: 'booked', reason, head: 1 }]);
-      expect(named[0]?.message.length).toBeLessThanOrEqual(500);
-      const [finding] = ofNamed(named, world.clock.now());
-      expect(finding).toMatchObject({ code: 'RUNS_UNWRITABLE', state: 'wrong', evidence: { runs: 1 } });
-      expect(JSON.stringify(finding)).not.toContain(runId);
+  ] as const)('has a finding where %s, until it can be written again', async (_, refusal, reason) => {
+    let isHostile = true;
+    const made = hostileWorld(() => (isHostile ? refusal : undefined));
+    const { world } = made;
+    const runId = await world.start('booked');
+    await expect(drive(made.deps, { runId })).rejects.toBe(refusal);
+    const named = [...world.db.findings.values()];
+    expect(named).toMatchObject([{ runId, tenantId: 't1', type: 'booked', reason, head: 1 }]);
+    expect(named[0]?.message.length).toBeLessThanOrEqual(500);
+    const [finding] = ofNamed(named, world.clock.now());
+    expect(finding).toMatchObject({ code: 'RUNS_UNWRITABLE', state: 'wrong', evidence: { runs: 1 } });
+    expect(JSON.stringify(finding)).not.toContain(runId);
 
-      isHostile = false;
-      await world.run();
-      expect(world.stateOf(runId).status).toBe('completed');
-      await scan(world.deps);
-      expect(world.db.findings.size).toBe(0);
-    },
-  );
+    isHostile = false;
+    await world.run();
+    expect(world.stateOf(runId).status).toBe('completed');
+    await scan(world.deps);
+    expect(world.db.findings.size).toBe(0);
+  });
 });
 
 describe('a run whose dispatches all throw', () => {
-  test('is named from the tenth on, with what the last one threw, until one of them gets somewhere', async () => {
+  test('has a finding from the tenth on, with the last error, until one makes progress', async () => {
     const { world } = hostileWorld(() => undefined);
     const runId = await world.start('booked');
     let isBroken = true;
@@ -186,7 +183,7 @@ describe('findings beyond what is read at once', () => {
     expect(world.db.findings.size).toBe(0);
   });
 
-  test('are said by the diagnosis to be there, of whichever kind they are', () => {
+  test('are reported by the diagnosis, whatever their kind', () => {
     const read = Array.from({ length: FINDINGS_READ }, (_, id) =>
       finding(id, id % 2 ? 'request' : 'dispatches'),
     );

@@ -73,7 +73,7 @@ async function inVirtualTime<T>(world: World, work: Promise<T>): Promise<{ value
 }
 
 describe('an append from outside', () => {
-  test('to a run of another tenant is refused in the words for one that does not exist', async () => {
+  test('to a run of another tenant is refused in the same words as one to a missing run', async () => {
     const { world, runId } = await worldWithRun();
     const missing = `${runId.slice(0, -4)}aaaa`;
     const refusals = await Promise.all(
@@ -93,7 +93,7 @@ describe('an append from outside', () => {
     expect(assertStored(world.db, runId).head).toBe(1);
   });
 
-  test('decides again on every newer state, and reads only the tail for that', async () => {
+  test('decides again on every newer state, and reads only the tail of the journal for it', async () => {
     const { world, runId } = await worldWithRun();
     const { store, calls } = busy(world, runId, 5);
     const heads: number[] = [];
@@ -114,7 +114,7 @@ describe('an append from outside', () => {
     expect(assertStored(world.db, runId).inbox.at(-1)).toMatchObject({ signalId: 'mine' });
   });
 
-  test('looks again after each pause: what a busy run did meanwhile does not cost it another try', async () => {
+  test('probes again after each pause: what a busy run did meanwhile costs no further try', async () => {
     const { world, runId } = await worldWithRun();
     const { store: crowded, calls } = busy(world, runId, 2);
     // Its drive goes on in every pause, but not between a look and the commit that follows it.
@@ -133,7 +133,7 @@ describe('an append from outside', () => {
     expect(calls.get('commit')).toBe(3);
   });
 
-  test('gives up on a run that never lets it through after ten seconds, and asks to be sent again', async () => {
+  test('gives up after ten seconds on a run that stays busy, and asks to be sent again', async () => {
     const { world, runId } = await worldWithRun();
     const { store, calls } = busy(world, runId, Number.POSITIVE_INFINITY);
     const before = world.clock.now();
@@ -151,7 +151,7 @@ describe('an append from outside', () => {
     expect(calls.get('commit')).toBeGreaterThan(30);
   });
 
-  test('that its decision refuses changes nothing and is told so', async () => {
+  test('that its decision refuses changes nothing and reports the refusal', async () => {
     const { world, runId } = await worldWithRun();
     const decide = () => {
       throw new RangeError('no');

@@ -184,7 +184,7 @@ const RACES: readonly (Race & { readonly claim: string; readonly ends: readonly 
   },
 ];
 
-describe('settled by the journal, with answers lost:', () => {
+describe('racing cancels, with answers lost:', () => {
   test.each(RACES)('$claim', async ({ claim: _, ends, ...race }) => {
     const seen = new Set<string>();
     for (const seed of SEEDS) {

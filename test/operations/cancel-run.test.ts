@@ -101,7 +101,7 @@ const request = (runId: string, changes: Partial<CancelRequest> = {}): CancelReq
 describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
   const situation = UNLEASED[name] ?? (() => Promise.reject(new Error(name)));
 
-  test('is cancelled in one commit that says who, why and when', async () => {
+  test('is cancelled in one commit, which names the caller, the reason and the time', async () => {
     const { world, runId } = await situation();
     expect(assertStored(world.db, runId).status).toBe(name.split(',')[0]);
     const before = assertStored(world.db, runId).head;
@@ -135,7 +135,7 @@ describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
     );
   });
 
-  test('is settled then: no time is left at which anybody looks at it, and no task does anything', async () => {
+  test('needs no further work: it has no wakeAt, and a task for it does nothing', async () => {
     const { world, runId } = await situation();
     await cancelRun(world.deps, request(runId));
     expect(world.db.runs.get(runId)?.wakeAt).toBeUndefined();
@@ -145,7 +145,7 @@ describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
     expect(assertStored(world.db, runId).head).toBe(head);
   });
 
-  test('answers the next request as the first, whatever that one says, and nothing is written', async () => {
+  test('repeats the first answer to the next request, whatever it says, and writes nothing', async () => {
     const { world, runId } = await situation();
     const first = await cancelRun(world.deps, request(runId));
     world.clock.jump(1_000);
@@ -155,8 +155,8 @@ describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
   });
 });
 
-describe('a run that is driven', () => {
-  test('is asked to end, and its drive ends it within five seconds; the step is told why', async () => {
+describe('a driven run', () => {
+  test('gets a request to end, and its drive ends it within five seconds with the reason given to the step', async () => {
     const { world, runId } = await started('hang');
     world.queue.take();
     const driving = drive(world.deps, { runId });
@@ -176,7 +176,7 @@ describe('a run that is driven', () => {
     expect(await cancelRun(world.deps, request(runId))).toEqual({ ...first, status: 'cancelled' });
   });
 
-  test('and whose drive is dead is cancelled when the lease is over, by whoever finds it', async () => {
+  test('whose drive is dead is cancelled after the lease expires, by the task or scan that finds it', async () => {
     const { world, runId } = await started('hang');
     world.queue.take();
     await deadDrive(world, runId);
@@ -188,7 +188,7 @@ describe('a run that is driven', () => {
     expect((state.completedAt ?? 0) - askedAt).toBeLessThan(2 * world.deps.settings.leaseMs);
   });
 
-  test('and whose drive is dead does not wait for a plan version that is gone', async () => {
+  test('whose drive is dead is cancelled although its plan version is not deployed', async () => {
     const { world, runId } = await started('hang');
     await deadDrive(world, runId);
     await cancelRun(world.deps, request(runId));
@@ -200,7 +200,7 @@ describe('a run that is driven', () => {
   });
 });
 
-describe('a run that has ended otherwise', () => {
+describe('a run that has ended without a cancel', () => {
   test.each<['return' | 'fail', RunStatus]>([
     ['return', 'completed'],
     ['fail', 'failed'],
@@ -217,7 +217,7 @@ describe('a run that has ended otherwise', () => {
   });
 });
 
-describe('who wanted it', () => {
+describe('the author of a cancel', () => {
   test.each<[CancelRequest['stopKind'], string | undefined, string]>([
     ['user', 'c.ada', 'user'],
     ['halt', 'c.ada', 'user'],
@@ -234,7 +234,7 @@ describe('who wanted it', () => {
     for (const event of events) expect(event).toMatchObject({ initiator, data: { stopKind } });
   });
 
-  test('another tenant is told that there is no such run', async () => {
+  test('another tenant gets the answer for a missing run', async () => {
     const { world, runId } = await started('return');
     await expect(cancelRun(world.deps, request(runId, { tenantId: 't2' }))).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',

@@ -42,7 +42,7 @@ const UNLEASED: Readonly<Record<string, () => Promise<Scene>>> = {
 describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (name) => {
   const situation = UNLEASED[name] ?? (() => Promise.reject(new Error(name)));
 
-  test('is asked to end, and is driven at once; nothing it rested for is waited for', async () => {
+  test('gets a request to end and is driven at once, without waiting for what it rested for', async () => {
     const scene = await situation();
     scene.tasks();
     expect(await cancel(scene)).toMatchObject({ status: 'cancelling', requestedAt: scene.now });
@@ -54,7 +54,7 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
     expect(scene.wakeAt).toBeLessThanOrEqual(scene.now + READY_GRACE_MS);
   });
 
-  test('is cancelled once that is undone, though every task is lost', async () => {
+  test('is cancelled after the undoing, though every task is lost', async () => {
     const scene = await situation();
     await cancel(scene);
     const { requestedAt } = scene.state.cancellation ?? {};
@@ -66,7 +66,7 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
     expect((completedAt ?? 0) - (requestedAt ?? 0)).toBeLessThan(2 * READY_GRACE_MS);
   });
 
-  test('answers the next request as the first, writes nothing, and makes up for a task that was lost', async () => {
+  test('repeats the first answer to the next request, writes nothing, and enqueues again if the task was lost', async () => {
     const scene = await situation();
     const first = await cancel(scene);
     scene.tasks();
@@ -76,7 +76,7 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
     expect(scene.tasks()).toBe(1);
   });
 
-  test('waits without its plan, and is undone and ends once the plan is deployed again', async () => {
+  test('waits for its plan, and is undone and ended once the plan is deployed again', async () => {
     const scene = await situation();
     const bare = { ...scene.world.deps, registry: new WorkflowRegistry([]) };
     expect(await cancel(scene, bare)).toMatchObject({ status: 'cancelling' });
@@ -94,7 +94,7 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
   });
 
   test.each(['at once', 'after it was cancelled otherwise'])(
-    'ends %s where its plan is gone if it is to end without being undone, and its last event says what was not',
+    'ends %s without its plan if the cancel waives the undoing, and its last event names what was not undone',
     async (when) => {
       const scene = await situation();
       const bare = { ...scene.world.deps, registry: new WorkflowRegistry([]) };
@@ -132,7 +132,7 @@ test('a run that was released before all was undone waits until its plan is depl
   expect(scene.state.compensationLog).toMatchObject([{ stepId: 'review', outcome: 'compensated' }]);
 });
 
-test('an item that can be undone holds the end up, its map does not', async () => {
+test('an item that can be undone delays the end of the run, its map does not', async () => {
   const released = {
     type: 'run_released',
     initiator: 'system',
@@ -148,7 +148,7 @@ test('an item that can be undone holds the end up, its map does not', async () =
   expect(await cancel(map)).toMatchObject({ status: 'cancelled' });
 });
 
-describe('a run whose end is owed to others', () => {
+describe('a run with completion duties', () => {
   async function waitingForAnEvent(): Promise<Scene> {
     const scene = await Scene.begun();
     await scene.openEvent('ci', 'ci', 'k');
@@ -157,14 +157,14 @@ describe('a run whose end is owed to others', () => {
     return scene;
   }
 
-  test('ends at once, and a drive settles what it owes', async () => {
+  test('ends at once, and a drive settles the duties', async () => {
     const scene = await waitingForAnEvent();
     expect(await cancel(scene)).toMatchObject({ status: 'cancelled' });
     expect(await typesOf(scene, 2)).toEqual(['cancel_requested', 'run_cancelled']);
     expect(scene.tasks()).toBe(1);
   });
 
-  test('is cancelled though the queue fails: the scan will find it', async () => {
+  test('is cancelled though the queue fails: the scan finds it', async () => {
     const scene = await waitingForAnEvent();
     const queue = { enqueue: () => Promise.reject(new Error('no queue')) };
     expect(await cancel(scene, { queue })).toMatchObject({ status: 'cancelled' });

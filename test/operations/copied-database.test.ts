@@ -70,7 +70,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('an installation notices that its database is a copy, and drives nothing until a person releases it', async () => {
+test('an installation on a copied database drives nothing until a person releases it', async () => {
   const first = installation('first');
   expect(await noticeRestore(first.deps)).toBe(false);
   expect(await noticeRestore(first.deps)).toBe(false);
@@ -103,7 +103,7 @@ test('an installation notices that its database is a copy, and drives nothing un
   expect(stoppedBy(await first.reader())).toBeUndefined();
 });
 
-test('a copy of a copy is held anew, with a time of its own', async () => {
+test('a copy of a copy is held again, with its own time', async () => {
   const third = installation('third');
   await copyAll(client('second'), third.db);
   third.clock.jump(3_600_000);
@@ -113,7 +113,7 @@ test('a copy of a copy is held anew, with a time of its own', async () => {
   expect(await readRestore(third.deps)).toEqual({ held: true, restore: { at, by: 'system', held: true } });
 });
 
-test('an import into the same database is marked by a person, again each time', async () => {
+test('an import into the same database is marked by a person, once for each import', async () => {
   const same = installation('same');
   await noticeRestore(same.deps);
   const first = await beginRestore(same.deps, OPS);
@@ -123,7 +123,7 @@ test('an import into the same database is marked by a person, again each time', 
   expect(await beginRestore(same.deps, OPS)).toEqual({ ...first, at: same.clock.now() });
 });
 
-test('a release of what was never restored changes nothing', async () => {
+test('a release without a restore changes nothing', async () => {
   const plain = installation('plain');
   await noticeRestore(plain.deps);
   expect(await releaseRestore(plain.deps, OPS)).toEqual({ restore: undefined, woken: 0 });

@@ -58,8 +58,8 @@ class Scene {
 
 const from1 = (length: number) => Array.from({ length }, (_, i) => i + 1);
 
-describe('whoever follows a run', () => {
-  test('is told each event once and in order, whatever the watch repeats, skips or mixes up', async () => {
+describe('a follower of a run', () => {
+  test('receives each event once and in order, whatever the watch repeats, skips or reorders', async () => {
     const steps = fc.array(fc.record({ grows: fc.nat(5), tells: fc.array(fc.nat(40), { maxLength: 6 }) }), {
       maxLength: 12,
     });
@@ -86,7 +86,7 @@ describe('whoever follows a run', () => {
     );
   });
 
-  test('costs no read of the journal while the watch tells everything', async () => {
+  test('needs no read of the journal while the watch delivers everything', async () => {
     const scene = new Scene();
     scene.append(1);
     const done = scene.follow(0);
@@ -103,7 +103,7 @@ describe('whoever follows a run', () => {
     expect([scene.reads, scene.seqs.length]).toEqual([1, 7]);
   });
 
-  test('reads from the journal what came faster than it was taken', async () => {
+  test('reads from the journal what arrives faster than it is consumed', async () => {
     const scene = new Scene();
     const done = scene.follow(0);
     await settle();
@@ -115,7 +115,7 @@ describe('whoever follows a run', () => {
     expect(scene.seqs).toEqual(from1(451));
   });
 
-  test('of an ended run is told the rest and no watch begins', async () => {
+  test('receives the rest of an ended run without a watch', async () => {
     const scene = new Scene();
     scene.append(230);
     scene.append(1, 'run_failed');
@@ -126,7 +126,7 @@ describe('whoever follows a run', () => {
     expect(scene.observer).toBeUndefined();
   });
 
-  test('comes to an end without `ended` when its time is over, or when it is told to', async () => {
+  test('stops without `ended` when its time is over or it is aborted', async () => {
     const timed = new Scene();
     const done = timed.follow(0, QUIET_MS / 2);
     await settle();
@@ -140,7 +140,7 @@ describe('whoever follows a run', () => {
     expect([timed.told, told.told, timed.stopped, told.stopped]).toEqual([[], [], 1, 1]);
   });
 
-  test('is told when the watch has failed, after what it had told', async () => {
+  test('receives the failure of the watch after the events before it', async () => {
     const scene = new Scene();
     const done = scene.follow(0);
     await settle();

@@ -85,7 +85,7 @@ describe('runs that match', () => {
     expect(await byIndex({ indexedRuns }, { tenantId, match })).not.toHaveProperty('among');
   });
 
-  test('are read as before where none has entries, and where there are none', async () => {
+  test('are read as before where no run has entries', async () => {
     const none = await shelf(AMOUNTS, AMOUNTS.length);
     expect(await none.indexedRuns.since(tenantId)).toBe(Number.POSITIVE_INFINITY);
     expect(await none.pages(2)).toEqual(MATCHING);
@@ -95,7 +95,7 @@ describe('runs that match', () => {
     expect(await empty.indexedRuns.since(tenantId)).toBe(0);
   });
 
-  test('are looked for among those of a tag', async () => {
+  test('are found among the runs of a tag', async () => {
     const { pages, asked } = await shelf(AMOUNTS);
     expect(await pages(10, { tag: 'amount:101' })).toEqual(['run_5']);
     expect(asked).toEqual([expect.not.objectContaining({ among: expect.anything() })]);

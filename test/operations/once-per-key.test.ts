@@ -95,7 +95,7 @@ describe('a request with a key', () => {
     expect(desk.record?.attempts).toBe(1);
   });
 
-  test('of another content, or another tenant, is refused in the same words while the record lasts', async () => {
+  test('of another content or tenant is refused in the same words while the record lasts', async () => {
     const desk = new Desk();
     await desk.ask();
     expect(await codeOf(desk.ask({ requestHash: 'h2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
@@ -107,7 +107,7 @@ describe('a request with a key', () => {
     expect(await desk.ask({ requestHash: 'h2' })).toMatchObject({ kind: 'done' });
   });
 
-  test('that many send at once is done by one of them; nobody else begins', async () => {
+  test('that many send at once is done by one of them, and the others wait', async () => {
     const desk = new Desk();
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => desk.ask()));
     expect(desk.done).toBe(1);
@@ -115,7 +115,7 @@ describe('a request with a key', () => {
     expect(await desk.ask()).toEqual(repeated);
   });
 
-  test('that is refused by its work is refused in the same bytes again', async () => {
+  test('that its work refuses is refused with the same bytes again', async () => {
     const desk = new Desk();
     let asked = 0;
     const refuse = async (): Promise<KeptResponse> => {
@@ -141,7 +141,7 @@ describe('work that fails', () => {
     ['a busy run', new CairnError('UNAVAILABLE', 'busy'), 0],
     ['an outcome nobody knows', new OutcomeUnknown('commit', 'gone'), 0],
     ['a newer version', new NewerSchemaError('a run', 99), 0],
-  ])('by %s is told as it is, and the next repetition does it', async (_what, error, counted) => {
+  ])('by %s is reported, and the next repetition does it', async (_what, error, counted) => {
     const desk = new Desk();
     await expect(desk.ask({}, () => Promise.reject(error))).rejects.toBe(error);
     expect(desk.record).toMatchObject({
@@ -155,7 +155,7 @@ describe('work that fails', () => {
     expect(await desk.ask()).toEqual(repeated);
   });
 
-  test('because it has to wait for something is tried as often as it takes', async () => {
+  test('because it must wait is tried as often as necessary', async () => {
     const desk = new Desk();
     const busy = () => Promise.reject(new CairnError('UNAVAILABLE', 'busy'));
     for (let attempt = 0; attempt < 2 * MAX_ATTEMPTS; attempt += 1)
@@ -163,7 +163,7 @@ describe('work that fails', () => {
     expect(await desk.ask()).toEqual(first);
   });
 
-  test(`is tried ${MAX_ATTEMPTS} times, then refused for an hour, then new work`, async () => {
+  test(`is tried ${MAX_ATTEMPTS} times, then refused for an hour, then counts as new work`, async () => {
     const desk = new Desk();
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       await expect(desk.ask({}, broken)).rejects.toThrow('hunter2');
@@ -180,7 +180,7 @@ describe('work that fails', () => {
 });
 
 describe('a worker that never ends', () => {
-  test('keeps others off until its lock has passed; then one of them takes over', async () => {
+  test('excludes others until its lock expires; then one of them takes over', async () => {
     const desk = new Desk();
     await desk.dieAtWork();
     desk.clock.jump(PROCESSING_LOCK_MS - 1);
@@ -193,7 +193,7 @@ describe('a worker that never ends', () => {
     expect(desk.record).toMatchObject({ attempts: 2, status: 'completed' });
   });
 
-  test('keeps others off no longer than an installation says', async () => {
+  test('excludes others for the time that an installation sets', async () => {
     const desk = new Desk();
     const shortly = () => oncePerKey({ ...desk.deps(), processingLockMs: 20_000 }, request(), desk.work);
     void oncePerKey({ ...desk.deps(), processingLockMs: 20_000 }, request(), never);
@@ -204,7 +204,7 @@ describe('a worker that never ends', () => {
     expect(await shortly()).toEqual(first);
   });
 
-  test(`${MAX_ATTEMPTS} times is one that nobody follows`, async () => {
+  test(`${MAX_ATTEMPTS} times has no further successor`, async () => {
     const desk = new Desk();
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       await desk.dieAtWork();
@@ -215,7 +215,7 @@ describe('a worker that never ends', () => {
     expect(desk.done).toBe(0);
   });
 
-  test('and does after all, is told what its successor answered', async () => {
+  test('and ends late receives the response of its successor', async () => {
     const desk = new Desk();
     const late = Promise.withResolvers<KeptResponse>();
     const outlived = desk.ask({}, () => late.promise);
@@ -227,7 +227,7 @@ describe('a worker that never ends', () => {
     expect(await desk.ask()).toEqual(repeated);
   });
 
-  test('and does while its successor is at work, is told to come again', async () => {
+  test('and ends late while its successor works must send again', async () => {
     const desk = new Desk();
     const late = Promise.withResolvers<KeptResponse>();
     const outlived = desk.ask({}, () => late.promise);
@@ -290,7 +290,7 @@ describe.each(Object.keys(BEFORE))('with %s there, and answers lost', (name) => 
   }
 
   test.each([true, false])(
-    '(applied: %s) at any call, or two, the work is done once and answered the same',
+    '(applied: %s) at any call, or two, the work is done once and gets one answer',
     async (applied) => {
       const { calls } = await withLosses([], applied);
       // Beyond the calls of an undisturbed request, losses add resends and looks.
@@ -307,8 +307,8 @@ describe.each(Object.keys(BEFORE))('with %s there, and answers lost', (name) => 
   );
 });
 
-describe('whatever the order of calls', () => {
-  test('five senders with lost answers do the work once, and all who are answered get the same bytes', async () => {
+describe('in every order of calls', () => {
+  test('five senders with lost answers do the work once, and all answers have the same bytes', async () => {
     const kinds = new Map<string, number>();
     for (let seed = 1; seed <= 200; seed += 1) {
       const desk = new Desk();

@@ -42,7 +42,7 @@ function start(more: Partial<StartRequest> = {}) {
 }
 
 describe('repetitions that reach the same instance', () => {
-  test('while the first is under way cost the store nothing, and get the same answer', async () => {
+  test('while the first is under way need no read or write, and share its answer', async () => {
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => start()));
     expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(1);
     expect(outcomes.filter(({ kind }) => kind === 'replayed')).toHaveLength(49);
@@ -51,7 +51,7 @@ describe('repetitions that reach the same instance', () => {
     expect(world.queue.pending).toHaveLength(1);
   });
 
-  test('shortly after cost the store nothing; later the record answers', async () => {
+  test('soon after need no read or write; later ones read the record', async () => {
     const first = await start();
     world.clock.jump(59_000);
     expect(await start()).toEqual({ ...first, kind: 'replayed' });
@@ -77,7 +77,7 @@ describe('repetitions that reach the same instance', () => {
     expect(await start()).toMatchObject({ kind: 'created' });
   });
 
-  test('without a key are each new work', async () => {
+  test('without a key are new work each time', async () => {
     const outcomes = await Promise.all([start({ key: undefined }), start({ key: undefined })]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['created', 'created']);
   });

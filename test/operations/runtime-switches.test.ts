@@ -52,7 +52,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 }
 
 describe('pausing a workflow', () => {
-  test('leaves a mark that says who, when and why', async () => {
+  test('leaves a mark with author, time and reason', async () => {
     const since = world.clock.now();
     const mark = { since, by: 'c.ops', reason: 'wrong labels' };
     expect(
@@ -71,7 +71,7 @@ describe('pausing a workflow', () => {
     });
   });
 
-  test('again changes nothing: the first mark is kept and returned', async () => {
+  test('twice changes nothing: the first mark is kept and returned', async () => {
     const first = await pauseWorkflow(deps, {
       type: 'alpha',
       actor: 'c.one',
@@ -100,7 +100,7 @@ describe('pausing a workflow', () => {
     expect(await world.config.read()).toBeUndefined();
   });
 
-  test('can be undone for a workflow that is not deployed any more, also if the answer is lost', async () => {
+  test('can be undone for a workflow that is no longer deployed, also if the answer is lost', async () => {
     await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' });
     let lost = 1;
     const config = intercept<RuntimeConfigStore>(world.config, async ({ method }, proceed) => {
@@ -116,8 +116,8 @@ describe('pausing a workflow', () => {
   });
 });
 
-describe('changes at once', () => {
-  test('of different switches are all made', async () => {
+describe('concurrent changes', () => {
+  test('of different switches all take effect', async () => {
     await Promise.all([
       pauseWorkflow(deps, { type: 'alpha', actor: 'c.1', tenantId: 't1' }),
       setKillSwitch(deps, { on: true, actor: 'c.2', tenantId: 't1' }),
@@ -128,7 +128,7 @@ describe('changes at once', () => {
     expect([...(config?.paused.keys() ?? [])].sort()).toEqual(['alpha', 'beta']);
   });
 
-  test('to one switch leave one mark, and everybody is answered with it', async () => {
+  test('of one switch leave one mark, which every caller receives', async () => {
     const actors = ['c.1', 'c.2', 'c.3', 'c.4', 'c.5'];
     const marks = await Promise.all(
       actors.map((actor) => pauseWorkflow(deps, { type: 'alpha', actor, tenantId: 't1' })),
@@ -140,7 +140,7 @@ describe('changes at once', () => {
   test.each([
     ['before it was applied', false],
     ['after it was applied', true],
-  ])('are made once though the store dies %s', async (_when, applied) => {
+  ])('take effect once though the store fails %s', async (_when, applied) => {
     for (const dying of ['read', 'write']) {
       world = new World({ workflows });
       let deaths = 3;
@@ -158,7 +158,7 @@ describe('changes at once', () => {
     }
   });
 
-  test('to a store that never answers are refused, to be sent again', async () => {
+  test('to a store that never answers are refused, and must be sent again', async () => {
     const config = intercept<RuntimeConfigStore>(world.config, () =>
       Promise.reject(new OutcomeUnknown('read', 'gone')),
     );
@@ -168,7 +168,7 @@ describe('changes at once', () => {
   });
 });
 
-describe('opening a gate', () => {
+describe('unpausing', () => {
   /** Starts runs whose first tasks are lost. */
   async function starts(type: string, count: number): Promise<string[]> {
     const runIds: string[] = [];
@@ -191,7 +191,7 @@ describe('opening a gate', () => {
     expect(enqueued()).toEqual(alphas);
   });
 
-  test('enqueues the runs of every tenant, and counts those of the caller only', async () => {
+  test('enqueues the runs of every tenant, and counts only those of the caller', async () => {
     const alphas = await starts('alpha', 3);
     const request = { type: 'alpha', actor: 'c.ops' };
     expect(await unpauseWorkflow(deps, { ...request, tenantId: 't2' })).toEqual({ woken: 0 });
@@ -199,7 +199,7 @@ describe('opening a gate', () => {
     expect(await setKillSwitch(deps, { on: false, actor: 'c.ops', tenantId: 't2' })).toEqual({ woken: 0 });
   });
 
-  test('again enqueues those still held: whoever asked first may have died before', async () => {
+  test('twice enqueues the runs that are still held, because the first caller may have died', async () => {
     const alphas = await starts('alpha', 3);
     expect(await unpauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' })).toEqual({
       woken: 3,
@@ -207,7 +207,7 @@ describe('opening a gate', () => {
     expect(enqueued()).toEqual(alphas);
   });
 
-  test('under the kill switch enqueues nothing', async () => {
+  test('enqueues nothing under the kill switch', async () => {
     await starts('alpha', 3);
     await setKillSwitch(deps, { on: true, actor: 'c.ops', tenantId: 't1' });
     expect(await unpauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' })).toEqual({
@@ -216,7 +216,7 @@ describe('opening a gate', () => {
     expect(enqueued()).toEqual([]);
   });
 
-  test('of all enqueues the runs of workflows that are not paused', async () => {
+  test('everything enqueues the runs of workflows that are not paused', async () => {
     await starts('alpha', 2);
     const betas = await starts('beta', 3);
     await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' });
@@ -225,7 +225,7 @@ describe('opening a gate', () => {
     expect(enqueued()).toEqual(betas);
   });
 
-  test('goes through page after page, and stops at a bound', async () => {
+  test('reads page after page, up to a limit', async () => {
     const entries = Array.from({ length: MAX_WOKEN + 700 }, (_, i) => ({
       runId: `run_${i}`,
       tenantId: 't1',
@@ -253,7 +253,7 @@ describe('opening a gate', () => {
     expect(new Set(enqueued()).size).toBe(MAX_WOKEN);
   });
 
-  test('is done although the queue fails: what is left out the scan finds', async () => {
+  test('succeeds although the queue fails: the scan finds the remaining runs', async () => {
     await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' });
     await starts('alpha', 3);
     const queue = { enqueue: () => Promise.reject(new Error('queue')) };

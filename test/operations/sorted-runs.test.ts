@@ -66,7 +66,7 @@ test.each([MOST_SORTED, 20_000, 900_000])(
   },
 );
 
-test('the oldest that match a filter without an index are sought among the oldest, and the list goes on behind them', async () => {
+test('the oldest runs that match a filter without an index are sought among the oldest, and the list continues after them', async () => {
   const { store, finder } = storeOf(20_000);
   const deps = { store, finder, clock };
   const filter = { tenantId: 't1', match: { kind: 'beginning', text: 'run_77' } as never };
@@ -83,7 +83,7 @@ test('the oldest that match a filter without an index are sought among the oldes
   );
 });
 
-test('more runs in one millisecond than can be sorted are a window of their own, after those before them', async () => {
+test('runs of one millisecond that exceed the sort limit form their own window, after the runs before them', async () => {
   let counts = 0;
   const count = async ({ createdBefore = Number.POSITIVE_INFINITY }: RunFilter, most: number) => {
     counts += 1;
@@ -100,7 +100,7 @@ test('more runs in one millisecond than can be sorted are a window of their own,
   expect(counts).toBeLessThanOrEqual(MOST_COUNTS);
 });
 
-test('a sorted list that fits one page is whole', async () => {
+test('a sorted list that fits one page is complete', async () => {
   const { store, finder } = storeOf(100);
   const sorted = await sortedRuns(
     { store, finder, clock },
@@ -175,7 +175,7 @@ function storeWith(all: readonly Some[]) {
 const LIVE = ['running', 'awaiting_approval'] as const;
 const ENDED = ['completed', 'failed'] as const;
 
-test('the pages of every order, in a row, are the runs that match in that order, and each reads a bounded number', async () => {
+test('the pages of every order together are the matching runs in that order, each with a bounded number of reads', async () => {
   const one = (moments: number) =>
     fc
       .record({

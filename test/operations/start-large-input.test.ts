@@ -60,8 +60,8 @@ async function patiently<T>(world: World, started: Promise<T>): Promise<T> {
   return done;
 }
 
-describe('a start with an input that no checkpoint can carry', () => {
-  test('writes it before the commit that refers to it, and the run works with it', async () => {
+describe('a start with an input too large for a checkpoint', () => {
+  test('writes the input before the commit that refers to it, and the run reads it', async () => {
     const { world, deps, calls } = setUp();
     const outcome = await startRun(deps, request());
     expect(outcome.kind).toBe('created');
@@ -78,7 +78,7 @@ describe('a start with an input that no checkpoint can carry', () => {
     expect(state.result).toEqual({ text: `{"length":${large.text.length}}` });
   });
 
-  test('of the largest size is taken, and a larger one refused with nothing written', async () => {
+  test('of the maximum size succeeds, and a larger one is refused with nothing written', async () => {
     const { world, deps } = setUp();
     const text = 'x'.repeat(MAX_PAYLOAD_BYTES - '{"text":""}'.length);
     await expect(startRun(deps, request({ input: { text: `${text}x` } }))).rejects.toMatchObject({
@@ -90,7 +90,7 @@ describe('a start with an input that no checkpoint can carry', () => {
     expect([world.db.runs.size, world.db.payloads.size]).toEqual([1, 1]);
   });
 
-  test('that is a repetition is answered without its input being written again', async () => {
+  test('that is a repetition is answered without writing its input again', async () => {
     const { world, deps, calls } = setUp();
     const first = await startRun(deps, request());
     const second = await startRun(deps, request());
@@ -99,7 +99,7 @@ describe('a start with an input that no checkpoint can carry', () => {
     expect(world.db.payloads.size).toBe(1);
   });
 
-  test('with a key of another request leaves nothing', async () => {
+  test('with a key of another request leaves nothing behind', async () => {
     const { world, deps } = setUp();
     await startRun(deps, request());
     await expect(startRun(deps, request({ requestHash: 'other' }))).rejects.toMatchObject({
@@ -109,7 +109,7 @@ describe('a start with an input that no checkpoint can carry', () => {
   });
 
   test.each(['h1', 'other'])(
-    'that loses to one at the same time takes its input away again (request %s)',
+    'that loses against a concurrent one deletes its input again (request %s)',
     async (requestHash) => {
       const { world, deps, calls } = setUp();
       const both = await Promise.allSettled([
@@ -138,7 +138,7 @@ describe('a start with an input that no checkpoint can carry', () => {
     expect(world.db.payloads.size).toBe(1);
   });
 
-  test('never takes its input away while it is not known whether the run exists', async () => {
+  test('keeps its input while it is unknown whether the run exists', async () => {
     const { world, deps, calls } = setUp(async ({ method }, proceed) => {
       const answer = await proceed();
       if (method === 'start') throw new OutcomeUnknown('start', 'gone');
@@ -149,7 +149,7 @@ describe('a start with an input that no checkpoint can carry', () => {
     expect([world.db.runs.size, world.db.payloads.size]).toEqual([1, 1]);
   });
 
-  test('makes no run when its input cannot be written', async () => {
+  test('creates no run when its input cannot be written', async () => {
     const { world, deps } = setUp(async ({ method }, proceed) => {
       if (method === 'writePayload') throw new Error('no room');
       return proceed();
@@ -158,7 +158,7 @@ describe('a start with an input that no checkpoint can carry', () => {
     expect([world.db.runs.size, world.db.records.size]).toEqual([0, 0]);
   });
 
-  test('is answered as a repetition although its input could not be taken away', async () => {
+  test('is answered as a repetition although its input could not be deleted', async () => {
     const { deps } = setUp(async ({ method }, proceed) => {
       if (method === 'deletePayload') throw new Error('forbidden');
       return proceed();
@@ -167,7 +167,7 @@ describe('a start with an input that no checkpoint can carry', () => {
     expect(both.map(({ kind }) => kind)).toEqual(['created', 'replayed']);
   });
 
-  test('of a size that a checkpoint can carry writes no payload', async () => {
+  test('of a size that fits a checkpoint writes no payload', async () => {
     const { calls, deps, world } = setUp();
     const text = 'x'.repeat(CHECKPOINT_VALUE_BYTES - '{"text":""}'.length);
     await startRun(deps, request({ input: { text } }));

@@ -65,31 +65,34 @@ function countOf(outcomes: readonly StartResult[], kind: StartResult['kind']): n
 }
 
 describe('200 concurrent starts with one key', () => {
-  test.each(['in the order they came', 'the other way round'])('make one run, answered %s', async (order) => {
-    const { world, deps } = worldWithDeps();
-    // Every start has decided what to write before the first of them is applied.
-    const held: (() => void)[] = [];
-    const store = intercept(world.store, async ({ method }, proceed) => {
-      if (method === 'start') await new Promise<void>((resolve) => held.push(resolve));
-      return proceed();
-    });
-    const starts = Array.from({ length: 200 }, (_, i) =>
-      startRun({ ...deps, store, random: seededRandomness(i + 10) }, request()),
-    );
-    await settle();
-    expect(held).toHaveLength(200);
-    for (const go of order === 'the other way round' ? held.reverse() : held) go();
-    const outcomes = await Promise.all(starts);
-    expect(countOf(outcomes, 'created')).toBe(1);
-    expect(countOf(outcomes, 'replayed')).toBe(199);
-    expect(new Set(outcomes.map(runIdOf)).size).toBe(1);
-    expect(
-      new Set(outcomes.map((outcome) => JSON.stringify('response' in outcome && outcome.response))).size,
-    ).toBe(1);
-    expect(world.db.runs.size).toBe(1);
-    expect(world.queue.pending).toHaveLength(1);
-    assertStored(world.db, outcomes.map(runIdOf)[0] ?? '');
-  });
+  test.each(['in the order they came', 'the other way round'])(
+    'create one run, answered %s',
+    async (order) => {
+      const { world, deps } = worldWithDeps();
+      // Every start has decided what to write before the first of them is applied.
+      const held: (() => void)[] = [];
+      const store = intercept(world.store, async ({ method }, proceed) => {
+        if (method === 'start') await new Promise<void>((resolve) => held.push(resolve));
+        return proceed();
+      });
+      const starts = Array.from({ length: 200 }, (_, i) =>
+        startRun({ ...deps, store, random: seededRandomness(i + 10) }, request()),
+      );
+      await settle();
+      expect(held).toHaveLength(200);
+      for (const go of order === 'the other way round' ? held.reverse() : held) go();
+      const outcomes = await Promise.all(starts);
+      expect(countOf(outcomes, 'created')).toBe(1);
+      expect(countOf(outcomes, 'replayed')).toBe(199);
+      expect(new Set(outcomes.map(runIdOf)).size).toBe(1);
+      expect(
+        new Set(outcomes.map((outcome) => JSON.stringify('response' in outcome && outcome.response))).size,
+      ).toBe(1);
+      expect(world.db.runs.size).toBe(1);
+      expect(world.queue.pending).toHaveLength(1);
+      assertStored(world.db, outcomes.map(runIdOf)[0] ?? '');
+    },
+  );
 });
 
 describe('a start', () => {
@@ -117,7 +120,7 @@ describe('a start', () => {
     expect(world.db.runs.size).toBe(2);
   });
 
-  test('with a key that another request used, or another tenant, is refused in the same words', async () => {
+  test('with a key of another request or another tenant is refused in the same words', async () => {
     const { world, deps } = worldWithDeps();
     await startRun(deps, request());
     const refusals = await Promise.all(
@@ -153,7 +156,7 @@ describe('a start', () => {
   });
 
   test.each(['applied', 'not applied'])(
-    'whose answer was lost when it was %s is sent again, and is one run',
+    'whose answer was lost while it was %s is sent again, and creates one run',
     async (how) => {
       const { world, deps } = worldWithDeps();
       let sendings = 0;
@@ -174,7 +177,7 @@ describe('a start', () => {
     },
   );
 
-  test('that never hears from the store gives up, and asks to be sent again', async () => {
+  test('that gets no answer from the store gives up, and must be sent again', async () => {
     const { world, deps } = worldWithDeps();
     const store = intercept(world.store, async ({ method }, proceed) => {
       if (method === 'start') throw new OutcomeUnknown('start', 'gone');
@@ -189,7 +192,7 @@ describe('a start', () => {
     expect(world.db.runs.size).toBe(0);
   });
 
-  test('refuses what its workflow does not take, and writes nothing', async () => {
+  test('refuses input that its workflow does not accept, and writes nothing', async () => {
     const { world, deps } = worldWithDeps();
     await expect(startRun(deps, request({ input: { n: 'one' } }))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
@@ -200,7 +203,7 @@ describe('a start', () => {
 });
 
 describe('the second key of a delivery', () => {
-  test('makes the same content within its window one run', async () => {
+  test('makes one run of the same content within its window', async () => {
     const { world, deps } = worldWithDeps();
     const first = await startRun(deps, delivery('d1', 'push-1'));
     world.clock.jump(GITHUB_SECONDARY_WINDOW_MS - 1);
@@ -209,7 +212,7 @@ describe('the second key of a delivery', () => {
     expect(world.db.runs.size).toBe(1);
   });
 
-  test('still answers the redelivery of the second one', async () => {
+  test('still answers the redelivery of the second delivery', async () => {
     const { world, deps } = worldWithDeps();
     const first = await startRun(deps, delivery('d1', 'push-1'));
     await startRun(deps, delivery('d2', 'push-1'));
@@ -221,7 +224,7 @@ describe('the second key of a delivery', () => {
     expect(world.db.runs.size).toBe(1);
   });
 
-  test('makes the same content after its window, and other content at once, a second run', async () => {
+  test('makes a second run of the same content after its window, and of other content at once', async () => {
     const { world, deps } = worldWithDeps();
     await startRun(deps, delivery('d1', 'push-1'));
     expect((await startRun(deps, delivery('d2', 'push-2'))).kind).toBe('created');
@@ -230,7 +233,7 @@ describe('the second key of a delivery', () => {
     expect(world.db.runs.size).toBe(3);
   });
 
-  test('makes one run of many deliveries at once', async () => {
+  test('makes one run of many concurrent deliveries', async () => {
     const { world, deps } = worldWithDeps();
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
@@ -243,7 +246,7 @@ describe('the second key of a delivery', () => {
     expect(world.db.records.size).toBe(11);
   });
 
-  test('of another tenant is not answered from', async () => {
+  test('of another tenant is not reused', async () => {
     const { world, deps } = worldWithDeps();
     await startRun(deps, delivery('d1', 'push-1'));
     const other = await startRun(deps, delivery('d2', 'push-1', { tenantId: 't2' }));
@@ -251,7 +254,7 @@ describe('the second key of a delivery', () => {
     expect(world.db.runs.size).toBe(2);
   });
 
-  test('answers for its delivery although the answer to writing that down was lost', async () => {
+  test('answers its delivery although the answer of the store to its record was lost', async () => {
     const { world, deps } = worldWithDeps();
     await startRun(deps, delivery('d1', 'push-1'));
     let lost = 0;

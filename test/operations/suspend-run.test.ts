@@ -54,7 +54,7 @@ const two =
   };
 
 describe('a suspended run', () => {
-  test('starts no step, and says who suspended it and why', async () => {
+  test('starts no step, and names the author and the reason', async () => {
     const bodies: string[] = [];
     const { world, suspend, rest, goOn, state } = await started(two(bodies));
     expect(await suspend()).toMatchObject({ status: 'suspended', reason, actor });
@@ -68,7 +68,7 @@ describe('a suspended run', () => {
     expect(state().suspension).toBeUndefined();
   });
 
-  test('lets a body under way end, and begins no other', async () => {
+  test('lets a running body end, and begins no other', async () => {
     const bodies: string[] = [];
     const end = Promise.withResolvers<number>();
     const { world, suspend, rest, goOn, state } = await started(two(bodies, () => end.promise));
@@ -85,7 +85,7 @@ describe('a suspended run', () => {
     expect(bodies).toEqual(['a', 'b']);
   });
 
-  test('stays suspended through the scan, another delivery and a due timer, which ends when the run continues', async () => {
+  test('stays suspended through the scan, another delivery and a due timer; the timer ends when the run continues', async () => {
     const { world, runId, suspend, goOn, state } = await started((step) => {
       const nap = step.sleep('nap', { for: '1h' });
       const b = step('b', { needs: { nap } }, () => 2);
@@ -122,7 +122,7 @@ describe('a suspended run', () => {
     expect(bodies).toEqual(['a', 'a', 'b']);
   });
 
-  test('that fails is undone only when it goes on', async () => {
+  test('that fails is compensated only when it continues', async () => {
     const undone: string[] = [];
     const end = Promise.withResolvers<number>();
     const { world, runId, suspend, rest, goOn, state } = await started((step) => {
@@ -142,7 +142,7 @@ describe('a suspended run', () => {
     expect(state().status).toBe('failed');
   });
 
-  test('is cancelled at once: a cancel counts for more', async () => {
+  test('is cancelled at once: a cancel overrides a suspension', async () => {
     const { world, runId, run, suspend, state } = await started(two([]));
     await suspend();
     await cancelRun(world.deps, { ...run, stopKind: 'user' });
@@ -153,7 +153,7 @@ describe('a suspended run', () => {
     });
   });
 
-  test('keeps the words of the first who suspended it, and cannot be resumed instead', async () => {
+  test('keeps the first author and reason, and cannot be resumed by a resume', async () => {
     const { world, run, suspend, state } = await started(two([]));
     await suspend();
     const second = await suspendRun(world.deps, { ...run, actor: 'c.other', reason: 'another' });
@@ -167,7 +167,7 @@ describe('a suspended run', () => {
     expect(state().suspension).toMatchObject({ actor });
   });
 
-  test('of another tenant is not there', async () => {
+  test('of another tenant is answered as missing', async () => {
     const { world, runId } = await started(two([]));
     await expect(
       suspendRun(world.deps, { runId, tenantId: `${TENANT}-other`, actor, reason }),

@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.forceShutdown());
 
-test('the call has the bytes, the database and the routing header of the method', async () => {
+test('the call carries the bytes, the database and the routing header of the method', async () => {
   const db = new Firestore({ projectId: PROJECT });
   const channel = lazyCommitChannel({
     project: PROJECT,

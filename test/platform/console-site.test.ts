@@ -36,7 +36,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   site(new Request(`http://functions.invalid${path}`, { method, headers }));
 
-describe('the console at the function api', () => {
+describe('the console served by the function api', () => {
   test.each([
     '/',
     '/runs',
@@ -46,7 +46,7 @@ describe('the console at the function api', () => {
     '/schedules',
     '/health',
     '/runs?status=failed',
-  ])('%s is its page', async (path) => {
+  ])('%s is answered with its page', async (path) => {
     const answer = await get(path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(await answer.text()).toContain('the console');
@@ -60,13 +60,13 @@ describe('the console at the function api', () => {
     '/assets/',
     '/__/firebase/init.json',
     '//',
-  ])('%s is not there', async (path) => {
+  ])('%s is not found', async (path) => {
     const answer = await get(path);
     expect(answer.status).toBe(404);
     expect(await answer.text()).toContain('not here');
   });
 
-  test('has the headers of Hosting: pages are asked for again, files with a hash in their name are kept', async () => {
+  test('has the headers of Hosting: pages are revalidated, files with a hash in their name are cached', async () => {
     for (const path of ['/', '/nowhere', '/assets/app.js']) {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy')).toMatch(
@@ -81,7 +81,7 @@ describe('the console at the function api', () => {
     }
   });
 
-  test('a page that is known is not sent again, a script is sent compressed to who takes that', async () => {
+  test('a cached page is not sent again, and a script is sent compressed to clients that accept it', async () => {
     const etag = (await get('/')).headers.get('etag') ?? '';
     const again = await get('/', { 'if-none-match': etag });
     expect([again.status, await again.text()]).toEqual([304, '']);
@@ -92,7 +92,7 @@ describe('the console at the function api', () => {
     expect(gunzipSync(Buffer.from(await small.arrayBuffer())).toString()).toBe(SCRIPT);
   });
 
-  test('is only read', async () => {
+  test('is read-only', async () => {
     const answer = await get('/', {}, 'POST');
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
@@ -107,7 +107,7 @@ test.each([
   ['/v10', true],
   ['/runs/v1', true],
   ['/?path=/v1', true],
-])('%s is of the console: %s', (url, is) => {
+])('%s belongs to the console: %s', (url, is) => {
   expect(isOfConsole(url)).toBe(is);
 });
 

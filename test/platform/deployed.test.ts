@@ -83,7 +83,7 @@ test('a signed delivery becomes a completed review, visible through the API, and
   expect(forged.status).toBe(401);
 });
 
-test('an instance that is asked to end releases its run, and another goes on from there', async () => {
+test('an instance that is asked to end releases its run, and another continues it', async () => {
   const notes = join(folder, 'notes');
   const started = await call('/v1/runs', {
     method: 'POST',
@@ -110,7 +110,7 @@ test('an instance that is asked to end releases its run, and another goes on fro
   expect(finishedBefore).toHaveLength(1);
 });
 
-test('health and paths that nobody serves are answered as the contract says', async () => {
+test('health and unknown paths are answered as the contract says', async () => {
   expect(await call('/v1/healthz')).toMatchObject({ status: 200, body: { status: 'ok', store: 'ok' } });
   expect(await call('/v1/nothing')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
   expect(

@@ -72,12 +72,12 @@ function endpoint(name: string): Endpoint {
 }
 
 describe('the exported functions', () => {
-  test('are these and no others', () => {
+  test('are exactly these', () => {
     expect(Object.keys(functions).sort()).toEqual(ALL);
     expect(Object.keys(functions.pubsub).sort()).toEqual(['cloudBuilds', 'deployRequests']);
   });
 
-  test('a message that could not be taken is delivered again', () => {
+  test('a message whose handling failed is delivered again', () => {
     for (const each of Object.values(functions.pubsub)) {
       const { eventTrigger } = each.__endpoint;
       expect(eventTrigger).toMatchObject({
@@ -87,7 +87,7 @@ describe('the exported functions', () => {
     }
   });
 
-  test('only the endpoints are open to everybody', () => {
+  test('only the endpoints are public', () => {
     expect(endpoint('api').httpsTrigger?.invoker).toEqual(['public']);
     expect(endpoint('githubWebhook').httpsTrigger?.invoker).toEqual(['public']);
     expect(endpoint('slackWebhook').httpsTrigger?.invoker).toEqual(['public']);
@@ -98,7 +98,7 @@ describe('the exported functions', () => {
     ]);
   });
 
-  test('a later deployment leaves the right to call drive as the operator granted it', () => {
+  test('a later deployment keeps the permission to call drive as the operator granted it', () => {
     // firebase-tools replaces the binding by each invoker that the manifest names, and by nobody for `private`.
     for (const name of ['drive', 'driveAlone'] as const) {
       const { taskQueueTrigger } = endpoint(name);
@@ -107,7 +107,7 @@ describe('the exported functions', () => {
     }
   });
 
-  test('only a webhook gets its secret, and only who acts at GitHub the token', () => {
+  test('only a webhook gets its secret, and only functions that call GitHub get the token', () => {
     const withSecrets = EXPORTS.filter((name) => endpoint(name).secretEnvironmentVariables?.length);
     expect(withSecrets).toEqual(['drive', 'driveAlone', 'githubWebhook', 'slackWebhook']);
     for (const name of ['drive', 'driveAlone'] as const)
@@ -117,7 +117,7 @@ describe('the exported functions', () => {
   });
 
   test.each(['drive', 'driveAlone'] as const)(
-    '%s is repeated soon, then patiently, and may take as long as the engine plans for',
+    '%s is retried soon, then rarely, and may take as long as the engine plans for',
     (name) => {
       expect(endpoint(name)).toMatchObject({
         timeoutSeconds: 540,
@@ -128,18 +128,18 @@ describe('the exported functions', () => {
     },
   );
 
-  test('a suspect has an instance to itself', () => {
+  test('driveAlone serves one suspect per instance', () => {
     expect(endpoint('driveAlone').concurrency).toBe(1);
     expect(endpoint('drive').concurrency).toBeGreaterThan(1);
   });
 
-  test("what everybody can call cannot cost more than its instances, and Slack's endpoint keeps no warm instance unless somebody pays for it", () => {
+  test("public functions cost no more than their instances, and Slack's endpoint has a warm instance only if configured", () => {
     for (const name of ['api', 'githubWebhook', 'slackWebhook'])
       expect([name, endpoint(name).maxInstances]).toEqual([name, 20]);
     expect(endpoint('slackWebhook').minInstances).toBe(0);
   });
 
-  test('sizes are parameters, so that no code is edited for them', () => {
+  test('sizes are parameters, so they change without a code edit', () => {
     const sizes = (name: string) => {
       const { timeoutSeconds, concurrency, availableMemoryMb, minInstances, maxInstances } = declaredOf(name);
       return [timeoutSeconds, concurrency, availableMemoryMb, minInstances, maxInstances].map(String);
@@ -166,7 +166,7 @@ describe('the exported functions', () => {
     expect(endpoint('fireSchedules').scheduleTrigger?.schedule).toBe('every 1 minutes');
   });
 
-  test('old runs are deleted every half hour, by a function that has longer than a tick takes', () => {
+  test('old runs are deleted every half hour, by a function whose timeout exceeds a tick', () => {
     const { scheduleTrigger, timeoutSeconds = 0 } = endpoint('deleteExpired');
     expect(scheduleTrigger?.schedule).toBe('every 30 minutes');
     expect(timeoutSeconds * 1_000).toBeGreaterThan(TICK.forMs + 60_000);
@@ -179,7 +179,7 @@ describe('the exported functions', () => {
 });
 
 describe('firebase.json', () => {
-  test('sends paths to functions that exist', () => {
+  test('rewrites paths to functions that exist', () => {
     const targets = config.hosting.rewrites.flatMap(({ source, function: target }) =>
       target ? [[source, target.functionId]] : [],
     );
@@ -191,7 +191,7 @@ describe('firebase.json', () => {
     for (const [, target] of targets) expect(EXPORTS).toContain(target);
   });
 
-  test('leads each page of the console to its file, whoever comes to its address first', () => {
+  test('rewrites each page of the console to its file', () => {
     const app = readFileSync(`${ROOT}packages/console/src/app.tsx`, 'utf8');
     const pages = [...app.matchAll(/<Route path="([^"]+)"/g)].map(([, path = '']) =>
       path.replace(/:\w+/, 'one'),
@@ -203,7 +203,7 @@ describe('firebase.json', () => {
     }
   });
 
-  test('names files that are there', () => {
+  test('names existing files', () => {
     const { firestore, hosting } = config;
     for (const path of [firestore.rules, firestore.indexes, `${hosting.public}/index.html`]) {
       expect(existsSync(`${ROOT}${path}`)).toBe(true);
@@ -225,11 +225,11 @@ interface Declared {
   readonly type?: string;
 }
 
-test('run events are off until somebody names a topic, for no deployment makes it', () => {
+test('run events are off until a topic is configured, because no deployment creates it', () => {
   expect(values.get('RUN_EVENTS_TOPIC')).toBe('');
 });
 
-test('secret parameters are declared as secrets, and have no value on file', () => {
+test('secret parameters are declared as secrets, and have no value in files', () => {
   const manifest = (globalThis as unknown as Record<symbol, { params: Declared[] }>)[
     Symbol.for('firebase-functions:manifest')
   ];
@@ -244,7 +244,7 @@ test('secret parameters are declared as secrets, and have no value on file', () 
   for (const secret of secrets) expect(onFile.filter((line) => line.startsWith(`${secret}=`))).toEqual([]);
 });
 
-test('firestore.rules let no client read or write anything, and say why', () => {
+test('firestore.rules deny clients every read and write, and say why', () => {
   const rules = readFileSync(`${ROOT}firestore.rules`, 'utf8');
   const allowed = [...rules.matchAll(/^\s*(allow .*)$/gm)].map(([, rule]) => rule);
   expect(allowed).toEqual(['allow read, write: if false;']);
@@ -254,7 +254,7 @@ test('firestore.rules let no client read or write anything, and say why', () => 
   expect(rules).toMatch(/^\/\/ .*browsers go through the API, which knows tenants and roles/m);
 });
 
-test('every parameter has a value on file, its default, so that a deployment asks nothing', () => {
+test('every parameter has its default in a file, so that a deployment asks nothing', () => {
   const manifest = (globalThis as unknown as Record<symbol, { params: Parameter[] }>)[
     Symbol.for('firebase-functions:manifest')
   ];
@@ -286,7 +286,7 @@ test('the bundle for a deployment exports the functions that are tested', () => 
   expect(loaded.stdout.trim()).toBe(String(parts.length));
 });
 
-test('loading the functions loads no client library and no workflow, and of the store the names of collections only', () => {
+test('loading the functions loads no client library and no workflow, and of the store only the names of collections', () => {
   const script = `
     const { registerHooks } = require('node:module');
     registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.log(found.url); return found; } });

@@ -34,7 +34,7 @@ const deliveringTo = (url: string) => ({
   alone: { name: 'driveAlone', targetUrl: `${url}/driveAlone` },
 });
 
-test('a task that names no run is done, with an error in the log, and never repeated', () => {
+test('a task without a valid run id is done, with an error in the log, and never repeated', () => {
   const script = `
     ${OURS}
     const { driveTask } = await import('./packages/cairn/src/platform/background-handlers.ts');
@@ -119,14 +119,14 @@ test.each([
   expect(JSON.parse(inProcess(script, env).stdout)).toBe(expected);
 });
 
-test('without a project nothing is guessed', () => {
+test('a missing project id is an error, not a guess', () => {
   const script = `
     const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
     try { readSettings({}, ${JSON.stringify(NAMES)}); } catch (error) { process.stdout.write(error.message); }`;
   expect(inProcess(script, { GCLOUD_PROJECT: '' }).stdout).toBe('GCLOUD_PROJECT is not set');
 });
 
-test('without a collector nothing of the OpenTelemetry SDK is loaded, whatever is counted', () => {
+test('the OpenTelemetry SDK is not loaded without a collector, whatever is counted', () => {
   const script = `
     import { registerHooks } from 'node:module';
     registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.log('loaded ' + found.url); return found; } });

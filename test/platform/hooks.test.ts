@@ -78,7 +78,7 @@ describe('a hook', () => {
     expect(error).not.toBeInstanceOf(Fatal);
   });
 
-  test('that sends elsewhere is not followed', async () => {
+  test('that redirects is not followed', async () => {
     answers = [{ status: 307, text: '', location: url }];
     await expect(new Hook('it', url).call({}, CALL)).rejects.toThrow('it answered 307');
     expect(received).toHaveLength(1);
@@ -89,7 +89,7 @@ describe('a hook', () => {
     await expect(new Hook('it', url).call({}, CALL)).rejects.toThrow(/more than 65536 bytes/);
   });
 
-  test('that is not there, and one that is told to stop, may be asked again; the URL stays secret', async () => {
+  test('that is unreachable or aborted may be called again; the URL stays secret', async () => {
     const error: unknown = await new Hook('it', 'http://127.0.0.1:1/?token=s3cret')
       .call({}, CALL)
       .catch((thrown: unknown) => thrown);
@@ -110,7 +110,7 @@ describe('the URLs of the hooks', () => {
     });
   });
 
-  test('are those of the parameters, and none where they are empty', () => {
+  test('are those of the parameters, and absent where they are empty', () => {
     process.env.DEPLOY_HOOK_URL = 'https://deploy.example/hook?token=s3cret';
     process.env.CLEANUP_HOOK_URL = '';
     expect(hookUrls()).toEqual({ deploy: 'https://deploy.example/hook?token=s3cret', cleanup: undefined });
@@ -133,7 +133,7 @@ describe('the shipped workflows over hooks', () => {
     expect(there).toEqual(['review-pull-request', 'review-pull-request', ...types]);
   });
 
-  test('deploy, over a hook that is away for a moment', async () => {
+  test('deploy, although a hook is unreachable for a moment', async () => {
     const runtime = createTestRuntime({
       workflows: shippedWorkflows(outsideOf({ deploy: url, cleanup: undefined })),
       patienceMs: 30_000,
@@ -175,7 +175,7 @@ describe('the shipped workflows over hooks', () => {
     expectJournal(run.journal()).toHaveRun('lock', 3);
   });
 
-  test('clean up, and fail where the hook does not say what it must', async () => {
+  test('clean up, and fail where the hook omits what it must answer', async () => {
     const outside = outsideOf({ deploy: undefined, cleanup: url });
     const runtime = createTestRuntime({ workflows: shippedWorkflows(outside), patienceMs: 30_000 });
     const items = [{ id: 'fix/ü', kind: 'branch', lastUsedAt: '2020-01-01T00:00:00Z' }];
@@ -195,18 +195,15 @@ describe('the shipped workflows over hooks', () => {
 describe('the cleanup hook', () => {
   const list = () => outsideOf({ deploy: undefined, cleanup: url }).janitor?.list(CALL);
 
-  test('is asked what there is', async () => {
+  test('is asked for the list of candidates', async () => {
     const item = { id: 'a', kind: 'branch', lastUsedAt: '2026-01-01T00:00:00Z' };
     answers = [{ status: 200, text: JSON.stringify({ items: [item] }) }];
     expect(await list()).toEqual([{ ...item, isProtected: false }]);
     expect(received).toMatchObject([{ key: CALL.key, body: { action: 'list' } }]);
   });
 
-  test.each(['{}', '{"items":{}}', '{"items":[{"id":"a"}]}'])(
-    'that lists %s is not understood',
-    async (text) => {
-      answers = [{ status: 200, text }];
-      await expect(list()).rejects.toThrow(Fatal);
-    },
-  );
+  test.each(['{}', '{"items":{}}', '{"items":[{"id":"a"}]}'])('that lists %s is refused', async (text) => {
+    answers = [{ status: 200, text }];
+    await expect(list()).rejects.toThrow(Fatal);
+  });
 });

@@ -12,7 +12,7 @@ function headersOf(path: string): Map<string, string> {
 
 // Hosting puts the headers of a rule in place of those that a function answers with. With `no-cache` for `no-store` its
 // cache keeps answers of functions: https://github.com/firebase/firebase-functions/issues/932
-test('Hosting leaves the headers of what functions answer alone', () => {
+test('Hosting leaves the headers of function responses alone', () => {
   const paths = (site.rewrites ?? []).flatMap(({ source = '', function: target }) =>
     target === undefined ? [] : [source.replace('**', 'runs'), source.replace('**', 'runs/run_1/stream')],
   );
@@ -21,7 +21,7 @@ test('Hosting leaves the headers of what functions answer alone', () => {
 });
 
 test.each(['/', '/index.html', '/runs', '/runs/run_1', '/console.json', '/nothing'])(
-  'Hosting serves %s with the policy, asked for anew each time',
+  'Hosting serves %s with the policy, and has it revalidated each time',
   (path) => {
     const headers = headersOf(path);
     expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'");
@@ -29,7 +29,7 @@ test.each(['/', '/index.html', '/runs', '/runs/run_1', '/console.json', '/nothin
   },
 );
 
-test('Hosting lets files that are named by their content be kept', () => {
+test('Hosting lets files with a hash in their name be cached', () => {
   const headers = headersOf('/assets/index-abc.js');
   expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'");
   expect(headers.get('Cache-Control')).toContain('immutable');

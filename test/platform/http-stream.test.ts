@@ -54,7 +54,7 @@ async function firstPiece(text: string) {
   return { answer, reader, say };
 }
 
-test('each piece of a stream is sent when it is there, and the end as an end', async () => {
+test('each piece of a stream is sent as soon as it exists, and then its end', async () => {
   const { answer, reader, say } = await firstPiece('one\n\n');
   expect(answer.headers.get('content-length')).toBeNull();
   expect(Object.fromEntries(answer.headers)).toMatchObject(HEADERS);
@@ -65,14 +65,14 @@ test('each piece of a stream is sent when it is there, and the end as an end', a
   await exchanged.promise;
 });
 
-test('a client that goes away ends the stream at its source', async () => {
+test('a client that disconnects ends the stream at its source', async () => {
   const { reader } = await firstPiece('one\n\n');
   await reader.cancel();
   await cancelled.promise;
   await exchanged.promise;
 });
 
-test('a stream that fails is cut, so that it is not taken for whole', async () => {
+test('a stream that fails is cut off, so that it does not look complete', async () => {
   const { reader } = await firstPiece('one\n\n');
   source.controller?.error(new Error('the journal cannot be read'));
   await expect(reader.read()).rejects.toThrow();

@@ -47,7 +47,7 @@ afterAll(() => new Promise((resolve) => server.close(resolve)));
 type Seen = { method: string; url: string; headers: Record<string, string>; sha256: string };
 
 describe('a request through the adapter', () => {
-  test('with a method that no web request can have is refused, not failed', async () => {
+  test('with a method that no web request can have is refused with a 4xx', async () => {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       request(`${origin}/v1/runs`, { method: 'TRACE' }, resolve).on('error', reject).end();
     });
@@ -56,7 +56,7 @@ describe('a request through the adapter', () => {
     expect(answer.headers['content-type']).toBe('application/problem+json');
   });
 
-  test('an answer to HEAD says nothing of the length of the body that it does not have', async () => {
+  test('an answer to HEAD has no Content-Length for its missing body', async () => {
     const answer = await fetch(`${origin}/head`, { method: 'HEAD' });
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, null]);
   });
@@ -97,7 +97,7 @@ describe('an answer through the adapter', () => {
     expect(answer.headers.get('content-length')).toBe(String((await answer.arrayBuffer()).byteLength));
   });
 
-  test('that is too large to be held whole goes out in chunks, complete', async () => {
+  test('that is too large to be buffered is sent in chunks, complete', async () => {
     const answer = await fetch(`${origin}/large`);
     expect(answer.headers.get('content-length')).toBeNull();
     expect(answer.headers.get('transfer-encoding')).toBe('chunked');

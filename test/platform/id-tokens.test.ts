@@ -68,7 +68,7 @@ function token({
 describe('an ID token', () => {
   const tokens = firebaseIdTokens({ project: PROJECT, agent: new Redirect(() => port) });
 
-  test('signed by the provider for this project says who signed in and what they may', async () => {
+  test('signed by the provider for this project has the user and the role', async () => {
     const verified = await tokens.verify(token({}));
     expect(verified).toMatchObject({ uid: 'anna', claims: { tenant: 'acme', role: 'operator' } });
     expect(fetches).toBe(1);
@@ -91,7 +91,7 @@ describe('an ID token', () => {
     expect(await tokens.verify(make())).toBeUndefined();
   });
 
-  test('is not judged while the provider cannot be asked, and is once it can', async () => {
+  test('is undecided while the provider is unreachable, and decided afterwards', async () => {
     let to = 1;
     const cut = firebaseIdTokens({ project: PROJECT, agent: new Redirect(() => to) });
     await expect(cut.verify(token({}))).rejects.toMatchObject({ code: 'UNAVAILABLE' });

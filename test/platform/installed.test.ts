@@ -31,7 +31,7 @@ afterEach(() => {
   }
 });
 
-describe('where reviews are posted', () => {
+describe('the target of posted reviews', () => {
   test.each([
     ['ghp_x', 'ghp_x'],
     [' ghp_x\n', 'ghp_x'],
@@ -44,7 +44,7 @@ describe('where reviews are posted', () => {
     expect([githubAccess().token(), installedGithub.isThere()]).toEqual([token, token !== undefined]);
   });
 
-  test('is a URL without a slash at its end', () => {
+  test('is a URL without a trailing slash', () => {
     process.env.GITHUB_API_URL = 'https://github.example/api/v3/';
     expect(githubAccess().url).toBe('https://github.example/api/v3');
   });
@@ -57,8 +57,8 @@ describe('where reviews are posted', () => {
   });
 });
 
-describe('what is installed', () => {
-  test('binds every capability that its workflows use, in the function without the token too', () => {
+describe('the installed bindings', () => {
+  test('cover every capability that the workflows use, also in the function without the token', () => {
     delete process.env.GITHUB_TOKEN;
     const registry = new WorkflowRegistry(installedWorkflows());
     expect(registry.types()).toEqual(['deploy', 'nightly-cleanup', 'review-pull-request']);
@@ -66,7 +66,7 @@ describe('what is installed', () => {
     expect(() => new Bindings(bindingsFor(ALL, [])).assertBound(registry)).not.toThrow();
   });
 
-  test('takes a binding of its own in the place of the shipped one, and keeps the others', () => {
+  test('include a custom binding in place of the shipped one, and keep the others', () => {
     const shipped = bindingsFor(ALL, []).map(({ capability }) => capability.id);
     const own = defineBinding(slackRespond, { id: 'slack.own', call: async () => ({}) });
     installWorkflows(installedWorkflows(), [own]);
@@ -76,7 +76,7 @@ describe('what is installed', () => {
     expect(new Bindings(bound).of(slackRespond).id).toBe('slack.own');
   });
 
-  test('binds nothing of GitHub or Slack for an installation that has not asked for them', () => {
+  test('include none of GitHub or Slack unless the installation asks for them', () => {
     expect(bindingsFor({}, [])).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ test('each line is one JSON object with the severity Cloud Logging knows', () =>
   });
 });
 
-test('below the least severity nothing is written', () => {
+test('lines below the minimum severity are not written', () => {
   const { log, lines } = captured('WARNING');
   log.debug('a');
   log.info('b');
@@ -45,14 +45,14 @@ test('fields cannot hide the severity or the event', () => {
   expect(entries()[0]).toEqual({ severity: 'ERROR', message: 'failed: nothing', event: 'failed' });
 });
 
-test('the text of a field `message` is in the message, after the event', () => {
+test('a field `message` is appended to the message, after the event', () => {
   const { log, entries } = captured();
   log.info('step_log', { message: 'imported 3 rows' });
   log.info('odd', { message: 7 });
   expect(entries().map(({ message }) => message)).toEqual(['step_log: imported 3 rows', 'odd']);
 });
 
-test('a value that JSON cannot carry does not lose the line', () => {
+test('a value that JSON cannot represent does not lose the line', () => {
   const { log, entries } = captured();
   const ring: Record<string, unknown> = {};
   ring.self = ring;

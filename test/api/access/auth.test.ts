@@ -6,7 +6,7 @@ import { Installation } from '../installation.ts';
 
 const START = { type: 'echo', input: { text: 'hello' } };
 
-describe('a key that is not valid', () => {
+describe('an invalid key', () => {
   test.each([
     ['none', undefined],
     ['empty', ''],
@@ -17,7 +17,7 @@ describe('a key that is not valid', () => {
     ['a truncated secret', 'Bearer cairn_dev_abcdefghijklmnopqrstuvwxyz01234'],
     ['a client id that is a path', 'Bearer cairn_../dev_abcdefghijklmnopqrstuvwxyz012345'],
     ['two keys', 'Bearer cairn_dev_abcdefghijklmnopqrstuvwxyz012345, Bearer x'],
-  ])('(%s) is answered alike: 401, without saying why', async (_what, authorization) => {
+  ])('(%s) is answered 401 without a reason, like any other', async (_what, authorization) => {
     const installation = new Installation();
     await installation.key('dev', { roles: ['admin'] });
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
@@ -31,19 +31,19 @@ describe('a key that is not valid', () => {
     });
   });
 
-  test('is one of a disabled client', async () => {
+  test('is also one of a disabled client', async () => {
     const installation = new Installation();
     const key = await installation.key('dev', { disabled: true });
     expect((await installation.get('/v1/runs', key)).status).toBe(401);
   });
 
-  test('is one of a client without a role', async () => {
+  test('is also one of a client without a role', async () => {
     const installation = new Installation();
     const key = await installation.key('dev', { roles: [] });
     expect((await installation.get('/v1/runs', key)).status).toBe(401);
   });
 
-  test('is refused before anything of the request is looked at', async () => {
+  test('is refused before anything else of the request is read', async () => {
     const installation = new Installation();
     const headers = { 'content-length': '999999999', 'content-type': 'text/plain' };
     const answer = await installation.api.request('/v1/runs?nonsense=1', {
@@ -73,14 +73,14 @@ describe('roles', () => {
     expect((await installation.get('/v1/runs', key)).status).toBe(200);
   });
 
-  test('the highest of several counts, in whatever order they are kept', async () => {
+  test('the highest of several counts, in any order', async () => {
     const installation = new Installation();
     const key = await installation.key('dev', { roles: ['submitter', 'viewer'] });
     expect((await installation.post(key, START)).status).toBe(201);
   });
 });
 
-describe('clients kept in memory', () => {
+describe('cached clients', () => {
   function counted() {
     const installation = new Installation();
     const reads: string[] = [];
@@ -97,7 +97,7 @@ describe('clients kept in memory', () => {
     return { installation, reads, get, fail: (yes: boolean) => (failing = yes) };
   }
 
-  test('are read once, also by requests at the same time, until their time is over', async () => {
+  test('are read once until they expire, also by concurrent requests', async () => {
     const { installation, reads, get } = counted();
     const key = await installation.key('dev');
     expect(await Promise.all([get(key), get(key), get(key)])).toEqual([200, 200, 200]);
@@ -110,7 +110,7 @@ describe('clients kept in memory', () => {
     expect(reads).toHaveLength(2);
   });
 
-  test('that are disabled are refused once their time is over', async () => {
+  test('that are disabled are refused once they expire', async () => {
     const { installation, get } = counted();
     const key = await installation.key('dev');
     expect(await get(key)).toBe(200);
@@ -119,7 +119,7 @@ describe('clients kept in memory', () => {
     expect(await get(key)).toBe(401);
   });
 
-  test('that are missing cost one read in their time, however often they are asked for', async () => {
+  test('that do not exist cost one read until they expire, however often they are asked for', async () => {
     const { installation, get, reads } = counted();
     const key = 'cairn_late_abcdefghijklmnopqrstuvwxyz012345';
     const asked = await Promise.all(Array.from({ length: 50 }, () => get(key)));
@@ -131,7 +131,7 @@ describe('clients kept in memory', () => {
     expect(reads).toHaveLength(2);
   });
 
-  test('that are made work at once, those that were asked for before that when their miss is forgotten', async () => {
+  test('that are created work at once, earlier misses after they expire', async () => {
     const { installation, get } = counted();
     const key = 'cairn_late_abcdefghijklmnopqrstuvwxyz012345';
     expect(await get(key)).toBe(401);
@@ -142,7 +142,7 @@ describe('clients kept in memory', () => {
     expect(await get(late)).toBe(200);
   });
 
-  test('that are missing drive none out of memory, nor fill it', async () => {
+  test('that do not exist neither evict others nor fill the cache', async () => {
     const { installation, get, reads } = counted();
     const key = await installation.key('dev');
     expect(await get(key)).toBe(200);
@@ -154,7 +154,7 @@ describe('clients kept in memory', () => {
     expect(reads).toHaveLength(1);
   });
 
-  test('are not read from a failure: the next request tries again', async () => {
+  test('are not cached after a failure: the next request reads again', async () => {
     const { installation, get, fail } = counted();
     const key = await installation.key('dev');
     fail(true);

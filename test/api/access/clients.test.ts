@@ -34,7 +34,7 @@ async function office() {
 }
 
 describe('a created client', () => {
-  test('has a key that works at once, with its role, in the tenant of who made it', async () => {
+  test('has a key that works at once, with its role, in the tenant of its creator', async () => {
     const { installation, post, works } = await office();
     const answer = await post('/v1/clients', { name: 'CI', role: 'submitter' });
     expect(answer.status).toBe(201);
@@ -53,7 +53,7 @@ describe('a created client', () => {
     expect(installation.world.db.clients.get(id)?.tenantId).toBe('acme');
   });
 
-  test('leaves its secret nowhere: not in the store, not in the list, not in what is kept for repetitions', async () => {
+  test('has its secret nowhere: not in the store, not in the list, not in the record for repetitions', async () => {
     const { installation, admin, create } = await office();
     const { secret } = await create('once');
     const bare = secret.split('_')[2] ?? '';
@@ -65,7 +65,7 @@ describe('a created client', () => {
     expect(await (await installation.get('/v1/idempotency/once', admin)).text()).not.toContain(bare);
   });
 
-  test('is made once per key, and a repetition says that the secret was shown', async () => {
+  test('is created once per key, and a repetition says that the secret was shown', async () => {
     const { installation, post, create } = await office();
     const { id } = await create('once');
     const again = await post('/v1/clients', { name: 'CI', role: 'submitter' }, { once: 'once' });
@@ -76,7 +76,7 @@ describe('a created client', () => {
     expect(installation.world.db.clients.size).toBe(2);
   });
 
-  test('gets its key though the answer of the store was lost', async () => {
+  test('receives its key though the answer of the store was lost', async () => {
     const { installation, create, works, clock } = await office();
     const { clients } = installation;
     const make = clients.create.bind(clients);
@@ -110,7 +110,7 @@ describe('a created client', () => {
 });
 
 describe('a rotated secret', () => {
-  test('works at once, the old one until the grace period is over', async () => {
+  test('works at once, and the old one until the grace period is over', async () => {
     const { post, create, works, clock } = await office();
     const { id, secret: old } = await create();
     expect(await works(old)).toBe(true);
@@ -125,7 +125,7 @@ describe('a rotated secret', () => {
     expect(await Promise.all([works(secret), works(old)])).toEqual([true, false]);
   });
 
-  test('without grace ends all others, as soon as no instance takes them from memory', async () => {
+  test('without a grace period ends all others, as soon as they leave the caches', async () => {
     const { post, create, works, clock } = await office();
     const { id, secret: first } = await create();
     const { secret: second } = (await (await post(`/v1/clients/${id}/rotate`)).json()) as Shown;
@@ -134,7 +134,7 @@ describe('a rotated secret', () => {
     expect(await Promise.all([works(first), works(second)])).toEqual([false, false]);
   });
 
-  test('whose answers were lost does not end the one in use, a few times', async () => {
+  test('whose answers were lost does not end the one in use, up to a few times', async () => {
     const { post, create, works, clock } = await office();
     const { id, secret } = await create();
     for (let turn = 0; turn < MAX_RETIRED; turn += 1) await post(`/v1/clients/${id}/rotate`);
@@ -145,7 +145,7 @@ describe('a rotated secret', () => {
     expect(await works(secret)).toBe(false);
   });
 
-  test('is made once per key', async () => {
+  test('is created once per key', async () => {
     const { post, create, works, clock } = await office();
     const { id } = await create();
     const first = (await (await post(`/v1/clients/${id}/rotate`, {}, { once: 'r' })).json()) as Shown;
@@ -157,7 +157,7 @@ describe('a rotated secret', () => {
 });
 
 describe('a revoked client', () => {
-  test('is refused once its time in memory is over, and stays revoked', async () => {
+  test('is refused once its cache entry expires, and stays revoked', async () => {
     const { post, create, works, clock } = await office();
     const { id, secret } = await create();
     await post(`/v1/clients/${id}/rotate`);
@@ -169,7 +169,7 @@ describe('a revoked client', () => {
     expect((await post(`/v1/clients/${id}/rotate`)).status).toBe(403);
   });
 
-  test('is never the one that asks', async () => {
+  test('cannot be the caller itself', async () => {
     const { post, works, admin } = await office();
     expect((await post('/v1/clients/boss/revoke')).status).toBe(403);
     expect(await works(admin)).toBe(true);
@@ -177,23 +177,20 @@ describe('a revoked client', () => {
 });
 
 describe('clients', () => {
-  test.each(['viewer', 'submitter', 'operator'] as const)(
-    'are none of the business of a %s',
-    async (role) => {
-      const { installation, post, create } = await office();
-      const { id } = await create();
-      const key = await installation.key('low', { roles: [role] });
-      const answers = [
-        await installation.get('/v1/clients', key),
-        await post('/v1/clients', { name: 'x', role: 'viewer' }, { key }),
-        await post(`/v1/clients/${id}/rotate`, {}, { key }),
-        await post(`/v1/clients/${id}/revoke`, {}, { key }),
-      ];
-      expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
-    },
-  );
+  test.each(['viewer', 'submitter', 'operator'] as const)('are hidden from a %s', async (role) => {
+    const { installation, post, create } = await office();
+    const { id } = await create();
+    const key = await installation.key('low', { roles: [role] });
+    const answers = [
+      await installation.get('/v1/clients', key),
+      await post('/v1/clients', { name: 'x', role: 'viewer' }, { key }),
+      await post(`/v1/clients/${id}/rotate`, {}, { key }),
+      await post(`/v1/clients/${id}/revoke`, {}, { key }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  });
 
-  test('of a role above the caller are neither made, rotated nor revoked by it', async () => {
+  test('of a role above the caller cannot be created, rotated or revoked by it', async () => {
     const { installation, post } = await office();
     await installation.key('owner', { roles: ['installation'] });
     const before = new Map(installation.world.db.clients);
@@ -208,7 +205,7 @@ describe('clients', () => {
     expect((await post('/v1/clients', { name: 'second', role: 'installation' }, { key })).status).toBe(201);
   });
 
-  test('of another tenant look like none', async () => {
+  test('of another tenant are answered as missing', async () => {
     const { installation, post, create, works } = await office();
     const { id, secret } = await create();
     const key = await installation.key('rival', { tenantId: 'rival', roles: ['admin'] });
@@ -229,7 +226,7 @@ describe('clients', () => {
     expect((await post(`/v1/clients/${id}/revoke`)).status).toBe(404);
   });
 
-  test('are listed up to a bound, which is said', async () => {
+  test('are listed up to a limit, which the answer states', async () => {
     const { installation, admin } = await office();
     for (let n = 0; n < MAX_CLIENTS_LISTED; n += 1) await installation.key(`c-${n}`);
     const list = (await (await installation.get('/v1/clients', admin)).json()) as { items: Shown[] };

@@ -37,7 +37,7 @@ function signedIn(token: VerifiedToken | 'unavailable' | undefined) {
 
 const USER = { uid: 'anna', claims: { tenant: 'acme', role: 'submitter' } };
 
-describe('a user who signed in', () => {
+describe('a signed-in user', () => {
   test('acts for the tenant of the account, under a name no client has', async () => {
     const { installation, call } = signedIn(USER);
     const answer = await call('/v1/runs', { method: 'POST', body: START });
@@ -63,7 +63,7 @@ describe('a user who signed in', () => {
     expect((await call('/v1/runs', { method: 'POST', body: START })).status).toBe(status);
   });
 
-  test('meets a run of another tenant as one that does not exist', async () => {
+  test('gets the answer for a missing run about a run of another tenant', async () => {
     const { installation, call } = signedIn(USER);
     const key = await installation.key('rival', { tenantId: 'rival' });
     const { runId } = (await (await installation.post(key, START)).json()) as { runId: string };
@@ -91,7 +91,7 @@ test.each([
   ['an empty tenant', { tenant: '', role: 'admin' }],
   ['a tenant that is a path', { tenant: 'a/b', role: 'admin' }],
   ['a tenant that is no text', { tenant: 7, role: 'admin' }],
-])('an account with %s is 403', async (_what, claims) => {
+])('an account with %s is answered 403', async (_what, claims) => {
   const answer = await signedIn({ uid: 'anna', claims }).call('/v1/runs');
   expect(answer.status).toBe(403);
   expect(await answer.json()).toMatchObject({ code: 'FORBIDDEN' });
@@ -103,18 +103,21 @@ test.each([
   ['without a signature', 'aaaa.bbbb.'],
   ['of four parts', 'aaaa.bbbb.cccc.dddd'],
   ['that is huge', `aaaa.${'b'.repeat(8_000)}.cccc`],
-])('a token %s is 401, as a wrong key is', async (_what, bearer) => {
+])('a token %s is answered 401, like a wrong key', async (_what, bearer) => {
   const { call, installation } = signedIn(USER);
   const answer = await call('/v1/runs', { bearer });
   expect(answer.status).toBe(401);
   expect(await answer.text()).toBe(await (await installation.get('/v1/runs', 'cairn_x_y')).text());
 });
 
-test.each(['', '\ud800', 'ä'.repeat(128)])('a user id that can be no name is 401: %j', async (uid) => {
-  expect((await signedIn({ ...USER, uid }).call('/v1/runs')).status).toBe(401);
-});
+test.each(['', '\ud800', 'ä'.repeat(128)])(
+  'a user id that is no valid name is answered 401: %j',
+  async (uid) => {
+    expect((await signedIn({ ...USER, uid }).call('/v1/runs')).status).toBe(401);
+  },
+);
 
-test('a provider that cannot be asked is 503, and API keys work on', async () => {
+test('an unreachable provider is answered 503, and API keys still work', async () => {
   const { call, installation, asked } = signedIn('unavailable');
   expect((await call('/v1/runs')).status).toBe(503);
   expect((await call('/v1/runs', { bearer: await installation.key('dev') })).status).toBe(200);

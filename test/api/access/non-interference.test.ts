@@ -129,7 +129,7 @@ const SOUND = TABLE_ROUTES.filter(
   (route) => !route.startsWith('GET') && TABLE[route].least !== 'installation',
 );
 
-test('answers to one tenant do not depend on what another does', async () => {
+test('answers to one tenant do not depend on the actions of another', async () => {
   const stage = await Stage.make();
   const nobody = { value: undefined, principal: undefined, tenantId: undefined };
   const credentials = Object.fromEntries(TENANT_ROLES.map((role) => [role, nobody]));

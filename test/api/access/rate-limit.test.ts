@@ -24,7 +24,7 @@ function passes(limiter: RateLimiter, principal = 'c.dev'): boolean {
 }
 
 describe('a caller', () => {
-  test('may ask in a burst, then at the steady rate, and is told when', async () => {
+  test('may send a burst, then the steady rate, and is told when to retry', async () => {
     const installation = new Installation();
     const { clock } = installation.world;
     const api = createApi({ ...installation.apiDeps, rateLimit: { perSecond: 0.5, burst: 3 } });
@@ -43,7 +43,7 @@ describe('a caller', () => {
     expect((await get(dev)).status).toBe(429);
   });
 
-  test('who is refused leaves nothing behind, and the key is free for the next attempt', async () => {
+  test('that is refused leaves nothing behind, and its idempotency key is free for the next attempt', async () => {
     const installation = new Installation();
     const api = createApi({ ...installation.apiDeps, rateLimit: { perSecond: 1, burst: 1 } });
     const authorization = `Bearer ${await installation.key('dev')}`;
@@ -60,7 +60,7 @@ describe('a caller', () => {
     expect((await start()).status).toBe(201);
   });
 
-  test('whose key is wrong uses up nothing of the one it belongs to; health is always answered', async () => {
+  test("with a wrong key uses up nothing of the key's owner; health is always answered", async () => {
     const installation = new Installation();
     const api = createApi({ ...installation.apiDeps, rateLimit: { perSecond: 1, burst: 1 } });
     const key = await installation.key('dev');
@@ -73,7 +73,7 @@ describe('a caller', () => {
   });
 });
 
-test('never more pass within any time than the burst and the rate allow, and Retry-After is kept', () => {
+test('no interval admits more than the burst and the rate allow, and waiting for Retry-After suffices', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),
@@ -98,7 +98,7 @@ test('never more pass within any time than the burst and the rate allow, and Ret
   );
 });
 
-test('a clock that is set back neither gives nor takes', () => {
+test('a clock that is set back changes no allowance', () => {
   const clock = clockAt(1_000_000);
   const limiter = new RateLimiter({ perSecond: 1, burst: 2 }, clock);
   expect([passes(limiter), passes(limiter), passes(limiter)]).toEqual([true, true, false]);
@@ -108,7 +108,7 @@ test('a clock that is set back neither gives nor takes', () => {
   expect(passes(limiter)).toBe(true);
 });
 
-test('callers beyond what is kept push out the one that asked longest ago, and no other', () => {
+test('callers beyond the cache size evict the least recent one, and no other', () => {
   const limiter = new RateLimiter({ perSecond: 1, burst: 1 }, clockAt(0));
   passes(limiter, 'first');
   passes(limiter, 'second');

@@ -71,7 +71,7 @@ describe('a secret member of an input', () => {
     expect(text).toContain('Ada');
   });
 
-  test('is in no document of the run except that of step bodies, to which no reference of an output leads', async () => {
+  test('is in no document of the run except the one for step bodies, which no output refers to', async () => {
     const { installation, runId } = await started({ text: 'Hello', replyTo: SECRET });
     const { db } = installation.world;
     const run = db.runs.get(runId);
@@ -81,7 +81,7 @@ describe('a secret member of an input', () => {
     expect([...(run?.checkpoints.values() ?? [])].filter(({ outputRef }) => outputRef)).toEqual([]);
   });
 
-  test('cannot be guessed from what the journal says: two runs of the same input name other hashes', async () => {
+  test('cannot be guessed from the journal: two runs of the same input have different hashes', async () => {
     const one = await started({ text: '', replyTo: '1' });
     const { world } = one.installation;
     const again = await world.start('replying', { text: '', replyTo: '1' });
@@ -91,7 +91,7 @@ describe('a secret member of an input', () => {
     expect(second.inputHash).toBe(first.inputHash);
   });
 
-  test('is there for a resume and a replay, and for one of its replay; a fork with another input has that one’s', async () => {
+  test('is available to a resume and a replay, and to one of its replay; a fork with another input has its own', async () => {
     const { installation, runId, seen, cause } = await started(
       { text: '', replyTo: SECRET },
       { mended: false },
@@ -116,7 +116,7 @@ describe('a secret member of an input', () => {
     expect(await told(installation, forked.id)).not.toContain(SECRET);
   });
 
-  test('that is absent costs nothing', async () => {
+  test('that is absent costs no read or write', async () => {
     const { installation, runId, seen } = await started({ text: 'Hello' });
     expect([installation.world.stateOf(runId).secretInput, seen]).toEqual([undefined, []]);
     expect(installation.world.db.runs.get(runId)?.snapshot.status).toBe('completed');

@@ -45,7 +45,7 @@ class Flooded {
 }
 
 describe('a tenant that floods an instance', () => {
-  test('is refused beyond its share, whichever key it uses, while a neighbour is answered; then it goes on', async () => {
+  test('is refused beyond its share under any key, while other tenants are answered; then it continues', async () => {
     const flooded = new Flooded(40);
     const share = shareOf(40, 1);
     const keys = [await flooded.key('one', 'flood'), await flooded.key('two', 'flood')];
@@ -75,7 +75,7 @@ describe('a tenant that floods an instance', () => {
     expect((await flooded.start(keys[0] ?? '')).status).toBe(201);
   });
 
-  test('without a bound nobody is refused', async () => {
+  test('is never refused without a limit', async () => {
     const { api, key } = await unbounded();
     const asked = Array.from({ length: 100 }, () =>
       api.request('/v1/runs', { headers: { authorization: `Bearer ${key}` } }),
@@ -84,7 +84,7 @@ describe('a tenant that floods an instance', () => {
   });
 });
 
-test('tenants never have more under way than three quarters of the places, but for the least share of each', () => {
+test('tenants never occupy more than three quarters of the places, except for the minimum share of each', () => {
   fc.assert(
     fc.property(fc.integer({ min: 40, max: 80 }), fc.integer({ min: 1, max: 100 }), (places, tenants) => {
       const share = shareOf(places, tenants);
@@ -94,7 +94,7 @@ test('tenants never have more under way than three quarters of the places, but f
   );
 });
 
-test('a tenant that is alone has all places, until a neighbour comes and for a minute after it left', async () => {
+test('a lone tenant has all places, until another one comes and for a minute after it left', async () => {
   let now = 0;
   const shares = new TenantShares({ ofAll: 16, openStreams: () => 0 }, { now: () => now });
   const open = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ test('a tenant that is alone has all places, until a neighbour comes and for a m
   await Promise.all(shared);
 });
 
-test('work that fails gives its place back, and open streams leave less to share', async () => {
+test('failed work releases its place, and open streams reduce the shares', async () => {
   let streams = 0;
   const shares = new TenantShares({ ofAll: 16, openStreams: () => streams }, { now: () => 0 });
   await shares.pass('neighbour', async () => {});

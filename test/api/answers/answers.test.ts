@@ -74,7 +74,7 @@ const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
   ),
 );
 
-test('each answer that the document describes is given to some request above, and none beside', () => {
+test('some request above has each answer that the document describes, and no other', () => {
   const seen = [...given].map(([{ route }, { status, code }]) => [route, status, code].join(' ').trim());
   expect([...new Set(seen)].sort()).toEqual([...new Set(documented)].sort());
 });

@@ -22,7 +22,7 @@ const refuses = (): never => {
   throw new Error('do not look');
 };
 
-describe('a failure that is not ours', () => {
+describe('an error of a dependency', () => {
   test.each<[string, unknown]>([
     ['an error that caused itself', ring()],
     ['an object without a text', Object.create(null)],
@@ -41,8 +41,8 @@ describe('a failure that is not ours', () => {
   });
 });
 
-describe('what a schema refuses is told in words that fit an answer', () => {
-  test('however many members are not known, and however they are called', () => {
+describe('the refusal of a schema is worded for an answer', () => {
+  test('whatever the number and the names of the unknown members', () => {
     const sent = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`member-${i}`, i]));
     const { field, why } = firstIssue(z.strictObject({}).safeParse(sent).error?.issues ?? [], 'input');
     expect(field).toBe('input');
@@ -50,7 +50,7 @@ describe('what a schema refuses is told in words that fit an answer', () => {
     expect(why.length).toBe(500);
   });
 
-  test('however long the path and the message are, and of whatever they are made', () => {
+  test('whatever the length and the content of path and message', () => {
     const issue = { path: ['p'.repeat(10_000), 3, Symbol('s')], message: `${'m'.repeat(10_000)}\ud800` };
     const { field, why } = firstIssue([issue]);
     expect([field.length, why.length]).toEqual([100, 500]);

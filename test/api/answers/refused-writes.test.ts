@@ -114,35 +114,38 @@ async function asked(stage: Stage, route: Route, gate: Gate) {
 }
 
 describe.each(Object.entries(REFUSALS))('a store that answers %s', (_, refusal) => {
-  test.each(WRITING)('is named by %s, whose repetition does the work when it has healed', async (route) => {
-    let points = 0;
-    for (let from = 0; from < MOST_WRITES; from += 1) {
-      const stage = await Stage.make();
-      const gate = new Gate(from, refusal);
-      // A heartbeat in the moment in which its wait was opened needs no write.
-      stage.installation.world.clock.jump(1);
-      const before = stage.image();
-      const first = await asked(stage, route, gate);
-      if (!gate.hasRefused) break;
-      points += 1;
-      const where = `write ${from}: ${first.text}`;
-      if (from === 0) expect([where, changed(before, stage.image())]).toEqual([where, []]);
-      if (first.status >= 400) {
-        expect([where, first.code]).toEqual([where, refusal.code]);
-        expect(first.text).not.toContain('a text of the store');
+  test.each(WRITING)(
+    'is reported by %s, and the repetition does the work when the store has recovered',
+    async (route) => {
+      let points = 0;
+      for (let from = 0; from < MOST_WRITES; from += 1) {
+        const stage = await Stage.make();
+        const gate = new Gate(from, refusal);
+        // A heartbeat in the moment in which its wait was opened needs no write.
+        stage.installation.world.clock.jump(1);
+        const before = stage.image();
+        const first = await asked(stage, route, gate);
+        if (!gate.hasRefused) break;
+        points += 1;
+        const where = `write ${from}: ${first.text}`;
+        if (from === 0) expect([where, changed(before, stage.image())]).toEqual([where, []]);
+        if (first.status >= 400) {
+          expect([where, first.code]).toEqual([where, refusal.code]);
+          expect(first.text).not.toContain('a text of the store');
+        }
+        gate.heal();
+        // A request that could not record its failure leaves its lock behind.
+        stage.installation.world.clock.jump(PROCESSING_LOCK_MS);
+        const again = await asked(stage, route, gate);
+        const isGone = route === GONE && from > 1 && again.status === 404;
+        expect([where, again.text, isGone || [200, TABLE[route].status].includes(again.status)]).toEqual([
+          where,
+          again.text,
+          true,
+        ]);
       }
-      gate.heal();
-      // A request that could not record its failure leaves its lock behind.
-      stage.installation.world.clock.jump(PROCESSING_LOCK_MS);
-      const again = await asked(stage, route, gate);
-      const isGone = route === GONE && from > 1 && again.status === 404;
-      expect([where, again.text, isGone || [200, TABLE[route].status].includes(again.status)]).toEqual([
-        where,
-        again.text,
-        true,
-      ]);
-    }
-    expect(points).toBeGreaterThan(0);
-    expect(points).toBeLessThan(MOST_WRITES);
-  });
+      expect(points).toBeGreaterThan(0);
+      expect(points).toBeLessThan(MOST_WRITES);
+    },
+  );
 });

@@ -11,7 +11,7 @@ beforeEach(() => {
 const outcomes = ({ results }: Report) =>
   results.map(({ outcome, problem, would }) => problem?.code ?? would?.would ?? outcome);
 
-describe('each run has an outcome of its own', () => {
+describe('each run has its own outcome', () => {
   test('a run that cannot be changed does not stop the others', async () => {
     const foreign = await stage.start('asking', {}, 'others');
     const ended = await stage.start('order');
@@ -48,7 +48,7 @@ describe('each run has an outcome of its own', () => {
     }
   });
 
-  test('a run of another tenant is answered like one that does not exist', async () => {
+  test('a run of another tenant is answered like a missing one', async () => {
     const foreign = await stage.start('order', {}, 'others');
     await stage.drive();
     for (const act of ['cancel', 'resume', 'replay', 'approve'])
@@ -100,7 +100,7 @@ describe('a repetition', () => {
     expect(outcomes(other)).toEqual(['IDEMPOTENCY_KEY_REUSED']);
   });
 
-  test('continues what had no outcome, and only then keeps the response', async () => {
+  test('continues with the runs without an outcome, and keeps the response only afterwards', async () => {
     const [a = '', b = ''] = await stage.starts('order', 2);
     await stage.drive();
     const found = stage.lose(b);
@@ -117,7 +117,7 @@ describe('a repetition', () => {
     expect([a, b].map((id) => stage.madeFrom(id))).toEqual([1, 1]);
   });
 
-  test('of a filter selects what the first request selected', async () => {
+  test('of a filter selects the runs of the first request', async () => {
     const [a = '', b = ''] = await stage.starts('order', 2);
     await stage.drive();
     const found = stage.lose(a);
@@ -131,7 +131,7 @@ describe('a repetition', () => {
     expect(results.map(({ runId }) => runId).sort()).toEqual([a, b].sort());
   });
 
-  test('runs that the time of a request does not reach are left for the next', async () => {
+  test('runs beyond the time of a request are left for the next', async () => {
     const runs = await stage.starts('order', 12);
     await stage.drive();
     const { clock, store } = stage.installation.world;
@@ -152,7 +152,7 @@ describe('a repetition', () => {
 });
 
 describe('a filter', () => {
-  test('is worked off page by page, with the statuses that the act concerns', async () => {
+  test('is processed page by page, with the statuses that the act concerns', async () => {
     await stage.starts('order', 5);
     await stage.drive();
     await stage.start('asking');
@@ -175,7 +175,7 @@ describe('a filter', () => {
     expect(seen.map((id) => stage.madeFrom(id))).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('by a comparison or a beginning selects what the list by it has, for every act, and no later runs', async () => {
+  test('by a comparison or a prefix selects the same runs as the list, for every act, and no later runs', async () => {
     const runs: string[] = [];
     for (const amount of [50, 150, 250, 350]) runs.push(await stage.start('asking', { amount }));
     const [small = '', middle = '', large = '', largest = ''] = runs;
@@ -212,7 +212,7 @@ describe('a filter', () => {
 });
 
 describe('a dry run', () => {
-  test('says of each run what the change then does, and writes nothing', async () => {
+  test('has the effect of the change on each run, and writes nothing', async () => {
     const failed = await stage.start('order');
     const done = await stage.start('order', { fails: false });
     const asking = await stage.start('asking');
@@ -258,7 +258,7 @@ describe('a dry run', () => {
 });
 
 describe('approvals', () => {
-  test('are those that are open, by run, by question or by filter', async () => {
+  test('are selected among the open ones by run, by question or by filter', async () => {
     const [a = '', b = '', c = ''] = await stage.starts('asking', 3);
     const both = await stage.start('twice');
     await stage.drive();
@@ -280,7 +280,7 @@ describe('approvals', () => {
     expect(right.results).toEqual([]);
   });
 
-  test('a repetition does not answer a question that was asked since', async () => {
+  test('a repetition does not answer a question that was asked in the meantime', async () => {
     const run = await stage.start('asking', { second: true });
     await stage.drive();
     const key = { 'idempotency-key': 'k1' };
@@ -299,7 +299,7 @@ describe('approvals', () => {
   });
 });
 
-describe('is refused as a whole, before anything is changed', () => {
+describe('an invalid request is refused as a whole, before anything is changed', () => {
   test.each<[object, string]>([
     [{ act: 'cancel' }, 'runs'],
     [{ act: 'cancel', runs: [NO_RUN], filter: { type: 'order' } }, 'runs'],

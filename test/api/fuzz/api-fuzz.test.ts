@@ -131,7 +131,7 @@ function complaint(stage: Stage, drawn: Drawn, answered: Answered, places: reado
 }
 
 test(
-  `of ${INPUTS} inputs none is answered with a 5xx, and none that is refused leaves anything behind`,
+  `of ${INPUTS} inputs none is answered 5xx, and no refused one leaves anything behind`,
   async () => {
     const first = await Stage.make();
     const seen = new Set<string>();
@@ -175,7 +175,7 @@ test(
   TIMEOUT_MS,
 );
 
-test('the installation that is asked is the same each time it is made', async () => {
+test('the generated installation is the same each time', async () => {
   const [one, other] = [await Stage.make(), await Stage.make()];
   expect(one.ids).toEqual(other.ids);
 });

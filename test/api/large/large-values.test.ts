@@ -20,15 +20,15 @@ beforeEach(async () => {
 const inputText = canonicalJson({ text });
 const inputRef = { checkpoint: 1, ...payloadRefOf(inputText) };
 
-describe('an input that lies in a payload', () => {
-  test('is named by its run, not shown', async () => {
+describe('an input stored in a payload', () => {
+  test('is referred to by its run, not shown', async () => {
     const run = (await (await installation.get(`/v1/runs/${runId}`, key)).json()) as Record<string, unknown>;
     expect(run.inputRef).toEqual(inputRef);
     expect(run).not.toHaveProperty('input');
     expect(JSON.stringify(run).length).toBeLessThan(10_000);
   });
 
-  test('is named by its checkpoint', async () => {
+  test('is referred to by its checkpoint', async () => {
     const list = await (await installation.get(`/v1/runs/${runId}/checkpoints`, key)).json();
     const { checkpoint: seq, ...outputRef } = inputRef;
     expect(list).toMatchObject({ items: [{ seq, boundary: 'run_created', outputRef }] });
@@ -42,7 +42,7 @@ describe('an input that lies in a payload', () => {
     expect((await answer.text()) === inputText).toBe(true);
   });
 
-  test('is no other tenant’s to read', async () => {
+  test('is readable by its tenant only', async () => {
     const stranger = await installation.key('stranger', { tenantId: 'other' });
     const answer = await installation.get(`/v1/runs/${runId}/checkpoints/1/output`, stranger);
     const missing = await installation.get(`/v1/runs/run_${'a'.repeat(26)}/checkpoints/1/output`, stranger);
@@ -57,14 +57,14 @@ describe('the output of a checkpoint', () => {
     await installation.world.run();
   });
 
-  test('is read the same way if it lies in the checkpoint itself', async () => {
+  test('is read the same way if it is stored in the checkpoint itself', async () => {
     const { checkpointHead } = await installation.world.folded(runId);
     const answer = await installation.get(`/v1/runs/${runId}/checkpoints/${checkpointHead}/output`, key);
     expect(await answer.text()).toBe('{"said":{"text":"small"}}');
   });
 
   test.each(['0', '01', '-1', 'x', '1e1', '99999999999', '9999999999', '1'])(
-    'that is not there (%s) is a 404',
+    'that does not exist (%s) is answered 404',
     async (seq) => {
       const answer = await installation.get(`/v1/runs/${runId}/checkpoints/${seq}/output`, key);
       expect([answer.status, await answer.json()]).toEqual([
@@ -74,7 +74,7 @@ describe('the output of a checkpoint', () => {
     },
   );
 
-  test('of a checkpoint that carries none is a 404', async () => {
+  test('of a checkpoint that carries none is answered 404', async () => {
     const { items } = (await (await installation.get(`/v1/runs/${runId}/checkpoints`, key)).json()) as {
       items: { seq: number; boundary: string }[];
     };
@@ -86,7 +86,7 @@ describe('the output of a checkpoint', () => {
     ]);
   });
 
-  test('is asked for without a query, and only read', async () => {
+  test('takes no query parameters, and no other method', async () => {
     expect((await installation.get(`/v1/runs/${runId}/checkpoints/1/output?x=1`, key)).status).toBe(400);
     const posted = await installation.api.request(`/v1/runs/${runId}/checkpoints/1/output`, {
       method: 'POST',

@@ -157,7 +157,7 @@ async function performed(pages: PageBudget | undefined) {
   return { whileAsking, cancelled, atTheEnd, pageCount };
 }
 
-test('a run with pages is answered, listed, shown, drawn, checked and cancelled like one without', async () => {
+test('a run with pages is answered, listed, shown, drawn, checked and cancelled like one without pages', async () => {
   const { pageCount, ...paged } = await performed(TINY);
   const { pageCount: none, ...whole } = await performed(undefined);
   expect(none).toBe(0);

@@ -40,7 +40,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-test('for whatever JSON, only its depth decides', () => {
+test('only the depth of JSON decides, whatever it holds', () => {
   const level = fc.oneof(
     fc.constant('['),
     fc.string().map((name) => `{${JSON.stringify(name)}:`),
@@ -56,7 +56,7 @@ test('for whatever JSON, only its depth decides', () => {
   );
 });
 
-describe('what JSON can say and nothing can keep', () => {
+describe('JSON that cannot be stored', () => {
   test.each([
     ['a number beyond all numbers', '{"a":[1e400]}'],
     ['a number far below zero', '{"a":-1e999}'],
@@ -67,11 +67,11 @@ describe('what JSON can say and nothing can keep', () => {
     expect(codeOf(text, parseObject)).toBe('INVALID_INPUT');
   });
 
-  test('the largest number there is, is kept', () => {
+  test('the largest number is stored', () => {
     expect(parseObject('{"a":1.7976931348623157e308}')).toEqual({ a: Number.MAX_VALUE });
   });
 
-  test('a member that is named as none should be is a member like any other', () => {
+  test('a member with a reserved name of JavaScript is stored like any other', () => {
     const parsed = parseObject('{"__proto__":{"admin":true}}');
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
     expect(Object.keys(parsed)).toEqual(['__proto__']);

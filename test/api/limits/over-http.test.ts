@@ -68,13 +68,13 @@ function answerTo(request: string): Promise<string> {
 }
 
 test.each(['GET /v1/healthz HTTP/1.0\r\n\r\n', 'GET /v1/healthz\r\n\r\n'])(
-  'a request that names no host is answered, as clients of before HTTP/1.1 send it: %j',
+  'a request without a host is answered, as clients before HTTP/1.1 send it: %j',
   async (request) => {
     expect(await answerTo(request)).toMatch(/^HTTP\/1\.1 200 .*"status":"ok"/s);
   },
 );
 
-test('a request of HTTP/1.1 that names no host is refused in words', async () => {
+test('a request of HTTP/1.1 without a host is refused with a reason', async () => {
   const answer = await answerTo('GET /v1/healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 400 .*"code":"INVALID_INPUT","field":"Host"/s);
 });
@@ -204,7 +204,7 @@ describe.each(['gateway', 'functions'] as const)('over the %s', (door) => {
     expect(got).toEqual({ status, media: PROBLEM, code, helps: status >= 400 });
   });
 
-  test('a body too deep, of too many values, or of a number that is none is refused with a key, too', async () => {
+  test('a body that is too deep, has too many values, or an invalid number is refused with a key, too', async () => {
     const authorization = `Authorization: Bearer ${fixture.cloud.apiKey}`;
     const line = door === 'gateway' ? START : atFunction(START);
     const start = (input: string) =>

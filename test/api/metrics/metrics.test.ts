@@ -82,7 +82,7 @@ describe('GET /v1/metrics', () => {
     ]);
   });
 
-  test('has what drives, ledger and journal did for the tenant, by what came of it', async () => {
+  test("has the tenant's drives, effects and appends, by result", async () => {
     const { installation, key } = await busy();
     installation.metrics.effect({ tenantId: 'acme', capabilityId: 'shelf.put', outcome: 'in_doubt' });
     installation.metrics.conflict({ tenantId: 'acme', leased: true });
@@ -95,7 +95,7 @@ describe('GET /v1/metrics', () => {
     expect(samples.get('gwi_journal_conflicts_total{leased="true",tenant_id="acme"}')).toBe(1);
   });
 
-  test('says of each what it is, and of counters that they are of one instance', async () => {
+  test('describes each metric, and says of counters that they are of one instance', async () => {
     const installation = new Installation();
     const key = await installation.key('boss', { roles: ['admin'] });
     const text = await (await installation.get('/v1/metrics', key)).text();
@@ -126,7 +126,7 @@ describe('GET /v1/metrics', () => {
     }
   });
 
-  test('counts repetitions of other requests than starts too, each once', async () => {
+  test('counts repetitions of requests other than starts too, each once', async () => {
     const { installation, key } = await busy();
     const cancel = () =>
       installation.api.request('/v1/runtime', {
@@ -144,7 +144,7 @@ describe('GET /v1/metrics', () => {
     expect(samples.get('gwi_idempotency_hits_total{source="api",result="hit"}')).toBe(3);
   });
 
-  test.each(['viewer', 'submitter', 'operator'] as const)('is not for a %s', async (role) => {
+  test.each(['viewer', 'submitter', 'operator'] as const)('is refused to a %s', async (role) => {
     const installation = new Installation();
     const key = await installation.key('one', { roles: [role] });
     expect((await installation.get('/v1/metrics', key)).status).toBe(403);
@@ -172,7 +172,7 @@ describe('the count of active runs', () => {
     return { ask, stranger, clock: installation.world.clock, counts: () => counts };
   }
 
-  test('is made once for many who ask within ten seconds, for each tenant', async () => {
+  test('is made once for many callers within ten seconds, for each tenant', async () => {
     const { ask, stranger, clock, counts } = await counted(async () => [{ status: 'running', runs: 7 }]);
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask()));
     for (const answer of answers)
@@ -188,7 +188,7 @@ describe('the count of active runs', () => {
     expect(counts()).toBe(3);
   });
 
-  test('that fails is no zero but no answer, and is made again by the next', async () => {
+  test('that fails is absent, not zero, and is made again for the next caller', async () => {
     let down = true;
     const { ask } = await counted(async () => {
       if (down) throw new Error('down');

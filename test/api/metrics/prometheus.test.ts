@@ -29,7 +29,7 @@ test('a family has its help, its type and a line for each sample', () => {
   );
 });
 
-test('no value of a label and no help ends its line or its quotes', () => {
+test('label values and help texts cannot end their line or their quotes', () => {
   const text = prometheusText([
     {
       name: 'x',

@@ -14,7 +14,7 @@ const asleep = (name = 'night') =>
     steps: (step) => ({ slept: step.sleep(name, { for: '8h' }) }),
   });
 
-test('a run that was due while its version was not deployed says why and since when it waited, and that it can continue', async () => {
+test('a run that became due while its version was not deployed shows why and since when it waited, and that it can continue', async () => {
   const installation = new Installation([asleep()]);
   const { world, apiDeps } = installation;
   const key = await installation.key('dev', { roles: ['admin'] });
@@ -49,7 +49,7 @@ test('a run that was due while its version was not deployed says why and since w
   expect(await seen()).toBeUndefined();
 });
 
-test('lists, searches and their stream say of such a run that it is blocked, and of others nothing', async () => {
+test('lists, searches and their stream mark such a run as blocked, and no others', async () => {
   const installation = new Installation([asleep()]);
   const { world, apiDeps } = installation;
   const key = await installation.key('dev', { roles: ['admin'] });
@@ -89,7 +89,7 @@ test('lists, searches and their stream say of such a run that it is blocked, and
   expect(after.items.map(({ blocked }) => blocked)).toEqual([undefined, undefined, undefined]);
 });
 
-test('a run that is cancelled while the version that undoes it is away says so, and can be ended without that', async () => {
+test('a run cancelled while the version that undoes it is missing says so, and can be ended without undoing', async () => {
   const buying = defineWorkflow({
     type: 'buying',
     planVersion: 1,

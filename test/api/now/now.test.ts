@@ -47,7 +47,7 @@ async function started({ asks = false, items = 3 } = {}) {
 }
 
 describe('while bodies run', () => {
-  test('the run, lists of runs, its steps and its graph name them, the attempt, and since when', async () => {
+  test('the run, lists of runs, its steps and its graph name them, with attempt and start', async () => {
     const { runId, at, read, begun } = await started();
     await at(2_500);
     const since = new Date(begun).toISOString();
@@ -85,7 +85,7 @@ describe('while bodies run', () => {
     });
   });
 
-  test('pages of the steps have each once, in order, none longer than asked for', async () => {
+  test('pages of the steps have each once, in order, within the page size', async () => {
     const { runId, at, read } = await started({ items: 12 });
     await at(2_500);
     for (const limit of [1, 2, 5]) {
@@ -102,7 +102,7 @@ describe('while bodies run', () => {
     }
   });
 
-  test('those that have ended are named no more, though the snapshot is older than their end', async () => {
+  test('ended bodies are no longer named, though the snapshot is older than their end', async () => {
     const { runId, at, read } = await started();
     await at(9_001);
     const { running } = (await read(`/v1/runs/${runId}`)) as unknown as { running: { step: string }[] };
@@ -115,7 +115,7 @@ describe('while bodies run', () => {
 });
 
 describe('a run that asks a person while other branches run', () => {
-  test('says so at once, is found by that status as well as by its own, and is counted as both', async () => {
+  test('shows the question at once, is found by both statuses, and is counted under both', async () => {
     const { runId, at, read } = await started({ asks: true });
     await at(100);
     expect(await read(`/v1/runs/${runId}`)).toMatchObject({
@@ -141,7 +141,7 @@ describe('a run that asks a person while other branches run', () => {
     expect(await read('/v1/runs/counts')).toMatchObject({ counts: { awaiting_approval: 1, running: 1 } });
   });
 
-  test('is refused a resume by the name of the decision, takes the decision at once, and waits no more', async () => {
+  test('refuses a resume with the name of the decision, accepts the decision at once, and then waits no more', async () => {
     const { world, runId, at, read, ask } = await started({ asks: true });
     await at(100);
     const refused = await ask(`/v1/runs/${runId}/resume`, {});

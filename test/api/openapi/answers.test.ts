@@ -53,7 +53,7 @@ beforeAll(async () => {
   runs.push((await Scene.asking({ world, tenantId })).runId);
 });
 
-test('reads of runs are as described, whatever became of the run', async () => {
+test('reads of runs match their description, in every state of the run', async () => {
   const list = await checked.ask('GET /v1/runs', { query: '?limit=2' });
   await checked.ask('GET /v1/runs', { query: `?cursor=${encodeURIComponent(String(list.next))}` });
   const statuses = new Set<unknown>();
@@ -91,7 +91,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
   }
 });
 
-test('starts are as described: new, repeated, changed, under way, refused', async () => {
+test('starts match their description: new, repeated, changed, under way, refused', async () => {
   const headers = { 'idempotency-key': 'k1' };
   await checked.ask('POST /v1/runs', { body: START, headers });
   await checked.ask('POST /v1/runs', { body: START, headers });
@@ -117,7 +117,7 @@ test('starts are as described: new, repeated, changed, under way, refused', asyn
   expect(seenOf('POST /v1/runs')).toEqual(['200', '201', '202', '400', '415', '422']);
 });
 
-test('changes of a run are answered as described', async () => {
+test('changes of a run match their description', async () => {
   const { world } = installation;
   const asking = await Scene.asking({ world, tenantId: PLACE.tenantId });
   const gate = { id: asking.runId, stepId: 'gate' };
@@ -166,7 +166,7 @@ test('changes of a run are answered as described', async () => {
   await checked.ask('POST /v1/runs/bulk', { body: { act: 'cancel', filter: {} } });
 });
 
-test('the heartbeat of a wait is answered as described', async () => {
+test('the heartbeat of a wait matches its description', async () => {
   const heartbeat = 'POST /v1/runs/{id}/waits/{stepId}/heartbeat';
   const { world } = installation;
   const id = await waitingRun(world);
@@ -180,7 +180,7 @@ test('the heartbeat of a wait is answered as described', async () => {
   await checked.ask(heartbeat, { path: { ...NO_RUN, stepId: 'any' } });
 });
 
-test('effects are as described, and what a person says of one in doubt', async () => {
+test('effects match their description, and so do resolutions of one in doubt', async () => {
   const { world } = installation;
   outside.faults.push('lose_answer');
   const { runId } = await checked.ask('POST /v1/runs', { body: { type: 'post', input: {} } });
@@ -210,7 +210,7 @@ test('effects are as described, and what a person says of one in doubt', async (
   ]);
 });
 
-test('schedules are as described', async () => {
+test('schedules match their description', async () => {
   const made = await checked.ask('POST /v1/schedules', { body: NEW });
   const path = { id: String(made.id) };
   await checked.ask('POST /v1/schedules', { body: { ...NEW, cron: 'now and then' } });
@@ -246,7 +246,7 @@ test('schedules are as described', async () => {
   }
 });
 
-test('successors are answered as described: foretold, made, repeated, refused; and so are they themselves', async () => {
+test('successors match their description: previewed, made, repeated, refused, and read', async () => {
   const [failed = '', completed = '', large = ''] = runs;
   const asking = runs.at(-1) ?? '';
   for (const [id, mode] of [
@@ -286,7 +286,7 @@ test('successors are answered as described: foretold, made, repeated, refused; a
   }
 });
 
-test('answers about retention, holds and erasures are as described', async () => {
+test('answers about retention, holds and erasures match their description', async () => {
   const [failed = '', completed = ''] = runs;
   const asking = runs.at(-1) ?? '';
   const held = await checked.ask('POST /v1/runs/{id}/hold', {
@@ -318,7 +318,7 @@ test('answers about retention, holds and erasures are as described', async () =>
   await checked.ask('GET /v1/erasures');
 });
 
-test('answers about the installation are as described', async () => {
+test('answers about the installation match their description', async () => {
   await checked.ask('GET /v1/healthz', { key: '' });
   await checked.ask('GET /v1/openapi.json', { key: '' });
   await checked.ask('GET /v1/docs', { key: '' });
@@ -362,12 +362,15 @@ describe('every route', () => {
   );
   const path = { id: 'x', stepId: 'x', seq: 'x', type: 'x', key: 'x', effectId: 'x' };
 
-  test.each(routes)('$route was answered well above, and refuses strangers as described', async (one) => {
-    expect(seenOf(one.route).filter((status) => status.startsWith('2'))).not.toEqual([]);
-    if (one.isOpen) return;
-    const { code } = await checked.ask(one.route, { path, key: '' });
-    expect(code).toBe('UNAUTHENTICATED');
-  });
+  test.each(routes)(
+    '$route had a successful answer above, and refuses callers without a key as described',
+    async (one) => {
+      expect(seenOf(one.route).filter((status) => status.startsWith('2'))).not.toEqual([]);
+      if (one.isOpen) return;
+      const { code } = await checked.ask(one.route, { path, key: '' });
+      expect(code).toBe('UNAUTHENTICATED');
+    },
+  );
 });
 
 function seenOf(route: string): string[] {

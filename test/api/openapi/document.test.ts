@@ -8,7 +8,7 @@ const described = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
 );
 
-test('every route of the app is in the document, and the document has no other', () => {
+test('the document has every route of the app, and no other', () => {
   const registered = new Installation().api.routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
@@ -16,7 +16,7 @@ test('every route of the app is in the document, and the document has no other',
   expect([...described].sort()).toEqual([...registered].sort());
 });
 
-test('is served as it is made, to everybody, with the version that answers', async () => {
+test('is served unchanged, to everybody, with the version of the installation', async () => {
   const answer = await new Installation().api.request('/v1/openapi.json');
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe('application/json');
@@ -34,7 +34,7 @@ test.each(['/v1/openapi.json', '/v1/docs'])('%s refuses parameters it does not k
 describe('the document', () => {
   const schemas = new Set(Object.keys(document.components.schemas));
 
-  test('refers only to schemas it holds, and holds none in vain', () => {
+  test('refers only to schemas it holds, and holds none without a reference', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(([, to = '']) => to);
     for (const to of references) expect(to).toMatch(/^#\/components\/schemas\/\w+$/);
     const used = new Set(references.map((to) => to.slice('#/components/schemas/'.length)));
@@ -42,7 +42,7 @@ describe('the document', () => {
     expect([...schemas].filter((name) => !used.has(name))).toEqual([]);
   });
 
-  test('says where it holds, what its operations are about, and who may ask for each', () => {
+  test('names its server, the subject of each operation, and the roles that may call it', () => {
     expect(document.servers).toEqual([{ url: '/' }]);
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
     const named = new Set(document.tags.map(({ name }) => name));
@@ -71,7 +71,7 @@ describe('the document', () => {
     }
   });
 
-  test('has mutations take an idempotency key, and what needs none take none', () => {
+  test('lets mutations take an idempotency key, except those that need none', () => {
     // The first changes nothing, and of the second the same again says the same.
     const unkeyed = ['/v1/runs/{id}/preview', '/v1/runs/{id}/waits/{stepId}/heartbeat'];
     for (const [path, methods] of Object.entries(document.paths)) {
@@ -95,11 +95,11 @@ describe('the document', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   const open = new Set(['GET /v1/healthz', 'GET /v1/openapi.json', 'GET /v1/docs']);
   const ROLES = ['viewer', 'submitter', 'operator', 'admin', 'installation'] as const;
 
-  test.each(described)('%s lets those and only those whom the document names', async (route) => {
+  test.each(described)('%s admits exactly the roles of the document', async (route) => {
     const [method = '', template = ''] = route.split(' ');
     const operation = document.paths[template]?.[method.toLowerCase()];
     const path = template.replace(/\{\w+\}/g, 'x');

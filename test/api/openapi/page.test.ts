@@ -9,7 +9,7 @@ async function page() {
   return { answer, html: await answer.text() };
 }
 
-test('needs no key and is HTML', async () => {
+test('is public and HTML', async () => {
   const { answer, html } = await page();
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -27,7 +27,7 @@ test('shows every route and links every schema to its definition', async () => {
   for (const to of targets) expect(html).toContain(`id="${to}"`);
 });
 
-test('loads nothing, from here or elsewhere, and runs nothing', async () => {
+test('loads and runs nothing', async () => {
   const { html } = await page();
   expect(html).not.toMatch(/<(script|link|img|iframe|object|embed|form|base|svg|video|audio)\b/i);
   expect(html).not.toMatch(/\s(src|srcset|style|action|on\w+)\s*=/i);
@@ -36,7 +36,7 @@ test('loads nothing, from here or elsewhere, and runs nothing', async () => {
   for (const to of links) expect(to).toMatch(/^(#\w+|\/v1\/openapi\.json)$/);
 });
 
-test('its policy forbids all but the style it brings', async () => {
+test('forbids everything in its policy except its own style', async () => {
   const { answer, html } = await page();
   const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(html) ?? [];
   const hash = createHash('sha256').update(style).digest('base64');
@@ -47,7 +47,7 @@ test('its policy forbids all but the style it brings', async () => {
   expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
 });
 
-test('shows texts of the document as text, also those that look like HTML', () => {
+test('escapes texts of the document that look like HTML', () => {
   const document = openApi('<script>alert("1")</script>');
   const html = htmlOf({ ...document, info: { ...document.info, description: 'a < b & `c`' } });
   expect(html).not.toContain('<script');

@@ -13,7 +13,7 @@ const costly = defineWorkflow({
   }),
 });
 
-test('the budget of the day is read by its tenant, and by the installation; the latter raises it', async () => {
+test('the budget of the day is read by its tenant and by the installation; the installation raises it', async () => {
   const installation = new Installation([costly], [], { perTenantAndDay: { usd: 3, effects: 9 } });
   const viewer = await installation.key('viewer', { roles: ['viewer'] });
   const operator = await installation.key('operator', { roles: ['operator'] });

@@ -34,7 +34,7 @@ async function read(path: string, key = own) {
   return { status: answer.status, body: JSON.parse(await answer.text()) };
 }
 
-test('the page of the run, the inbox and a check say that it cannot be written, in the words of the store, and what to do', async () => {
+test('the page of the run, the inbox and a check report an unwritable run, with the error of the store and advice', async () => {
   const { body: run } = await read(`/v1/runs/${runId}`);
   expect(run.finding).toMatchObject(FOUND);
   expect(run.finding.help).toContain('The run continues by itself.');
@@ -44,7 +44,7 @@ test('the page of the run, the inbox and a check say that it cannot be written, 
   expect(checked).toMatchObject({ verdict: 'needs_person', problems: [{ code: 'RUN_UNWRITABLE' }] });
 });
 
-test('the command line says so in one sentence, and then what to do', async () => {
+test('the command line prints it in one sentence, and then the advice', async () => {
   const { body: run } = await read(`/v1/runs/${runId}`);
   const shape = {
     style: { dim: String, bold: String, paint: (_: string, text: string) => text },
@@ -60,12 +60,12 @@ test('the command line says so in one sentence, and then what to do', async () =
   expect(listed).toContain(text);
 });
 
-test('nothing of it is told to another tenant', async () => {
+test('another tenant sees nothing of it', async () => {
   expect(await read('/v1/inbox', rival)).toEqual({ status: 200, body: { items: [] } });
   expect((await read(`/v1/runs/${runId}`, rival)).status).toBe(404);
 });
 
-test('it is said with the first page of the inbox only', async () => {
+test('only the first page of the inbox has it', async () => {
   const { body } = await read('/v1/inbox?limit=1');
   expect(body.findings).toHaveLength(1);
   const { findings } = installation.apiDeps.diagnosis;
@@ -80,7 +80,7 @@ test('it is said with the first page of the inbox only', async () => {
   expect(asked).toBe(0);
 });
 
-test('once it is written again its page and a check say nothing of it, before the scan has taken the name away', async () => {
+test('once the run is writable again its page and a check no longer report it, before the scan removes the finding', async () => {
   const { db } = installation.world;
   const named = db.findings.get(runId);
   if (!named) throw new Error('it is not named');

@@ -138,14 +138,14 @@ async function made(what: string): Promise<Asked> {
 }
 
 describe('GET /v1/inbox', () => {
-  test('is empty where nobody is asked anything', async () => {
+  test('is empty where nothing is asked', async () => {
     const asked = new Asked();
     await asked.world.start('post', {}, { tenantId: 'acme' });
     await asked.world.run();
     expect(await asked.inbox()).toEqual({ items: [] });
   });
 
-  test('shows an approval with what it takes to decide it', async () => {
+  test('shows an approval with all that a decision needs', async () => {
     const asked = await made('an approval with no step before it');
     expect(await only(asked)).toEqual({
       runId: [...asked.world.db.runs.keys()][0],
@@ -162,7 +162,7 @@ describe('GET /v1/inbox', () => {
     });
   });
 
-  test('shows an effect in doubt with which one it is', async () => {
+  test('shows an effect in doubt with its id', async () => {
     const asked = await made('effect_in_doubt');
     const [effectId] = [...asked.world.db.effects.keys()];
     expect(await only(asked)).toMatchObject({
@@ -175,7 +175,7 @@ describe('GET /v1/inbox', () => {
     });
   });
 
-  test('asks what may not be repeated unasked, by the name of what it is', async () => {
+  test('shows a step in doubt by the name of the step', async () => {
     const asked = new Asked({ replayPolicy: 'require_human' });
     const runId = await asked.world.start('post', {}, { tenantId: 'acme' });
     await asked.world.run();
@@ -190,7 +190,7 @@ describe('GET /v1/inbox', () => {
     });
   });
 
-  test('leads to what was asked of the outside, also where an earlier run of the lineage did it', async () => {
+  test('shows the request of an effect, also where an earlier run of the lineage made it', async () => {
     const asked = await made('left_in_doubt');
     const { runId: source, effectId } = await only(asked);
     const { api } = asked.installation;
@@ -212,7 +212,7 @@ describe('GET /v1/inbox', () => {
     ]);
   });
 
-  test('shows what a run that has ended left in doubt, and no longer when that is known', async () => {
+  test('shows what an ended run left in doubt, until it is resolved', async () => {
     const asked = await made('left_in_doubt');
     const item = await only(asked);
     expect(item).toMatchObject({
@@ -238,7 +238,7 @@ describe('GET /v1/inbox', () => {
     expect(await asked.inbox()).toEqual({ items: [] });
   });
 
-  test.each(Object.keys(MAKE))('of %s says just which answers would be taken', async (what) => {
+  test.each(Object.keys(MAKE))('of %s lists exactly the answers that would be accepted', async (what) => {
     const asked = await made(what);
     const item = await only(asked);
     expect(item.answers.length).toBeGreaterThan(0);
@@ -260,7 +260,7 @@ describe('GET /v1/inbox', () => {
     }
   });
 
-  test('shows no question whose time is over, nor one of a run that is about to end', async () => {
+  test('hides questions whose time is over, and those of a run that is ending', async () => {
     const late = await made('approval');
     late.world.clock.jump(HOUR_MS);
     expect(await late.inbox()).toEqual({ items: [] });
@@ -282,7 +282,7 @@ describe('GET /v1/inbox', () => {
     ['approval', 'approve', []],
     ['left_in_doubt', 'resume', ['recorded', 'failed']],
     ['effect_in_doubt', 'failed', ['recorded', 're-execute']],
-  ])('of %s takes no "%s" for a version that is not deployed, and says so', async (what, answer, rest) => {
+  ])('of %s refuses "%s" for a version that is not deployed, and says so', async (what, answer, rest) => {
     const asked = await made(what);
     asked.world.deps.registry.pinned = () => undefined;
     const item = await only(asked);
@@ -290,7 +290,7 @@ describe('GET /v1/inbox', () => {
     expect((await asked.give(item, answer)).status).toBe(409);
   });
 
-  test('keeps the questions of a run together, bounded, and small', async () => {
+  test('groups the questions of a run, within limits of number and size', async () => {
     const asked = new Asked();
     const { world } = asked;
     const first = await Scene.begun({ world, tenantId: 'acme' });
@@ -312,7 +312,7 @@ describe('GET /v1/inbox', () => {
     expect(rest.items.map(({ more }) => more).filter((more) => more !== undefined)).toEqual([3]);
   });
 
-  test('is that of the caller’s tenant', async () => {
+  test('is limited to the caller’s tenant', async () => {
     const asked = await made('approval');
     const other = await asked.installation.key('others', { tenantId: 'others', roles: ['viewer'] });
     const answer = await asked.installation.get('/v1/inbox', other);

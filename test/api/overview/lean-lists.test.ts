@@ -31,7 +31,7 @@ function full(): RunState {
   };
 }
 
-test('a run takes a few kilobytes of a list however much it was sent and asks, and its own page shows all of it', () => {
+test('a run takes a few kilobytes of a list whatever it received and asks, and its own page shows everything', () => {
   const state = full();
   const listed = runSummary({ state, soft: {}, waits: listedWaits(state.waits) }, 'cairn');
   expect(JSON.stringify(listed).length).toBeLessThan(8_000);

@@ -60,7 +60,7 @@ describe('a list of runs', () => {
     expect(await listed(query)).toEqual(expected);
   });
 
-  test('by match goes on at its cursor', async () => {
+  test('by match continues at its cursor', async () => {
     const { body } = await ask('match=cents%3E100&limit=1');
     expect(body.next).toEqual(expect.any(String));
     expect(await listed(`match=cents%3E100&limit=1&cursor=${body.next}`)).toEqual([1]);
@@ -83,11 +83,11 @@ describe('a list of runs', () => {
     ['sort=updated', [2, 1, 0]],
     ['sort=updated&match=cents%3E100', [2, 1]],
     ['sort=longest&type=order&status=pending', [0, 1, 2]],
-  ])('in %s goes on at its cursor, however short its pages', async (query, expected) => {
+  ])('in %s continues at its cursor, however short its pages', async (query, expected) => {
     for (const limit of [1, 2, 3]) expect(await pagesOf(`${query}&limit=${limit}`)).toEqual(expected);
   });
 
-  test('of more than a thousand is sorted as a whole, over its pages', async () => {
+  test('of more than a thousand is sorted as a whole, across its pages', async () => {
     const token = await key();
     for (let n = 0; n < 1_100; n += 1) {
       await installation.post(token, { type: 'order', input: { customer: `no-${n}`, cents: 1 } });
@@ -107,7 +107,7 @@ describe('a list of runs', () => {
     ['match=*', 'match'],
     ['sort=oldest&cursor=x', 'cursor'],
     ['sort=longest&cursor=WyJydW5zIiw1LCJydW5fMSJd', 'cursor'],
-  ])('is refused by %s, which names its fault', async (query, field) => {
+  ])('is refused by %s, with the reason', async (query, field) => {
     const { status, body } = await ask(query);
     expect([status, body.code, body.field]).toEqual([400, 'INVALID_INPUT', field]);
     expect(body.help).toEqual(expect.any(String));

@@ -27,11 +27,11 @@ describe('GET /v1/runs/counts', () => {
   const start = (text: string, threadId: string, tenantId = 'acme') =>
     installation.world.start('echo', { text }, { tenantId, threadId });
 
-  test('tells every status, also those of no run', async () => {
+  test('has every status, also those of no run', async () => {
     expect(await counts()).toEqual({ status: 200, body: { counts: NONE, isCut: false } });
   });
 
-  test('counts what the caller’s tenant has, by what is asked for', async () => {
+  test('counts the runs of the caller’s tenant that match the filter', async () => {
     await start('a', 'one');
     await installation.world.run();
     await start('b', 'one');
@@ -48,7 +48,7 @@ describe('GET /v1/runs/counts', () => {
     expect(await counts(query)).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
   });
 
-  test('is no run called “counts”, and takes no other method', async () => {
+  test('is not a run with the id “counts”, and has no other method', async () => {
     const answer = await installation.api.request('/v1/runs/counts', {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
@@ -56,7 +56,7 @@ describe('GET /v1/runs/counts', () => {
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  test('counts the same thing once in two seconds, whoever asks, and something else anew', async () => {
+  test('counts the same filter once in two seconds for all callers, and another filter anew', async () => {
     const asked: RunFilter[] = [];
     const finder = {
       ...installation.apiDeps.finder,
@@ -77,11 +77,11 @@ describe('GET /v1/runs/counts', () => {
   });
 });
 
-describe('counts that are kept', () => {
+describe('cached counts', () => {
   const tenantId = 'acme';
   const clock = { now: () => 0 };
 
-  test('say so when there are more than are counted', async () => {
+  test('are marked when there are more than are counted', async () => {
     const mosts: number[] = [];
     const counted = new CountedRuns(
       {
@@ -99,7 +99,7 @@ describe('counts that are kept', () => {
     expect(new Set(mosts)).toEqual(new Set([MOST_COUNTED]));
   });
 
-  test('are no failures: whoever asks next counts again', async () => {
+  test('are not kept after a failure: the next caller counts again', async () => {
     let fails = true;
     const finder = {
       count: async () => {
@@ -113,7 +113,7 @@ describe('counts that are kept', () => {
     expect((await counted.count({ tenantId })).counts.running).toBe(2);
   });
 
-  test('are kept of no more questions than an instance can bear, and never of another tenant', async () => {
+  test('are kept for a limited number of filters, and separately for each tenant', async () => {
     let counts = 0;
     const finder = {
       count: async () => {

@@ -57,7 +57,7 @@ describe('GET /v1/runs/statistics', () => {
     expect((await ask('?type=echo')).body).toMatchObject({ total: { runs: 1, failed: 0 }, causes: [] });
   });
 
-  test('covers the time that is asked for', async () => {
+  test('covers the requested time', async () => {
     const { world } = installation;
     const started = async (text: string) => {
       await world.start('echo', { text }, { tenantId });
@@ -84,7 +84,7 @@ describe('GET /v1/runs/statistics', () => {
   });
 });
 
-test('more runs than are read are cut, and the time that is covered begins with the oldest that was read', async () => {
+test('statistics are cut at the limit of runs, and their time begins with the oldest run read', async () => {
   const run = (n: number) =>
     ({
       state: { id: `run_${n}`, type: 'echo', planVersion: 1, status: 'completed', createdAt: 1_000_000 - n },
@@ -108,7 +108,7 @@ test('more runs than are read are cut, and the time that is covered begins with 
   expect(asked.reduce((sum, { limit }) => sum + limit, 0)).toBe(MAX_RUNS_READ);
 });
 
-test('a suspect is a run that is dispatched alone; one that was cleared is none', async () => {
+test('a suspect is a run that is dispatched alone; a cleared one is none', async () => {
   const run = (alone: boolean) =>
     ({
       state: {
@@ -126,7 +126,7 @@ test('a suspect is a run that is dispatched alone; one that was cleared is none'
   expect([total.live, total.suspects]).toEqual([2, 1]);
 });
 
-test('pages of runs that are being erased are read to a bound, and the answer says that it is cut', async () => {
+test('pages of runs under erasure are read up to a limit, and the answer says that it is cut', async () => {
   let reads = 0;
   const store = {
     listRuns: async () => {

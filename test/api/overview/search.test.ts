@@ -47,7 +47,7 @@ describe('GET /v1/search', () => {
   };
   const told = async (q: string) => (await find(q)).map(({ by, run }) => [by, run.id]);
 
-  test('finds a run by everything that a person can have of it in hand', async () => {
+  test('finds a run by each of its names', async () => {
     const key = await installation.key('ci', { roles: ['submitter'] });
     const started = await installation.post(
       key,
@@ -66,7 +66,7 @@ describe('GET /v1/search', () => {
     expect(await told(run.traceId)).toEqual([['trace', runId]]);
   });
 
-  test('finds a run by the beginning of its id, of the tenant only', async () => {
+  test('finds a run by the beginning of its id, within the tenant', async () => {
     const runId = await installation.world.start('echo', { text: 'x' }, { tenantId: 'acme' });
     expect(await told(runId.slice(0, 10))).toEqual([['run', runId]]);
     expect(await told(runId.slice(0, 9))).toEqual([]);
@@ -89,7 +89,7 @@ describe('GET /v1/search', () => {
     expect(both).toContain(found[0]?.run.id);
   });
 
-  test('tells nothing of what is another tenant’s: the bytes are those of what is not there', async () => {
+  test('reveals nothing of another tenant: the bytes are those for a missing name', async () => {
     await installation.deliver({ id: DELIVERY, body: opened });
     await installation.deliver({ id: 'second', body: opened });
     const [runId = ''] = [...installation.world.db.runs.keys()];
@@ -99,7 +99,7 @@ describe('GET /v1/search', () => {
       expect([q, await (await ask(q, 'others')).text()]).toEqual([q, unknown]);
   });
 
-  test('comes to an end where many runs share a name, the newest first', async () => {
+  test('ends where many runs share a name, the newest first', async () => {
     const ids: string[] = [];
     for (let i = 0; i < MAX_FOUND + 5; i += 1) {
       installation.world.clock.jump(1);
@@ -116,7 +116,7 @@ describe('GET /v1/search', () => {
     expect(await find(DELIVERY)).toHaveLength(2);
   });
 
-  test('speaks the caller’s vocabulary', async () => {
+  test('uses the caller’s vocabulary', async () => {
     await installation.world.start('echo', { text: 'x' }, { tenantId: 'acme', threadId: 'th' });
     const key = await installation.key('orca', { roles: ['viewer'] });
     const runId = [...installation.world.db.runs.keys()][0] ?? '';
@@ -139,7 +139,7 @@ describe('GET /v1/search', () => {
   });
 
   test.each(['x'.repeat(1_900), '\u0000', '%', '../../v1', '__x__', '🪨'.repeat(90), ' '])(
-    'finds nothing by hostile text, and says so',
+    'finds nothing for hostile text, and says so',
     async (q) => {
       expect(await find(q)).toEqual([]);
     },

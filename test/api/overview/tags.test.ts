@@ -61,7 +61,7 @@ async function listed(query: string): Promise<string[]> {
 }
 
 describe('tags of a run', () => {
-  test('are made of its input, shown, and found by search, list and counts', async () => {
+  test('are derived from its input, shown, and found by search, list and counts', async () => {
     const [a, b] = [await start({ customer: '42', cents: 2_000 }), await start({ customer: '7' })];
     expect((await get<Run>(`/v1/runs/${a}`)).tags).toEqual(['customer:42', 'large:true']);
     expect((await get<Run>(`/v1/runs/${b}`)).tags).toEqual(['customer:7']);
@@ -75,7 +75,7 @@ describe('tags of a run', () => {
     expect(counts.pending).toBe(1);
   });
 
-  test('are absent where the workflow gives none', async () => {
+  test('are absent where the workflow derives none', async () => {
     expect(await get<Run>(`/v1/runs/${await start({})}`)).not.toHaveProperty('tags');
   });
 
@@ -100,7 +100,7 @@ describe('tags of a run', () => {
   test.each([
     [{ customer: 'x'.repeat(201) }, /has a value of 'customer' with 201 characters/],
     [{ throws: true }, /'tags' of 'order' threw: no such customer/],
-  ])('that cannot be refuse the start, and leave nothing', async (input, message) => {
+  ])('that are invalid refuse the start, which leaves nothing', async (input, message) => {
     const answer = await installation.post(await key(), { type: 'order', input });
     expect(answer.status).toBe(400);
     const problem = (await answer.json()) as { code: string; field: string; detail: string };

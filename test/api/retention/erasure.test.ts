@@ -46,7 +46,7 @@ function stored(): string {
   return JSON.stringify(documents.map(([, held]) => (held instanceof Map ? [...held] : held)));
 }
 
-test('an admin erases a run with all that names what was in it, and reads what is gone', async () => {
+test('an admin erases a run with all its names, and reads what was deleted', async () => {
   const runId = await finished();
   expect(stored()).toContain(SECRET);
   const asked = await post(`/v1/runs/${runId}/erase`, { confirm: runId });
@@ -65,7 +65,7 @@ test('an admin erases a run with all that names what was in it, and reads what i
   });
 });
 
-test('nothing is erased without its id as the confirmation, or of a run that is alive', async () => {
+test('an erasure requires the id as its confirmation, and refuses a live run', async () => {
   const runId = await finished();
   const before = stored();
   expect(await post(`/v1/runs/${runId}/erase`, { confirm: 'yes' })).toMatchObject({
@@ -94,7 +94,7 @@ test('only the installation erases a tenant', async () => {
   expect(stored()).not.toContain(SECRET);
 });
 
-test('lists who asked for which erasure: to an admin those of its tenant, to the installation all', async () => {
+test('lists who requested which erasure: an admin sees those of its tenant, the installation all', async () => {
   const runId = await finished();
   const asked = await post(`/v1/runs/${runId}/erase`, { confirm: runId });
   const key = await installationKey();

@@ -41,7 +41,7 @@ const read = async (path = '') => {
 describe('a legal hold', () => {
   const reason = 'case 4711';
 
-  test('keeps a run, says by whom and since when, and stays as it was first said', async () => {
+  test('keeps a run, shows its author and time, and keeps its first reason', async () => {
     const hold = await (await post('/hold', admin, { reason })).json();
     expect(hold).toMatchObject({ runId, legalHold: { by: 'c.ops', reason } });
     expect(await (await post('/hold', admin, { reason: 'another' })).json()).toEqual(hold);
@@ -53,7 +53,7 @@ describe('a legal hold', () => {
     });
   });
 
-  test('ends when it is taken away: then the run is hidden, cannot be held any more, and is gone', async () => {
+  test('ends when it is removed: then the run is hidden, can no longer be held, and is deleted', async () => {
     await post('/hold', admin, { reason });
     await tick();
     expect((await post('/release-hold', admin)).status).toBe(200);
@@ -70,7 +70,7 @@ describe('a legal hold', () => {
     expect(installation.world.db.runs.has(runId)).toBe(false);
   });
 
-  test('must say why, and is not for operators', async () => {
+  test('requires a reason, and is refused to operators', async () => {
     const operator = await installation.key('op', { roles: ['operator'] });
     expect((await post('/hold', admin)).status).toBe(400);
     expect((await post('/hold', admin, { reason: '  ' })).status).toBe(400);
@@ -79,7 +79,7 @@ describe('a legal hold', () => {
   });
 });
 
-test('a run goes on while it is held', async () => {
+test('a run continues while it is held', async () => {
   const started = await installation.post(admin, { type: 'echo', input: { text: 'again' } });
   ({ runId } = (await started.json()) as { runId: string });
   await post('/hold', admin, { reason: 'from the first' });
@@ -88,7 +88,7 @@ test('a run goes on while it is held', async () => {
   expect((await read('/retention')).body).toMatchObject({ because: { why: 'held' } });
 });
 
-test('the dry run lists what has been kept long enough page by page, and refuses a cursor of another list', async () => {
+test('the dry run lists runs past their retention page by page, and refuses a cursor of another list', async () => {
   for (let n = 0; n < 4; n += 1) await installation.post(admin, { type: 'echo', input: { text: String(n) } });
   await installation.world.run();
   const found: unknown[] = [];

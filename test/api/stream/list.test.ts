@@ -49,7 +49,7 @@ async function untilReady(reading: Reading): Promise<string[]> {
 }
 
 describe('the stream of a list', () => {
-  test('shows the newest runs as the list does, then that these were all', async () => {
+  test('shows the newest runs like the list, and then the end of the list', async () => {
     const { open, list } = await withRuns(['a', 'b', 'c']);
     const reading = await open('?limit=2');
     const [first, second] = await list();
@@ -62,7 +62,7 @@ describe('the stream of a list', () => {
     expect(reading.answer.headers.get('cache-control')).toBe('no-store, no-transform');
   });
 
-  test('tells the list as it is and ends, for who is behind a proxy that hands on whole answers only', async () => {
+  test('sends the list and ends for a client behind a proxy that buffers answers', async () => {
     const { open, ids, ask } = await withRuns(['a', 'b']);
     const frames = await (await open('?follow=false')).rest();
     expect(frames.map(({ event, data }) => data?.id ?? event)).toEqual([...ids.toReversed(), 'ready']);
@@ -71,7 +71,7 @@ describe('the stream of a list', () => {
     expect((await ask('?follow=0')).status).toBe(400);
   });
 
-  test('shows a run that begins, and each run as it moves', async () => {
+  test('shows a run that begins, and each change of a run', async () => {
     const { open, start, nextRound, installation, list } = await withRuns();
     const reading = await open();
     expect(await untilReady(reading)).toEqual([]);
@@ -86,7 +86,7 @@ describe('the stream of a list', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test('says which runs match no longer, and which newer ones have pushed out', async () => {
+  test('names runs that no longer match, and those displaced by newer ones', async () => {
     const { open, start, nextRound, installation, ids } = await withRuns(['a']);
     const pending = await open('?status=pending&limit=1');
     expect(await untilReady(pending)).toEqual(ids);
@@ -101,7 +101,7 @@ describe('the stream of a list', () => {
     expect(await gone).toEqual({ event: 'gone', data: { id: newer } });
   });
 
-  test('tells a run that moved often once, as it is at last', async () => {
+  test('sends a run that changed often once, in its last state', async () => {
     const { open, start, nextRound, installation } = await withRuns();
     const { store } = installation.world;
     const reading = await open();
@@ -127,7 +127,7 @@ describe('the stream of a list', () => {
     expect((await other)?.data?.id).not.toBe(id);
   });
 
-  test('takes no more than five moves of a run a second from who reads fast', async () => {
+  test('sends at most five changes of a run a second, to a fast reader too', async () => {
     const { open, clock, installation } = await withRuns();
     const reading = await open();
     await untilReady(reading);
@@ -151,7 +151,7 @@ describe('the stream of a list', () => {
     await count;
   });
 
-  test('lets nothing pile up for a reader who takes nothing', async () => {
+  test('buffers nothing for a reader that does not read', async () => {
     const { open, clock, installation, nextRound } = await withRuns();
     const reading = await open('?limit=5');
     await untilReady(reading);
@@ -172,7 +172,7 @@ describe('the stream of a list', () => {
     expect(frames).toBeLessThanOrEqual(20);
   });
 
-  test('of nothing but signs of life is quiet, and says so', async () => {
+  test('without changes sends heartbeats only', async () => {
     const { open, clock, installation, ids } = await withRuns(['a']);
     const { store } = installation.world;
     const reading = await open();
@@ -189,7 +189,7 @@ describe('the stream of a list', () => {
     expect(await next).toEqual({ comment: 'quiet' });
   });
 
-  test('pauses before its time is up, and who comes back is told the list anew', async () => {
+  test('pauses before its time is up, and sends the list anew to a client that reconnects', async () => {
     const { open, clock, start, ids } = await withRuns(['a']);
     const reading = await open();
     const opened = clock.now();
@@ -208,7 +208,7 @@ describe('the stream of a list', () => {
     expect(await untilReady(await open())).toEqual([missed, ...ids]);
   });
 
-  test('ends when the instance ends', async () => {
+  test('ends when the instance shuts down', async () => {
     const { open, installation } = await withRuns();
     const reading = await open();
     await untilReady(reading);
@@ -218,14 +218,14 @@ describe('the stream of a list', () => {
     expect(await end).toBeUndefined();
   });
 
-  test('says the status in the words that are asked for, and filters by them', async () => {
+  test('shows statuses in the requested vocabulary, and filters by it', async () => {
     const { open, installation, ids } = await withRuns(['a']);
     await installation.world.run();
     const reading = await open('?vocabulary=orcho&status=done');
     expect(await reading.next()).toMatchObject({ event: 'run', data: { id: ids[0], status: 'done' } });
   });
 
-  test('shows nobody the runs of another tenant', async () => {
+  test('shows no runs of another tenant', async () => {
     const { open, installation, start, nextRound } = await withRuns(['a']);
     const stranger = await installation.key('stranger', { tenantId: 'other' });
     const reading = await open('', stranger);
@@ -238,7 +238,7 @@ describe('the stream of a list', () => {
     expect((await next)?.data?.id).toBe(own);
   });
 
-  test('of HEAD is its headers, and takes no place', async () => {
+  test('of HEAD has headers only, and takes no place', async () => {
     const { installation, key } = await withRuns();
     for (let i = 0; i < 20; i += 1) {
       const answer = await installation.api.request('/v1/runs/stream', {
@@ -281,7 +281,7 @@ describe('the stream of a list is refused', () => {
     expect((await ask('', viewer)).status).toBe(200);
   });
 
-  test('with 429 when the tenant has all its places, shared with the streams of runs', async () => {
+  test('with 429 when the tenant has all its places, which streams of runs share', async () => {
     const { open, ask, installation, key, ids } = await withRuns(['a']);
     const mine = await Promise.all(Array.from({ length: 9 }, () => open()));
     const ofRun = new Reading(await installation.get(`/v1/runs/${ids[0]}/stream`, key));

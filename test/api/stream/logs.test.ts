@@ -62,7 +62,7 @@ function textIn(frames: readonly Frame[]): StreamedTexts {
 }
 
 describe('the stream of what a run logs and streams', () => {
-  test('has lines and text in their order, says which attempt the text is of, and that the run has ended', async () => {
+  test('has lines and text in order, the attempt of each text, and the end of the run', async () => {
     const { open } = await ended();
     const frames = await rest(await open());
     expect(eventsIn(frames)).toEqual([
@@ -87,7 +87,7 @@ describe('the stream of what a run logs and streams', () => {
     expect(textIn(frames).get('say')).toMatchObject({ text: ANSWER, state: 'whole', attempt: 2 });
   });
 
-  test.each(['Last-Event-ID', 'after'])('resumes behind every event, named by %s', async (how) => {
+  test.each(['Last-Event-ID', 'after'])('resumes after every event, named by %s', async (how) => {
     const { open } = await ended();
     const frames = await rest(await open());
     for (const [index, { id }] of frames.slice(0, -1).entries()) {
@@ -109,7 +109,7 @@ describe('the stream of what a run logs and streams', () => {
     expect(eventsIn(await rest(await open(query)))).toEqual(expected);
   });
 
-  test('shows what comes while it is open, and ends with the run', async () => {
+  test('shows lines as they are written, and ends with the run', async () => {
     const { open, installation } = await started();
     const reading = new Reading(await open());
     const frames = reading.rest();
@@ -118,14 +118,14 @@ describe('the stream of what a run logs and streams', () => {
     expect(textIn(await frames).get('say')?.text).toBe(ANSWER);
   });
 
-  test('tells what there is and ends, for who is behind a proxy that hands on whole answers only', async () => {
+  test('sends all lines and ends for a client behind a proxy that buffers answers', async () => {
     const { open, installation } = await started();
     expect(await rest(await open('?follow=false'))).toEqual([]);
     await installation.world.run();
     expect(eventsIn(await rest(await open('?follow=false'))).at(-1)).toBe('end');
   });
 
-  test('says that it lives while nothing happens, and pauses before its time is up', async () => {
+  test('sends heartbeats while nothing happens, and pauses before its time is up', async () => {
     const { open, installation } = await started();
     const { clock } = installation.world;
     const reading = new Reading(await open());
@@ -141,7 +141,7 @@ describe('the stream of what a run logs and streams', () => {
     expect(await end).toBeUndefined();
   });
 
-  test('ends when the instance ends, and of HEAD is its headers', async () => {
+  test('ends when the instance shuts down, and of HEAD has headers only', async () => {
     const { open, installation, runId, key } = await started();
     const end = new Reading(await open()).next();
     await settle();
@@ -160,13 +160,13 @@ describe('the stream of what a run logs and streams', () => {
     ['?kind=words', {}, 'kind'],
     ['?level=debug', {}, 'level'],
     ['?follow=no', {}, 'follow'],
-  ])('names what is wrong with %s %j', async (query, headers, field) => {
+  ])('reports what is wrong with %s %j', async (query, headers, field) => {
     const { open } = await started();
     const answer = await open(query, headers as Record<string, string>);
     expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'INVALID_INPUT', field }]);
   });
 
-  test('is not for other tenants, and takes one of their places of streams', async () => {
+  test("is closed to other tenants, and takes one of the caller's places for streams", async () => {
     const { open, installation } = await started();
     const stranger = await installation.key('stranger', { tenantId: 'other' });
     expect((await open('', {}, stranger)).status).toBe(404);
@@ -175,7 +175,7 @@ describe('the stream of what a run logs and streams', () => {
   });
 });
 
-test('the client puts the text together over every cut, and goes on from a position', async () => {
+test('the client assembles the text across every cut, and resumes from a position', async () => {
   const { installation, key, runId } = await ended();
   const asked: (string | undefined)[] = [];
   const client = new CairnClient({

@@ -28,7 +28,7 @@ async function withEndedRun() {
 }
 
 describe('the stream of a run', () => {
-  test('shows every event as the list does, and that the run has ended', async () => {
+  test('shows every event like the list, and the end of the run', async () => {
     const { open, items } = await withEndedRun();
     const frames = await new Reading(await open()).rest();
     expect(frames.slice(0, -1)).toEqual(
@@ -37,7 +37,7 @@ describe('the stream of a run', () => {
     expect(frames.at(-1)).toEqual({ event: 'end', data: { status: 'completed' } });
   });
 
-  test('tells what there is and ends, for who is behind a proxy that hands on whole answers only', async () => {
+  test('sends all events and ends for a client behind a proxy that buffers answers', async () => {
     const { open, installation, key, runId } = await withRun();
     const listed = await installation.get(`/v1/runs/${runId}/events`, key);
     const { items } = (await listed.json()) as { items: { seq: number }[] };
@@ -49,7 +49,7 @@ describe('the stream of a run', () => {
     expect((await open('?follow=no')).status).toBe(400);
   });
 
-  test('is a stream to every proxy on the way', async () => {
+  test('has the headers that every proxy needs to stream it', async () => {
     const { open } = await withEndedRun();
     const { answer } = new Reading(await open());
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -59,7 +59,7 @@ describe('the stream of a run', () => {
     });
   });
 
-  test.each(['Last-Event-ID', 'after'])('resumes behind every seq, named by %s', async (how) => {
+  test.each(['Last-Event-ID', 'after'])('resumes after every seq, named by %s', async (how) => {
     const { open, items } = await withEndedRun();
     for (let seen = 0; seen <= items.length; seen += 1) {
       const answer = how === 'after' ? await open(`?after=${seen}`) : await open('', { [how]: String(seen) });
@@ -68,21 +68,21 @@ describe('the stream of a run', () => {
     }
   });
 
-  test.each(['-1', '9999'])('names what was sent where it cannot begin: %s', async (seen) => {
+  test.each(['-1', '9999'])('refuses a position at which it cannot begin, and names it: %s', async (seen) => {
     const { open } = await withEndedRun();
     expect(await (await open(`?after=${seen}`)).json()).toMatchObject({ field: 'after' });
     const resumed = await open('?after=1', { 'last-event-id': seen });
     expect(await resumed.json()).toMatchObject({ field: 'Last-Event-ID' });
   });
 
-  test('believes the header of who comes back, not the address it began with', async () => {
+  test('prefers the header of a reconnecting client to the address it began with', async () => {
     const { open, items } = await withEndedRun();
     const last = items.length;
     const frames = await new Reading(await open('?after=1', { 'last-event-id': String(last - 1) })).rest();
     expect(frames.map(({ id }) => id)).toEqual([last, undefined]);
   });
 
-  test('shows what happens while it is open, and ends with the run', async () => {
+  test('shows events as they happen, and ends with the run', async () => {
     const { open, installation, runId } = await withRun();
     const reading = new Reading(await open());
     expect(await reading.next()).toMatchObject({ id: 1, event: 'run_created' });
@@ -96,7 +96,7 @@ describe('the stream of a run', () => {
     expect(frames.at(-2)?.event).toBe('run_completed');
   });
 
-  test('says that it lives while nothing happens, and pauses before its time is up', async () => {
+  test('sends heartbeats while nothing happens, and pauses before its time is up', async () => {
     const { open, installation } = await withRun();
     const { clock } = installation.world;
     const reading = new Reading(await open());
@@ -113,7 +113,7 @@ describe('the stream of a run', () => {
     expect(await end).toBeUndefined();
   });
 
-  test('ends when the instance ends', async () => {
+  test('ends when the instance shuts down', async () => {
     const { open, installation } = await withRun();
     const reading = new Reading(await open());
     await reading.next();
@@ -123,7 +123,7 @@ describe('the stream of a run', () => {
     expect(await end).toBeUndefined();
   });
 
-  test('of HEAD is its headers', async () => {
+  test('of HEAD has headers only', async () => {
     const { installation, key, runId } = await withRun();
     for (let i = 0; i < 20; i += 1) {
       const answer = await installation.api.request(`/v1/runs/${runId}/stream`, {
@@ -148,7 +148,7 @@ describe('a stream is refused', () => {
     },
   );
 
-  test('with 400 behind an event that is not there yet', async () => {
+  test('with 400 after an event that does not exist yet', async () => {
     const { open } = await withRun();
     expect((await open('?after=2')).status).toBe(400);
   });
@@ -158,7 +158,7 @@ describe('a stream is refused', () => {
     expect((await open('?from=1')).status).toBe(400);
   });
 
-  test('with the same 404 for a run of another tenant as for none', async () => {
+  test('with the same 404 for a run of another tenant as for a missing one', async () => {
     const { open, installation, key } = await withRun('other');
     const stranger = await installation.key('stranger');
     const theirs = await open('', {}, stranger);
@@ -172,7 +172,7 @@ describe('a stream is refused', () => {
     expect((await installation.api.request(`/v1/runs/${runId}/stream`)).status).toBe(401);
   });
 
-  test('is not refused to a viewer', async () => {
+  test('is open to a viewer', async () => {
     const { open, installation } = await withRun();
     const viewer = await installation.key('viewer', { roles: ['viewer'] });
     expect((await open('', {}, viewer)).status).toBe(200);
@@ -180,7 +180,7 @@ describe('a stream is refused', () => {
 });
 
 describe('places for streams', () => {
-  test('are bounded for a tenant, with when to come back, and free again when clients go', async () => {
+  test('are limited for a tenant, with a time to retry, and free again when clients leave', async () => {
     const { open } = await withRun();
     const mine = await Promise.all(Array.from({ length: 10 }, async () => new Reading(await open())));
     const refused = await open();
@@ -192,7 +192,7 @@ describe('places for streams', () => {
     new Reading(again);
   });
 
-  test('are bounded for the instance', async () => {
+  test('are limited for the instance', async () => {
     const { installation } = await withRun();
     const streams = async (tenantId: string) => {
       const key = await installation.key(`of-${tenantId}`, { tenantId });

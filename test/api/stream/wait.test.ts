@@ -32,13 +32,13 @@ describe('a read that waits', () => {
     expect(await (await answer).json()).toMatchObject({ status: 'completed' });
   });
 
-  test('is answered at once when the run has ended before', async () => {
+  test('is answered at once when the run has already ended', async () => {
     const { installation, read } = await withRun();
     await installation.world.run();
     expect(await (await read('?wait=50s&vocabulary=cairn')).json()).toMatchObject({ status: 'completed' });
   });
 
-  test('is answered with the run as it is when the time is over', async () => {
+  test('is answered with the current run when the time is over', async () => {
     const { installation, read } = await withRun();
     const answer = read('?wait=2s');
     await settle();
@@ -55,13 +55,13 @@ describe('a read that waits', () => {
     expect(await answer.json()).toMatchObject({ field: 'wait' });
   });
 
-  test('of a run of another tenant is answered as of one that is not there, at once', async () => {
+  test('of a run of another tenant is answered at once like one of a missing run', async () => {
     const { installation, read } = await withRun();
     const other = await installation.key('other', { tenantId: 'other' });
     expect((await read('?wait=50s', other)).status).toBe(404);
   });
 
-  test('has one of the places of its tenant, and gives it back', async () => {
+  test('takes one of the places of its tenant, and releases it', async () => {
     const { installation, read } = await withRun();
     const waiting = Array.from({ length: 10 }, () => read('?wait=50s'));
     await settle();
@@ -72,7 +72,7 @@ describe('a read that waits', () => {
     expect((await read('?wait=1s')).status).toBe(200);
   });
 
-  test('of a run that has ended is answered without a place', async () => {
+  test('of a run that has ended takes no place', async () => {
     const { installation, key, read } = await withRun();
     await installation.world.run();
     const answer = await installation.post(key, { type: 'echo', input: { text: 'again' } });

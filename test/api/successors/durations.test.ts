@@ -57,8 +57,8 @@ beforeAll(async () => {
   };
 });
 
-describe('the duration of a step that was taken over', () => {
-  test('in the steps of the API, and in the command line', async () => {
+describe('the duration of a reused step', () => {
+  test('is shown in the steps of the API, and in the command line', async () => {
     const { items } = (await read('/steps')) as { items: Step[] };
     const took = Object.fromEntries(items.map(({ id, durationMs }) => [id, durationMs]));
     expect(took).toMatchObject({ slow: TOOK_MS, 'items[0]': TOOK_MS });
@@ -68,7 +68,7 @@ describe('the duration of a step that was taken over', () => {
     expect(lineOf('last')).not.toContain('42 s');
   });
 
-  test('in the graph of the API, if that is asked for', async () => {
+  test('is shown in the graph of the API, on request', async () => {
     const tookOf = async (query: string) => {
       const { steps } = (await read(`/graph${query}`)) as { steps: { key: string; durationMs?: number }[] };
       return Object.fromEntries(steps.map(({ key, durationMs }) => [key, durationMs]));
@@ -78,7 +78,7 @@ describe('the duration of a step that was taken over', () => {
     expect(await read('/graph?durations=yes')).toMatchObject({ code: 'INVALID_INPUT', field: 'durations' });
   });
 
-  test('in the checkpoints of the API', async () => {
+  test('is shown in the checkpoints of the API', async () => {
     const { items } = (await read('/checkpoints')) as { items: { stepId?: string; durationMs?: number }[] };
     expect(items.find(({ stepId }) => stepId === 'slow')).toMatchObject({
       outcome: 'reused',
@@ -86,7 +86,7 @@ describe('the duration of a step that was taken over', () => {
     });
   });
 
-  test('in the graph and the row of the console', async () => {
+  test('is shown in the graph and the row of the console', async () => {
     const graph = (await read('/graph')) as unknown as RunGraph;
     const { items: events } = (await read('/events?limit=100')) as unknown as { items: RunEvent[] };
     const histories = new StepHistories();

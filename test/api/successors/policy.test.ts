@@ -23,7 +23,7 @@ function failingUnder(
   return new Installation([guarded]);
 }
 
-test('a policy that refuses a resume is asked before it, sees mode, environment and actor, and leaves the source as it was', async () => {
+test('a resume asks its policy with mode, environment and actor, and a refusal leaves the source unchanged', async () => {
   const asked: PolicyQuestion<unknown>[] = [];
   const installation = failingUnder((question) => {
     asked.push(question);
@@ -68,7 +68,7 @@ test.each([
     403,
   ],
 ])(
-  'a policy that answers a resume with %s refuses it, and shows no secret',
+  'a policy that answers a resume with %s refuses it, and reveals no secret',
   async (_what, answer, status) => {
     let started = false;
     const guarded = defineWorkflow({

@@ -61,7 +61,7 @@ async function failed(of: Scene, text = 'x'): Promise<string> {
 }
 
 describe('a resume', () => {
-  test('makes a successor and says where it is; both runs name the other', async () => {
+  test('makes a successor and answers its location; both runs name the other', async () => {
     const of = scene();
     const runId = await failed(of);
     const ask = await asking(of);
@@ -83,7 +83,7 @@ describe('a resume', () => {
     expect(await read(of, `/v1/runs/${runId}`)).toMatchObject({ status: 'failed', supersededBy: successor });
   });
 
-  test('that is sent again is answered as before, and another is told of the first', async () => {
+  test('repeats its answer when sent again, and a second one is answered with the first successor', async () => {
     const of = scene();
     const runId = await failed(of);
     const ask = await asking(of);
@@ -105,7 +105,7 @@ describe('a resume', () => {
     expect(of.installation.world.db.runs.size).toBe(2);
   });
 
-  test('of a completed run is refused, and so is one of a run that is under way', async () => {
+  test('of a completed or a live run is refused', async () => {
     const of = scene();
     of.cause.mended = true;
     const ask = await asking(of);
@@ -122,8 +122,8 @@ describe('a resume', () => {
   });
 });
 
-describe('signals that nobody read', () => {
-  test('stand in the answer of the run and in the preview, and are taken over if that is asked for', async () => {
+describe('unread signals', () => {
+  test('are in the answer of the run and in the preview, and are carried over on request', async () => {
     const of = scene();
     const ask = await asking(of);
     const { body: run } = await ask('/v1/runs', { type: 'flaky', input: { text: 'x' } });
@@ -152,8 +152,8 @@ describe('signals that nobody read', () => {
   });
 });
 
-describe('what is taken over', () => {
-  test('is read like any other output, from the successor, however large', async () => {
+describe('a reused output', () => {
+  test('is read from the successor like any other output, whatever its size', async () => {
     const of = scene();
     const large = 'x'.repeat(400_000);
     const runId = await failed(of, large);
@@ -177,7 +177,7 @@ describe('what is taken over', () => {
 });
 
 describe('a replay and a fork', () => {
-  test('leave the run as it is, and may be made of it any number of times', async () => {
+  test('leave the source unchanged, and may be made any number of times', async () => {
     const of = scene();
     const runId = await failed(of);
     const before = of.installation.world.db.runs.get(runId)?.events.length;
@@ -208,7 +208,7 @@ describe('a replay and a fork', () => {
     ]);
   });
 
-  test('of what cannot be are refused with the member at fault', async () => {
+  test('with invalid members are refused with the member', async () => {
     const of = scene();
     const runId = await failed(of);
     const ask = await asking(of);
@@ -227,7 +227,7 @@ describe('a replay and a fork', () => {
     expect(of.installation.world.db.runs.size).toBe(1);
   });
 
-  test('of a run that has not ended are refused', async () => {
+  test('of a live run are refused', async () => {
     const of = scene();
     const ask = await asking(of);
     const { body } = await ask('/v1/runs', { type: 'flaky', input: { text: 'x' } });
@@ -239,7 +239,7 @@ describe('a replay and a fork', () => {
 });
 
 describe('a policy', () => {
-  test('is asked again by a successor', async () => {
+  test('is asked again for a successor', async () => {
     const of = scene();
     const runId = await failed(of);
     const { body } = await (await asking(of))(`/v1/runs/${runId}/resume`);
@@ -251,7 +251,7 @@ describe('a policy', () => {
     });
   });
 
-  test('is passed over for an admin who says so, and the journal names that one', async () => {
+  test('is bypassed by an admin on request, and the journal names the admin', async () => {
     const of = scene();
     const runId = await failed(of);
     of.cause.allowed = false;
@@ -272,7 +272,7 @@ describe('a policy', () => {
 });
 
 describe('a preview', () => {
-  test('says what would be taken over and what would run, and writes nothing', async () => {
+  test('lists what would be reused and what would run, and writes nothing', async () => {
     const of = scene();
     const runId = await failed(of);
     const ask = await asking(of);
@@ -303,7 +303,7 @@ describe('a preview', () => {
     expect(JSON.stringify([[...db.runs], [...db.records], queue.pending])).toBe(before);
   });
 
-  test('names the obstacle that the request itself would get', async () => {
+  test('has the blocker that the request itself would get', async () => {
     const of = scene();
     const runId = await failed(of);
     const ask = await asking(of);

@@ -5,7 +5,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { type Gate, reviewed, sceneOf, untilAsked } from './scene.ts';
 
 describe('an approval', () => {
-  test('asks with what it sees, lets go of the run, and lets it go on with what was said', async () => {
+  test('asks with the outputs it needs, releases the run, and continues it with the answer', async () => {
     const scene = await sceneOf(reviewed());
     await untilAsked(scene);
     const { waits, lease } = scene.state();

@@ -75,8 +75,8 @@ async function doubtful(kind: 'step' | 'map'): Promise<Doubtful> {
   };
 }
 
-describe('a step that must not run twice, caught mid-flight by a crash, where the workflow says to ask', () => {
-  test('is asked about, and nothing runs meanwhile', async () => {
+describe('a step that must not run twice, interrupted by a crash, with a policy to ask', () => {
+  test('asks, and nothing runs meanwhile', async () => {
     const { log, state, world } = await doubtful('step');
     expect(state().waits).toMatchObject([
       { kind: 'approval', purpose: 'doubt', execution: { stepId: 'push' } },
@@ -87,7 +87,7 @@ describe('a step that must not run twice, caught mid-flight by a crash, where th
     expect(state().status).toBe('awaiting_approval');
   });
 
-  test('approved, it runs again as another attempt', async () => {
+  test('runs again as another attempt if it is approved', async () => {
     const { decide, log, state, world } = await doubtful('step');
     await decide('approve');
     await world.run();
@@ -95,7 +95,7 @@ describe('a step that must not run twice, caught mid-flight by a crash, where th
     expect(state()).toMatchObject({ status: 'completed', result: { text: '{"pushed":"7"}' } });
   });
 
-  test('waived, it counts as done, with null', async () => {
+  test('counts as done with null if it is waived', async () => {
     const { decide, log, state, world } = await doubtful('step');
     await decide('approve_with_waiver', { note: 'it is there' });
     await world.run();
@@ -104,7 +104,7 @@ describe('a step that must not run twice, caught mid-flight by a crash, where th
     expect(state()).toMatchObject({ status: 'completed', result: { text: '{"pushed":"null"}' } });
   });
 
-  test('rejected, the run fails with what happened', async () => {
+  test('fails the run with the cause if it is rejected', async () => {
     const { decide, log, state, world } = await doubtful('step');
     await decide('reject');
     await world.run();
@@ -112,14 +112,14 @@ describe('a step that must not run twice, caught mid-flight by a crash, where th
     expect(state()).toMatchObject({ status: 'failed', error: { code: 'RUN_ORPHANED', stepId: 'push' } });
   });
 
-  test('halted, the run is cancelled', async () => {
+  test('cancels the run if it is halted', async () => {
     const { decide, state, world } = await doubtful('step');
     await decide('halt');
     await world.run();
     expect(state()).toMatchObject({ status: 'cancelled', stopKind: 'halt' });
   });
 
-  test('can be decided though the worker that heard it dies', async () => {
+  test('is decided although the worker that received the answer dies', async () => {
     const { decide, log, state, world, runId } = await doubtful('step');
     await decide('approve');
     world.queue.take();
@@ -132,7 +132,7 @@ describe('a step that must not run twice, caught mid-flight by a crash, where th
   });
 });
 
-test('an answer that is sent again is not taken for one about the next crash', async () => {
+test('does not take a repeated answer for one about the next crash', async () => {
   const { decide, log, state, world, runId } = await doubtful('step');
   await decide('approve');
   world.queue.take();
@@ -160,7 +160,7 @@ test('an answer that is sent again is not taken for one about the next crash', a
 });
 
 describe('items that must not run twice', () => {
-  test('are decided one by one, and the map has all their outcomes', async () => {
+  test('are decided one by one, and the map has all their results', async () => {
     const { decide, log, state, world } = await doubtful('map');
     expect(state().waits.map(({ id }) => id)).toEqual(['push[0].1.1.doubt', 'push[1].1.1.doubt']);
     await decide('approve', { stepId: 'push[0]' });
@@ -171,7 +171,7 @@ describe('items that must not run twice', () => {
     expect(state()).toMatchObject({ status: 'completed', result: { text: '{"pushed":"[7,null]"}' } });
   });
 
-  test('one that is rejected fails the map', async () => {
+  test('fail the map if one is rejected', async () => {
     const { decide, state, world } = await doubtful('map');
     await decide('reject', { stepId: 'push[1]' });
     await world.run(() => state().status === 'awaiting_approval');

@@ -6,7 +6,7 @@ import { settle } from '../../support/virtual-clock.ts';
 import { reviewed, sceneOf, untilAsked } from './scene.ts';
 
 describe('feedback', () => {
-  test('makes the next revision with the feedback in hand; the newest wins, the earlier stay readable', async () => {
+  test('makes the next revision, whose body receives it; the newest revision counts, earlier ones stay readable', async () => {
     const scene = await sceneOf(reviewed());
     await untilAsked(scene);
     const first = scene.state().steps.get('draft');
@@ -45,7 +45,7 @@ describe('feedback', () => {
     expect(hashes.size).toBe(3);
   });
 
-  test('can name steps further up; what those do not concern is kept', async () => {
+  test('may name earlier steps; steps that do not depend on them are kept', async () => {
     const scene = await sceneOf(reviewed());
     await untilAsked(scene);
     await scene.decide('retry_with_feedback', { feedback: 'check them', steps: ['facts'] });
@@ -53,7 +53,7 @@ describe('feedback', () => {
     expect(scene.log).toEqual(['facts', 'draft 1 1 -', 'facts', 'draft 2 1 check them']);
   });
 
-  test('reaches steps that are under way: what they would have said is not heard', async () => {
+  test('reaches running steps, whose results are then discarded', async () => {
     const scene = await sceneOf((log) =>
       defineWorkflow({
         type: 'busy',

@@ -45,7 +45,7 @@ describe('a decision while the run is driven', () => {
     while (scene.world.clock.fireNext(until)) await settle();
   }
 
-  test('is taken up within five seconds, without another task', async () => {
+  test('takes effect within five seconds, without another task', async () => {
     const scene = await driven();
     await scene.decide('approve');
     expect(scene.world.queue.pending).toHaveLength(0);
@@ -58,7 +58,7 @@ describe('a decision while the run is driven', () => {
     expect(scene.result()).toEqual({ slow: 7, after: 1 });
   });
 
-  test.each(['halt', 'reject'] as const)('to %s ends the bodies under way, and the run', async (decision) => {
+  test.each(['halt', 'reject'] as const)('to %s ends the running bodies, and the run', async (decision) => {
     const scene = await driven();
     await scene.decide(decision);
     const decidedAt = scene.world.clock.now();

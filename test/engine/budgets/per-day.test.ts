@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 const RUNS = 50;
 
 describe('fifty runs of one tenant at once', () => {
-  test('with an estimate never exceed the limit: those that do not fit ask, and none of them is surprised', async () => {
+  test('with an estimate never exceed the limit: those that do not fit ask', async () => {
     const spent = { usd: 0 };
     const tenant = new Tenant({ perTenantAndDay: { usd: 1 } }, calling(spent, { usd: 0.1 }));
     await tenant.start(RUNS);
@@ -30,7 +30,7 @@ describe('fifty runs of one tenant at once', () => {
     });
   });
 
-  test('without an estimate never exceed it either, once one of the kind has ended', async () => {
+  test('without an estimate never exceed it either, after one of the same kind has ended', async () => {
     const spent = { usd: 0 };
     const tenant = new Tenant({ perTenantAndDay: { usd: 1 } }, calling(spent));
     await tenant.start(1);
@@ -41,7 +41,7 @@ describe('fifty runs of one tenant at once', () => {
     expect(tenant.statuses()).toEqual({ completed: 10, awaiting_approval: 41 });
   });
 
-  test('of a kind that has never run are taken to cost what the installation says', async () => {
+  test("of a kind that has never run count as the installation's estimate", async () => {
     const spent = { usd: 0 };
     const tenant = new Tenant({ perTenantAndDay: { usd: 1, estimate: { usd: 0.2 } } }, calling(spent));
     await tenant.start(RUNS);
@@ -65,7 +65,7 @@ describe('fifty runs of one tenant at once', () => {
     expect(tenant.statuses()).toEqual({ completed: 7, awaiting_approval: 43 });
   });
 
-  test('of other tenants are not concerned', async () => {
+  test('of other tenants are unaffected', async () => {
     const spent = { usd: 0 };
     const budgets = {
       perTenantAndDay: { usd: 0.1 },
@@ -119,7 +119,7 @@ test('fifty calls of one run without an estimate exceed the limit by one call at
   expect(await tenant.today()).toMatchObject({ spent: { microUsd: 300_000 }, holds: [] });
 });
 
-test('calls that cost nothing are not kept from running together once the first has ended', async () => {
+test('calls that cost nothing run together once the first has ended', async () => {
   let [underWay, most] = [0, 0];
   const tenant = new Tenant({ perTenantAndDay: { usd: 1 } }, (step) => ({
     all: step.map(
@@ -139,7 +139,7 @@ test('calls that cost nothing are not kept from running together once the first 
   expect(most).toBeGreaterThan(10);
 });
 
-describe('a run that waits for the budget of the day', () => {
+describe('a run that waits for the budget of its day', () => {
   const reached = async (count = 2) => {
     const spent = { usd: 0 };
     const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling(spent, { usd: 0.1 }));
@@ -149,7 +149,7 @@ describe('a run that waits for the budget of the day', () => {
     return { tenant, spent, asking: tenant.asking() };
   };
 
-  test('goes on by itself when the next day begins, with the budget of that day', async () => {
+  test('continues by itself when the next day begins, with the budget of that day', async () => {
     const { tenant, spent } = await reached(3);
     const midnight = Date.parse('2026-01-02');
     await tenant.world.run(() => tenant.world.clock.now() >= midnight + HOUR || spent.usd > 0.15);
@@ -162,7 +162,7 @@ describe('a run that waits for the budget of the day', () => {
     expect(tenant.statuses()).toEqual({ completed: 3 });
   });
 
-  test('goes on when a person raises the day, and the raise is kept with who made it', async () => {
+  test('continues when a person raises the day, and the raise is kept with its author', async () => {
     const { tenant, asking } = await reached();
     const [runId = ''] = asking;
     await tenant.decide(runId, 'approve', { raise: { usd: 5 } });
@@ -175,7 +175,7 @@ describe('a run that waits for the budget of the day', () => {
     });
   });
 
-  test('is raised by what the installation sets if nobody says, and only once for runs that asked before', async () => {
+  test("is raised by the installation's default without an amount, and only once for runs that asked before", async () => {
     const { tenant, asking } = await reached(3);
     for (const runId of asking) await tenant.decide(runId, 'approve');
     expect(await tenant.today()).toMatchObject({ raised: { microUsd: 100_000 } });
@@ -184,7 +184,7 @@ describe('a run that waits for the budget of the day', () => {
     expect(tenant.statuses()).toEqual({ completed: 2, awaiting_approval: 1 });
   });
 
-  test('raises nothing for who may not, nor for a limit that there is not, and stays open', async () => {
+  test('refuses a raise without permission or of an unknown limit, and stays open', async () => {
     const { tenant, asking } = await reached();
     const [runId = ''] = asking;
     await expect(tenant.decide(runId, 'approve', { mayRaiseDay: false })).rejects.toMatchObject({
@@ -199,7 +199,7 @@ describe('a run that waits for the budget of the day', () => {
     expect(tenant.asking()).toEqual(asking);
   });
 
-  test('says of limits that make no sense which one, when the installation is made', () => {
+  test('an invalid limit is refused by name when the installation is made', () => {
     const made = (budgets: unknown) => () => new Tenant(budgets as BudgetOptions, calling({ usd: 0 }));
     expect(made({ perTenantAndDay: { wallClock: '1h' } })).toThrow(
       "'budgets.perTenantAndDay.wallClock' limits a run",
@@ -221,7 +221,7 @@ describe('a run that waits for the budget of the day', () => {
   });
 });
 
-describe('what it costs', () => {
+describe('the cost of a budget of a day', () => {
   const store = (tenant: Tenant) => {
     const calls: string[] = [];
     const dayBudgets = intercept(tenant.world.dayBudgets, ({ method }, proceed) => {
@@ -231,7 +231,7 @@ describe('what it costs', () => {
     return { calls, deps: { ...tenant.world.deps, dayBudgets } };
   };
 
-  test('a dispatch that spends takes one read and two writes; the first of a day one read more', async () => {
+  test('is one read and two writes for a dispatch that spends; one read more for the first of a day', async () => {
     const tenant = new Tenant({ perTenantAndDay: { usd: 10 } }, calling({ usd: 0 }, { usd: 0.1 }));
     const { calls, deps } = store(tenant);
     await tenant.start(1);
@@ -242,7 +242,7 @@ describe('what it costs', () => {
     expect(calls.slice(4)).toEqual(['read', 'write', 'write']);
   });
 
-  test('a dispatch that spends nothing reads once, and a tenant without a limit nothing', async () => {
+  test('is one read for a dispatch that spends nothing, and nothing without a limit', async () => {
     const steps: WorkflowOptions<object>['steps'] = (step) => ({ plain: step('plain', async () => 1) });
     const limited = new Tenant({ perTenantAndDay: { usd: 10 } }, steps);
     await limited.world.dayBudgets.write(
@@ -269,7 +269,7 @@ describe('what it costs', () => {
     expect(none.calls).toEqual([]);
   });
 
-  test('a hundred calls in turn take a number of writes that grows with its logarithm', async () => {
+  test('grows with the logarithm of the calls, for a hundred calls in turn', async () => {
     const tenant = new Tenant({ perTenantAndDay: { usd: 1_000 } }, (step) => ({
       all: step.map(
         'call',
@@ -286,7 +286,7 @@ describe('what it costs', () => {
   });
 });
 
-test('a worker that dies over a call leaves what it held spent, and its run goes on', async () => {
+test('a worker that dies during a call leaves its reservation spent, and its run continues', async () => {
   const spent = { usd: 0 };
   const tenant = new Tenant({ perTenantAndDay: { usd: 1 } }, calling(spent, { usd: 0.3 }));
   await tenant.start(1);

@@ -11,7 +11,7 @@ import { budgeted, Spender } from './budgeted.ts';
 const FIFTY = Array.from({ length: 50 }, (_, i) => i);
 
 describe('fifty calls at once', () => {
-  test('with an estimate never overrun the budget: the run asks before the call that does not fit', async () => {
+  test('with an estimate never exceed the budget: the run asks before the call that does not fit', async () => {
     let spent = 0;
     const run = await Spender.start({ usd: 1 }, (step) => ({
       all: step.map(
@@ -36,7 +36,7 @@ describe('fifty calls at once', () => {
     expect(run.state()).toMatchObject({ status: 'completed', budget: { spent: { microUsd: 5_000_000 } } });
   });
 
-  test('without an estimate overrun it by one call at most', async () => {
+  test('without an estimate exceed it by one call at most', async () => {
     let calls = 0;
     const run = await Spender.start({ tokens: 1_000 }, (step) => ({
       all: step.map('call', { over: () => FIFTY, concurrency: 50 }, async ({ usage }) => {
@@ -50,7 +50,7 @@ describe('fifty calls at once', () => {
     expect(run.state()).toMatchObject({ status: 'awaiting_approval', budget: { spent: { tokens: 1_120 } } });
   });
 
-  test('make as many calls with side effects as there are left, and no more', async () => {
+  test('make as many calls with side effects as are left', async () => {
     const outside = new Outside();
     const { capability } = outside;
     const run = await Spender.start(
@@ -89,7 +89,7 @@ describe('a run that has reached its budget', () => {
       }),
     })) satisfies Parameters<typeof budgeted>[1];
 
-  test('asks in the inbox; approved without an amount it goes on by what the workflow declares', async () => {
+  test("asks in the inbox; an approval without an amount raises it by the workflow's default", async () => {
     const calls: number[] = [];
     const run = await Spender.start({ operations: 2 }, turns(calls));
     await run.run();
@@ -116,7 +116,7 @@ describe('a run that has reached its budget', () => {
     ]);
   });
 
-  test('is cancelled or fails as the answer says, and asking took no attempt of the step', async () => {
+  test('is cancelled or fails as the answer says, and asking takes no attempt of the step', async () => {
     const halted = await Spender.start({ operations: 2 }, turns());
     await halted.run();
     await halted.decide('halt', { note: 'too dear' });
@@ -146,7 +146,7 @@ describe('a run that has reached its budget', () => {
     expect(retried.state().status).toBe('completed');
   });
 
-  test('asks when there is room among the open waits, and waiting for room takes no attempt of the step', async () => {
+  test('asks when there is room for another wait, and waiting for room takes no attempt', async () => {
     let attempts = 0;
     const run = await Spender.start({ operations: 1 }, (step) => {
       const first = step('first', () => 1);
@@ -173,7 +173,7 @@ describe('a run that has reached its budget', () => {
     expect(attempts).toBe(2);
   });
 
-  test('takes no other answer, and raises no limit that it does not have', async () => {
+  test('refuses any other answer, and a raise of a limit that it does not have', async () => {
     const run = await Spender.start({ operations: 2 }, turns());
     await run.run();
     const before = run.state();
@@ -190,7 +190,7 @@ describe('a run that has reached its budget', () => {
     expect(run.state()).toEqual(before);
   });
 
-  test('repeats an answer that is sent again, and does not raise twice', async () => {
+  test('repeats its answer to a repeated request, and does not raise twice', async () => {
     const run = await Spender.start({ operations: 2 }, turns());
     await run.run();
     const stepId = 'agent[think.3]';
@@ -200,7 +200,7 @@ describe('a run that has reached its budget', () => {
     expect(run.state()).toMatchObject({ status: 'awaiting_approval', budget: { limits: { operations: 4 } } });
   });
 
-  test('of its time asks when something would begin, and the time of the question does not count', async () => {
+  test('of its time asks before the next step, and the time of the question does not count', async () => {
     const run = await Spender.start({ wallClock: '1h' }, (step) => {
       const rest = step.sleep('rest', { for: '90m' });
       const work = step('work', { needs: { rest } }, () => 1);
@@ -215,7 +215,7 @@ describe('a run that has reached its budget', () => {
     expect(run.state().status).toBe('completed');
   });
 
-  test('lets what is declared to cost nothing run on', async () => {
+  test('continues with steps that are declared to cost nothing', async () => {
     const run = await Spender.start({ usd: 1 }, (step) => {
       const think = step('think', { estimate: { usd: 1 } }, ({ usage }) => usage({ usd: 1 }));
       return { kept: step('keep', { needs: { think }, estimate: { usd: 0 } }, () => 1) };
@@ -224,7 +224,7 @@ describe('a run that has reached its budget', () => {
     expect(run.state().status).toBe('completed');
   });
 
-  test('does not stop a body that must not run twice between two calls, but asks before it begins', async () => {
+  test('does not interrupt a body that must not run twice between two calls, but asks before it begins', async () => {
     const outside = new Outside();
     const { capability } = outside;
     const send = (step: Parameters<Parameters<typeof budgeted>[1]>[0], id: string, needs = {}) =>
@@ -251,7 +251,7 @@ describe('a run that has reached its budget', () => {
 });
 
 describe('a loop', () => {
-  test('stops before the turn whose estimate does not fit, and goes on with its state when the limit is raised', async () => {
+  test('stops before the turn whose estimate does not fit, and continues with its state when the limit is raised', async () => {
     const run = await Spender.start({ usd: 1 }, (step) => ({
       out: step.loop('think', {
         state: () => 0,
@@ -277,7 +277,7 @@ describe('a loop', () => {
 });
 
 describe('a worker that dies', () => {
-  test('leaves what its attempts had reserved as spent', async () => {
+  test('leaves the reservations of its attempts spent', async () => {
     let hangs = true;
     const run = await Spender.start({ usd: 1 }, (step) => ({
       out: step('think', { estimate: { usd: 0.4 } }, ({ usage }) => {
@@ -298,7 +298,7 @@ describe('a worker that dies', () => {
   });
 });
 
-test('a run that was parked before its plan was deployed has the limits of its workflow when it begins', async () => {
+test('a run that was blocked before its plan was deployed has the limits of its workflow when it begins', async () => {
   const workflow = defineWorkflow({
     type: 'w',
     planVersion: 1,
@@ -321,7 +321,7 @@ test('a run that was parked before its plan was deployed has the limits of its w
 });
 
 describe('the cost of a budget', () => {
-  test('is nothing for a plain step: three writes and no read, with and without one', async () => {
+  test('is nothing for a plain step: three writes and no read, with and without a budget', async () => {
     const LENGTH = 40;
     const costs = await Promise.all(
       [undefined, { usd: 1, operations: 1_000, wallClock: '1h' }].map(async (budget) => {

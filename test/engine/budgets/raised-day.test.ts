@@ -16,8 +16,8 @@ async function reached(count: number) {
 const eventsOf = (tenant: Tenant, id: string, type: string) =>
   (tenant.world.db.runs.get(id)?.events ?? []).filter((event) => event.type === type);
 
-describe('when the day is raised by the answer to one run, of the others that ask', () => {
-  test('those go on that fit beside it; the rest ask on, with the question that they had', async () => {
+describe('when the answer to one run raises the day, of the other asking runs', () => {
+  test('those that fit continue; the others keep their question', async () => {
     const { tenant, asking } = await reached(5);
     const [, approved = ''] = asking;
     await tenant.decide(approved, 'approve', { raise: { usd: 0.3 } });
@@ -35,7 +35,7 @@ describe('when the day is raised by the answer to one run, of the others that as
     }
   });
 
-  test('none goes on if the raise is for the answered run only', async () => {
+  test('none continues if the raise is for the answered run only', async () => {
     const { tenant, asking } = await reached(3);
     const [approved = '', other = ''] = asking;
     await tenant.decide(approved, 'approve', { raise: { usd: 0.1 } });
@@ -44,7 +44,7 @@ describe('when the day is raised by the answer to one run, of the others that as
     expect(eventsOf(tenant, other, 'wait_resolved')).toEqual([]);
   });
 
-  test('those of other tenants are left alone', async () => {
+  test('those of other tenants are unaffected', async () => {
     const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling({ usd: 0 }, { usd: 0.1 }));
     await tenant.start(2, 't1');
     await tenant.start(2, 't2');
@@ -71,7 +71,7 @@ describe('when the day is raised by the answer to one run, of the others that as
     expect(eventsOf(tenant, rejected, 'wait_resolved')).toMatchObject([{ data: { decision: 'reject' } }]);
   });
 
-  test('none goes on if they cannot be found, and the answer counts all the same', async () => {
+  test('none continues if they cannot be found, and the answer still counts', async () => {
     const { tenant, asking } = await reached(3);
     const [approved = ''] = asking;
     const { deps } = tenant.world;

@@ -98,7 +98,7 @@ function documents({ reads, writes, deletes }: OperationCost): Bill {
   return { reads, writes, deletes };
 }
 
-describe('what a run says that it cost is what was billed', () => {
+describe('the cost that a run reports is what was billed', () => {
   test('for ten steps: every read and write, and the tasks that drove it', async () => {
     const billed = await make();
     const runId = await ended(billed, 'chain');
@@ -108,13 +108,13 @@ describe('what a run says that it cost is what was billed', () => {
     expect(cost.writes).toBeGreaterThanOrEqual(3 * STEPS);
   });
 
-  test('for one whose events are published: the note of how far, too', async () => {
+  test('for one whose events are published: including the note of the last published event', async () => {
     const billed = await worlds.make({ workflows: [chain], bus: { publish: async () => {} } });
     const runId = await ended(billed, 'chain');
     expect(documents(await billed.costOf(runId))).toEqual(billed.billed());
   });
 
-  test('for large values and memos: their chunks; not the look for an earlier start', async () => {
+  test('for large values and memos: their chunks, without the read for an earlier start', async () => {
     const billed = await make();
     const runId = await ended(billed, 'large', { text: 'x'.repeat(700_000) });
     const { reads, ...rest } = billed.billed();
@@ -124,21 +124,18 @@ describe('what a run says that it cost is what was billed', () => {
   test.each([
     ['logs', 'lines'],
     ['streams', 'chunks of text'],
-  ])(
-    'for one whose step %s: one write for all its %s, no read, and nothing where there are none',
-    async (type) => {
-      const silent = await make();
-      await ended(silent, 'mute');
-      const { reads, writes, deletes } = silent.billed();
-      const telling = await make();
-      const runId = await ended(telling, type);
-      const bill = telling.billed();
-      expect(bill).toEqual({ reads, writes: writes + 1, deletes });
-      expect(documents(await telling.costOf(runId))).toEqual(bill);
-    },
-  );
+  ])('for one whose step %s: one write for all its %s, no read, and nothing without any', async (type) => {
+    const silent = await make();
+    await ended(silent, 'mute');
+    const { reads, writes, deletes } = silent.billed();
+    const telling = await make();
+    const runId = await ended(telling, type);
+    const bill = telling.billed();
+    expect(bill).toEqual({ reads, writes: writes + 1, deletes });
+    expect(documents(await telling.costOf(runId))).toEqual(bill);
+  });
 
-  test('for one that asks a person: the answer, too', async () => {
+  test('for one that asks a person: including the answer', async () => {
     const billed = await make();
     const runId = await billed.start('asks');
     await billed.run(async () => billed.world.queue.due(billed.world.clock.now()).length === 0);
@@ -158,7 +155,7 @@ describe('what a run says that it cost is what was billed', () => {
   });
 });
 
-describe('a run never says that it cost more than was billed', () => {
+describe('a run never reports more than was billed', () => {
   test('also not parent and child together', async () => {
     const billed = await make();
     const runId = await billed.start('parent');

@@ -6,7 +6,7 @@ import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/regi
 
 const registry = new WorkflowRegistry([order]);
 
-test('a capability without a binding is refused with its step, and what to add', () => {
+test('a capability without a binding is refused with its step and the missing binding', () => {
   expect(() => new Bindings([]).assertBound(registry)).toThrow(
     expect.objectContaining({
       message: expect.stringMatching(/^step '.+' of workflow 'order' uses '.+', which has no binding$/),
@@ -16,7 +16,7 @@ test('a capability without a binding is refused with its step, and what to add',
   expect(() => new Bindings(pretendedBindings).assertBound(registry)).not.toThrow();
 });
 
-test('a capability that is bound twice is refused with what to leave out', () => {
+test('a capability that is bound twice is refused with the binding to remove', () => {
   expect(() => new Bindings([...pretendedBindings, ...pretendedBindings])).toThrow(
     expect.objectContaining({
       message: expect.stringContaining('is bound twice'),

@@ -22,8 +22,8 @@ function only(make: (step: StepFactory<Input>) => Handle<unknown>): StepDefiniti
   return step;
 }
 
-describe('what an author leaves out', () => {
-  test('of a step is the default', () => {
+describe('a default', () => {
+  test('of a step applies to each omitted option', () => {
     expect(only((step) => step('it', () => 1))).toMatchObject({
       kind: 'step',
       needs: {},
@@ -44,33 +44,33 @@ describe('what an author leaves out', () => {
     });
   });
 
-  test('of an approval is that it waits for ever, and fails if nobody decides', () => {
+  test('of an approval is no deadline, and failure on a rejection', () => {
     const step = only((define) => define.approval('it', { ask: () => '?' }));
     expect(step).toMatchObject({ kind: 'approval', onExpiry: 'fail', onFailure: { kind: 'fail' } });
     expect(step).not.toHaveProperty('timeoutMs');
     expect(step).not.toHaveProperty('escalate');
   });
 
-  test('of a child is that it ends with its parent, and is one', () => {
+  test('of a child is that it ends with its parent, and counts as one', () => {
     const step = only((define) => define.child('it', { workflow: 'other', input: () => ({}) }));
     expect(step).toMatchObject({ kind: 'child', workflow: 'other', onParentEnd: 'cancel' });
     expect(step).not.toHaveProperty('fanOut');
   });
 });
 
-describe('what an author writes', () => {
+describe('an option', () => {
   test.each([
     [{ tolerate: 3 }, { kind: 'tolerate', failures: 3 }],
     [{ tolerate: '10%' }, { kind: 'share', percent: 10 }],
     [{ tolerate: '0.5%' }, { kind: 'share', percent: 0.5 }],
     [{ tolerate: '100%' }, { kind: 'share', percent: 100 }],
     [{ atLeast: 2 }, { kind: 'at_least', successes: 2 }],
-  ] as const)('of completion, %j, means %j', (completion, meaning) => {
+  ] as const)('completion, %j, means %j', (completion, meaning) => {
     const step = only((define) => define.map('it', { over: () => [1], completion }, () => 1));
     expect(step).toMatchObject({ fanOut: { completion: meaning } });
   });
 
-  test('of time is milliseconds', () => {
+  test('of time is converted to milliseconds', () => {
     const ask = () => '?';
     const escalate = { after: '1h', text: 'hurry' };
     expect(only((step) => step.approval('it', { ask, timeout: '2d', escalate }))).toMatchObject({
@@ -84,7 +84,7 @@ describe('what an author writes', () => {
     });
   });
 
-  test('of a retry for one error is completed from the retry of the step', () => {
+  test('of a retry for one error inherits from the retry of the step', () => {
     const retry = { maxAttempts: 7, capMs: 9, perError: [{ match: 'RateLimited', initialMs: 5 }] };
     expect(only((step) => step('it', { retry }, () => 1))).toMatchObject({
       retryPerError: [
@@ -93,21 +93,21 @@ describe('what an author writes', () => {
     });
   });
 
-  test('of a value to degrade to is kept as canonical JSON', () => {
+  test('of a degraded value is kept as canonical JSON', () => {
     const onFailure = { degradeTo: { b: 1, a: [2] } };
     expect(only((step) => step('it', { onFailure }, () => ({ b: 1, a: [1] })))).toMatchObject({
       onFailure: { kind: 'degrade', text: '{"a":[2],"b":1}' },
     });
   });
 
-  test('of a child is another workflow, by itself or by its type', () => {
+  test('of a child names another workflow, by itself or by its type', () => {
     const other = defined((step) => ({ a: step('a', () => 1) }));
     expect(only((step) => step.child('it', { workflow: other, input: () => ({}) }))).toMatchObject({
       workflow: 'defined',
     });
   });
 
-  test('of order counts only where the needs leave it open', () => {
+  test('of order matters only where the needs leave it open', () => {
     const workflow = defined((step) => {
       const late = step('late', () => 1);
       const early = step('early', { needs: { late } }, () => 1);
@@ -121,8 +121,8 @@ describe('what an author writes', () => {
 });
 
 /** Nothing of this runs: what is proved is that it compiles, and that each marked line does not. */
-describe('a body sees what it needs, as what it is, and nothing else', () => {
-  test('of plain steps', () => {
+describe('the body receives, typed, what it needs:', () => {
+  test('outputs of plain steps', () => {
     const workflow = defined((step) => {
       const diff = step('diff', ({ input }) => ({ files: [input.repo], lines: input.count }));
       // @ts-expect-error -- it needs nothing
@@ -144,7 +144,7 @@ describe('a body sees what it needs, as what it is, and nothing else', () => {
     expect(workflow.steps.size).toBe(7);
   });
 
-  test('of a need that may have been skipped', () => {
+  test('null for a need that may have been skipped', () => {
     const workflow = defined((step) => {
       const size = step('size', { when: ({ input }) => input.count > 0 }, ({ input }) => input.count);
       // @ts-expect-error -- it may be undefined
@@ -154,7 +154,7 @@ describe('a body sees what it needs, as what it is, and nothing else', () => {
     expect(workflow.graph.node('out').ifSkipped).toBe('run');
   });
 
-  test('of the items and results of a map', () => {
+  test('the items and results of a map', () => {
     const workflow = defined((step) => {
       const files = step('files', () => ['a', 'b']);
       const needs = { files };
@@ -172,7 +172,7 @@ describe('a body sees what it needs, as what it is, and nothing else', () => {
     expect(workflow.steps.size).toBe(7);
   });
 
-  test('of the state of a loop', () => {
+  test('the state of a loop', () => {
     const workflow = defined((step) => {
       const diff = step('diff', ({ input }) => [input.repo]);
       const needs = { diff };
@@ -214,7 +214,7 @@ describe('a body sees what it needs, as what it is, and nothing else', () => {
     expect(workflow.steps.size).toBe(7);
   });
 
-  test('of answers from outside', () => {
+  test('answers of people and events', () => {
     const workflow = defined((step) => {
       const gate = step.approval('gate', { ask: ({ input }) => `merge ${input.repo}?` });
       const built = step.event('built', {
@@ -250,7 +250,7 @@ describe('a body sees what it needs, as what it is, and nothing else', () => {
     expect(workflow.steps.size).toBe(10);
   });
 
-  test('of the result and the input of a child that is given as a workflow', () => {
+  test('the result and the input of a child that is given as a workflow', () => {
     const other = defineWorkflow({
       type: 'other',
       planVersion: 1,
@@ -281,7 +281,7 @@ describe('a body sees what it needs, as what it is, and nothing else', () => {
     expect(workflow.steps.size).toBe(7);
   });
 
-  test('of what undoes it, and what replaces it', () => {
+  test('its own output in its compensation, and a replacement of its type', () => {
     const workflow = defined((step) => {
       const lock = step('lock', { compensate: ({ output }) => void output.id.length }, () => ({ id: 'l' }));
       // @ts-expect-error -- the output has no such member

@@ -17,8 +17,8 @@ function kept(retention?: RetentionOptions, planVersion = 1) {
   });
 }
 
-describe('how long runs are kept', () => {
-  test('is said by way of ending, in days, years or ms, or for ever', () => {
+describe('the retention of runs', () => {
+  test('is set per way of ending, in days, years or ms, or for ever', () => {
     expect(kept({ completed: '90d', failed: '1y', cancelled: 'forever' }).retention).toEqual({
       completed: 90 * DAY,
       failed: 365 * DAY,
@@ -39,7 +39,7 @@ describe('how long runs are kept', () => {
     expect(() => kept(retention)).toThrow(field);
   });
 
-  test('is what the newest version says, and where it says nothing what the installation does', () => {
+  test('is that of the newest version, and without one that of the installation', () => {
     const registry = new WorkflowRegistry([
       kept({ completed: '2d', failed: '3d' }),
       kept({ completed: '5d' }, 2),

@@ -35,7 +35,7 @@ const guarded = defineWorkflow({
   steps: (step) => ({ out: step('out', () => 1) }),
 });
 
-test('an error that ends a dispatch leaves no secret of the input in documents, log lines, or what is thrown further', async () => {
+test('an error that ends a dispatch has no secret of the input in documents, log lines, or the rethrown error', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...(Object.keys(THROWN) as (keyof typeof THROWN)[])),

@@ -22,8 +22,8 @@ function takeTasks({ queue, clock }: World): void {
   for (const task of queue.due(clock.now())) queue.take(task.id);
 }
 
-describe('a body that was kept from acting has not succeeded', () => {
-  test('though it caught the error when its process was asked to end', async () => {
+describe('a body whose call was refused has not succeeded', () => {
+  test('though it caught the error when its process was shutting down', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation(async (perform, capability) => {
       await gate.promise;
@@ -46,7 +46,7 @@ describe('a body that was kept from acting has not succeeded', () => {
     expect(world.stateOf(id).result).toEqual({ text: '{"sent":{"id":1}}' });
   });
 
-  test('though it did not wait for what a cancel kept it from', async () => {
+  test('though it did not await the call that a cancel refused', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation(async (perform, capability) => {
       await gate.promise;
@@ -78,8 +78,8 @@ async function leftInDoubt(world: World, outside: Outside): Promise<string> {
   return source;
 }
 
-describe('what the run before left in doubt', () => {
-  test('is still in doubt when a repetition was refused: a replay that is to act anew does not do it beside', async () => {
+describe('an effect that the source run left in doubt', () => {
+  test('stays in doubt when its repetition was refused: a replay that acts anew makes no call beside it', async () => {
     const { outside, world } = installation((perform, capability) => perform(capability, { text: 'hello' }), {
       idempotency: 'required',
       replayPolicy: 'reexecute',
@@ -92,7 +92,7 @@ describe('what the run before left in doubt', () => {
     expect(outside.applied).toHaveLength(1);
   });
 
-  test('keeps a step from succeeding whose body caught the error of a look that failed', async () => {
+  test('fails a step whose body caught the error of a failed lookup', async () => {
     const outside = new Outside({ withLookup: true });
     let looksFail = 1;
     const binding: Binding = {
@@ -125,7 +125,7 @@ describe('what the run before left in doubt', () => {
     expect(outside.calls).toBe(1);
   });
 
-  test('is resolved once, whoever of its successors asks about it', async () => {
+  test('is resolved once, by whichever successor asks', async () => {
     const { outside, world } = installation(hello);
     const source = await leftInDoubt(world, outside);
     const one = await succeed(world, 'replay', source);
@@ -151,8 +151,8 @@ describe('what the run before left in doubt', () => {
   });
 });
 
-describe('a replay that is to act anew', () => {
-  test('does not do so beside what it sent again to clear up what the run before left in doubt', async () => {
+describe('a replay that acts anew', () => {
+  test("makes no call beside the one it repeated to resolve its source's doubt", async () => {
     const outside = new Outside({ idempotency: 'required', replayPolicy: 'reexecute' });
     const workflow = defineWorkflow({
       type: 'post',
@@ -184,7 +184,7 @@ describe('a replay that is to act anew', () => {
     expect(outside.applied).toHaveLength(1);
   });
 
-  test('asks first, also where its body does not wait for the answer', async () => {
+  test('asks first, also where its body does not await the answer', async () => {
     const { outside, world } = installation(
       (perform, capability) => {
         for (const key of ['a', 'b']) perform(capability, { text: 'hello' }, { key }).catch(() => {});
@@ -214,7 +214,7 @@ describe('a replay that is to act anew', () => {
   });
 });
 
-describe('E1: who is acknowledged after another has taken the run over calls nothing', () => {
+describe('E1: an append acknowledged after another dispatch took over leads to no call', () => {
   test.each(['late', 'lost'] as const)('the acknowledgement came %s', async (how) => {
     const { outside, world } = installation(hello, { withLookup: true });
     const gate = Promise.withResolvers<void>();
@@ -267,7 +267,7 @@ function undoing(undo: Undo, options: OutsideOptions = {}) {
 }
 
 describe('a compensation', () => {
-  test('of which nobody knows what it did has failed, though it caught the error', async () => {
+  test('in doubt has failed, though its body caught the error', async () => {
     const { outside, world } = undoing(async ({ perform }, { capability }) => {
       await perform(capability, { text: 'undo' }).catch(() => {});
     });
@@ -278,7 +278,7 @@ describe('a compensation', () => {
     expect(outside.calls).toBe(1);
   });
 
-  test('whose call never answers, and heeds no signal, does not keep the run from its end', async () => {
+  test('whose call never answers and ignores its signal does not delay the end of the run', async () => {
     const { outside, world } = undoing(({ perform }, { capability }) =>
       perform(capability, { text: 'undo' }),
     );
@@ -288,7 +288,7 @@ describe('a compensation', () => {
     expect(world.stateOf(id)).toMatchObject({ status: 'failed', compensationLog: [{ outcome: 'failed' }] });
   });
 
-  test('that answers after the run has ended adds nothing to its journal', async () => {
+  test('that answers after the end of the run adds nothing to its journal', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = undoing(({ perform }, { capability }) =>
       perform(capability, { text: 'undo' }),

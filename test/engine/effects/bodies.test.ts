@@ -8,7 +8,7 @@ import { World } from '../../support/world.ts';
 import { hello, installation, rowsOf } from './stage.ts';
 
 describe('a body', () => {
-  test('may use only what its step declares', async () => {
+  test('may call only the capabilities of its step', async () => {
     const other = new Outside({ id: 'other.thing' });
     const { outside, world } = installation((perform) => perform(other.capability, { text: 'x' }));
     const id = await world.start('post');
@@ -17,7 +17,7 @@ describe('a body', () => {
     expect(outside.calls + other.calls).toBe(0);
   });
 
-  test('needs keys for calls at the same time', async () => {
+  test('needs keys for concurrent calls', async () => {
     const { outside, world } = installation((perform, capability) =>
       Promise.all([perform(capability, { text: 'a' }), perform(capability, { text: 'b' })]),
     );
@@ -27,7 +27,7 @@ describe('a body', () => {
     expect(outside.applied.length).toBeLessThanOrEqual(1);
   });
 
-  test('is told of a request its capability does not take, before anything is written', async () => {
+  test('is refused an invalid request of its capability before anything is written', async () => {
     const { world } = installation((perform, capability) => perform(capability, { text: 7 } as never));
     const id = await world.start('post');
     await world.run();
@@ -35,7 +35,7 @@ describe('a body', () => {
     expect(rowsOf(world)).toEqual([]);
   });
 
-  test('is tried again when the outside says, not before', async () => {
+  test('is retried at the time that the receiver sets, not earlier', async () => {
     const { outside, world } = installation(hello);
     const at = world.clock.now() + 90_000;
     outside.onCall = () => {
@@ -47,7 +47,7 @@ describe('a body', () => {
     expect(rowsOf(world)[1]?.createdAt).toBeGreaterThanOrEqual(at);
   });
 
-  test('gives no step its output where the outside refuses for good', async () => {
+  test('fails its step where the receiver refuses permanently', async () => {
     const { outside, world } = installation(hello);
     outside.faults.push('refuse_for_good');
     const id = await world.start('post');
@@ -56,7 +56,7 @@ describe('a body', () => {
     expect(outside.calls).toBe(1);
   });
 
-  test('gets a large answer again after a crash, which lies where no row could carry it', async () => {
+  test('receives a large answer again after a crash, from its payload', async () => {
     const capability = defineCapability({
       id: 'report.make',
       sideEffects: 'write',
@@ -98,19 +98,16 @@ describe('a body', () => {
     expect(row).not.toHaveProperty('resultText');
   });
 
-  test.each(['none', 'read'] as const)(
-    'leaves no rows for what has the side effect %s',
-    async (sideEffects) => {
-      const { outside, world } = installation(hello, { sideEffects });
-      const id = await world.start('post');
-      await world.run();
-      expect(world.stateOf(id).status).toBe('completed');
-      expect(outside.calls).toBe(1);
-      expect(rowsOf(world)).toEqual([]);
-    },
-  );
+  test.each(['none', 'read'] as const)('leaves no rows for the side effect %s', async (sideEffects) => {
+    const { outside, world } = installation(hello, { sideEffects });
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(outside.calls).toBe(1);
+    expect(rowsOf(world)).toEqual([]);
+  });
 
-  test('never sees a secret of an answer, the first time or again', async () => {
+  test('never sees a secret of an answer, the first time or a repetition', async () => {
     const capability = defineCapability({
       id: 'key.make',
       sideEffects: 'write',

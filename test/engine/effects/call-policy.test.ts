@@ -75,7 +75,7 @@ const overFive: CallPolicy = ({ request }) =>
     : { decision: 'allow' };
 
 describe('a call policy', () => {
-  test('is told what is to be called, for whom, and gets a copy of the request', async () => {
+  test('receives the capability, the caller, and a copy of the request', async () => {
     const asked: CallQuestion[] = [];
     const { runtime, run, paid } = await paying((call) => {
       asked.push(structuredClone(call));
@@ -98,7 +98,7 @@ describe('a call policy', () => {
     ]);
   });
 
-  test('has a person asked, with its reason, before anything is called; a permission holds', async () => {
+  test('has a person asked with its reason before the call; a permission is kept', async () => {
     const { runtime, run, paid } = await paying(overFive);
     await runtime.runUntilBlocked(run);
     expect(run.status()).toBe('awaiting_approval');
@@ -113,13 +113,13 @@ describe('a call policy', () => {
     expect(paid).toEqual([900]);
   });
 
-  test('asks nothing about what it allows', async () => {
+  test('that allows a call asks nothing', async () => {
     const { runtime, run, paid } = await paying(overFive, 400);
     expect(await runtime.runToEnd(run)).toBe('completed');
     expect(paid).toEqual([400]);
   });
 
-  test('forbids a call: the step fails at once, and says why', async () => {
+  test('forbids a call: the step fails at once with the reason', async () => {
     const { runtime, run, paid } = await paying(() => ({
       decision: 'deny',
       reason: 'the account is closed',
@@ -148,7 +148,7 @@ describe('a call policy', () => {
     expect([times, paid]).toEqual([2, [900]]);
   });
 
-  test('has no say in what undoes', async () => {
+  test('does not apply to compensations', async () => {
     const { runtime, run, paid } = await paying(
       ({ request }) =>
         (request as { cents: number }).cents < 0 ? { decision: 'deny', reason: 'no' } : { decision: 'allow' },
@@ -167,7 +167,7 @@ describe('a call policy', () => {
   });
 });
 
-test('an agent is told what a policy forbids, and goes on', async () => {
+test('an agent receives the refusal of a policy, and continues', async () => {
   const tools = [defineTool({ name: 'pay', description: 'Pays.', capability: pay })];
   const agent = defineWorkflow({
     type: 'agent',
@@ -198,6 +198,6 @@ test('an agent is told what a policy forbids, and goes on', async () => {
   expect(steps).toEqual(['flow[pay]']);
 });
 
-test('a policy that is no function is refused when the functions are loaded', () => {
+test('a policy that is not a function is refused when the functions are loaded', () => {
   expect(() => checkOptions({ workflows: [], callPolicy: 'deny' as never })).toThrow(/callPolicy/);
 });

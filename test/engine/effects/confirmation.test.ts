@@ -43,7 +43,7 @@ async function asking() {
   return { outside, world, id };
 }
 
-test('an action that requires a confirmation calls nothing before a person was asked', async () => {
+test('a call that requires a confirmation is not made before a person was asked', async () => {
   const { outside, world, id } = await asking();
   expect(world.stateOf(id).status).toBe('awaiting_approval');
   expect(outside.calls).toBe(0);
@@ -54,7 +54,7 @@ test('an action that requires a confirmation calls nothing before a person was a
   expect(questionOf(world, id).detailText).toContain('requires confirmation');
 });
 
-test('one that a person allowed is done once, and nobody is asked again', async () => {
+test('a confirmed call is made once, and asked about once', async () => {
   const { outside, world, id } = await asking();
   await answer(world, id, { outcome: 're-execute' });
   expect(world.stateOf(id)).toMatchObject({ status: 'completed' });
@@ -65,7 +65,7 @@ test('one that a person allowed is done once, and nobody is asked again', async 
   ]);
 });
 
-test('one that was allowed and did not take place is called again without another question', async () => {
+test('a confirmed call that failed without effect is repeated without another question', async () => {
   const { outside, world, id } = await asking();
   outside.faults.push('refuse');
   await answer(world, id, { outcome: 're-execute' });
@@ -73,14 +73,14 @@ test('one that was allowed and did not take place is called again without anothe
   expect(outside).toMatchObject({ calls: 2, applied: [{ text: 'hello' }] });
 });
 
-test('one that a person did by hand is not called: the step goes on with what they recorded', async () => {
+test('a call that a person made by hand is not repeated: the step continues with the recorded answer', async () => {
   const { outside, world, id } = await asking();
   await answer(world, id, { outcome: 'recorded', result: { id: 7 } });
   expect(world.stateOf(id)).toMatchObject({ status: 'completed', result: { text: '{"sent":{"id":7}}' } });
   expect(outside.calls).toBe(0);
 });
 
-test('one that a person refused fails the step, and its resume asks anew', async () => {
+test('a rejected call fails the step, and its resume asks again', async () => {
   const { outside, world, id } = await asking();
   await answer(world, id, { outcome: 'failed' });
   expect(world.stateOf(id).status).toBe('failed');
@@ -92,7 +92,7 @@ test('one that a person refused fails the step, and its resume asks anew', async
   expect(outside.applied).toHaveLength(1);
 });
 
-test('a replay answers from the record, without a question', async () => {
+test('a replay uses the recorded answer, without a question', async () => {
   const { outside, world, id } = await asking();
   await answer(world, id, { outcome: 're-execute' });
   const next = await successor(world, id, 'replay');

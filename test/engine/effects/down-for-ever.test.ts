@@ -68,7 +68,7 @@ function isOver(state: { readonly status: string } | undefined): boolean {
   return state?.status === 'completed' || state?.status === 'failed';
 }
 
-test('once no more questions fit, a set begins nothing more, and nothing is appended until one is answered', async () => {
+test('once no further question fits, a set begins nothing, and nothing is appended until one is answered', async () => {
   const { outside, world, answer, untilItRests, stored, events } = await fullOfQuestions();
   const full = stored();
   expect(full.status).toBe('awaiting_approval');
@@ -95,7 +95,7 @@ test('once no more questions fit, a set begins nothing more, and nothing is appe
   expect(outside.calls).toBe(full.waits.length + resting.length);
 });
 
-test('when all questions are answered in the end, the run completes, and each item was sent once', async () => {
+test('when all questions are answered, the run completes, and each item was sent once', async () => {
   const { outside, answer, untilItRests, stored, events } = await fullOfQuestions();
   for (let waits = stored().waits; waits.length > 0; waits = stored().waits) {
     for (const { effectId } of waits) await answer(effectId);

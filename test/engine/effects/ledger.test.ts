@@ -28,7 +28,7 @@ function rowsOf({ db }: World) {
 }
 
 describe('a side effect', () => {
-  test('is done once, and its answer is recorded', async () => {
+  test('is made once, and its answer is recorded', async () => {
     const { outside, world } = posting();
     const id = await world.start('post');
     await world.run();
@@ -51,7 +51,7 @@ describe('a side effect', () => {
     ]);
   });
 
-  test('that certainly did not take place is tried again, in a row of its own', async () => {
+  test('that certainly did not take place is repeated, in its own row', async () => {
     const { outside, world } = posting();
     outside.faults.push('refuse');
     const id = await world.start('post');
@@ -74,7 +74,7 @@ describe('a side effect', () => {
     expect(rowsOf(world).map(({ status }) => status)).toEqual(['recorded', 'reused']);
   });
 
-  test('whose answer was lost is sent again under its key to a receiver that acts once per key', async () => {
+  test('whose answer was lost is repeated under its key at a receiver that acts once per key', async () => {
     const { outside, world } = posting({ idempotency: 'required' });
     outside.faults.push('lose_answer');
     const id = await world.start('post');
@@ -86,7 +86,7 @@ describe('a side effect', () => {
   });
 
   test.each(['recorded', 're-execute', 'failed'] as const)(
-    'in doubt waits for a person, who says %s',
+    'in doubt waits for a person, who answers %s',
     async (outcome) => {
       const { outside, world } = posting();
       outside.faults.push('lose_answer');

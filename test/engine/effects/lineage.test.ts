@@ -90,7 +90,7 @@ function lineage(replayPolicy: ReplayPolicy = 'use_recorded_result', more: Outsi
 }
 
 describe('a replay of a completed run', () => {
-  test('does nothing outside by default: every action is answered by its record', async () => {
+  test('makes no call by default: every one is answered by its record', async () => {
     const l = lineage();
     const source = await l.source();
     const replay = await l.successor(source, 'replay');
@@ -101,7 +101,7 @@ describe('a replay of a completed run', () => {
     expect(l.rowsOf(replay).map(({ originEffectId }) => originEffectId)).toEqual(origins);
   });
 
-  test('does each once more where that is the policy, in rows of its own, however often it is tried', async () => {
+  test('makes each call once more where that is the policy, in its own rows, however often it is retried', async () => {
     const l = lineage('reexecute');
     const source = await l.source();
     const replay = await l.successor(source, 'replay');
@@ -112,7 +112,7 @@ describe('a replay of a completed run', () => {
     expect(l.statusesOf(replay)).toEqual(['recorded', 'recorded']);
   });
 
-  test('asks a person where that is the policy, and does each once when told to', async () => {
+  test('asks a person where that is the policy, and makes each approved call once', async () => {
     const l = lineage('require_human');
     const source = await l.source();
     const replay = await l.successor(source, 'replay');
@@ -126,7 +126,7 @@ describe('a replay of a completed run', () => {
     expect(l.outside.twice).toEqual([]);
   });
 
-  test('takes the record where the person says so, and fails the step where they say that', async () => {
+  test('uses the record, or fails the step, as the person answers', async () => {
     const l = lineage('require_human');
     const source = await l.source();
     const replay = await l.successor(source, 'replay');
@@ -137,7 +137,7 @@ describe('a replay of a completed run', () => {
     expect(l.statusesOf(replay)).toEqual(['blocked', 'reused', 'blocked']);
   });
 
-  test('of a replay that acted anew is answered by what that one did', async () => {
+  test('of a replay that acted anew uses the records of that replay', async () => {
     const l = lineage('require_human');
     const source = await l.source();
     const replay = await l.successor(source, 'replay');
@@ -167,7 +167,7 @@ describe('a replay of a completed run', () => {
 });
 
 describe('a fork with another input', () => {
-  test('reuses what is the same, and acts where it asks for something else', async () => {
+  test('reuses equal requests, and makes calls for changed ones', async () => {
     const l = lineage();
     const source = await l.source();
     const fork = await l.successor(source, 'fork', { input: { value: { name: 'bob' } } });
@@ -177,7 +177,7 @@ describe('a fork with another input', () => {
     expect(l.outside.twice).toEqual([]);
   });
 
-  test('does that once, however often its answer is lost', async () => {
+  test('makes such a call once, however often its answer is lost', async () => {
     const l = lineage('use_recorded_result', { withLookup: true });
     const source = await l.source();
     l.outside.faults.push('lose_answer');
@@ -189,7 +189,7 @@ describe('a fork with another input', () => {
 
 describe('a resume of a failed run', () => {
   test.each(['use_recorded_result', 'reexecute', 'require_human'] as const)(
-    'does nothing again that was done, also by %s',
+    'repeats no completed call, also by %s',
     async (policy) => {
       const l = lineage(policy);
       l.isBroken = true;
@@ -210,7 +210,7 @@ describe('a resume of a failed run', () => {
     },
   );
 
-  test('finds out what its source left in doubt', async () => {
+  test('resolves the doubt that its source left', async () => {
     const l = lineage('use_recorded_result', { withLookup: true });
     l.outside.faults.push(undefined, 'lose_answer');
     const source = await l.world.start('post', { name: 'ann' });

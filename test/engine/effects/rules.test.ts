@@ -16,7 +16,7 @@ import { World } from '../../support/world.ts';
 import { crashAtCall, eventsOf, hello, installation, RETRY, rowsOf } from './stage.ts';
 
 describe('E1: the row and its event are one commit, acknowledged before the binding is called', () => {
-  test('and both are durable when the call arrives', async () => {
+  test('and both are durable when the binding is called', async () => {
     const { outside, world } = installation(hello);
     const id = await world.start('post');
     let seen: unknown;
@@ -76,8 +76,8 @@ describe('E1: the row and its event are one commit, acknowledged before the bind
   });
 });
 
-describe('E1: what nobody wants any more is not begun', () => {
-  test('of a run that was cancelled, though its drive has not heard of it', async () => {
+describe('E1: an unwanted call is not begun', () => {
+  test('in a run that was cancelled, though its drive does not know it yet', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation(async (perform, capability) => {
       await gate.promise;
@@ -97,8 +97,8 @@ describe('E1: what nobody wants any more is not begun', () => {
   });
 });
 
-describe('E2: what became of a call is written as soon as it is known', () => {
-  test('an answer, or a refusal that is certain', async () => {
+describe('E2: the result of a call is written as soon as it is known', () => {
+  test('for an answer, and for a certain refusal', async () => {
     const { outside, world } = installation(hello);
     outside.faults.push('refuse');
     await world.start('post');
@@ -109,7 +109,7 @@ describe('E2: what became of a call is written as soon as it is known', () => {
     ]);
   });
 
-  test('a row is recorded before the body goes on', async () => {
+  test('before the body continues', async () => {
     const { world } = installation(async (perform, capability) => {
       await perform(capability, { text: 'hello' });
       return rowsOf(world).map(({ status }) => status);
@@ -119,7 +119,7 @@ describe('E2: what became of a call is written as soon as it is known', () => {
     expect(world.stateOf(id).result).toEqual({ text: '{"sent":["recorded"]}' });
   });
 
-  test('a step cannot succeed while an action of it is in doubt, even if its body caught the error', async () => {
+  test('so a step cannot succeed while an effect of it is in doubt, even if its body caught the error', async () => {
     const { outside, world } = installation(async (perform, capability) => {
       try {
         return await perform(capability, { text: 'hello' });
@@ -134,7 +134,7 @@ describe('E2: what became of a call is written as soon as it is known', () => {
     expect(eventsOf(world, id).some(({ type }) => type === 'step_succeeded')).toBe(false);
   });
 
-  test('nor while a call that nobody awaits is under way', async () => {
+  test('nor while a call that its body does not await is under way', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation((perform, capability) => {
       void perform(capability, { text: 'hello' });
@@ -151,7 +151,7 @@ describe('E2: what became of a call is written as soon as it is known', () => {
     expect(rowsOf(world)).toMatchObject([{ status: 'recorded' }]);
   });
 
-  test('also of a call under way when the run is cancelled: it may still answer', async () => {
+  test('also for a call under way when the run is cancelled: it may still answer', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation(hello);
     outside.onCall = () => gate.promise;
@@ -167,7 +167,7 @@ describe('E2: what became of a call is written as soon as it is known', () => {
     expect(rowsOf(world)).toMatchObject([{ status: 'recorded' }]);
   });
 
-  test('a late answer changes nothing of what a person decided, and is kept as evidence', async () => {
+  test("but a late answer does not change a person's resolution, and is kept as evidence", async () => {
     const { outside, world } = installation(hello);
     const gate = Promise.withResolvers<void>();
     outside.onCall = () => gate.promise;
@@ -196,7 +196,7 @@ describe('E2: what became of a call is written as soon as it is known', () => {
   });
 });
 
-describe('E3: only what is recorded is reused, by a row that points at it', () => {
+describe('E3: only a recorded answer is reused, by a row that refers to it', () => {
   test('after a crash between the answer and the end of the step', async () => {
     const { outside, world } = installation(async (perform, capability, attempt) => {
       const sent = await perform(capability, { text: 'hello' });
@@ -212,7 +212,7 @@ describe('E3: only what is recorded is reused, by a row that points at it', () =
     expect(reused).toMatchObject({ status: 'reused', attempt: 2, originEffectId: origin?.effectId });
   });
 
-  test('a row that failed answers nothing', async () => {
+  test('and a failed row answers nothing', async () => {
     const { outside, world } = installation(hello);
     outside.faults.push('refuse', 'refuse');
     const id = await world.start('post');
@@ -222,8 +222,8 @@ describe('E3: only what is recorded is reused, by a row that points at it', () =
   });
 });
 
-describe('E4: under one key there is one request', () => {
-  test('another one in a later attempt is refused, and a row says so', async () => {
+describe('E4: one key has one request', () => {
+  test('so another one in a later attempt is refused, in a row', async () => {
     const { outside, world } = installation(async (perform, capability, attempt) => {
       await perform(capability, { text: `attempt ${attempt}` });
       throw new Error('after the act');
@@ -238,7 +238,7 @@ describe('E4: under one key there is one request', () => {
     ]);
   });
 
-  test('another one in the same attempt is refused at once', async () => {
+  test('and another one in the same attempt is refused at once', async () => {
     const { outside, world } = installation(async (perform, capability) => {
       await perform(capability, { text: 'one' }, { key: 'k' });
       return perform(capability, { text: 'two' }, { key: 'k' });
@@ -250,7 +250,7 @@ describe('E4: under one key there is one request', () => {
   });
 });
 
-describe('E5: what is in doubt is cleared up', () => {
+describe('E5: an effect in doubt is resolved', () => {
   test.each([
     ['by a look, if the binding can', { withLookup: true }, { calls: 1, lookups: 1 }, 'completed'],
     [
@@ -280,7 +280,7 @@ describe('E5: what is in doubt is cleared up', () => {
     expect(outside.applied).toHaveLength(1);
   });
 
-  test('a look that finds nothing lets it be done', async () => {
+  test('by a lookup that finds nothing, after which it is called', async () => {
     const { outside, world } = installation(hello, { withLookup: true });
     const id = await crashAtCall(world, outside, 'before');
     await world.run();
@@ -292,7 +292,7 @@ describe('E5: what is in doubt is cleared up', () => {
     ]);
   });
 
-  test('a step whose attempts are used up asks rather than fails', async () => {
+  test('by a question when the attempts of the step are used up, instead of a failure', async () => {
     const { outside, world } = installation(hello, { idempotency: 'required' });
     outside.faults.push('fail_before', 'fail_before', 'fail_before');
     const id = await world.start('post');
@@ -303,7 +303,7 @@ describe('E5: what is in doubt is cleared up', () => {
   test.each([
     ['for now', 'refuse'],
     ['for good', 'refuse_for_good'],
-  ] as const)('a repetition that is refused %s says nothing of the call before it', async (_, refusal) => {
+  ] as const)('while a repetition refused %s does not decide the first call', async (_, refusal) => {
     const { outside, world } = installation(hello, { idempotency: 'required' });
     outside.faults.push('lose_answer', refusal);
     const id = await world.start('post');
@@ -314,7 +314,7 @@ describe('E5: what is in doubt is cleared up', () => {
     expect(outside.applied).toHaveLength(1);
   });
 
-  test('refusals of repetitions let a person decide in the end, not the last refusal', async () => {
+  test('by a person when repetitions are refused, not by the last refusal', async () => {
     const { outside, world } = installation(hello, { idempotency: 'required' });
     outside.faults.push('lose_answer', 'refuse', 'refuse_for_good');
     const id = await world.start('post');
@@ -323,7 +323,7 @@ describe('E5: what is in doubt is cleared up', () => {
     expect(world.stateOf(id)).toMatchObject({ status: 'awaiting_approval', waits: [{ purpose: 'effect' }] });
   });
 
-  test('a repetition comes when the receiver wants it', async () => {
+  test('by a repetition at the time that the receiver wants', async () => {
     const { outside, world } = installation(hello, { idempotency: 'required' });
     const id = await crashAtCall(world, outside, 'after');
     const later = world.clock.now() + 600_000;
@@ -337,7 +337,7 @@ describe('E5: what is in doubt is cleared up', () => {
     expect(calledAt[1]).toBe(later);
   });
 
-  test('a timeout leaves it in doubt, and no look is made while the call may still act', async () => {
+  test('after a timeout, without a lookup while the call may still act', async () => {
     const outside = new Outside({ withLookup: true });
     const gate = Promise.withResolvers<void>();
     const workflow = defineWorkflow({
@@ -364,8 +364,8 @@ describe('E5: what is in doubt is cleared up', () => {
   });
 });
 
-describe('E7: every row tells who, where, when, and what happened', () => {
-  test('and the journal links to it', async () => {
+describe('E7: every row has author, place, time and result', () => {
+  test('and the journal refers to it', async () => {
     const { world } = installation(hello);
     const id = await world.start('post');
     await world.run();

@@ -83,7 +83,7 @@ async function walk(begin: () => Promise<Execution>, seed: number): Promise<void
   }
 }
 
-describe('events and several runs, with real drives, a crash and two lost answers, in orders drawn:', () => {
+describe('events and several runs, with real drives, a crash and two lost answers, in random orders:', () => {
   test.each(CROWDS)('$claim', async ({ claim: _, ends, ...race }) => {
     const seen = new Set<string>();
     const begin = eventRace({ ...race, crashes: 1, lostAnswers: 2, onEnd: (end) => seen.add(end) });
@@ -92,7 +92,7 @@ describe('events and several runs, with real drives, a crash and two lost answer
   });
 });
 
-describe('what is wrong with a place is noticed:', () => {
+describe('a damaged mailbox is noticed:', () => {
   const BREACHES: readonly [string, (sound: MailboxStore) => MailboxStore][] = [
     [
       'writes that do not look at what was written meanwhile',

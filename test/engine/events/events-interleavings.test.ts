@@ -80,7 +80,7 @@ const LARGE: readonly Shown[] = [
   },
 ];
 
-describe('an event delivered at the very moment is never lost and never taken in twice, and its sender told the truth:', () => {
+describe('an event delivered at any moment is never lost and never received twice, and its sender gets a true answer:', () => {
   test.each(EVERY_ORDER ? [...RACES, ...LARGE] : RACES)(
     '$claim',
     async ({ claim: _, ends, states, everyState, lostAnswers = 0, everyday, ...race }) => {

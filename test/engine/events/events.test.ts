@@ -60,7 +60,7 @@ async function started(type = 'waits', world = new World({ workflows: [waits, tw
   return { world, runId };
 }
 
-test('an event that is expected by a time says so in the journal and in the answer, and nothing happens when it is late', async () => {
+test('an expected time of an event is in the journal and in the answer, and nothing happens when it passes', async () => {
   const expecting = defineWorkflow({
     type: 'expecting',
     planVersion: 1,
@@ -104,14 +104,14 @@ function placeOf(world: World) {
 }
 
 describe('a step that waits for an event', () => {
-  test('has what was sent as its output, and the run goes on', async () => {
+  test('outputs the event, and the run continues', async () => {
     const { world, runId } = await started();
     expect(placeOf(world)?.waiting).toEqual([{ runId, waitId: 'built.1' }]);
     expect(await send(world, 'e1')).toMatchObject({ delivered: [runId] });
     expect(await result(world, runId)).toEqual({ status: 'completed', seen: 7 });
   });
 
-  test('takes one that was sent before, and the sender who asks again hears who has it', async () => {
+  test('receives one that was sent before, and a repeated send names the receiver', async () => {
     const world = new World({ workflows: [waits] });
     expect(await send(world, 'e1')).toMatchObject({ kept: true });
     const runId = await world.start('waits');
@@ -120,7 +120,7 @@ describe('a step that waits for an event', () => {
     expect(placeOf(world)).toMatchObject({ waiting: [], buffered: [] });
   });
 
-  test('leaves to others what its schema refuses, early or late, and waits on', async () => {
+  test('leaves events that its schema refuses to others, and waits on', async () => {
     const world = new World({ workflows: [waits] });
     await send(world, 'bad', { build: 'seven' });
     const { runId } = await started('waits', world);
@@ -130,7 +130,7 @@ describe('a step that waits for an event', () => {
     expect(placeOf(world)?.buffered.map(({ eventId }) => eventId)).toEqual(['bad', 'worse']);
   });
 
-  test('that nobody sends fails after its time, as its policy says, and leaves no trace outside', async () => {
+  test('times out as its policy says, and leaves its mailbox', async () => {
     const { world, runId } = await started();
     const begun = world.clock.now();
     expect(await result(world, runId)).toEqual({ status: 'completed', seen: 0 });
@@ -140,7 +140,7 @@ describe('a step that waits for an event', () => {
     expect(await send(world, 'late')).toMatchObject({ kept: true });
   });
 
-  test('of a run that is cancelled waits no more', async () => {
+  test('of a cancelled run waits no longer', async () => {
     const { world, runId } = await started();
     await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
     expect(await send(world, 'e1')).toMatchObject({ delivered: [], kept: true });
@@ -148,7 +148,7 @@ describe('a step that waits for an event', () => {
     expect(placeOf(world)).toMatchObject({ waiting: [], buffered: [{ eventId: 'e1' }] });
   });
 
-  test('takes a signal that came before it opened, the oldest it would have', async () => {
+  test('receives a signal that came before it opened: the oldest that it accepts', async () => {
     const world = new World({ workflows: [waits] });
     const runId = await world.start('waits');
     const signal = (signalId: string, more: object) =>
@@ -161,7 +161,7 @@ describe('a step that waits for an event', () => {
     expect(world.db.mailboxes.size).toBe(0);
   });
 
-  test('fails, and does not hold up its run, where there is no room for another that waits', async () => {
+  test('fails without delaying its run, where there is no room for another wait', async () => {
     const world = new World({ workflows: [waits] });
     const crowd = Array.from({ length: MAX_WAITING }, (_, i) => ({ runId: `run_${i}`, waitId: 'w.1' }));
     await world.mailboxes.write(PLACE, { ...PLACE, waiting: crowd, buffered: [], delivered: [] }, undefined);
@@ -175,7 +175,7 @@ describe('a step that waits for an event', () => {
 });
 
 describe('two steps of a run that wait for the same event', () => {
-  test('one after the other, each take an event of their own, though the first sender died before the mailbox knew', async () => {
+  test('one after the other, receive an event each, though the first sender died before the mailbox was updated', async () => {
     const { world, runId } = await started('in-turn', new World({ workflows: [inTurn] }));
     let writes = 0;
     const { mailboxes: whole } = world;
@@ -202,7 +202,7 @@ describe('two steps of a run that wait for the same event', () => {
     expect(await send(world, 'e1', { build: 1 })).toMatchObject({ delivered: [runId] });
   });
 
-  test('both take it', async () => {
+  test('at the same time both receive it', async () => {
     const { world, runId } = await started('twice');
     await send(world, 'e1');
     expect(await result(world, runId)).toEqual({
@@ -212,7 +212,7 @@ describe('two steps of a run that wait for the same event', () => {
     });
   });
 
-  test('do not lose it for each other: one takes what lies there, the other still waits', async () => {
+  test('do not lose it for each other: one receives the buffered one, the other waits on', async () => {
     const world = new World({ workflows: [twice] });
     await send(world, 'e1', 'no build');
     const { runId } = await started('twice', world);
@@ -222,7 +222,7 @@ describe('two steps of a run that wait for the same event', () => {
     expect(await result(world, runId)).toMatchObject({ status: 'completed', patient: { build: 7 } });
   });
 
-  test('nor when the time of one is over', async () => {
+  test('do not lose it when the time of one is over', async () => {
     const { world, runId } = await started('twice');
     const until = () => world.db.runs.get(runId)?.snapshot.waits.length === 1;
     await world.run(until);

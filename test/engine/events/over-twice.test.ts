@@ -80,8 +80,8 @@ async function told(what: 'the mailbox' | 'the child', meanwhile: (world: World,
   return assertStored(world.db, runId, Number.POSITIVE_INFINITY);
 }
 
-describe('a wait that ends twice at the same moment is gone on from once, and nothing after it is left out', () => {
-  test('its time is up while its drive takes out an event', async () => {
+describe('a wait that ends twice at the same moment is continued once', () => {
+  test('its time is up while its drive takes an event from the mailbox', async () => {
     const { status, result } = await told('the mailbox', () => {});
     expect({ status, result }).toMatchObject({
       status: 'completed',
@@ -89,7 +89,7 @@ describe('a wait that ends twice at the same moment is gone on from once, and no
     });
   });
 
-  test('a signal answers it while its drive takes out an event', async () => {
+  test('a signal answers it while its drive takes an event from the mailbox', async () => {
     const { status, result } = await told('the mailbox', (world, runId) =>
       signalRun(world.deps, { runId, tenantId: 't1', name: 'news', data: 'a signal', signalId: 's1' }),
     );
@@ -99,7 +99,7 @@ describe('a wait that ends twice at the same moment is gone on from once, and no
     });
   });
 
-  test('its time is up while its drive hears that it can start no child', async () => {
+  test('its time is up while its drive learns that it can start no child', async () => {
     const { status, result } = await told('the child', () => {});
     expect({ status, result }).toMatchObject({
       status: 'completed',
@@ -108,7 +108,7 @@ describe('a wait that ends twice at the same moment is gone on from once, and no
   });
 });
 
-test('a drive that has counted wrong does not call its run complete', async () => {
+test('a drive with a wrong count does not complete its run', async () => {
   const workflow = waitingFor(Promise.resolve());
   const world = new World({ workflows: [workflow, inner] });
   const state = world.stateOf(await world.start('waiting'));

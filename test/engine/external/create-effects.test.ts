@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('processes on one Firestore make a call once for each key, and get the same response, also a large one', async () => {
+test('processes on one Firestore make one call for each key, and get the same response, also a large one', async () => {
   const calls: string[] = [];
   const text = 'x'.repeat(400_000);
   const bindings = [
@@ -49,7 +49,7 @@ test('processes on one Firestore make a call once for each key, and get the same
   });
 });
 
-test('a row that cannot be read is named, and hides no other that asks', async () => {
+test('an unreadable row is named, and hides no other that asks', async () => {
   const fails = defineBinding(report, {
     id: 'reports',
     call: () => Promise.reject(new Error('socket hang up')),
@@ -69,7 +69,7 @@ test('a row that cannot be read is named, and hides no other that asks', async (
   await db.terminate();
 });
 
-test('options that make no sense are refused by name', () => {
+test('invalid options are refused by name', () => {
   const options = { tenantId: 't1', project: 'demo-once', bindings: [] };
   expect(() => createEffects({ ...options, callTimeoutMs: 0 })).toThrow(
     expect.objectContaining({ field: 'callTimeoutMs' }),
@@ -79,7 +79,7 @@ test('options that make no sense are refused by name', () => {
   );
 });
 
-test('a key that is kept for a time expires in the store, and each outcome is told; a counter that fails harms nothing', async () => {
+test('a key with a lifetime expires in the store, and each outcome is reported; a failing counter has no effect', async () => {
   const calls = defineBinding(report, { id: 'reports', call: async ({ about }) => ({ text: about }) });
   const outcomes: string[] = [];
   const effects = createEffects({

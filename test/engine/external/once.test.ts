@@ -15,14 +15,14 @@ async function callsOf(kind: Kind): Promise<readonly string[]> {
 }
 
 describe.each(KINDS)('an effect without a run, of a receiver that is asked again by %s', (kind) => {
-  test('is made once, and its repetition gets what was recorded', async () => {
+  test('is made once, and its repetition gets the recorded answer', async () => {
     const scene = new Scene(kind);
     for (let i = 0; i < 3; i += 1) expect(await scene.until(scene.once(scene.process()))).toEqual(PAID);
     expect(scene.done).toHaveLength(1);
     expect(await scene.asked()).toEqual([]);
   });
 
-  test('of a process that is killed before or after any of its calls is made once, or a person is asked', async () => {
+  test('of a process that is killed before or after any call is made once, or asks a person', async () => {
     const calls = await callsOf(kind);
     expect(calls.length).toBeGreaterThanOrEqual(4);
     for (const call of calls.keys()) {
@@ -52,7 +52,7 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
     }
   });
 
-  test('is made once by many processes that call at the same time, some of which die', async () => {
+  test('is made once by many concurrent processes, some of which die', async () => {
     const calls = await callsOf(kind);
     const deaths = fc.array(
       fc.option(
@@ -80,7 +80,7 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
 });
 
 describe('an effect without a run', () => {
-  test('E9: whose process died shows as a question by itself, when the call must have ended', async () => {
+  test('E9: whose process died becomes a question by itself, when the call must have ended', async () => {
     const scene = new Scene('lookup');
     // Dies after the call, before its answer is recorded.
     const call = (await callsOf('lookup')).indexOf('call bank.pay');
@@ -94,7 +94,7 @@ describe('an effect without a run', () => {
     expect(await scene.asked('t2')).toEqual([]);
   });
 
-  test('that did not take effect is tried again, and fails with what the receiver said', async () => {
+  test("that did not take effect is repeated, and fails with the receiver's error", async () => {
     const scene = new Scene('ask');
     let refusals = 0;
     const pay = { id: 'pay_9' };
@@ -117,7 +117,7 @@ describe('an effect without a run', () => {
     expect(await scene.until(scene.once(scene.process(), other))).toEqual(PAID);
   });
 
-  test('whose call ends without an answer asks a person at once if nobody else can know', async () => {
+  test('whose call ends without an answer asks a person at once if it cannot be looked up', async () => {
     const scene = new Scene('ask');
     scene.answer = async () => {
       throw new Error('socket hang up');
@@ -140,7 +140,7 @@ describe('an effect without a run', () => {
     expect([await scene.asked(), scene.done]).toMatchObject([[{ n: 1 }], []]);
   });
 
-  test('whose binding ignores its signal does not hold its caller, and is not called again meanwhile', async () => {
+  test('whose binding ignores its signal does not block its caller, and is not called again meanwhile', async () => {
     const scene = new Scene('ask');
     scene.answer = () => new Promise(() => {});
     const held = scene.process();
@@ -153,7 +153,7 @@ describe('an effect without a run', () => {
     expect(scene.done).toEqual([]);
   });
 
-  test('that needs permission asks first, and is made when it is there', async () => {
+  test('that needs permission asks first, and is made when it is given', async () => {
     const scene = new Scene('ask', { requiresConfirmation: true });
     expect(await scene.until(scene.once(scene.process()))).toMatchObject({ reason: { why: 'confirmation' } });
     const [row] = await scene.asked();
@@ -166,7 +166,7 @@ describe('an effect without a run', () => {
     expect([scene.done.length, await scene.asked()]).toEqual([1, []]);
   });
 
-  test('counts what became of each call', async () => {
+  test('is counted by the result of each call', async () => {
     const scene = new Scene('ask');
     scene.answer = async () => {
       throw new NotApplied('not now', { final: true });
@@ -178,7 +178,7 @@ describe('an effect without a run', () => {
     expect(scene.outcomes).toEqual(['not_applied', 'executed', 'reused', 'blocked']);
   });
 
-  test('has one request for each key; tenants and keys are apart', async () => {
+  test('has one request for each key; tenants and keys are separate', async () => {
     const scene = new Scene('ask');
     const effects = scene.process();
     await scene.until(scene.once(effects));
@@ -190,7 +190,7 @@ describe('an effect without a run', () => {
     expect(new Set(scene.done).size).toBe(4);
   });
 
-  test('is refused before anything is written for what makes no sense, and while operators have stopped all', async () => {
+  test('with an invalid request or under the kill switch is refused before anything is written', async () => {
     const scene = new Scene('ask');
     const effects = scene.process();
     for (const [more, field] of [
@@ -211,7 +211,7 @@ describe('an effect without a run', () => {
     expect(scene.world.db.effects.size).toBe(0);
   });
 
-  test('may have been made before a restore of the database, unless it is younger', async () => {
+  test('may have been made before a restore of the database, unless it is newer', async () => {
     const restored = (kind: Kind) => {
       const scene = new Scene(kind);
       scene.restore = { at: scene.clock.now(), by: 'c.ann', held: false };
@@ -233,10 +233,10 @@ function promptly(scene: Scene) {
   return scene.until(scene.once(scene.process()), 10_000);
 }
 
-describe('a key that is kept for a time', () => {
+describe('a key with a lifetime', () => {
   const DAY = 86_400_000;
 
-  test('is answered from its row until then, and acts anew from then on, whether the rows are deleted or not', async () => {
+  test('is answered from its row until it expires, and acts anew afterwards, whether the rows are deleted or not', async () => {
     const scene = new Scene('ask');
     scene.keepMs = DAY;
     for (const isDeleted of [false, true]) {
@@ -255,7 +255,7 @@ describe('a key that is kept for a time', () => {
     }
   });
 
-  test('is kept while its outcome is unknown, and for its time from the answer of a person on', async () => {
+  test('is kept while its outcome is unknown, and for its lifetime from the answer of a person on', async () => {
     const scene = new Scene('ask');
     scene.keepMs = DAY;
     scene.answer = async () => {
@@ -295,7 +295,7 @@ describe('a key that is kept for a time', () => {
     expect(scene.done).toHaveLength(2);
   });
 
-  test('is not deleted without a time', async () => {
+  test('is not deleted without a lifetime', async () => {
     const scene = new Scene('ask');
     await scene.until(scene.once(scene.process()));
     for (const { record } of scene.world.db.effects.values())

@@ -29,7 +29,7 @@ async function asking(answers: AnswerSchemas | undefined, options: FlowApprovalO
 }
 
 describe('an approval of a flow with a schema', () => {
-  test('gives the data as its schema returns it to the code, also under a name with a number', async () => {
+  test('gives the code the data as its schema returns them, also under a numbered name', async () => {
     const { runtime, run } = await asking({ agree: amount });
     await runtime.decide(run, 'approve', { data: { cents: 400 } });
     await runtime.settle();
@@ -59,7 +59,7 @@ describe('an approval of a flow with a schema', () => {
     expect(run.state().waits).toHaveLength(1);
   });
 
-  test('cannot be approved by its expiry', async () => {
+  test('is not approved by its expiry', async () => {
     const { run } = await asking({ agree: amount }, { timeout: '1h', onExpiry: 'approve' });
     expect(run.error()).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining("'data'") });
   });
@@ -81,7 +81,7 @@ test.each<[string, unknown, string]>([
   expect(define).toThrow(message);
 });
 
-test('flow.approval refuses a schema of its own, and says where it belongs', async () => {
+test('flow.approval refuses a schema in its options, and names the right place', async () => {
   const { run } = await asking(undefined, { data: amount } as never);
   expect(run.error()?.message).toContain(`declare the schema in 'answers' of the flow: { agree: schema }`);
 });

@@ -52,7 +52,7 @@ describe('the code of a flow that has changed', () => {
     expect(run.error()?.message).toBe(`the flow 'main' has diverged: ${message}`);
   });
 
-  test('is stopped for an open wait that it asks for as something else', async () => {
+  test('is stopped if it asks for something else under the name of an open wait', async () => {
     const { runtime, run } = await started(
       ((codes: number) => async (flow: AnyFlow) => {
         codes += 1;
@@ -97,7 +97,7 @@ describe('a run with a flow', () => {
     expect(run.error()).toMatchObject({ code: 'RUN_TIMEOUT' });
   });
 
-  test.each(['before', 'after'] as const)('goes on after a crash %s an operation', async (moment) => {
+  test.each(['before', 'after'] as const)('continues after a crash %s an operation', async (moment) => {
     const { runtime, run } = await started(async (flow) => {
       const a = await flow.step('a', () => 1);
       const b = await flow.step('b', () => a + 1);
@@ -110,7 +110,7 @@ describe('a run with a flow', () => {
     expect(run.calls('main[a]')).toBe(1);
   });
 
-  test('hands the output on, and takes what it needs', async () => {
+  test("passes the flow's output on, and the flow reads its needs", async () => {
     const workflow = defineWorkflow({
       type: 'w',
       planVersion: 1,
@@ -130,7 +130,7 @@ describe('a run with a flow', () => {
     expect(await run.result()).toEqual({ after: 30 });
   });
 
-  test('begins the flow anew when a person sends it back', async () => {
+  test('begins the flow again when a person sends it back', async () => {
     const workflow = defineWorkflow({
       type: 'w',
       planVersion: 1,
@@ -154,7 +154,7 @@ describe('a run with a flow', () => {
     expect(run.step('main[write]').revision).toBe(2);
   });
 
-  test('is resumed after a failure with what it had completed', async () => {
+  test('is resumed after a failure with its completed operations', async () => {
     const called: string[] = [];
     let isBroken = true;
     const workflow = flowWorkflow(async (flow) => {

@@ -4,7 +4,7 @@ import { driven } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 import { flowWorkflow } from './one-flow.ts';
 
-test('code that awaits only what the flow had given up fails instead of holding its worker', async () => {
+test('code that awaits only abandoned operations fails instead of occupying its worker', async () => {
   let awaitsAll = false;
   const workflow = flowWorkflow(
     async (flow) => {

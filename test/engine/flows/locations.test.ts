@@ -42,8 +42,8 @@ async function located(world: World, id: string): Promise<Record<string, string 
   return told;
 }
 
-describe('the journal tells where the code asked', () => {
-  test('for operations one after another, at once, in a helper, and for each item of a map', async () => {
+describe('the journal has the location in the code', () => {
+  test('of operations one after another, at once, in a helper, and for each item of a map', async () => {
     const helped = async (flow: Flow<Record<never, never>>) => flow.step('helped', () => 1); // helped
     const { world, id } = await run(async (flow) => {
       await flow.step('one', () => 1); // one
@@ -69,7 +69,7 @@ describe('the journal tells where the code asked', () => {
     });
   });
 
-  test('for waits, which the run itself names, and for what failed or is tried again', async () => {
+  test('of waits, which the run itself has too, and of failures and retries', async () => {
     const { world, id } = await run(async (flow) => {
       await flow
         .step('refused', () => Promise.reject(new Error('no')), { retry: { maxAttempts: 1 } }) // refused
@@ -88,7 +88,7 @@ describe('the journal tells where the code asked', () => {
     expect([refused, again]).toEqual([lineOf('refused'), expect.stringContaining(HERE)]);
   });
 
-  test('of an agent, as the place in the flow that runs it', async () => {
+  test('of an agent, which is the place in the flow that runs it', async () => {
     const { world, id } = await run(async (flow) => {
       const options = { model: scriptedModel([{ text: 'Done.' }]), prompt: 'Go.' };
       const result = await runAgent(flow, options); // agent
@@ -98,7 +98,7 @@ describe('the journal tells where the code asked', () => {
     expect(await located(world, id)).toEqual({ 'flow[model]': lineOf('agent') });
   });
 
-  test('not of the turns of a loop, whose code is the engine', async () => {
+  test('but not of the turns of a loop, whose code is in the engine', async () => {
     const workflow = defineWorkflow({
       type: 'w',
       planVersion: 1,
@@ -119,8 +119,8 @@ describe('the journal tells where the code asked', () => {
   });
 });
 
-describe('the place of the code', () => {
-  test('is no part of what is compared: code that moved goes on', async () => {
+describe('a location in the code', () => {
+  test('is not compared: code that moved continues', async () => {
     let moved = 0;
     const sources: SourceLocations = {
       of: () => {
@@ -137,7 +137,7 @@ describe('the place of the code', () => {
     expect(world.stateOf(id).status).toBe('completed');
   });
 
-  test('is looked up for operations that begin, not for those that the journal answers', async () => {
+  test('is determined for new operations, not for those answered from the journal', async () => {
     const asked: (readonly CodePosition[])[] = [];
     const sources: SourceLocations = {
       of: (calls) => {
@@ -158,7 +158,7 @@ describe('the place of the code', () => {
     for (const [first] of asked) expect(first?.file).toContain('locations.test.ts');
   });
 
-  test('is unknown where nobody looks: the journal has nothing of it', async () => {
+  test('is absent if nobody determines it', async () => {
     const { world, id } = await run((flow) => flow.step('one', () => 1), { of: () => undefined });
     await world.run();
     expect(await located(world, id)).toEqual({ 'flow[one]': undefined });

@@ -56,8 +56,8 @@ function partsOf(world: World, runId: string): RunState[] {
 const turnsOf = ({ steps }: RunState) =>
   [...steps.keys()].filter((key) => key.startsWith('main[turn')).length;
 
-describe('a loop of more turns than fit into a run', () => {
-  test('continues in child runs, each with a bounded number of turns, and ends as if it had not', async () => {
+describe('a loop with more turns than one run holds', () => {
+  test('continues in child runs of a bounded number of turns, with the same result', async () => {
     const seen: unknown[] = [];
     const world = worldOf({
       body: ({ state, turn, input, before }: Seen & { before: { step: number } }) => {
@@ -98,7 +98,7 @@ describe('a loop of more turns than fit into a run', () => {
     expect(partsOf(world, runId)).toEqual([]);
   });
 
-  test('rests between all turns, also between those of two runs', async () => {
+  test('rests between all turns, also between two runs', async () => {
     const world = worldOf({ pause: ({ turn }: Seen) => turn * 60_000 });
     const runId = await world.start('w', { upTo: 8 });
     const before = world.clock.now();
@@ -108,7 +108,7 @@ describe('a loop of more turns than fit into a run', () => {
     expect(world.clock.now() - before).toBeGreaterThanOrEqual(pauses * 60_000);
   });
 
-  test('hands a part only the members of the input that the loop reads', async () => {
+  test('passes a part only the members of the input that the loop reads', async () => {
     const world = worldOf({ reads: ['upTo'] });
     const runId = await world.start('w', { upTo: 5 });
     await world.run();
@@ -118,7 +118,7 @@ describe('a loop of more turns than fit into a run', () => {
     ]);
   });
 
-  test('fails at its limit in its own words, and goes on there in a successor with a higher one', async () => {
+  test('fails at its limit with its own error, and continues there in a successor with a higher limit', async () => {
     let turns = 0;
     const options = {
       ...counting,
@@ -144,7 +144,7 @@ describe('a loop of more turns than fit into a run', () => {
     expect(turns).toBe(LONG + 2);
   });
 
-  test('fails as a child does when a turn of a part fails, and resumes at that turn', async () => {
+  test('fails like a child when a turn of a part fails, and resumes at that turn', async () => {
     let isBroken = true;
     let turns = 0;
     const world = worldOf({
@@ -165,7 +165,7 @@ describe('a loop of more turns than fit into a run', () => {
     expect(turns).toBe(10);
   });
 
-  test('pays for each part 23 writes and 9 reads beside its turns', async () => {
+  test('costs 23 writes and 9 reads for each part beside its turns', async () => {
     const all: { reads: number; writes: number }[] = [];
     for (const upTo of [6, 9]) {
       const world = worldOf({});
@@ -187,7 +187,7 @@ describe('a loop of more turns than fit into a run', () => {
     }).toEqual({ writes: 23, reads: 9 });
   });
 
-  test('has parts that nobody starts or lists by themselves', () => {
+  test('has parts that cannot be started or listed on their own', () => {
     const { registry } = worldOf({}).deps;
     expect(registry.pinned('w.main', 1)?.type).toBe('w.main');
     expect(registry.pinned('w.before', 1)).toBeUndefined();
@@ -206,7 +206,7 @@ describe('a loop of more turns than fit into a run', () => {
     expect(partsOf(world, runId).map(({ planVersion }) => planVersion)).toEqual([1]);
   });
 
-  test('takes its part along when it is cancelled', async () => {
+  test('cancels its part with itself', async () => {
     const world = worldOf({ pause: '12h' });
     const runId = await world.start('w', { upTo: 10 });
     await world.run(() => partsOf(world, runId).some((part) => part.status === 'waiting_external'));
@@ -216,7 +216,7 @@ describe('a loop of more turns than fit into a run', () => {
     expect(partsOf(world, runId).map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  test('goes on with its parts when its limit was lowered meanwhile, so that no turn is counted twice', async () => {
+  test('continues with its parts when its limit was lowered meanwhile, without counting a turn twice', async () => {
     const options: { max: number } & typeof counting = { ...counting };
     const world = new World({ workflows: [workflowOf(options)], settings: { turnsOfARun: 3 } });
     const runId = await world.start('w', { upTo: 8 });
@@ -228,7 +228,7 @@ describe('a loop of more turns than fit into a run', () => {
   });
 });
 
-describe('a loop of more turns than fit into a run is refused', () => {
+describe('a loop with more turns than one run holds is refused', () => {
   const refusal = (options: object, workflow: object = {}) => {
     try {
       defineWorkflow({
@@ -262,7 +262,7 @@ describe('a loop of more turns than fit into a run is refused', () => {
     });
   });
 
-  test('but not where it stays in its run', () => {
+  test('but not where it fits its run', () => {
     expect(
       refusal({ max: MAX_TURNS_IN_A_RUN, compensate: () => {} }, { budget: { usd: 1 } }),
     ).toBeUndefined();

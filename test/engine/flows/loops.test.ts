@@ -50,7 +50,7 @@ async function ended(...args: Parameters<typeof started>) {
 }
 
 describe('a loop', () => {
-  test('carries its state from turn to turn, each an execution of its own, and its output is the last', async () => {
+  test('passes its state from turn to turn, each its own execution, and outputs the last state', async () => {
     const { run } = await ended({});
     expect(await run.result()).toEqual({ out: 3 });
     expect(run.steps().map(({ id, kind, status }) => [id, kind, status])).toEqual([
@@ -61,13 +61,13 @@ describe('a loop', () => {
     ]);
   });
 
-  test('without a turn is its first state', async () => {
+  test('without a turn outputs its first state', async () => {
     const { run } = await ended({}, 0);
     expect(await run.result()).toEqual({ out: 0 });
     expect(run.calls('main')).toBe(0);
   });
 
-  test('tells its functions the turn, and its body the needs', async () => {
+  test('passes the turn to its functions, and the needs to its body', async () => {
     const workflow = defineWorkflow({
       type: 'w',
       planVersion: 1,
@@ -94,7 +94,7 @@ describe('a loop', () => {
     expect(await run.result()).toEqual({ out: { text: 'a7a1a1', turns: [0, 1, 2] } });
   });
 
-  test('rests between two turns without a worker, and goes on after the last one', async () => {
+  test('rests between two turns without a worker, and continues after the last one', async () => {
     const { runtime, run } = await started({ pause: '12h' });
     await runtime.settle();
     expect(run.status()).toBe('waiting_external');
@@ -128,7 +128,7 @@ describe('a loop', () => {
     expect(states).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
-  test('calls what it uses outside once for each turn', async () => {
+  test('makes its external calls once for each turn', async () => {
     const keys = new Set<string>();
     const send = defineCapability({
       id: 'post.send',
@@ -156,7 +156,7 @@ describe('a loop', () => {
     expect(keys.size).toBe(3);
   });
 
-  test('that is not over after its last turn fails, and says which limit it reached', async () => {
+  test('that is not done after its last turn fails with the limit it reached', async () => {
     const { run } = await ended({ max: 2 });
     expect(run.status()).toBe('failed');
     expect(run.error()).toMatchObject({
@@ -171,7 +171,7 @@ describe('a loop', () => {
     expect(await run.result()).toEqual({ out: 3 });
   });
 
-  test('that reached its limit goes on in a successor with a higher one, and repeats no turn', async () => {
+  test('that reached its limit continues in a successor with a higher one, and repeats no turn', async () => {
     let turns = 0;
     const options = {
       ...counting,
@@ -228,12 +228,12 @@ describe('a loop', () => {
     expect(run.calls('main')).toBe(calls);
   });
 
-  test('fails where its condition is no answer', async () => {
+  test('fails where its condition returns no boolean', async () => {
     const { run } = await ended({ while: async () => false });
     expect(run.error()?.message).toBe("'while' of the loop 'main' must return true or false, not a promise");
   });
 
-  test('is worth what onFailure says, and undoes its turns when the run ends badly, the newest first', async () => {
+  test('outputs the value of onFailure, and undoes its turns in reverse order when the run fails', async () => {
     const kept = await ended({ max: 1, onFailure: { degradeTo: -1 } });
     expect(await kept.run.result()).toEqual({ out: -1 });
     const undone: unknown[] = [];
@@ -257,7 +257,7 @@ describe('a loop', () => {
     expect(attempts).toBe(4);
   });
 
-  test('goes on after its last turn whatever its pauses were', async () => {
+  test('continues after its last turn whatever its pauses were', async () => {
     const options: Record<string, unknown> = { ...counting, pause: '12h' };
     const runtime = createTestRuntime({ workflows: [workflowOf(options)] });
     const run = await runtime.start('w', { upTo: 3 });
@@ -271,7 +271,7 @@ describe('a loop', () => {
 describe('a loop of a thousand turns', () => {
   const LENGTH = 1_000;
 
-  test('costs 3 writes and no read a turn, and goes on at its turn after a crash with one checkpoint', async () => {
+  test('costs 3 writes and no read a turn, and resumes at its turn after a crash with one checkpoint', async () => {
     let isDead = false;
     let bodies = 0;
     const workflow = workflowOf({

@@ -31,7 +31,7 @@ async function goesOn(store: (store: RunStore) => RunStore) {
   return assertStored(world.db, runId);
 }
 
-test('a flow that goes on reads each recorded result once, the next hundred before it needs them', async () => {
+test('a resumed flow reads each recorded result once, the next hundred before it needs them', async () => {
   const batches: number[][] = [];
   const state = await goesOn((store) =>
     intercept(store, async ({ method, args }, proceed) => {
@@ -47,7 +47,7 @@ test('a flow that goes on reads each recorded result once, the next hundred befo
   expect(new Set(batches.flat()).size).toBe(LENGTH);
 });
 
-test('a flow that goes on reads again what could not be read ahead', async () => {
+test('a resumed flow reads again what could not be read ahead', async () => {
   let reads = 0;
   const state = await goesOn((store) =>
     intercept(store, async ({ method }, proceed) => {

@@ -25,7 +25,7 @@ function shop() {
 }
 
 describe('a flow', () => {
-  test('answers each operation once, and records what its code returns', async () => {
+  test('runs each operation once, and outputs what its code returns', async () => {
     const { run } = await ended(async (flow) => {
       const a = await flow.step('a', () => 1);
       const b = await flow.step('b', () => a + 1);
@@ -40,7 +40,7 @@ describe('a flow', () => {
     ]);
   });
 
-  test('numbers a name that is asked for again', async () => {
+  test('numbers a repeated name', async () => {
     const { run } = await ended(async (flow) => {
       let sum = 0;
       for (let turn = 0; turn < 3; turn += 1) sum += await flow.step('turn', () => turn);
@@ -50,7 +50,7 @@ describe('a flow', () => {
     expect(run.steps().map(({ id }) => id)).toEqual(['main', 'main[turn]', 'main[turn.2]', 'main[turn.3]']);
   });
 
-  test('rests while it sleeps, and does not repeat what it had done', async () => {
+  test('rests while it sleeps, and repeats no completed operation', async () => {
     let codes = 0;
     const { runtime, run } = await started(async (flow) => {
       codes += 1;
@@ -67,7 +67,7 @@ describe('a flow', () => {
     expect(run.calls('main[before]')).toBe(1);
   });
 
-  test('goes through fifty turns, each with a wait, and repeats none', async () => {
+  test('runs fifty turns, each with a wait, and repeats none', async () => {
     const { run } = await ended(async (flow) => {
       let state = 0;
       for (let turn = 0; turn < 50; turn += 1) {
@@ -140,7 +140,7 @@ describe('a flow', () => {
     expect(await again.run.result()).toEqual({ out: 3 });
   });
 
-  test('is worth what onFailure says when it fails', async () => {
+  test('outputs the value of onFailure when it fails', async () => {
     const { run } = await ended(
       async () => {
         throw new Fatal('broken');
@@ -150,7 +150,7 @@ describe('a flow', () => {
     expect(await run.result()).toEqual({ out: 'nothing' });
   });
 
-  test('runs operations beside each other, and waits for those it did not await', async () => {
+  test('runs operations concurrently, and waits for those it did not await', async () => {
     const ended_: string[] = [];
     const { run } = await ended(async (flow) => {
       void flow.step('unawaited', async () => void ended_.push('unawaited'));
@@ -188,7 +188,7 @@ describe('a flow', () => {
     expect(broken.run.calls('main[one[2]]')).toBe(0);
   });
 
-  test('has the same time and the same random number each time its code runs', async () => {
+  test('gives its code the same time and random number each time it runs', async () => {
     const seen: unknown[] = [];
     const { run } = await ended(async (flow) => {
       seen.push([await flow.now(), await flow.random()]);
@@ -200,7 +200,7 @@ describe('a flow', () => {
     expect(seen[2]).toBeGreaterThanOrEqual(3_600_000);
   });
 
-  test('acts through the ledger: a crash over the call does not act twice', async () => {
+  test('calls through the ledger: a crash during a call does not repeat it', async () => {
     const { keys, binding } = shop();
     const { runtime, run } = await started(
       async (flow) => {
@@ -220,7 +220,7 @@ describe('a flow', () => {
     expect(run.effects().map(({ status }) => status)).toContain('recorded');
   });
 
-  test('performs only what it lists', async () => {
+  test('may call only the capabilities that it lists', async () => {
     const { run } = await ended(
       async (flow) => flow.perform(pay, { cents: 1 }),
       {},
@@ -229,7 +229,7 @@ describe('a flow', () => {
     expect(run.error()?.message).toContain(`the flow 'main' does not list 'shop.pay' in 'uses'`);
   });
 
-  test('undoes completed operations, the newest first, when the run fails', async () => {
+  test('undoes completed operations in reverse order when the run fails', async () => {
     const undone: unknown[] = [];
     const { run } = await ended(
       async (flow) => {
@@ -248,7 +248,7 @@ describe('a flow', () => {
     ]);
   });
 
-  test('undoes an operation with the retries and the time limit that it was given', async () => {
+  test('undoes an operation with its own retries and time limit', async () => {
     const attempts = { reserve: 0, slow: 0, other: 0 };
     const down = (name: keyof typeof attempts) => {
       attempts[name] += 1;
@@ -311,19 +311,19 @@ describe('a flow', () => {
     expect(run.error()?.message).toContain(message);
   });
 
-  test('refuses options that an operation does not have, and a body that is none', async () => {
+  test('refuses unknown options of an operation, and a body that is not a function', async () => {
     const wrong = await ended(async (flow) => flow.step('a', () => 1, { retries: 3 } as never));
     expect(wrong.run.error()?.message).toContain(`unknown option 'retries'`);
     const none = await ended(async (flow) => flow.step('a', undefined as never));
     expect(none.run.error()?.message).toContain(`the operation 'a' has no body`);
   });
 
-  test('fails when its code waits too long for something that is no operation', async () => {
+  test('fails when its code waits too long for something that is not an operation', async () => {
     const { run } = await ended(() => new Promise(() => {}), { timeout: '2m' }, { patienceMs: 0 });
     expect(run.error()).toMatchObject({ code: 'STEP_TIMEOUT', stepId: 'main' });
   });
 
-  test('whose code waits for something else goes on with it', async () => {
+  test('whose code waits for something else continues with it', async () => {
     const { run } = await ended(async (flow) => {
       const read = await new Promise<number>((resolve) => setTimeout(() => resolve(7), 5));
       return flow.step('a', () => read);
@@ -331,7 +331,7 @@ describe('a flow', () => {
     expect(await run.result()).toEqual({ out: 7 });
   });
 
-  test('fails for an output that does not fit its schema or is no JSON', async () => {
+  test('fails for an output that does not match its schema or is not JSON', async () => {
     const wrong = await ended(async () => 1, { output: z.string() });
     expect(wrong.run.error()).toMatchObject({ code: 'STEP_OUTPUT_INVALID' });
     const none = await ended(async () => new Map());

@@ -4,7 +4,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { createTestRuntime } from '../../../packages/cairn/src/testing/index.ts';
 import { ended } from './one-flow.ts';
 
-describe('what the code of a flow does not await', () => {
+describe('an operation that the code of a flow does not await', () => {
   test('is not opened if it is a wait that has not begun when the code returns', async () => {
     const workflow = defineWorkflow({
       type: 'w',
@@ -30,7 +30,7 @@ describe('what the code of a flow does not await', () => {
     expect(run.state().head).toBe(head);
   });
 
-  test('is a body that ends before the flow does, and its failure stays with it', async () => {
+  test('is a body that ends before the flow, whose failure stays with it', async () => {
     const { run } = await ended(async (flow) => {
       void flow.step('done', () => 1);
       void flow.step('failing', () => Promise.reject(new Error('no')), { retry: { maxAttempts: 1 } });
@@ -42,7 +42,7 @@ describe('what the code of a flow does not await', () => {
     expect(run.step('main[failing]').status).toBe('failed');
   });
 
-  test('goes no further than the wait at which the code returned', async () => {
+  test('stops at the wait at which the code returned', async () => {
     const { run } = await ended(async (flow) => {
       const branch = async () => {
         await flow.sleep('patience', '1h');
@@ -57,7 +57,7 @@ describe('what the code of a flow does not await', () => {
     expect(run.step('main[now]').status).toBe('succeeded');
   });
 
-  test('fails the flow only where it is awaited, also a map', async () => {
+  test('fails the flow only where it is awaited, also in a map', async () => {
     const { run } = await ended(async (flow) => {
       const failing = flow.map('all', [1], () => Promise.reject(new Error('no')), {
         retry: { maxAttempts: 1 },
@@ -69,7 +69,7 @@ describe('what the code of a flow does not await', () => {
   });
 });
 
-test('code that catches each refusal and asks again is ended', async () => {
+test('code that catches each refusal and repeats its operation is stopped', async () => {
   const { run } = await ended(async (flow) => {
     for (;;) {
       try {

@@ -5,7 +5,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { ended, started } from './one-flow.ts';
 
 describe('a wait of a flow', () => {
-  test('for an event holds no worker, and returns what was sent', async () => {
+  test('for an event occupies no worker, and returns the data of the event', async () => {
     const { runtime, run } = await started(async (flow) => {
       const paid = await flow.event<{ cents: number }>('paid', { key: 'order-1' });
       return flow.step('book', () => paid.cents);
@@ -18,7 +18,7 @@ describe('a wait of a flow', () => {
     expect(await run.result()).toEqual({ out: 7 });
   });
 
-  test('for an event is answered by one that came first', async () => {
+  test('for an event receives one that was sent before', async () => {
     const { runtime, run } = await started(async (flow) => {
       await flow.sleep('pause', '1h');
       return flow.event('paid', { key: 'k' });
@@ -29,7 +29,7 @@ describe('a wait of a flow', () => {
     expect(await run.result()).toEqual({ out: 'early' });
   });
 
-  test('that times out throws, and one that came late changes nothing', async () => {
+  test('that times out throws, and a late event changes nothing', async () => {
     const { runtime, run } = await started(async (flow) => {
       try {
         return await flow.event('paid', { key: 'k', timeout: '1h' });
@@ -44,7 +44,7 @@ describe('a wait of a flow', () => {
     expect(await run.result()).toEqual({ out: 'STEP_TIMEOUT' });
   });
 
-  test('for a person is answered, or throws what the person refused', async () => {
+  test('for a person returns the answer, or throws on a rejection', async () => {
     const code = async (flow: Parameters<Parameters<typeof started>[0]>[0]) => {
       try {
         const { decision, by } = await flow.approval('release', {
@@ -69,7 +69,7 @@ describe('a wait of a flow', () => {
     expect(await no.run.result()).toEqual({ out: 'APPROVAL_REJECTED' });
   });
 
-  test('for a person expires as it says', async () => {
+  test('for a person expires as its options say', async () => {
     const { runtime, run } = await started(async (flow) =>
       flow.approval('release', 'Release?', { timeout: '1h', onExpiry: 'approve' }),
     );
@@ -82,7 +82,7 @@ describe('a wait of a flow', () => {
     expect(halted.run.status()).toBe('cancelled');
   });
 
-  test('that lost a race is closed when the flow ends, and the run goes on', async () => {
+  test('that lost a race is closed when the flow ends, and the run continues', async () => {
     let codes = 0;
     const { runtime, run } = await started(async (flow) => {
       codes += 1;
@@ -112,7 +112,7 @@ describe('a wait of a flow', () => {
     expect(await run.result()).toEqual({ out: [null, 'worked'] });
   });
 
-  test('meets recorded ends in the order in which they came', async () => {
+  test('receives recorded ends in the order in which they came', async () => {
     const orders: string[][] = [];
     const { runtime, run } = await started(async (flow) => {
       const order: string[] = [];

@@ -4,7 +4,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 
-test('sets and waits take no room of bodies: what is ready behind a set begins in the same dispatch', async () => {
+test('sets and waits take no room of bodies: steps that are ready behind a set begin in the same dispatch', async () => {
   const visit = defineWorkflow({
     type: 'visit',
     planVersion: 1,

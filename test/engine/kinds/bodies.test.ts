@@ -8,7 +8,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 import { ran, workflowOf } from './one-run.ts';
 
-test('a result that is worth less than what was asked for says so, and counts', async () => {
+test('a degraded result is marked as degraded, and counts as success', async () => {
   const { state, world, runId } = await ran((step) => ({
     a: step('a', () => degraded(7, 'only half was there')),
   }));
@@ -51,7 +51,7 @@ test.each<[string, (body: Pick<StepContext<object>, 'usage' | 'heartbeat'>) => v
   });
 });
 
-test('a memo is made once, and what it holds survives a failed attempt', async () => {
+test('a memo is made once, and survives a failed attempt', async () => {
   const made: string[] = [];
   const { state } = await ran((step) => ({
     a: step('a', { retry: { initialMs: 0 } }, async ({ memo, attempt }) => {
@@ -67,8 +67,8 @@ test('a memo is made once, and what it holds survives a failed attempt', async (
   expect(made).toEqual(['one at 1']);
 });
 
-describe('a sign of life', () => {
-  test('hands what it says to the next attempt', async () => {
+describe('a heartbeat', () => {
+  test('passes its value to the next attempt', async () => {
     const seen: unknown[] = [];
     await ran((step) => ({
       a: step('a', { retry: { initialMs: 0 } }, ({ progress, heartbeat, attempt }) => {
@@ -80,7 +80,7 @@ describe('a sign of life', () => {
     expect(seen).toEqual([undefined, { page: 1 }, { page: 2 }]);
   });
 
-  test('hands what it says to an attempt in a later dispatch', async () => {
+  test('passes its value to an attempt in a later dispatch', async () => {
     const seen: unknown[] = [];
     const hour = 3_600_000;
     const begun = new World({ workflows: [] }).clock.now();
@@ -94,7 +94,7 @@ describe('a sign of life', () => {
     expect(seen).toEqual([undefined, { page: 1 }, { page: 2 }]);
   });
 
-  test('that does not come in time times the attempt out', async () => {
+  test('that is late times the attempt out', async () => {
     const { state } = await ran((step) => ({
       a: step(
         'a',
@@ -110,7 +110,7 @@ describe('a sign of life', () => {
   });
 });
 
-describe('a step that must not run twice and was caught mid-flight', () => {
+describe('a step that must not run twice, interrupted by a crash', () => {
   async function crashed(onDoubt: 'fail' | 'ask') {
     const runs: number[] = [];
     const workflow = workflowOf(
@@ -139,7 +139,7 @@ describe('a step that must not run twice and was caught mid-flight', () => {
     expect(state).toMatchObject({ status: 'failed', error: { code: 'RUN_ORPHANED', stepId: 'a' } });
   });
 
-  test('or asks a person, and waits', async () => {
+  test('asks a person if its policy says so, and waits', async () => {
     const { state, runs } = await crashed('ask');
     expect(state).toMatchObject({
       status: 'awaiting_approval',
@@ -167,7 +167,7 @@ test.each<[string, () => unknown, RegExp]>([
   });
 });
 
-test('a value that is not what the schema of the step asks for is no output', async () => {
+test('a value that does not match the schema of its step is refused as output', async () => {
   const output = z.object({ count: z.number() });
   const { state } = await ran((step) => ({ a: step('a', { output }, () => ({ count: 'two' }) as never) }));
   expect(state.error).toMatchObject({

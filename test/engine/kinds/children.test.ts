@@ -53,7 +53,7 @@ async function started(parent: Workflow, n: number) {
 }
 
 describe('a child', () => {
-  test('runs as a run of its own, and its result is the output of the step', async () => {
+  test('runs as its own run, and its result is the output of the step', async () => {
     const { world, runId, childId } = await started(parentOf({}), 21);
     await world.run();
     const state = assertStored(world.db, runId);
@@ -85,7 +85,7 @@ describe('a child', () => {
     ['cancel', 'cancelled'],
     ['abandon', 'completed'],
     ['wait', 'cancelled'],
-  ] as const)('is dealt with as declared when its parent is cancelled: %s', async (onParentEnd, status) => {
+  ] as const)('is treated as declared when its parent is cancelled: %s', async (onParentEnd, status) => {
     const { world, runId, childId } = await started(parentOf({ onParentEnd }), 100);
     await world.run(() => world.db.runs.get(childId)?.snapshot.status === 'waiting_external');
     await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
@@ -96,7 +96,7 @@ describe('a child', () => {
   });
 
   test.each(['cancel', 'fail', 'time'] as const)(
-    'that is waited out ends and is undone before its parent, which is to %s',
+    'that its parent waits for ends and is undone before the parent, which is to %s',
     async (how) => {
       const order: string[] = [];
       const child = defineWorkflow({
@@ -151,7 +151,7 @@ describe('a child', () => {
     },
   );
 
-  test('that is waited out and was never started keeps nobody from ending', async () => {
+  test('that its parent waits for but that was never started does not delay the end', async () => {
     const { world, runId, childId } = await started(parentOf({ onParentEnd: 'wait' }), 100);
     const deps = {
       ...world.deps,
@@ -185,7 +185,7 @@ describe('a child', () => {
     });
   });
 
-  test('whose last drive dies before it told its parent has its parent told by the scan', async () => {
+  test('whose last drive dies before it notified its parent is reported by the scan', async () => {
     const { world, runId } = await started(parentOf({}), 5);
     let died = false;
     const deps = {
@@ -207,7 +207,7 @@ describe('a child', () => {
   });
 });
 
-test('a set of children has their results in order, and bears the failures it may', async () => {
+test('a set of children has their results in order, and tolerates as many failures as it may', async () => {
   const parent = defineWorkflow({
     type: 'parent',
     planVersion: 1,

@@ -34,7 +34,7 @@ describe('compensation', () => {
     });
   const WHOLE = ['m 1 y y!', 'm 0 x x!', 'b B', 'a A'];
 
-  test('undoes what was done, the newest first, and leaves the failure as it was', async () => {
+  test('undoes completed steps, the newest first, and keeps the failure of the run', async () => {
     const log: string[] = [];
     const world = new World({ workflows: [undoing(log)] });
     const runId = await world.start('w');
@@ -50,7 +50,7 @@ describe('compensation', () => {
     ]);
   });
 
-  test('that fails is recorded, and the others run', async () => {
+  test('continues after a failed one, which is recorded', async () => {
     const log: string[] = [];
     const world = new World({ workflows: [undoing(log, { failing: true })] });
     const runId = await world.start('w');
@@ -77,7 +77,7 @@ describe('compensation', () => {
     expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled', waits: [] });
   });
 
-  test('that a crash cut off goes on with what is not undone', async () => {
+  test('continues after a crash with the steps that are not undone', async () => {
     const log: string[] = [];
     const world = new World({ workflows: [undoing(log)] });
     const runId = await world.start('w');
@@ -130,7 +130,7 @@ test('every revision of a step that was sent back is undone, each with its own o
   expect(undone).toEqual(['build 2 of revision 2', 'build 1 of revision 1']);
 });
 
-test('memos of a compensation are its own, and survive an attempt that failed', async () => {
+test('memos of a compensation are its own, and survive a failed attempt', async () => {
   const made: string[] = [];
   const { state } = await ran((step) => {
     const a = step(

@@ -26,7 +26,7 @@ describe('the final failure of a step', () => {
     if (result !== undefined) expect(state.result).toEqual({ text: result });
   });
 
-  test('of one class of errors is tried as often as that class deserves', async () => {
+  test('of one class of errors comes after the attempts of that class', async () => {
     class Busy extends Error {}
     const tried: string[] = [];
     const { state } = await ran((step) => {
@@ -71,7 +71,7 @@ describe('a policy', () => {
     return { a: step('a', { needs: { rest } }, () => 1) };
   };
 
-  test('is asked at the start and when the run moves again, and what it went by is recorded', async () => {
+  test('is asked at the start and on each resume, and the facts it used are recorded', async () => {
     asked.length = 0;
     const { state } = await ran(steps, { policy: policyThat(() => true) });
     expect(asked).toEqual(['start', 'resume']);
@@ -88,7 +88,7 @@ describe('a policy', () => {
     });
   });
 
-  test('of a step keeps its body from running', async () => {
+  test('of a step prevents its body from running', async () => {
     asked.length = 0;
     let ran1 = false;
     const policy = policyThat(() => false);
@@ -100,7 +100,7 @@ describe('a policy', () => {
     expect({ ran1, asked, status: state.status }).toEqual({ ran1: false, asked: ['a'], status: 'cancelled' });
   });
 
-  test('that throws is asked again later, and nothing runs unasked', async () => {
+  test('that throws is asked again later, and nothing runs before it answers', async () => {
     let calls = 0;
     const policy: Policy<object> = () => {
       calls += 1;
@@ -112,13 +112,13 @@ describe('a policy', () => {
   });
 });
 
-test('a run that takes too long fails, wherever it waits', async () => {
+test('a run that exceeds its time limit fails, wherever it waits', async () => {
   const { state } = await ran((step) => ({ rest: step.sleep('rest', { for: '3d' }) }), { timeout: '1d' });
   expect(state).toMatchObject({ status: 'failed', error: { code: 'RUN_TIMEOUT' } });
   expect(state.durationMs).toBe(24 * 3_600_000);
 });
 
-test('a time that cannot be stored fails the step that names it', async () => {
+test('a time that cannot be stored fails its step by name', async () => {
   const { state } = await ran((step) => ({ a: step.sleep('a', { until: 9e15 }) }));
   expect(state).toMatchObject({
     status: 'failed',

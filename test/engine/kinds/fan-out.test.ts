@@ -57,7 +57,7 @@ async function ran(options: Parameters<typeof mapping>[0], n: number) {
 const resultOf = (state: { result?: unknown }) => JSON.parse((state.result as { text: string }).text);
 
 describe('a map', () => {
-  test('has its results in the order of the items, and never more under way than it may', async () => {
+  test('has its results in the order of the items, and respects its concurrency', async () => {
     const { state, seen } = await ran({ concurrency: 3 }, 20);
     expect(state.status).toBe('completed');
     expect(resultOf(state).squares).toEqual(Array.from({ length: 20 }, (_, i) => i * i));
@@ -65,7 +65,7 @@ describe('a map', () => {
     expect(seen.ran).toHaveLength(20);
   });
 
-  test('of no items is done at once', async () => {
+  test('of no items ends at once', async () => {
     const { state } = await ran({}, 0);
     expect(resultOf(state)).toEqual({ squares: [], sum: 0 });
   });
@@ -90,7 +90,7 @@ describe('a map', () => {
     expect((await ran({ completion: { atLeast: 4 }, concurrency: 1 }, 10)).seen.ran).toEqual([0, 1, 2, 3]);
   });
 
-  test('refuses more than a thousand items, and says what to do instead', async () => {
+  test('refuses more than a thousand items, with advice', async () => {
     const { state, seen } = await ran({}, 1_001);
     expect(state.status).toBe('failed');
     expect(state.error?.message).toMatch(/1001 items.*1000.*step\.child/);
@@ -105,7 +105,7 @@ describe('a map', () => {
   });
 });
 
-test('items of a map that a crash cut off run again, and those that ended do not', async () => {
+test('items that a crash interrupted run again, and ended ones do not', async () => {
   const runs: Record<number, number> = {};
   let block: Promise<never> | undefined = new Promise<never>(() => {});
   const workflow = defineWorkflow({

@@ -32,7 +32,7 @@ function heavy(onItem: (n: number) => void = () => {}) {
   });
 }
 
-test('no item begins after the results have passed the limit, and the step fails by name', async () => {
+test('no item begins after the results exceed the limit, and the step fails by name', async () => {
   let begun = 0;
   const world = new World({ workflows: [heavy(() => begun++)] });
   const id = await world.start('heavy');

@@ -26,7 +26,7 @@ test('a thousand waits at once fit the snapshot', async () => {
   expect(assertStored(world.db, runId).waits).toHaveLength(1_000);
 });
 
-test('more than the snapshot can carry fail the run, and say why', async () => {
+test('more waits than the snapshot holds fail the run, with the reason', async () => {
   const world = new World({ workflows: [asking(60, 15_000)] });
   const runId = await world.start('asking');
   await world.run();

@@ -26,7 +26,7 @@ async function polled(look: Look, options: StepOptions<object, Record<never, nev
   return { world, runId, warnings, state: assertStored(world.db, runId) };
 }
 
-test('a poll that finds its condition not to hold warns nobody and eats no attempt', async () => {
+test('a poll whose condition does not hold yet logs no warning and uses no attempt', async () => {
   const { world, runId, state, warnings } = await polled(
     (attempt, now) => {
       if (attempt < 20) throw new RetryAt(now + 5 * MINUTE, 'still building');
@@ -46,7 +46,7 @@ test('a poll that finds its condition not to hold warns nobody and eats no attem
   });
 });
 
-test('failures beside polls use up the attempts as ever, and are warned of', async () => {
+test('failures between polls use up attempts as usual, with warnings', async () => {
   const { state, warnings } = await polled(
     (attempt, now) => {
       if (attempt % 2 === 0) throw new RetryAt(now + MINUTE);
@@ -58,7 +58,7 @@ test('failures beside polls use up the attempts as ever, and are warned of', asy
   expect(warnings.filter(({ event }) => event === 'step_attempt_failed')).toHaveLength(3);
 });
 
-test('a condition that does not hold in time fails the step after a last look at the end of the time', async () => {
+test('a condition that does not hold in time fails the step after a last poll at the end of the time', async () => {
   const looks: number[] = [];
   const { state } = await polled((_, now) => {
     looks.push(now);
@@ -75,7 +75,7 @@ test('a condition that does not hold in time fails the step after a last look at
   });
 });
 
-test('Fatal ends a poll, and RetryAt of a step that does not poll is a failed attempt', async () => {
+test('Fatal ends a poll, and RetryAt in a step that does not poll is a failed attempt', async () => {
   const fatal = await polled(() => {
     throw new Fatal('the build is gone');
   });
@@ -90,7 +90,7 @@ test('Fatal ends a poll, and RetryAt of a step that does not poll is a failed at
   expect(warnings.filter(({ event }) => event === 'step_attempt_failed')).toHaveLength(3);
 });
 
-test('a poll that never waits is asked once a second at the most', async () => {
+test('a poll without a delay runs at most once a second', async () => {
   const looks: number[] = [];
   await polled(
     (_, now) => {
@@ -103,7 +103,7 @@ test('a poll that never waits is asked once a second at the most', async () => {
   expect(looks.map((at) => at - first)).toEqual([0, 1_000, 2_000, 3_000, 4_000, 5_000]);
 });
 
-test('items of a map poll each for itself', async () => {
+test('items of a map poll independently', async () => {
   const workflow = workflowOf((step) => ({
     a: step.map(
       'a',

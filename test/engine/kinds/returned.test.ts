@@ -14,8 +14,8 @@ const odd = fc.oneof(
 );
 const RUNS = { numRuns: 40 };
 
-describe('whatever a function of the author returns, the run ends and its body was called once', () => {
-  test('as the reason of a degraded output', async () => {
+describe('for any value returned by a function of the author the run ends, with one call of its body:', () => {
+  test('the reason of a degraded output', async () => {
     await fc.assert(
       fc.asyncProperty(odd, async (reason) => {
         let called = 0;
@@ -33,7 +33,7 @@ describe('whatever a function of the author returns, the run ends and its body w
     );
   });
 
-  test('as the reason of a degraded flow', async () => {
+  test('the reason of a degraded flow', async () => {
     await fc.assert(
       fc.asyncProperty(odd, async (reason) => {
         const { state } = await ran((step) => ({
@@ -48,7 +48,7 @@ describe('whatever a function of the author returns, the run ends and its body w
   test.each([
     ['of the workflow', (policy: object) => ({ policy }), {}],
     ['of a step', () => ({}), (policy: object) => ({ policy })],
-  ])('as the reason of a policy %s, and as the text of its rules', async (_, ofWorkflow, ofStep) => {
+  ])('the reason of a policy %s, and the text of its rules', async (_, ofWorkflow, ofStep) => {
     await fc.assert(
       fc.asyncProperty(odd, fc.boolean(), async (reason, allowed) => {
         const policy = () => ({ allowed, reason, policySnapshotId: `rules ${'\ud83d'}` });
@@ -74,7 +74,7 @@ describe('whatever a function of the author returns, the run ends and its body w
     );
   });
 
-  test('as the items of a map, with holes', async () => {
+  test('the items of a map, with holes', async () => {
     const items = fc
       .sparseArray(fc.integer(), { maxLength: 8, maxNumElements: 4 })
       .map((array) => array as unknown[]);
@@ -92,7 +92,7 @@ describe('whatever a function of the author returns, the run ends and its body w
     );
   });
 
-  test('as a condition that is a promise: the step fails, and does not run', async () => {
+  test('a condition that is a promise: the step fails without running', async () => {
     const body = jest.fn(() => 1);
     const { state } = await ran((step) => ({
       a: step('a', { when: (() => Promise.reject(new Error('late'))) as never }, body),
@@ -102,7 +102,7 @@ describe('whatever a function of the author returns, the run ends and its body w
   });
 });
 
-describe('memos of one name at one time', () => {
+describe('concurrent memos of one name', () => {
   test('are made once', async () => {
     let made = 0;
     const values: number[] = [];
@@ -121,7 +121,7 @@ describe('memos of one name at one time', () => {
     expect([made, x !== y, values]).toEqual([2, true, [x, y, x, x]]);
   });
 
-  test('share an error, and the next call makes it anew', async () => {
+  test('share an error, and the next call makes the memo again', async () => {
     let made = 0;
     let seen: unknown;
     await ran((step) => ({
@@ -138,7 +138,7 @@ describe('memos of one name at one time', () => {
     expect(seen).toEqual(['rejected', 'rejected', 2]);
   });
 
-  test('count towards the most a step can have', async () => {
+  test('count towards the maximum of a step', async () => {
     const { state } = await ran((step) => ({
       a: step('a', { retry: { maxAttempts: 1 } }, ({ memo }) =>
         Promise.all(Array.from({ length: 1_001 }, (_, n) => memo(`memo ${n}`, () => n))).then(() => 'all'),

@@ -26,7 +26,7 @@ async function asleep(world: AnyWorld): Promise<void> {
 }
 
 describe('a sleep', () => {
-  test('lets go of everything until its time has come, then the run goes on', async () => {
+  test('releases everything until its time, then the run continues', async () => {
     const world = new World({ workflows: [nap] });
     const began = world.clock.now();
     const runId = await world.start('nap');
@@ -47,7 +47,7 @@ describe('a sleep', () => {
     expect((await world.store.load(runId))?.state).toEqual(done);
   });
 
-  test('runs no step twice, and writes what it must', async () => {
+  test('runs no step twice, with the expected writes', async () => {
     const world = new World({ workflows: [nap] });
     const runId = await world.start('nap');
     await world.run();
@@ -84,7 +84,7 @@ describe('a sleep', () => {
     expect((await world.folded(runId)).status).toBe('completed');
   });
 
-  test('is not cut short by tasks that come early', async () => {
+  test('is not shortened by early tasks', async () => {
     const world = new World({ workflows: [nap] });
     const runId = await world.start('nap');
     await asleep(world);
@@ -96,7 +96,7 @@ describe('a sleep', () => {
     expect((await world.folded(runId)).status).toBe('completed');
   });
 
-  test('that wakes up where its version is not deployed waits on, and goes on once it is', async () => {
+  test('that ends while its version is not deployed waits on, and continues once it is', async () => {
     const world = new World({ workflows: [nap] });
     const runId = await world.start('nap');
     await asleep(world);
@@ -108,7 +108,7 @@ describe('a sleep', () => {
     expect((await world.folded(runId)).status).toBe('completed');
   });
 
-  test('longer than the queue can plan is slept to its end', async () => {
+  test('longer than the queue can schedule sleeps to its end', async () => {
     const world = new World({ workflows: [nap] });
     const began = world.clock.now();
     const runId = await world.start('nap', { wait: '60d' });

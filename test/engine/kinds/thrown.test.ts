@@ -74,7 +74,7 @@ describe.each(ODD)('%s', (_, thrown, told) => {
     expect(state).toMatchObject(failed(told));
   });
 
-  test('thrown by a condition, or by what makes a list or a question, fails the step', async () => {
+  test('thrown by a condition, a list or a question fails the step', async () => {
     const throws = () => {
       throw thrown();
     };
@@ -89,7 +89,7 @@ describe.each(ODD)('%s', (_, thrown, told) => {
   });
 });
 
-test('a question about an error that throws holds of none: the step is tried as its own policy says', async () => {
+test('a retry predicate that throws matches no error: the step is retried by its own policy', async () => {
   const attempts: number[] = [];
   const match = (error: unknown) => (error as { readonly deep: { readonly code: string } }).deep.code === 'x';
   const { state } = await ran((step) => ({
@@ -106,7 +106,7 @@ test('a question about an error that throws holds of none: the step is tried as 
   expect(attempts).toEqual([1, 2]);
 });
 
-test('a policy that throws what has no text is asked again, and the run is put off', async () => {
+test('a policy that throws a value without a text is asked again, and the run is deferred', async () => {
   const asked: string[] = [];
   const policy = ({ at }: { readonly at: string }) => {
     asked.push(at);
@@ -118,7 +118,7 @@ test('a policy that throws what has no text is asked again, and the run is put o
   expect(asked).toHaveLength(3);
 });
 
-describe('what a body does not wait for', () => {
+describe('a promise that a body does not await', () => {
   const act = defineCapability({
     id: 'act',
     sideEffects: 'external_action',
@@ -142,7 +142,7 @@ describe('what a body does not wait for', () => {
     return unhandled;
   }
 
-  test('leaves no rejection that would end the process', async () => {
+  test('leaves no unhandled rejection, which would end the process', async () => {
     let calls = 0;
     const call = async () => {
       calls += 1;

@@ -11,7 +11,7 @@ import { installation } from '../effects/stage.ts';
 
 const CALLS = 700;
 
-test('a body may make hundreds of calls at once: what became of them takes several commits', async () => {
+test('a body may make hundreds of concurrent calls: their results take several commits', async () => {
   const { world, outside } = installation((perform, capability) =>
     Promise.all(
       Array.from({ length: CALLS }, (_, i) => perform(capability, { text: `${i}` }, { key: `k${i}` })),
@@ -24,7 +24,7 @@ test('a body may make hundreds of calls at once: what became of them takes sever
   expect(outside.calls).toBe(CALLS);
 });
 
-describe('a run that has as many as it may have', () => {
+describe('a run at its limit of', () => {
   /** As if it had come so far: a run that nobody drives is read from its snapshot alone. */
   function begin(world: World, id: string, lists: Partial<Pick<RunState, 'effects' | 'ties'>>): void {
     const run = world.db.runs.get(id);
@@ -33,7 +33,7 @@ describe('a run that has as many as it may have', () => {
   }
   const endOf = (world: World, id: string) => world.db.runs.get(id)?.snapshot;
 
-  test('actions in doubt fails by name at the next, and its end has room', async () => {
+  test('effects in doubt fails by name at the next one, and its end has room', async () => {
     const { world, outside } = installation((perform, capability) => perform(capability, { text: 'more' }));
     const id = await world.start('post');
     const effects = Array.from({ length: MAX_OPEN_EFFECTS }, (_, i) => ({
@@ -51,7 +51,7 @@ describe('a run that has as many as it may have', () => {
     expect(written.pages).toBeGreaterThan(5);
   });
 
-  test('waited for others fails by name at the next, and its end has room', async () => {
+  test('waits for others fails by name at the next one, and its end has room', async () => {
     const waiting = defineWorkflow({
       type: 'waiting',
       planVersion: 1,

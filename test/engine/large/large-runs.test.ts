@@ -64,7 +64,7 @@ describe('three maps whose receiver answers 503 to every undo', () => {
       },
     });
 
-  test('of a thousand items are undone to the last, each failure recorded, and the run ends', async () => {
+  test('of a thousand items are all undone, each failure is recorded, and the run ends', async () => {
     const world = new World({ workflows: [undoing(ITEMS)] });
     const { store, written } = asFirestoreTakes(world.store);
     const runId = await world.start('undoing');
@@ -80,7 +80,7 @@ describe('three maps whose receiver answers 503 to every undo', () => {
     expect(started?.data).toMatchObject({ count: 3 * ITEMS, steps: { length: 100 } });
   });
 
-  test('of hundreds of items are cancelled in between by one call', async () => {
+  test('of hundreds of items are cancelled midway by one call', async () => {
     const items = 350;
     const world = new World({ workflows: [undoing(items)] });
     const { store } = asFirestoreTakes(world.store);

@@ -9,7 +9,7 @@ const ITEMS = 1_000;
 const worlds = new BilledWorlds();
 afterAll(() => worlds.close());
 
-test('is undone to the last, and says exactly what was billed, its pages included', async () => {
+test('a large run is undone completely, and reports exactly what was billed, its pages included', async () => {
   let billed: BilledWorld | undefined;
   let undone = 0;
   const undoing = defineWorkflow({

@@ -16,7 +16,7 @@ import { World } from '../../support/world.ts';
 const STEPS = 2_800;
 const idOf = (i: number) => `step-${i}-`.padEnd(100, 'x');
 
-test('thousands of steps are sent back by one decision, run again, and are taken over by a resume', async () => {
+test('thousands of steps are sent back by one decision, run again, and are reused by a resume', async () => {
   const cause = { broken: true };
   const workflow = defineWorkflow({
     type: 'sent-back',
@@ -73,7 +73,7 @@ test('thousands of steps are sent back by one decision, run again, and are taken
   expect(assertStored(world.db, successor).status).toBe('completed');
 });
 
-describe('events that are one word in several', () => {
+describe('a decision recorded as several events', () => {
   const ids = Array.from({ length: 12 }, (_, i) => `s${i}`);
   const start = beginning('run_1').state;
   const { after: running } = move(start, [
@@ -93,7 +93,7 @@ describe('events that are one word in several', () => {
     },
   });
 
-  test('fold to what one would have come to, but for their numbers', () => {
+  test('folds to the state of a single event, except for its numbers', () => {
     const one = move(running, [given(ids, ['s0'])]).after;
     const several = move(running, [given(ids.slice(0, 5), ['s0']), given(ids.slice(5), [])]).after;
     const told = (state: typeof one) => ({
@@ -105,7 +105,7 @@ describe('events that are one word in several', () => {
     expect(told(several)).toEqual(told(one));
   });
 
-  test('a replay that begins in several has the revisions and the feedback of all', () => {
+  test('a replay that begins within it has the revisions and the feedback of all', () => {
     const of = beginning('run_2', {
       identity: { source: { runId: 'run_1', mode: 'replay' } },
     }).state;

@@ -27,7 +27,7 @@ function worldOf(...workflows: Workflow[]) {
 }
 
 describe('lines that bodies log', () => {
-  test('are kept with step, attempt and level once the run has ended, but for those of debug', async () => {
+  test('are kept with step, attempt and level once the run has ended, except debug lines', async () => {
     const { world, lines } = worldOf(
       defineWorkflow({
         type: 'one',
@@ -59,7 +59,7 @@ describe('lines that bodies log', () => {
     expect((await world.store.load(runId))?.soft.logs).toMatchObject({ lines: 4, dropped: 0 });
   });
 
-  test('of a running body are there within three seconds', async () => {
+  test('of a running body are readable within three seconds', async () => {
     let { clock } = new World({ workflows: [] });
     const { world, said } = worldOf(
       defineWorkflow({
@@ -84,7 +84,7 @@ describe('lines that bodies log', () => {
     await world.run();
   });
 
-  test('that a dead worker had not written are lost, and those it had written stay', async () => {
+  test('that a dead worker had not written are lost, and written ones stay', async () => {
     let { clock } = new World({ workflows: [] });
     let attempts = 0;
     let isLogged = false;
@@ -116,7 +116,7 @@ describe('lines that bodies log', () => {
     expect(await said(runId)).toEqual(['work: written', 'work: done']);
   });
 
-  test('of compensations say that they undo', async () => {
+  test('of compensations are marked', async () => {
     const { world, lines } = worldOf(
       defineWorkflow({
         type: 'undone',
@@ -164,7 +164,7 @@ describe('lines that bodies log', () => {
     expect(await said(runId)).toEqual([...asked, 'talk: answered']);
   });
 
-  test('do not show secret members of the input', async () => {
+  test('are masked for secret members of the input', async () => {
     const { world, lines } = worldOf(
       defineWorkflow({
         type: 'secret',
@@ -184,7 +184,7 @@ describe('lines that bodies log', () => {
     ]);
   });
 
-  test('are not copied into the run by which a failed one is resumed', async () => {
+  test('are not copied into the resume of a failed run', async () => {
     let isBroken = true;
     const { world, said } = worldOf(
       defineWorkflow({
@@ -212,7 +212,7 @@ describe('lines that bodies log', () => {
   });
 });
 
-test('a run whose bodies log nothing has no trace of it', async () => {
+test('a run whose bodies log nothing stores nothing for logs', async () => {
   const { world, lines } = worldOf(
     defineWorkflow({ type: 'mute', planVersion: 1, input, steps: (step) => ({ done: step('do', () => 1) }) }),
   );

@@ -23,7 +23,7 @@ const messages = (taken: ReturnType<RunLog['take']>) =>
   taken?.segment?.lines.filter(isLogLine).map(({ message }) => message);
 
 describe('lines of a dispatch', () => {
-  test('go with one snapshot, all steps together, in ids that sort', () => {
+  test('are written with one snapshot, all steps together, under ids that sort', () => {
     const log = logOf();
     expect(log.take()).toBeUndefined();
     attempt(log, 'a')('one');
@@ -40,7 +40,7 @@ describe('lines of a dispatch', () => {
     expect(log.take()).toMatchObject({ segment: { id: '0000000003-000002' }, totals: { lines: 3 } });
   });
 
-  test('that were not written come with the next snapshot, before later ones, under the same id', () => {
+  test('that could not be written are written with the next snapshot, before later ones, under the same id', () => {
     const log = logOf({ lines: 7, bytes: 700, dropped: 2 });
     const first = attempt(log);
     first('one');
@@ -63,8 +63,8 @@ describe('lines of a dispatch', () => {
   });
 });
 
-describe('beyond its bounds', () => {
-  test('an attempt has one line that says so, and the rest are counted', () => {
+describe('beyond the limits', () => {
+  test('an attempt has one line that says so, and the others are counted', () => {
     const log = logOf();
     const write = attempt(log);
     for (let n = 0; n < MAX_ATTEMPT_LINES + 5; n += 1) write('x');
@@ -78,7 +78,7 @@ describe('beyond its bounds', () => {
     expect(messages(log.take())).toEqual(['another attempt has room']);
   });
 
-  test('an attempt of long lines is bounded by their bytes', () => {
+  test('an attempt of long lines is limited by bytes', () => {
     const log = logOf();
     const write = attempt(log);
     for (let n = 0; n < 500; n += 1) write('ü'.repeat(2_000));
@@ -87,13 +87,13 @@ describe('beyond its bounds', () => {
     expect(totals?.dropped).toBeGreaterThan(0);
   });
 
-  test('a run keeps no more lines, and says how many were dropped', () => {
+  test('a run keeps no more lines, and counts the dropped ones', () => {
     const log = logOf({ lines: MAX_RUN_LINES, bytes: 1, dropped: 0 });
     attempt(log)('x');
     expect(log.take()).toEqual({ totals: { lines: MAX_RUN_LINES, bytes: 1, dropped: 1 } });
   });
 
-  test('every document has room for its lines, whatever was logged, lost and put back', () => {
+  test('every document has room for its lines, whatever was logged, lost and retried', () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant('log' as const),

@@ -69,7 +69,7 @@ async function diesAt(call: number, when: 'before' | 'after'): Promise<boolean> 
 }
 
 test.each(['before', 'after'] as const)(
-  'a worker that dies %s any call leaves the text of its successor',
+  'a worker that dies %s any call leaves only the text of its successor',
   async (when) => {
     let call = 1;
     while (call < MOST_CALLS && (await diesAt(call, when))) call += 1;

@@ -94,7 +94,7 @@ class Writer {
   }
 }
 
-test('the text that a reader puts together is that of the attempt that survived', async () => {
+test('a reader assembles the text of the attempt that survived', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '🤖', '\n'), maxLength: 12 });
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ kind: fc.constant('emit' as const), text }) },

@@ -34,7 +34,7 @@ function worldOf(workflow: (world: () => World) => Workflow) {
 }
 
 describe('text that a body streams', () => {
-  test('is written with the output of its step, in one commit, with the step, the attempt and the place of each piece', async () => {
+  test('is written with the output of its step in one commit, each piece with step, attempt and position', async () => {
     const commits: JournalCommit[] = [];
     const { world, lines } = worldOf(() =>
       defineWorkflow({
@@ -72,7 +72,7 @@ describe('text that a body streams', () => {
     expect(commitOf('next')).not.toHaveProperty('snapshot');
   });
 
-  test('of an attempt that failed no longer counts, also where the next one streams nothing', async () => {
+  test('of a failed attempt no longer counts, also where the next one streams nothing', async () => {
     const { world, shown } = worldOf(() =>
       defineWorkflow({
         type: 'retried',
@@ -91,7 +91,7 @@ describe('text that a body streams', () => {
     expect(await shown(runId)).toEqual(['say attempt', '1: try 1', 'say attempt', '2: try 2', 'say attempt']);
   });
 
-  test('of a worker that died no longer counts, and one that was written by then is seen within seconds', async () => {
+  test('of a dead worker no longer counts, and written text is visible within seconds', async () => {
     let attempts = 0;
     const { world, shown } = worldOf((get) =>
       defineWorkflow({
@@ -122,7 +122,7 @@ describe('text that a body streams', () => {
     expect(await shown(runId)).toEqual(['work attempt', '1: seen', ...rest]);
   });
 
-  test('costs two writes at most a second, however many chunks it has', async () => {
+  test('costs at most two writes a second, however many chunks it has', async () => {
     const SECONDS = 10;
     const writes = async (isStreaming: boolean) => {
       const { world } = worldOf((get) =>
@@ -149,7 +149,7 @@ describe('text that a body streams', () => {
     expect(more).toBeLessThanOrEqual(2 * SECONDS + 1);
   });
 
-  test('does not show secret members of the input, however it is cut into chunks', async () => {
+  test('is masked for secret members of the input, however it is cut into chunks', async () => {
     const { world, lines } = worldOf(() =>
       defineWorkflow({
         type: 'secret',
@@ -170,7 +170,7 @@ describe('text that a body streams', () => {
     );
   });
 
-  test('is kept up to a bound, and its end says so', async () => {
+  test('is kept up to a limit, and its end is marked', async () => {
     const { world, lines } = worldOf(() =>
       defineWorkflow({
         type: 'long',

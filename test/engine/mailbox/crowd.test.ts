@@ -90,7 +90,7 @@ class Crowd {
   }
 }
 
-test('as many runs as may join one event at one write a second: all wait, none threw or counts as dead, writes are few', async () => {
+test('the maximum of runs joins one event at one write a second: all wait, none throws or counts as dead, with few writes', async () => {
   const crowd = new Crowd();
   const { world } = crowd;
   for (let i = 0; i < MAX_WAITING; i += 1) await world.start('crowd');
@@ -118,7 +118,7 @@ test('as many runs as may join one event at one write a second: all wait, none t
   expect(crowd.mostEvents).toBeLessThanOrEqual(20);
 });
 
-test('a run that cannot join for hours lets go in good order each time, ever more rarely, and joins once it can', async () => {
+test('a run that cannot join for hours releases its lease each time, with growing delays, and joins once it can', async () => {
   const world = new World({ workflows: [waits] });
   let up = false;
   const mailboxes = intercept(world.deps.mailboxes, async (_, proceed) => {

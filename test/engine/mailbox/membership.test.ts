@@ -42,7 +42,7 @@ function counted(world: World): { readonly calls: string[]; readonly mailboxes: 
 }
 
 describe('a wait that joins', () => {
-  test('is listed once, however often it does, at the cost of one read', async () => {
+  test('is listed once, however often it joins, at the cost of one read', async () => {
     const world = newWorld();
     const runId = await waitingRun(world);
     expect(await join(world, runId)).toBeUndefined();
@@ -54,7 +54,7 @@ describe('a wait that joins', () => {
     expect((await place(world))?.waiting).toEqual([{ runId, waitId: 'any.1' }]);
   });
 
-  test('gets the oldest event it would have, and the same again when it asks again', async () => {
+  test('receives the oldest event that it accepts, and the same one again when it joins again', async () => {
     const world = newWorld();
     await send(world, 'e1', 'no');
     await send(world, 'e2', 'yes');
@@ -72,7 +72,7 @@ describe('a wait that joins', () => {
     expect((await place(world))?.waiting).toEqual([]);
   });
 
-  test('gets its own even after its time, for it was there in time', async () => {
+  test('receives its event even after its time, because the event was in time', async () => {
     const world = newWorld();
     await send(world, 'e1');
     const runId = await waitingRun(world);
@@ -81,7 +81,7 @@ describe('a wait that joins', () => {
     expect(await join(world, runId)).toMatchObject({ eventId: 'e1' });
   });
 
-  test('where too many wait is refused, naming the bound', async () => {
+  test('is refused where too many wait, with the limit', async () => {
     const world = newWorld();
     const waiting = Array.from({ length: MAX_WAITING }, (_, i) => ({ runId: `run_${i}`, waitId: 'w' }));
     await world.mailboxes.write(PLACE, { ...PLACE, waiting, buffered: [], delivered: [] }, undefined);
@@ -92,7 +92,7 @@ describe('a wait that joins', () => {
     expect(await join(world, 'run_7', 'w')).toBeUndefined();
   });
 
-  test('gets what a run took out that ended without giving it back', async () => {
+  test('receives an event that an ended run took and did not return', async () => {
     const world = newWorld();
     await send(world, 'e1');
     const dead = await waitingRun(world);
@@ -103,7 +103,7 @@ describe('a wait that joins', () => {
     expect(await join(world, runId)).toMatchObject({ eventId: 'e1', takenBy: { runId } });
   });
 
-  test('leaves to another what that one took out and still waits for', async () => {
+  test('leaves an event to the run that took it and still waits for it', async () => {
     const world = newWorld();
     await send(world, 'e1');
     const first = await waitingRun(world);
@@ -120,7 +120,7 @@ describe('a wait that joins', () => {
 });
 
 describe('a run that leaves', () => {
-  test('where it never was, or twice, costs one read', async () => {
+  test('without having joined, or twice, costs one read', async () => {
     const world = newWorld();
     const runId = await waitingRun(world);
     for (const before of [0, 1]) {
@@ -136,7 +136,7 @@ describe('a run that leaves', () => {
     expect((await place(world))?.waiting).toEqual([{ runId: 'run_other', waitId: 'any.1' }]);
   });
 
-  test('last takes the document with it', async () => {
+  test('as the last one deletes the document', async () => {
     const world = newWorld();
     await join(world, 'run_1');
     await leaveMailbox(world.deps, { ...PLACE, runId: 'run_1' }, NEVER);
@@ -151,7 +151,7 @@ describe('a run that leaves', () => {
     expect((await place(world))?.waiting).toEqual([{ runId: 'run_1', waitId: 'two.1' }]);
   });
 
-  test('gives back what it had not taken in: to who waits meanwhile, or to who asks next', async () => {
+  test('returns an event that it took but did not record: to a waiting run, or to the next one', async () => {
     const world = newWorld();
     await send(world, 'e1');
     await send(world, 'e2');
@@ -167,7 +167,7 @@ describe('a run that leaves', () => {
     expect((await place(world))?.buffered.map(({ eventId }) => eventId)).toEqual(['e2', 'e3']);
   });
 
-  test('is done with what it had taken in, and remembers it', async () => {
+  test('keeps an event that it recorded, and the mailbox remembers that', async () => {
     const world = newWorld();
     await send(world, 'e1');
     const runId = await waitingRun(world);
@@ -181,8 +181,8 @@ describe('a run that leaves', () => {
   });
 });
 
-describe('a mailbox that cannot be reached', () => {
-  test('is tried for a while, and then it is said that nobody knows', async () => {
+describe('an unreachable mailbox', () => {
+  test('is retried for a while, and then the outcome is reported as unknown', async () => {
     const world = newWorld();
     const mailboxes = intercept(world.deps.mailboxes, ({ method }, proceed) =>
       method === 'write' ? Promise.reject(new OutcomeUnknown('write', 'down')) : proceed(),

@@ -233,7 +233,7 @@ async function assertNextOne(finish: Finish, events: readonly string[]): Promise
   else expect(kept).toContain(got?.eventId);
 }
 
-describe('at one mailbox, in every order drawn and with answers lost:', () => {
+describe('at one mailbox, in every generated order and with lost answers:', () => {
   test.each(RACES)('$claim', async (race) => {
     const seen = new Set<string>();
     for (const seed of SEEDS) {

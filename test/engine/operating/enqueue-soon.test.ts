@@ -21,14 +21,14 @@ test('a wait for a silent queue ends after two seconds, and is logged', async ()
   expect(lines).toEqual(['enqueue_unanswered']);
 });
 
-test('a queue that answers leaves no timer and no word behind', async () => {
+test('a queue that answers leaves no timer and no log line', async () => {
   const { deps, lines } = world(async () => {});
   await enqueueSoon(deps, { runId: 'run_1', reason: 'start' });
   await settle();
   expect([deps.clock.nextAt, lines]).toEqual([undefined, []]);
 });
 
-test('a queue that refuses is told in the log and fails nobody', async () => {
+test('a queue that refuses is logged and fails no caller', async () => {
   const { deps, lines } = world(async () => {
     throw new Error('no such queue');
   });

@@ -27,7 +27,7 @@ const nap = defineWorkflow({
 });
 
 describe('the gate', () => {
-  test('is open to every run where nothing was ever set', () => {
+  test('is open to every run by default', () => {
     for (const status of RUN_STATUSES) {
       expect(closedBy(NOTHING_SET, { type: 'constructor', status })).toBeUndefined();
     }
@@ -37,7 +37,7 @@ describe('the gate', () => {
     for (const status of RUN_STATUSES) expect(closedBy(KILLED, { type: 'nap', status })).toBe('kill_switch');
   });
 
-  test('is closed to the runs of a paused workflow until they have ended, and to no other', () => {
+  test('is closed to the runs of a paused workflow until they have ended, and to no other run', () => {
     for (const status of RUN_STATUSES) {
       expect(closedBy(PAUSED, { type: 'nap', status })).toBe(isTerminal(status) ? undefined : 'paused');
       expect(closedBy(PAUSED, { type: 'naps', status })).toBeUndefined();
@@ -47,7 +47,7 @@ describe('the gate', () => {
   });
 });
 
-describe('what a process knows of the configuration', () => {
+describe('the configuration cached by a process', () => {
   let world: World;
   let reads: number;
   let runtime: CachedRuntimeConfig;
@@ -62,7 +62,7 @@ describe('what a process knows of the configuration', () => {
     runtime = new CachedRuntimeConfig(counted, world.clock);
   });
 
-  test('is read once by all who ask within a few seconds', async () => {
+  test('is read once for all callers within a few seconds', async () => {
     const open = await Promise.all(Array.from({ length: 50 }, () => mayDrive({ runtime }, run)));
     expect(open).toEqual(Array.from({ length: 50 }, () => true));
     world.clock.jump(GATE_AGE_MS - 1);
@@ -73,7 +73,7 @@ describe('what a process knows of the configuration', () => {
     expect(reads).toBe(2);
   });
 
-  test('may say open for that long after a switch was thrown, and not longer', async () => {
+  test('may be open for that long after a switch was thrown, and not longer', async () => {
     expect(await mayDrive({ runtime }, run)).toBe(true);
     await world.config.write(KILLED, undefined);
     world.clock.jump(GATE_AGE_MS - 1);
@@ -82,7 +82,7 @@ describe('what a process knows of the configuration', () => {
     expect(await mayDrive({ runtime }, run)).toBe(false);
   });
 
-  test('never says closed after the gate was opened: a run would be put aside for minutes', async () => {
+  test('is never closed after the gate was opened, which would delay a run by minutes', async () => {
     const written = await world.config.write(PAUSED, undefined);
     if (written.kind !== 'written') throw new Error('stale');
     expect(await mayDrive({ runtime }, run)).toBe(false);
@@ -90,14 +90,14 @@ describe('what a process knows of the configuration', () => {
     expect(await mayDrive({ runtime }, run)).toBe(true);
   });
 
-  test('is asked for again when the clock was set back', async () => {
+  test('is read again when the clock was set back', async () => {
     await mayDrive({ runtime }, run);
     await world.config.write(KILLED, undefined);
     world.clock.jump(-3_600_000);
     expect(await mayDrive({ runtime }, run)).toBe(false);
   });
 
-  test('is not made up: a read that fails stops who begins, not who is under way, and is made again', async () => {
+  test('is not invented: a failed read stops new drives, not running ones, and is repeated', async () => {
     let fails = true;
     const failing = intercept(world.config, (_call, proceed) =>
       fails ? Promise.reject(new OutcomeUnknown('read', 'gone')) : proceed(),
@@ -115,7 +115,7 @@ describe('what a process knows of the configuration', () => {
   });
 });
 
-describe('a run put aside', () => {
+describe('a paused run', () => {
   async function aside(
     world: World,
     runId: string,
@@ -127,7 +127,7 @@ describe('a run put aside', () => {
     return { before, after: world.db.runs.get(runId)?.wakeAt };
   }
 
-  test('is looked at again within five minutes, not all at the same moment, and nothing is appended', async () => {
+  test('is due again within five minutes, spread over time, and nothing is appended', async () => {
     const world = new World({ workflows: [nap] });
     const times = new Set<number>();
     for (let i = 0; i < 20; i += 1) {
@@ -150,14 +150,14 @@ describe('a run put aside', () => {
     expect(after).toBeGreaterThan(world.clock.now() + HELD_MS);
   });
 
-  test('has no time if it had none: it is over', async () => {
+  test('has no time if it had none because it has ended', async () => {
     const world = new World({ workflows: [nap] });
     const runId = await world.start('nap');
     await world.run();
     expect(await aside(world, runId)).toEqual({ before: undefined, after: undefined });
   });
 
-  test('that somebody touched meanwhile keeps the time of that one', async () => {
+  test('that was changed meanwhile keeps the time of that change', async () => {
     const world = new World({ workflows: [nap] });
     const runId = await world.start('nap');
     const loaded = await world.store.load(runId);
@@ -168,7 +168,7 @@ describe('a run put aside', () => {
     expect(world.db.runs.get(runId)?.wakeAt).toBe(wakeAt);
   });
 
-  test('is not put aside under a live drive', async () => {
+  test('is not deferred under a live drive', async () => {
     const world = new World({ workflows: [nap] });
     const runId = await world.start('nap');
     const loaded = await world.store.load(runId);

@@ -100,7 +100,7 @@ async function anHour(): Promise<void> {
 }
 
 describe.each(SWITCHES)('under the %s', (what) => {
-  test('a run that was started waits as pending, and runs to its end when the gate opens', async () => {
+  test('a new run stays pending, and runs to its end when the gate opens', async () => {
     await close(what);
     const runId = await world.start('work');
     seen.inMiddle.resolve();
@@ -118,7 +118,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(seen.ran).toEqual(['first', 'middle', 'last']);
   });
 
-  test('a drive says so, and appends nothing', async () => {
+  test('a drive reports it, and appends nothing', async () => {
     const runId = await world.start('work');
     await close(what);
     expect(await drive(world.deps, { runId })).toBe('held');
@@ -139,7 +139,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(seen.ran).toEqual(['first', 'middle', 'last']);
   });
 
-  test('a drive under way starts nothing new and hands over, and what it ended counts', async () => {
+  test('a running drive starts nothing new and hands over, and ended steps count', async () => {
     const runId = await world.start('work');
     void world.run();
     await settle();
@@ -161,7 +161,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(seen.ran.filter((step) => step === 'last')).toHaveLength(1);
   });
 
-  test.each([true, false])('a step that is under way may end (idempotent: %s)', async (idempotent) => {
+  test.each([true, false])('a running step may end (idempotent: %s)', async (idempotent) => {
     build(idempotent);
     const runId = await world.start('work');
     void world.run();
@@ -184,7 +184,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(seen.ran).toEqual(['first', 'middle', 'last']);
   });
 
-  test('a run whose drive died is left as it is, and recovered when the gate opens', async () => {
+  test('a run whose drive died is left alone, and recovered when the gate opens', async () => {
     const runId = await world.start('work');
     world.queue.take();
     const victim = mortal(world.deps, 50);
@@ -218,7 +218,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(seen.ran).toEqual([]);
   });
 
-  test('a gate that opens while a drive puts a run aside loses nothing', async () => {
+  test('a gate that opens while a drive defers a run loses nothing', async () => {
     await close(what);
     const runId = await world.start('work');
     world.queue.take();
@@ -235,7 +235,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(world.clock.now()).toBe(openedAt);
   });
 
-  test('runs that opening it did not reach are found by the scan within five minutes', async () => {
+  test('runs that were not enqueued at the opening are found by the scan within five minutes', async () => {
     await close(what);
     const runId = await world.start('work');
     seen.inMiddle.resolve();
@@ -251,7 +251,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
 });
 
 describe('the scan', () => {
-  test('under the kill switch does nothing but say so, and finds everything afterwards', async () => {
+  test('under the kill switch only reports it, and finds everything afterwards', async () => {
     const runId = await world.start('work');
     world.queue.take();
     world.clock.jump(120_000);
@@ -269,7 +269,7 @@ describe('the scan', () => {
     expect(await scan(world.deps)).toMatchObject({ off: false, found: 1, enqueued: 1 });
   });
 
-  test('puts the runs of a paused workflow aside, and no others', async () => {
+  test('defers the runs of a paused workflow, and no others', async () => {
     const held = await world.start('work');
     const other = await world.start('other');
     world.queue.take();
@@ -282,7 +282,7 @@ describe('the scan', () => {
     expect(world.db.runs.get(held)?.wakeAt).toBeGreaterThan(now + HELD_MS / 2);
   });
 
-  test('does nothing at all if nobody can say what is switched off', async () => {
+  test('does nothing while the switches cannot be read', async () => {
     await world.start('work');
     world.clock.jump(120_000);
     const runtime = { current: () => Promise.reject(new Error('undecodable')) };
@@ -290,7 +290,7 @@ describe('the scan', () => {
   });
 });
 
-test('a paused workflow holds up no other', async () => {
+test('does not delay other workflows for a paused one', async () => {
   await pauseWorkflow(deps, { type: 'work', actor: 'c.ops', tenantId: 't1' });
   const held = await world.start('work');
   const other = await world.start('other');

@@ -57,7 +57,7 @@ const snapshotOf = (runId: string) => world.db.runs.get(runId)?.snapshot;
 const isParked = (runId: string) => snapshotOf(runId)?.parked === 'PLAN_VERSION_UNAVAILABLE';
 const isAsleep = (runId: string) => (snapshotOf(runId)?.waits.length ?? 0) > 0 && !snapshotOf(runId)?.lease;
 
-test('with several versions registered a new run gets the newest, and each run stays on its own', async () => {
+test('with several versions registered a new run gets the newest, and each run keeps its own', async () => {
   const old = await world.start('work');
   await world.run(() => isAsleep(old));
   const both = deployed(two, one);
@@ -84,7 +84,7 @@ describe('a run whose version is not deployed', () => {
         hangs = false;
       },
     ],
-  ])('and %s is parked, and goes on by itself when it is deployed again', async (_what, get) => {
+  ])('and %s is blocked, and continues by itself when the version is deployed again', async (_what, get) => {
     const runId = await world.start('work');
     await get(runId);
     const others = deployed(two, three);
@@ -119,7 +119,7 @@ describe('a run whose version is not deployed', () => {
     expect(ran.at(-1)).toBe('after@1');
   });
 
-  test('is looked at every ten minutes, and costs no event as long as it stays away', async () => {
+  test('is checked every ten minutes, and appends no event while the version is missing', async () => {
     const runId = await world.start('work');
     const others = deployed(two);
     await world.run(() => isParked(runId), others);
@@ -136,7 +136,7 @@ describe('a run whose version is not deployed', () => {
     ['with a deadline', '6h'],
     ['without one', undefined],
   ] as const)(
-    'and waits for an event %s has one that came meanwhile, though nobody sends it again',
+    'and waits for an event %s has one that came meanwhile, though it is not sent again',
     async (_, timeout) => {
       const waits = defineWorkflow({
         type: 'work',
@@ -162,7 +162,7 @@ describe('a run whose version is not deployed', () => {
     },
   );
 
-  test('can be cancelled at once after it has done something, since its stored plan says that nothing is to be undone', async () => {
+  test('can be cancelled at once after completed steps, since its stored plan has no compensations', async () => {
     const runId = await world.start('work');
     await world.run(() => isAsleep(runId));
     const others = deployed(two);

@@ -24,7 +24,7 @@ const NO_DECISIONS = {
 type NoDecision = keyof typeof NO_DECISIONS;
 const ALLOWS: PolicyDecision = { allowed: true, policySnapshotId: 'p' };
 
-test('a policy that is down for a day is asked less and less often, and the run goes on once it answers', async () => {
+test('a policy that fails for a day is asked ever more rarely, and the run continues once it answers', async () => {
   let up = false;
   const workflow = defineWorkflow({
     type: 'guarded',
@@ -57,7 +57,7 @@ test('a policy that is down for a day is asked less and less often, and the run 
 
 const noDecision = fc.constantFrom(...(Object.keys(NO_DECISIONS) as NoDecision[]));
 
-test('whatever a policy does in place of an answer, nothing runs unasked, and the run goes on with the first answer', async () => {
+test('for any value of a policy that is not an answer nothing runs, and the run continues with the first answer', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(noDecision, { maxLength: 12 }), async (before) => {
       const left = [...before];
@@ -170,7 +170,7 @@ const lastEvent = async (world: World, runId: string) =>
   (await world.store.readEvents(runId, 0, 1_000)).at(-1);
 
 describe('a dispatch that waits for a policy', () => {
-  test('lets go of the run at once when its instance is shut down', async () => {
+  test('releases the run at once when its instance is shut down', async () => {
     const { world, runId, since } = await asking();
     world.shutdown.abort();
     await world.run(() => world.stateOf(runId).lease === undefined);
@@ -181,7 +181,7 @@ describe('a dispatch that waits for a policy', () => {
     expect(world.clock.now() - since).toBeLessThan(100);
   });
 
-  test('lets go of a run that is suspended within seconds', async () => {
+  test('releases a suspended run within seconds', async () => {
     const { world, runId, since } = await asking();
     await suspendRun(world.deps, { runId, tenantId: 't1', actor: 'u.ada', reason: 'look first' });
     await world.run(() => world.stateOf(runId).lease === undefined);
@@ -189,7 +189,7 @@ describe('a dispatch that waits for a policy', () => {
     expect(world.clock.now() - since).toBeLessThan(5_000);
   });
 
-  test('counts a policy as failed that is silent to the end of its time, and asks it once', async () => {
+  test('counts a policy as failed that is silent until its deadline, and asks it once', async () => {
     const { world, runId, since, asked } = await asking();
     await world.run(() => world.stateOf(runId).lease === undefined);
     expect(await lastEvent(world, runId)).toMatchObject({ type: 'run_released', data: { reason: 'retry' } });
@@ -201,7 +201,7 @@ describe('a dispatch that waits for a policy', () => {
   });
 });
 
-test('a silent policy is asked once a dispatch: three questions together have 60 s', async () => {
+test('asks a silent policy once: three questions together have 60 s', async () => {
   const asked: number[] = [];
   const workflow = defineWorkflow({
     type: 'guarded',

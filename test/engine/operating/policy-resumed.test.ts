@@ -34,7 +34,7 @@ async function guarded() {
 }
 
 describe('a run whose policy fails', () => {
-  test('is named for it within five minutes, also while it is asked again, until it goes on', async () => {
+  test('reports it within five minutes, also while the policy is asked again, until the run continues', async () => {
     const { world, runId, policy, failed } = await guarded();
     await failed(3);
     expect(world.db.findings.size).toBe(0);
@@ -53,7 +53,7 @@ describe('a run whose policy fails', () => {
     expect([world.stateOf(runId).status, world.db.findings.size]).toEqual(['completed', 0]);
   });
 
-  test('asks it at once when a person resumes it, however long it had to rest', async () => {
+  test('asks it at once when a person resumes the run, however long its back-off', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.boolean(), async (times, up) => {
         const { world, runId, policy, failed, resume, deps } = await guarded();
@@ -75,7 +75,7 @@ describe('a run whose policy fails', () => {
     );
   });
 
-  test('is asked no earlier by a resume while it is suspended', async () => {
+  test('does not ask it earlier on a resume while it is suspended', async () => {
     const { world, runId, policy, failed, resume } = await guarded();
     await failed(2);
     await suspendRun(world.deps, { ...BY, runId, reason: 'look first' });
@@ -86,7 +86,7 @@ describe('a run whose policy fails', () => {
   });
 });
 
-test('a resume does not bring the next attempt of a step forward: its time is the workflow’s', async () => {
+test('a resume does not advance the next attempt of a step: the workflow sets its time', async () => {
   const begun: number[] = [];
   const retried = defineWorkflow({
     type: 'retried',

@@ -86,7 +86,7 @@ const isSettled = (world: World, runId: string) =>
   isOver(world.stateOf(runId)) || world.clock.now() > Date.UTC(2026, 0, 3);
 
 describe.each(['child', 'map', 'flow'])('a %s that has begun', (kind) => {
-  test('goes on although its condition has become false', async () => {
+  test('continues although its condition has become false', async () => {
     const { world, runId } = await takenOver(kind, (functions) => {
       functions.isWanted = false;
     });
@@ -107,7 +107,7 @@ describe.each(['child', 'map', 'flow'])('a %s that has begun', (kind) => {
   });
 
   if (kind === 'flow') return;
-  test('fails by its policy if its list cannot be made any more, and leaves nothing behind', async () => {
+  test('fails by its policy if its list can no longer be made, and leaves nothing behind', async () => {
     const { world, runId } = await takenOver(kind, (functions) => {
       functions.listThrows = true;
     });

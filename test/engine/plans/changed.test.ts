@@ -64,7 +64,7 @@ const start = (deps: EngineDeps, workflow: Workflow, key?: string) =>
   startRun({ ...deps, records: world.records }, { ...plainStart(workflow, {}), key });
 
 describe('a new run of a version that was changed', () => {
-  test('is refused with the step, what changed, and the next version', async () => {
+  test('is refused with the step, the change, and the next version', async () => {
     await world.start('work');
     await expect(start(deployed(other), other)).rejects.toMatchObject({
       code: 'PLAN_CHANGED',
@@ -82,7 +82,7 @@ describe('a new run of a version that was changed', () => {
     expect(await start(deployed(other), other, 'k')).toEqual({ ...first, kind: 'replayed' });
   });
 
-  test('starts under the next version, or as the version was', async () => {
+  test('starts under the next version, or with the change undone', async () => {
     await world.start('work');
     await expect(start(deployed(next, old), next)).resolves.toMatchObject({ kind: 'created' });
     await expect(start(deployed(old), old)).resolves.toMatchObject({ kind: 'created' });
@@ -93,7 +93,7 @@ describe('a new run of a version that was changed', () => {
     await expect(start(deployed(old), old)).rejects.toMatchObject({ code: 'PLAN_CHANGED' });
   });
 
-  test('of two definitions that are first started at once one is what the version is', async () => {
+  test('has one definition, though two are first started at the same time', async () => {
     const answers = await Promise.allSettled([
       start(deployed(old), old),
       start(deployed(other), other),
@@ -105,7 +105,7 @@ describe('a new run of a version that was changed', () => {
   });
 });
 
-test('a process asks the store once for a definition that agrees', async () => {
+test('a process reads the stored plan of an unchanged definition once', async () => {
   let reads = 0;
   const store = {
     create: world.planStore.create.bind(world.planStore),
@@ -139,7 +139,7 @@ describe('a run whose version was changed', () => {
         hangs = false;
       },
     ],
-  ])('and %s rests or is parked, and goes on when it is back', async (_, get) => {
+  ])('and %s rests or is blocked, and continues when the definition is back', async (_, get) => {
     const runId = await world.start('work');
     await get(runId);
     const changed = deployed(other);
@@ -181,7 +181,7 @@ describe('a run whose version was changed', () => {
     expect(ran).toEqual(['before', 'undo before']);
   });
 
-  test('from before fingerprints goes by what is kept of its version, if anything is', async () => {
+  test('without a fingerprint uses the stored plan of its version, if there is one', async () => {
     const runId = await world.start('work');
     await world.run(() => isAsleep(runId));
     const run = world.db.runs.get(runId);

@@ -25,7 +25,7 @@ const parent = defineWorkflow({
   }),
 });
 
-test('a child whose workflow was changed is waited for, seldom, and started when the definition is back', async () => {
+test('a child whose workflow was changed is retried rarely, and started when the definition is back', async () => {
   const world = new World({ workflows: [child('ship'), parent] });
   await world.start('child');
   const runId = await world.start('parent');

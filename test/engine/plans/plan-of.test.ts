@@ -104,7 +104,7 @@ test.each<[string, Steps, Steps]>([
   expect(fingerprint(one)).not.toBe(fingerprint(other));
 });
 
-test('shapes of schemas hold members and kinds, and what cannot be looked into does no harm', () => {
+test('shapes of schemas have members and kinds, and opaque schemas are harmless', () => {
   const self = z.object({
     name: z.string(),
     get inner() {

@@ -51,8 +51,8 @@ beforeEach(() => {
   items = ['a', 'b', 'c'];
 });
 
-describe('a list that is worked out anew after a crash', () => {
-  test('and is the same is gone on with', async () => {
+describe('a list that is made again after a crash', () => {
+  test('and is the same continues its set', async () => {
     const { world, runId } = await cutOff();
     items = ['a', 'b', 'c'];
     await world.run();
@@ -79,7 +79,7 @@ describe('a list that is worked out anew after a crash', () => {
     },
   );
 
-  test('and holds what is no JSON is not compared', async () => {
+  test('and has values that are not JSON is not compared', async () => {
     items = [() => 1, 2, 3];
     const { world, runId } = await cutOff();
     expect(world.db.runs.get(runId)?.snapshot.itemMarks).toBeUndefined();
@@ -87,7 +87,7 @@ describe('a list that is worked out anew after a crash', () => {
   });
 });
 
-describe('a run that goes on with a set whose items it took over', () => {
+describe('a successor with a set whose items it reuses', () => {
   let isMended: boolean;
   const sending = defineWorkflow({
     type: 'sending',
@@ -131,7 +131,7 @@ describe('a run that goes on with a set whose items it took over', () => {
     expect(error?.message).toContain(what);
   });
 
-  test('notices it also where the run of before never came to work its list out', async () => {
+  test('detects a change also where the source never made its list', async () => {
     const { world, runId } = await failed();
     items = ['c', 'b', 'a'];
     const second = await driven(world, 'resume', runId);
@@ -142,7 +142,7 @@ describe('a run that goes on with a set whose items it took over', () => {
     expect((await driven(world, 'resume', third.id)).status).toBe('completed');
   });
 
-  test('compares nothing where it takes no item over', async () => {
+  test('compares nothing where it reuses no item', async () => {
     const { world, runId } = await failed();
     items = ['x', 'y'];
     const state = await driven(world, 'replay', runId);
@@ -151,7 +151,7 @@ describe('a run that goes on with a set whose items it took over', () => {
   });
 });
 
-test('marks differ by order, by size and by what nests where; another revision is another list', () => {
+test('list marks differ by order, by size and by nesting; another revision is another list', () => {
   const lists = [[], [[]], ['a'], ['a', 'b'], ['b', 'a'], ['ab'], [['a', 'b']], [{ a: 1 }], [null, null]];
   const marks = lists.map((list) => markOf(list));
   expect(new Set(marks).size).toBe(lists.length);

@@ -97,7 +97,7 @@ const REDEPLOYS: Record<string, (family: Family) => readonly Workflow[]> = {
 };
 
 test.each(Object.entries(REDEPLOYS))(
-  'a child that was started is waited for although, when its parent is taken over, %s',
+  'a started child is waited for although, when its parent is taken over, %s',
   async (_, redeploy) => {
     const all = family();
     const { world, calls } = all;

@@ -22,14 +22,14 @@ async function outcomes(name: string, tamper: (deps: ProcessDeps) => ProcessDeps
   return { totals, reasons };
 }
 
-test('publishing is a way out of the process, at which the world is stopped like at any other', async () => {
+test('publishing is a crash point, at which the world is stopped like at any other', async () => {
   const { calls } = await rehearse(named('chain-published'), { withoutPairs: true });
   expect(calls).toContain('bus.publish');
   const { calls: quiet } = await rehearse(named('chain'), { withoutPairs: true });
   expect(quiet.some((label) => label.startsWith('bus.'))).toBe(false);
 });
 
-describe('the sweep finds out', () => {
+describe('the sweep detects', () => {
   test('a bus that acknowledges what it drops', async () => {
     let nth = 0;
     const { totals, reasons } = await outcomes(
@@ -69,7 +69,7 @@ test.each([
   [[1, 3, 2, 3], 'was published before 2'],
   [[1, 2], 'events 3 to 3'],
   [[], 'events 1 to 3'],
-])('of the arrivals %j it is said whether all came, and first arrivals in order', async (seqs, problem) => {
+])('of the arrivals %j it reports whether all came, and first arrivals in order', async (seqs, problem) => {
   const bus = new MemoryEventBus();
   const message = (seq: number): BusMessage => ({
     orderingKey: 'r',

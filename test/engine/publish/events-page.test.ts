@@ -7,7 +7,7 @@ import { topicsOf } from '../../triggers/pubsub/topics-of.ts';
 const snippets = writeSnippets('docs/events.md');
 afterAll(() => snippets.remove());
 
-test('the workflows of docs/events.md take messages as it says, each topic by a function', async () => {
+test('the workflows of docs/events.md receive messages as the page says, each topic by a function', async () => {
   const { orders, payments } = (await import(snippets.at('functions/src/workflows/orders.ts'))) as Record<
     'orders' | 'payments',
     Workflow

@@ -62,7 +62,7 @@ async function eventsOf(type: string) {
 }
 
 describe('the events of a run', () => {
-  test('are published, all of them in order, as the API shows them', async () => {
+  test('are all published in order, as the API shows them', async () => {
     const bus = new MemoryEventBus();
     const world = worldWith(bus);
     const runId = await world.start('chain');
@@ -78,7 +78,7 @@ describe('the events of a run', () => {
     });
   });
 
-  test('carry no outputs', async () => {
+  test('have no outputs', async () => {
     const bus = new MemoryEventBus();
     const world = worldWith(bus);
     await world.run(undefined, { ...world.deps });
@@ -96,7 +96,7 @@ describe('the events of a run', () => {
     expect(await more('asking')).toEqual({ load: 0, commit: 0, touch: 1 });
   });
 
-  test('that nobody hears cost nothing, and nothing is left to be done for them', async () => {
+  test('without a subscriber cost nothing, and leave no duty behind', async () => {
     for (const type of ['chain', 'asking']) {
       const bus = new KnownBus();
       expect(await callsOf(type, bus)).toEqual(await callsOf(type));
@@ -111,7 +111,7 @@ describe('the events of a run', () => {
     assertStored(world.db, runId);
   });
 
-  test('are published from the first commit on that somebody hears, whenever that begins or ends', async () => {
+  test('are published from the first commit with a subscriber, whenever that subscribes or leaves', async () => {
     const { length } = await eventsOf('chain');
     for (let from = 0; from <= length; from += 1)
       for (const listensFirst of [false, true]) {
@@ -143,7 +143,7 @@ describe('the events of a run', () => {
       }
   });
 
-  test('of a commit are published if somebody subscribed before it was written, although its snapshot calls them unheard', async () => {
+  test('of a commit are published if the subscription is older than it, although its snapshot says otherwise', async () => {
     const { length } = await eventsOf('chain');
     const bus = new KnownBus();
     const world = worldWith(bus);
@@ -158,7 +158,7 @@ describe('the events of a run', () => {
     expect(stored(world, runId).soft.publishedSeq).toBe(length);
   });
 
-  test('leave no trace in a run where they are not published', async () => {
+  test('add nothing to a run where they are not published', async () => {
     const world = worldWith(undefined);
     const runId = await world.start('chain');
     await world.run();
@@ -166,7 +166,7 @@ describe('the events of a run', () => {
     expect(stored(world, runId).wakeAt).toBeUndefined();
   });
 
-  test('are published before a wait, which is then looked at no more often than without', async () => {
+  test('are published before a wait, which is then checked no more often than without', async () => {
     const bus = new MemoryEventBus();
     const world = worldWith(bus);
     const runId = await world.start('asking');
@@ -178,7 +178,7 @@ describe('the events of a run', () => {
     expect(wakeAt).toBe(snapshot.updatedAt + DAY);
   });
 
-  test('of somebody without a lease are published by a drive at once', async () => {
+  test('of an append without a lease are published by a drive at once', async () => {
     const bus = new MemoryEventBus();
     const world = worldWith(bus);
     const runId = await world.start('asking');
@@ -191,7 +191,7 @@ describe('the events of a run', () => {
     expect(stored(world, runId)).toMatchObject({ soft: { obligationsMet: true }, wakeAt: undefined });
   });
 
-  test('of a run that was cancelled before any drive had it are published too', async () => {
+  test('of a run that was cancelled before its first drive are published too', async () => {
     const bus = new MemoryEventBus();
     const world = worldWith(bus);
     const runId = await world.start('chain');
@@ -230,7 +230,7 @@ describe('a drive that dies between the commit and the publishing', () => {
 });
 
 describe('a bus that is down', () => {
-  test('does not keep a run from ending, and gets the events once it is back', async () => {
+  test('does not delay the end of a run, and receives the events once it is back', async () => {
     const bus = new FlakyBus();
     bus.down = true;
     const world = worldWith(bus);
@@ -246,7 +246,7 @@ describe('a bus that is down', () => {
     assertStored(world.db, runId);
   });
 
-  test('is asked ten times or so, less and less often, and not after a day; the log says what it has missed', async () => {
+  test('is tried about ten times, ever more rarely, for a day; the log counts the missed events', async () => {
     const bus = new FlakyBus();
     bus.down = true;
     const world = worldWith(bus);
@@ -263,7 +263,7 @@ describe('a bus that is down', () => {
     expect(stored(world, runId)).toMatchObject({ soft: { publishedSeq: toSeq }, wakeAt: undefined });
   });
 
-  test('does not keep a waiting run from being answered', async () => {
+  test('does not delay the answer to a waiting run', async () => {
     const bus = new FlakyBus();
     bus.down = true;
     const world = worldWith(bus);
@@ -279,7 +279,7 @@ describe('a bus that is down', () => {
   });
 });
 
-test('a run that began when events were published and ends when they are not owes nothing to anybody', async () => {
+test('a run that began with publishing on and ends with it off owes no events', async () => {
   const bus = new MemoryEventBus();
   const world = worldWith(bus);
   const runId = await world.start('asking');

@@ -90,7 +90,7 @@ function made(
   return { publisher, bus, clock, requests, reads: () => reads };
 }
 
-test('whatever it is told, twice or not at all, and whatever fails: all arrives, first arrivals in order', async () => {
+test('all events arrive, first arrivals in order, whatever repetitions and failures occur', async () => {
   const events = journal(60);
   await fc.assert(
     fc.asyncProperty(
@@ -136,7 +136,7 @@ test('whatever it is told, twice or not at all, and whatever fails: all arrives,
   );
 });
 
-test('the first event of a run is made of its state, not read, and is the same to the byte', async () => {
+test('the first event of a run is made from its state without a read, identical to the byte', async () => {
   const events = journal(3);
   const { publisher, bus, reads } = made(events, {});
   publisher.take(events.slice(1));
@@ -149,7 +149,7 @@ test('the first event of a run is made of its state, not read, and is the same t
   });
 });
 
-test('a bus that takes nothing for long costs memory for a thousand events, and the rest is read when it is back', async () => {
+test('a bus that is down for long costs memory for a thousand events, and the rest is read when it is back', async () => {
   const events = journal(3_000);
   let down = true;
   const { publisher, bus, reads } = made(events, { fails: () => down });
@@ -165,7 +165,7 @@ test('a bus that takes nothing for long costs memory for a thousand events, and 
   expect(reads()).toBeLessThan(25);
 });
 
-test('a request carries a hundred events at the most, and two MiB unless one event has more', async () => {
+test('a request has at most a hundred events, and two MiB unless one event is larger', async () => {
   const small = journal(251);
   const many = made(small, {});
   many.publisher.take(small.slice(1));

@@ -33,7 +33,7 @@ function gated() {
 }
 
 describe('50 concurrent drives of one run', () => {
-  test('let one of them work, and leave one task that comes back for it', async () => {
+  test('let one of them work, and leave one task for it', async () => {
     const { workflow, bodies, release } = gated();
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('gated');
@@ -55,7 +55,7 @@ describe('50 concurrent drives of one run', () => {
     expect((await world.eventTypes(runId)).filter((type) => type === 'run_claimed')).toHaveLength(1);
   });
 
-  test('let one work also if all of them found the run free', async () => {
+  test('let one work even if all of them found the run free', async () => {
     const { workflow, bodies, release } = gated();
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('gated');
@@ -134,7 +134,7 @@ describe.each([
     expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed', epoch: 3 });
   });
 
-  test('cannot give a sign of life', async () => {
+  test('cannot extend its lease', async () => {
     const { world, runId, release, beats, zombie, second, written, wake } = await takenOver();
     wake();
     const before = world.db.runs.get(runId)?.version;
@@ -163,7 +163,7 @@ describe.each([
     expect(assertStored(world.db, runId).head).toBe(head);
   });
 
-  test('is refused by its journal, whatever it asks for', async () => {
+  test('is refused by its journal, whatever it requests', async () => {
     const { workflow } = gated();
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('gated');

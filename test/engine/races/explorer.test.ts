@@ -29,7 +29,7 @@ function program(
 }
 
 describe('the explorer', () => {
-  test('counts every order once: three threads of three steps have 9! / (3!)³ of them', async () => {
+  test('counts each order once: three threads of three steps have 9! / (3!)³', async () => {
     const seen = new Set<string>();
     const all = await explore(
       program(
@@ -42,13 +42,13 @@ describe('the explorer', () => {
     expect(seen.size).toBe(1_680);
   });
 
-  test('enters equal states once, and counts their schedules all the same', async () => {
+  test('explores equal states once, and still counts their schedules', async () => {
     const all = await explore(program([3, 3, 3], () => {}));
     expect(all).toMatchObject({ schedules: 1_680n, states: 64 });
     expect(all.executions).toBeLessThan(200);
   });
 
-  test('finds the one order in which a read and a write lose an update, and says which it was', async () => {
+  test('finds the one order in which a read and a write lose an update, and prints it', async () => {
     const read: number[] = [];
     const lossy = program(
       [2, 2],
@@ -68,7 +68,7 @@ describe('the explorer', () => {
     await expect(explore(withReads)).rejects.toThrow(/^after \[0\.0 · 1\.0 · .*\]: an update is lost$/);
   });
 
-  test('refuses a program that never ends, and one that is not the same twice', async () => {
+  test('refuses a program that never ends, and one that is not deterministic', async () => {
     await expect(explore(program([1_000], (memory) => memory.push(1)))).rejects.toThrow('does not end');
     let runs = 0;
     const fickle = async () => {

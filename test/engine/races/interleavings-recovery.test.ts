@@ -96,8 +96,8 @@ describe('every order of calls ends the run once', () => {
 });
 
 /** The test of the test: what is broken here must be found. */
-describe('the exploration notices', () => {
-  test('a refused commit that is taken for an accepted one', async () => {
+describe('the exploration detects', () => {
+  test('a refused commit that is treated as accepted', async () => {
     const sabotage = (deps: EngineDeps): EngineDeps => ({
       ...deps,
       store: intercept(deps.store, async ({ method }, proceed) => {
@@ -111,7 +111,7 @@ describe('the exploration notices', () => {
     );
   });
 
-  test('a zombie whose refused commits are taken for accepted ones', async () => {
+  test('a zombie whose refused commits are treated as accepted', async () => {
     const sabotage = (deps: EngineDeps): EngineDeps => ({
       ...deps,
       store: intercept(deps.store, async ({ method, args }, proceed) => {
@@ -125,7 +125,7 @@ describe('the exploration notices', () => {
     await expect(explore(raceOf(race))).rejects.toThrow(/ran \d times|after its end|cannot become|J\d/);
   });
 
-  test('a snapshot that is written over whatever is there', async () => {
+  test('a snapshot that overwrites a newer one', async () => {
     const sabotage = (deps: EngineDeps): EngineDeps => ({
       ...deps,
       store: intercept(deps.store, async ({ method, args }, proceed) => {
@@ -139,7 +139,7 @@ describe('the exploration notices', () => {
     await expect(explore(raceOf(race))).rejects.toThrow(/J4|J5|J10/);
   });
 
-  test('a scan that puts a run off for too long before it acts', async () => {
+  test('a scan that defers a run too long before it acts', async () => {
     const sabotage = (deps: EngineDeps): EngineDeps => ({
       ...deps,
       store: intercept(deps.store, ({ method, args }, proceed) => {

@@ -38,7 +38,7 @@ const PARTS: readonly Shown[] = [
 ];
 
 /** Every order of the calls of everybody: the proof that a lost task, process or answer strands no run. */
-describe('at one new run, every task lost: it ends once, whatever the order of', () => {
+describe('one new run whose every task is lost ends once, in every order of', () => {
   test.each(EVERY_ORDER ? [WHOLE] : PARTS)(
     '$claim',
     async ({ race, schedules, states }) => {

@@ -144,7 +144,7 @@ async function restored(of: Scene, backup: Backup, at: number): Promise<World> {
   return world;
 }
 
-describe('a run goes on from a backup', () => {
+describe('a run continues from a backup', () => {
   /** Backups at every write of one run, each with the time at which it was taken. */
   async function backups(of: Scene): Promise<{ readonly backup: Backup; readonly at: number }[]> {
     const world = of.installation();
@@ -164,7 +164,7 @@ describe('a run goes on from a backup', () => {
     return taken;
   }
 
-  test('wherever it was taken, and whatever was done since: nothing is done twice, and nothing left out', async () => {
+  test('of any moment, whatever happened since: nothing is repeated, and nothing left out', async () => {
     const first = scene();
     const { length } = await backups(first);
     assertOnce(first);
@@ -181,7 +181,7 @@ describe('a run goes on from a backup', () => {
     }
   });
 
-  test('without the mark it would have repeated them', async () => {
+  test('without the mark it would repeat calls', async () => {
     const of = scene();
     const [, second] = await backups(of);
     if (!second) throw new Error('no backup');
@@ -194,7 +194,7 @@ describe('a run goes on from a backup', () => {
 });
 
 describe('while it is held', () => {
-  test('nothing is driven, and a start is kept and goes on unasked once it is released', async () => {
+  test('nothing is driven, and a start is kept and continues by itself after the release', async () => {
     const of = scene();
     const before = of.installation();
     await before.start('child');
@@ -218,7 +218,7 @@ describe('while it is held', () => {
   });
 });
 
-test('permissions given before the backup are asked for again, and those given since are not', async () => {
+test('permissions given before the backup are asked for again, and later ones are not', async () => {
   const of = scene();
   const before = of.installation();
   await before.start('child');

@@ -110,7 +110,7 @@ describe('a run whose worker died and whose task is lost', () => {
     expect(Math.min(...silences)).toBeLessThan(leaseMs);
   });
 
-  test('is dispatched once, however many ticks see its silence', async () => {
+  test('is dispatched once, however many ticks miss its heartbeat', async () => {
     const watched = new Watched(TICK_MS);
     const worker = await watched.begin();
     worker.kill();
@@ -123,7 +123,7 @@ describe('a run whose worker died and whose task is lost', () => {
     ]);
   });
 
-  test('is left to be found due if the query fails, as while its index is being built, and so are all others', async () => {
+  test('is left to the normal scan if the query fails, as while its index is being built, like all others', async () => {
     const watched = new Watched();
     const { world } = watched;
     const worker = await watched.begin();
@@ -168,7 +168,7 @@ describe('a run whose worker lives', () => {
     }
   });
 
-  test('and was silent for a while costs one dispatch that reads it, writes nothing and asks for no other', async () => {
+  test('and was silent for a while costs one dispatch that reads it, writes nothing and enqueues no other', async () => {
     const watched = new Watched(TICK_MS);
     const { world } = watched;
     await watched.begin();
@@ -193,7 +193,7 @@ describe('a run whose worker lives', () => {
   });
 });
 
-test('a run that rests between two attempts is not watched: nobody is expected to beat', async () => {
+test('a run that rests between two attempts is not watched, because it has no heartbeat', async () => {
   let calls = 0;
   const workflow = defineWorkflow({
     type: 'resting',

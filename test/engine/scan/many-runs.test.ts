@@ -37,7 +37,7 @@ describe('a tick of the scan', () => {
     expect(await scan(installation.deps, PAGE)).toMatchObject({ found: 0 });
   });
 
-  test('enqueues a lost task before it puts 500 older held runs aside', async () => {
+  test('enqueues a lost task before it defers 500 older held runs', async () => {
     await installation.start('many', 500);
     installation.pass();
     const [other] = await installation.start('other', 1);
@@ -67,7 +67,7 @@ describe('a tick of the scan', () => {
     expect(await scan(installation.deps, PAGE)).toMatchObject({ found: 0 });
   });
 
-  test('ends when its time is up, and the next one goes on', async () => {
+  test('ends when its time is up, and the next one continues', async () => {
     const started = await installation.start('many', 120);
     installation.pass();
     // Each answer of the store takes so long that a tick handles some 60 runs.
@@ -89,7 +89,7 @@ describe('a tick of the scan', () => {
     expect(new Set(installation.enqueued)).toEqual(new Set(started));
   });
 
-  test('ends at the kill switch that was thrown meanwhile', async () => {
+  test('ends when the kill switch is set meanwhile', async () => {
     await installation.start('many', 120);
     installation.pass();
     const { runtime } = installation.deps;

@@ -74,7 +74,7 @@ function childOf(world: World, parentId: string) {
 }
 
 describe('a child step that runs again', () => {
-  test('in a resume resumes the child that failed: each goes on where it had stopped', async () => {
+  test('in a resume resumes the failed child: each continues where it had stopped', async () => {
     const scene = family();
     const { world, on } = scene;
     on.childBroken = true;
@@ -119,7 +119,7 @@ describe('a child step that runs again', () => {
     expect([child.source?.mode, child.rootRunId]).toEqual(['fork', childOf(world, runId).id]);
   });
 
-  test('in a resume takes over what the child had completed, where that is all of it', async () => {
+  test('in a resume reuses a child that had completed', async () => {
     const scene = family();
     const { world, on } = scene;
     on.parentBroken = true;
@@ -131,7 +131,7 @@ describe('a child step that runs again', () => {
     expect(reusedIn(world, child.id)).toEqual(['half', 'whole']);
   });
 
-  test('is taken over whole where nothing changed: no child is started', async () => {
+  test('is reused whole where nothing changed: no child is started', async () => {
     const scene = family();
     const { world, on } = scene;
     on.parentBroken = true;
@@ -141,7 +141,7 @@ describe('a child step that runs again', () => {
     expect(world.db.runs.has(childRunId(resumed.id, 'kid.1'))).toBe(false);
   });
 
-  test('finds the child of the run that had it last, over successors that took it over', async () => {
+  test('finds the child of the last run that had it, across successors that reused it', async () => {
     const scene = family();
     const { world, on } = scene;
     on.parentBroken = true;
@@ -155,7 +155,7 @@ describe('a child step that runs again', () => {
     });
   });
 
-  test('goes on from the newest successor of a child that somebody resumed by itself', async () => {
+  test('continues from the newest successor of a child that was resumed by itself', async () => {
     const scene = family();
     const { world, on } = scene;
     on.childBroken = true;
@@ -189,7 +189,7 @@ describe('a child step that runs again', () => {
 });
 
 describe('the policy of the child', () => {
-  test('is asked before a resume of the parent supersedes the child, and a refusal leaves the child as it was', async () => {
+  test('is asked before a resume of the parent supersedes the child, and a refusal leaves the child unchanged', async () => {
     const scene = family();
     const { world, on } = scene;
     on.childBroken = true;
@@ -230,7 +230,7 @@ describe('the policy of the child', () => {
     },
   );
 
-  test('is passed over where an admin forces the resume of the parent, and the journal of the child says so', async () => {
+  test('is bypassed where an admin forces the resume of the parent, and the journal of the child says so', async () => {
     const scene = family();
     const { world, on } = scene;
     on.childBroken = true;

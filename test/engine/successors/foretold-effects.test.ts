@@ -75,7 +75,7 @@ const asked = fc.array(
 );
 
 test(
-  'a preview says what then becomes of each side effect, over successors of successors',
+  'a preview says what becomes of each side effect, over successors of successors',
   async () => {
     const seen: Record<string, number> = {};
     await fc.assert(
@@ -122,7 +122,7 @@ test(
   60_000 + INPUTS * 100,
 );
 
-test('an action in doubt is asked about, looked up, or done again under its key, as its binding allows', async () => {
+test('a side effect in doubt is asked about, looked up, or repeated under its key, as its binding allows', async () => {
   for (const [options, action] of [
     [{}, 'asked'],
     [{ withLookup: true }, 'looked_up'],

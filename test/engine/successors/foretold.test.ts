@@ -133,7 +133,7 @@ function workflowOf({ steps }: Case, stage: Stage): Workflow {
 }
 
 test(
-  'a preview says exactly what the successor then takes over, and what it runs',
+  'a preview lists exactly what the successor then reuses, and what it runs',
   async () => {
     const seen = { reused: 0, ran: 0, items: 0, refused: 0, from: 0 };
     await fc.assert(

@@ -45,7 +45,7 @@ async function failedRun({ world, cause }: ReturnType<typeof wide>): Promise<str
 const STEPS = Number(process.env.IMPORT_STEPS ?? 1_000);
 
 describe('the import', () => {
-  test('of thousands of steps is cut into commits that a store takes, and reads the journal in pages', async () => {
+  test('of thousands of steps is split into commits that a store accepts, and reads the journal in pages', async () => {
     const of = wide(STEPS);
     const runId = await failedRun(of);
     const { world } = of;
@@ -68,7 +68,7 @@ describe('the import', () => {
     expect(Math.max(...pages)).toBeLessThanOrEqual(500);
   });
 
-  test('cut off after any of its commits goes on with the rest, and takes nothing over twice', async () => {
+  test('interrupted after any commit continues with the rest, and imports nothing twice', async () => {
     const of = wide(200);
     const runId = await failedRun(of);
     const { world } = of;
@@ -92,7 +92,7 @@ describe('the import', () => {
     }
   });
 
-  test('ends with the run if somebody cancels it in between, and undoes what it had taken over', async () => {
+  test('ends with the run if it is cancelled meanwhile, and undoes the imported steps', async () => {
     const undone: string[] = [];
     const workflow = defineWorkflow({
       type: 'undoing',
@@ -127,7 +127,7 @@ describe('the import', () => {
     expect(assertStored(world.db, runId).status).toBe('completed');
   });
 
-  test('waits for its plan where that is not deployed any more', async () => {
+  test('waits for its plan where that is no longer deployed', async () => {
     const of = wide(120);
     const runId = await failedRun(of);
     const { world } = of;
@@ -140,7 +140,7 @@ describe('the import', () => {
     expect(assertStored(world.db, successor).status).toBe('completed');
   });
 
-  test('fails the run where its source is gone', async () => {
+  test('fails the run where its source is missing', async () => {
     const of = wide(1);
     const runId = await failedRun(of);
     const { world } = of;
@@ -153,7 +153,7 @@ describe('the import', () => {
     });
   });
 
-  test('cancels it if that was asked meanwhile: a cancel that was acknowledged comes about', async () => {
+  test('cancels it if a cancel came meanwhile: an acknowledged cancel takes effect', async () => {
     const of = wide(1);
     const runId = await failedRun(of);
     const { world } = of;
@@ -171,7 +171,7 @@ describe('the import', () => {
     expect(assertStored(world.db, successor)).toMatchObject({ status: 'cancelled', stopKind: 'user' });
   });
 
-  test('lets go when its process is to end, and another drive goes on', async () => {
+  test('releases the run when its process is shutting down, and another drive continues', async () => {
     const of = wide(300);
     const runId = await failedRun(of);
     const { world } = of;
@@ -192,7 +192,7 @@ describe('the import', () => {
   });
 });
 
-test('a replay takes nothing over, unless told from where', async () => {
+test('a replay reuses nothing unless it names a checkpoint', async () => {
   const of = wide(3);
   const runId = await failedRun(of);
   const { world } = of;

@@ -60,7 +60,7 @@ async function forked(changes: object) {
 }
 
 describe('a fork with another input', () => {
-  test('takes over the steps that read none of what has changed, as its preview said, and runs the others', async () => {
+  test('reuses the steps that read none of the changed members, as its preview said, and runs the others', async () => {
     const { ran, outside, taken, status, result } = await forked({ note: 'second' });
     expect(status).toBe('completed');
     expect(taken.sort()).toEqual(['clone', 'measure', 'rest']);
@@ -69,25 +69,25 @@ describe('a fork with another input', () => {
     expect(result).toEqual({ told: 'a copy of acme/site in 3 parts: second' });
   });
 
-  test('runs a set again whose input has changed, and what follows', async () => {
+  test('runs a set again whose input has changed, and its dependents', async () => {
     const { ran, taken } = await forked({ size: 2 });
     expect(taken.sort()).toEqual(['clone', 'rest']);
     expect(ran).toEqual(['measure 0', 'measure 1', 'tell']);
   });
 
-  test('runs all that follows a step whose input has changed', async () => {
+  test('runs all dependents of a step whose input has changed', async () => {
     const { taken, outside } = await forked({ repo: 'acme/shop' });
     expect(taken).toEqual([]);
     expect(outside.applied.map(({ text }) => text)).toEqual(['acme/site', 'acme/shop']);
   });
 
-  test('takes a member that is gone for a change only where it is read', async () => {
+  test('treats a missing member as a change only where it is read', async () => {
     const { taken } = await forked({ note: undefined });
     expect(taken.sort()).toEqual(['clone', 'measure', 'rest']);
   });
 });
 
-test('a step that reads what it does not declare fails at once, and says so', async () => {
+test('a step that reads undeclared members fails at once, with the reason', async () => {
   const workflow = defineWorkflow({
     type: 'sly',
     planVersion: 1,
@@ -102,7 +102,7 @@ test('a step that reads what it does not declare fails at once, and says so', as
   expect(world.stateOf(runId).error?.message).toBe("step 'read' does not list 'size' in 'reads'");
 });
 
-test('a definition names members of its input, and nothing else', () => {
+test('a definition may name only members of its input', () => {
   const define = (reads: unknown) =>
     defineWorkflow({
       type: 'wrong',

@@ -55,8 +55,8 @@ async function failed(of: ReturnType<typeof scene>, signals: readonly string[]):
   return runId;
 }
 
-describe('signals that nobody read are kept by a run that', () => {
-  test('completed, and its end says how many', async () => {
+describe('unread signals are kept by a run that', () => {
+  test('completed, and its end counts them', async () => {
     const of = scene();
     const runId = await of.world.start('plain');
     await send(of, runId, 's1');
@@ -71,7 +71,7 @@ describe('signals that nobody read are kept by a run that', () => {
     expect(unread(of.world, runId)).toEqual(['s1', 's2']);
   });
 
-  test('was cancelled, and its end says how many, once', async () => {
+  test('was cancelled, and its end counts them, once', async () => {
     const of = scene();
     const runId = await of.world.start('waits');
     await send(of, runId, 's1');
@@ -82,7 +82,7 @@ describe('signals that nobody read are kept by a run that', () => {
     expect(said(of.world, runId, 'cancel_requested')).toEqual([{ stopKind: 'user' }]);
   });
 
-  test('an end without any says nothing of them', async () => {
+  test('an end without unread signals does not mention them', async () => {
     const { world } = scene();
     const runId = await world.start('plain');
     await world.run();
@@ -91,7 +91,7 @@ describe('signals that nobody read are kept by a run that', () => {
 });
 
 describe('a successor', () => {
-  test.each(['resume', 'replay', 'fork'] as const)('by %s reads what it was to take over', async (mode) => {
+  test.each(['resume', 'replay', 'fork'] as const)('by %s reads those that it carries over', async (mode) => {
     const of = scene();
     const runId = await failed(of, ['s1']);
     const state = await driven(of.world, mode, runId, { signals: 'carry' });
@@ -102,7 +102,7 @@ describe('a successor', () => {
     expect(unread(of.world, runId)).toEqual(['s1']);
   });
 
-  test('takes over none unless it is told to, and the preview names them', async () => {
+  test('carries over none by default, and the preview names them', async () => {
     const of = scene();
     const runId = await failed(of, ['s1']);
     const { unread: foretold } = await preview(of.world, 'resume', runId);
@@ -113,7 +113,7 @@ describe('a successor', () => {
     expect(said(of.world, successor, 'signal_received')).toEqual([]);
   });
 
-  test('takes over a full inbox beside hundreds of steps in commits that a store takes, and once if a dispatch dies behind them', async () => {
+  test('carries over a full buffer beside hundreds of steps in commits that a store accepts, once if a dispatch dies after them', async () => {
     const of = scene(100);
     const ids = Array.from({ length: MAX_INBOX }, (_, i) => `s${i}`);
     const runId = await failed(of, ids);

@@ -37,7 +37,7 @@ describe('of a set', () => {
       }),
     });
 
-  test('one item of which failed, only that one and those that never began run', async () => {
+  test('in which one item failed, only that one and those that never began run', async () => {
     const on = stage();
     const world = new World({ workflows: [fan(on)] });
     const runId = await world.start('fan');
@@ -52,7 +52,7 @@ describe('of a set', () => {
 });
 
 describe('of a step that had been skipped', () => {
-  test('those that were skipped with it stay so, and those that ran without it are taken over', async () => {
+  test('those that were skipped with it stay skipped, and those that ran without it are reused', async () => {
     const on = stage();
     const workflow = defineWorkflow({
       type: 'skipping',
@@ -179,7 +179,7 @@ describe('of steps that a person had sent back', () => {
     return runId;
   }
 
-  test('the newest revision is taken over', async () => {
+  test('the newest revision is reused', async () => {
     const on = stage();
     const world = new World({ workflows: [drafting(on)] });
     const runId = await sentBackOnce(world);
@@ -195,7 +195,7 @@ describe('of steps that a person had sent back', () => {
     expect(reusedIn(world, again.id)).toEqual(['draft', 'gate', 'send']);
   });
 
-  test('a step that runs again keeps the revision it had reached, and its feedback', async () => {
+  test('a step that runs again keeps its revision and its feedback', async () => {
     const on = stage();
     const world = new World({ workflows: [drafting(on)] });
     const runId = await sentBackOnce(world);
@@ -211,7 +211,7 @@ describe('of steps that a person had sent back', () => {
     ]);
   });
 
-  test('from a checkpoint before that, the revision of that time is taken over', async () => {
+  test('from a checkpoint before that, the revision of that time is reused', async () => {
     const on = stage();
     const world = new World({ workflows: [drafting(on)] });
     const runId = await sentBackOnce(world);
@@ -252,7 +252,7 @@ describe('of what had been undone', () => {
       },
     });
 
-  test('everything is done again, as the next revision: what was undone must not be taken for done', async () => {
+  test('everything runs again as the next revision: an undone step must not count as done', async () => {
     const on = stage();
     const world = new World({ workflows: [booking(on)] });
     const runId = await world.start('booking');
@@ -269,7 +269,7 @@ describe('of what had been undone', () => {
     expect(await resultOf(world, state)).toEqual({ pay: 'paid for 2' });
   });
 
-  test('a successor that fails in turn undoes what it had taken over, and each later one counts on', async () => {
+  test('a successor that fails in turn undoes the steps it reused, and each later one continues the revisions', async () => {
     const on = stage();
     const world = new World({ workflows: [booking(on)] });
     on.mended = true;
@@ -286,7 +286,7 @@ describe('of what had been undone', () => {
     expect([again.status, on.ran.slice(3)]).toEqual(['failed', ['book 3', 'undo book']]);
   });
 
-  test('a step whose undoing failed runs again, and the preview says why', async () => {
+  test('a step whose compensation failed runs again, and the preview says why', async () => {
     const on = stage();
     const workflow = defineWorkflow({
       type: 'stuck',
@@ -325,7 +325,7 @@ describe('by the fingerprint', () => {
       },
     });
 
-  test('a fork without a change takes everything over, and comes to the same', async () => {
+  test('a fork without a change reuses everything, and has the same result', async () => {
     const world = new World({ workflows: [adding(1)] });
     const runId = await world.start('adding', { n: 1 });
     await world.run();
@@ -334,7 +334,7 @@ describe('by the fingerprint', () => {
     expect(await resultOf(world, fork)).toEqual({ two: 2 });
   });
 
-  test('a fork with other input, or of another version of the plan, takes nothing over', async () => {
+  test('a fork with other input, or of another version of the plan, reuses nothing', async () => {
     const world = new World({ workflows: [adding(1), adding(2)] });
     const runId = await world.start('adding', { n: 1 }, { workflow: adding(1) });
     await world.run();

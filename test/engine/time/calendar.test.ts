@@ -45,7 +45,7 @@ async function wokenUp(iso: string, options: { for: string } | { until: Date }):
   return state.completedAt ?? 0;
 }
 
-describe('a sleep that is longer than the queue can plan', () => {
+describe('a sleep longer than the queue can schedule', () => {
   const LIMIT_MS = 30 * DAY;
 
   /** Delivers by the real adapter into a queue that refuses what the service refuses. */
@@ -85,7 +85,7 @@ describe('a sleep that is longer than the queue can plan', () => {
     ['30d', 2],
     ['95d', 4],
     ['366d', 13],
-  ])('%s is slept in %i hops, of which the journal knows nothing', async (duration, hops) => {
+  ])('%s takes %i hops, which are not in the journal', async (duration, hops) => {
     const world = worldAt('2027-10-01T00:00:00Z', sleeper('nap', { for: duration }));
     const cloud = withCloudTasks(world);
     const runId = await world.start('nap');
@@ -102,7 +102,7 @@ describe('a sleep that is longer than the queue can plan', () => {
     ]);
   });
 
-  test('wakes up in time if a hop is lost: the scan knows when it is due', async () => {
+  test('ends in time if a hop is lost: the scan knows when it is due', async () => {
     const world = worldAt('2027-10-01T00:00:00Z', sleeper('nap', { for: '45d' }));
     const cloud = withCloudTasks(world);
     const began = world.clock.now();
@@ -117,7 +117,7 @@ describe('a sleep that is longer than the queue can plan', () => {
   });
 });
 
-describe('a sleep lasts as long as it says, whatever the calendar does meanwhile', () => {
+describe('a sleep lasts its duration, whatever changes of the calendar fall into it', () => {
   test.each([
     ['into the leap day', '2028-02-28T12:00:00Z', '24h', '2028-02-29T12:00:00Z'],
     ['out of the leap day', '2028-02-29T12:00:00Z', '1d', '2028-03-01T12:00:00Z'],
@@ -134,7 +134,7 @@ describe('a sleep lasts as long as it says, whatever the calendar does meanwhile
   });
 });
 
-describe('a sleep until a date ends at that moment', () => {
+describe('a sleep until a date ends at that time', () => {
   test.each([
     ['on the leap day', '2028-02-01T00:00:00Z', '2028-02-29T09:00:00Z', 28 * DAY + 9 * HOUR],
     [
@@ -170,7 +170,7 @@ describe('a sleep until a date ends at that moment', () => {
   });
 });
 
-test('the longest of several sleeps that begin at once decides when the run continues, one of them skipped', async () => {
+test('the longest of several sleeps that begin at once decides when the run continues, though one is skipped', async () => {
   const sleeps = defineWorkflow({
     type: 'sleeps',
     planVersion: 1,

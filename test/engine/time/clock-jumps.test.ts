@@ -71,7 +71,7 @@ describe.each([
   ['back', -HOUR],
   ['forward', HOUR],
 ])('the clock of a process that jumps an hour %s', (_direction, jumpMs) => {
-  test('while its run sleeps neither wakes it early nor lets it oversleep', async () => {
+  test('while its run sleeps wakes it neither early nor late', async () => {
     const world = new World({ workflows: [nap] });
     const began = world.clock.now();
     const runId = await world.start('nap');
@@ -88,7 +88,7 @@ describe.each([
     await expectSound(world, runId);
   });
 
-  test('between the claim and the first append of its drive leaves the times of the journal in order', async () => {
+  test('between the claim and the first append of its drive keeps the times of the journal in order', async () => {
     const work = { idempotent: true, stepMs: 2_000, onRun: () => undefined };
     const world: World = new World({ workflows: [working(() => world, work)] });
     const runId = await world.start('working');
@@ -112,7 +112,7 @@ test.each([
   ['forward', HOUR, 'may run again', true],
   ['forward', HOUR, 'must not run twice', false],
 ])(
-  'a jump %s while it drives (%i ms) costs a process no lease: a step that %s runs once',
+  'a jump %s while it drives (%i ms) loses no lease: a step that %s runs once',
   async (_direction, jumpMs, _name, idempotent) => {
     let runs = 0;
     const work = {

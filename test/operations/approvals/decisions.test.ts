@@ -34,7 +34,7 @@ describe('approve', () => {
     expect(step).toMatchObject({ status: 'succeeded', kind: 'approval', attempts: 1 });
   });
 
-  test('with a waiver keeps the note, which it needs', async () => {
+  test('with a waiver requires a note and keeps it', async () => {
     const scene = await Scene.asking();
     await expect(scene.decide('approve_with_waiver')).rejects.toMatchObject({
       code: 'INVALID_INPUT',
@@ -48,7 +48,7 @@ describe('approve', () => {
     });
   });
 
-  test('while the run is driven ends the step, and leaves it to the drive to go on', async () => {
+  test('ends the step while the run is driven, and leaves the drive to continue', async () => {
     const scene = await Scene.begun();
     await scene.open('gate');
     await scene.decide('approve');
@@ -60,7 +60,7 @@ describe('approve', () => {
     expect(scene.tasks()).toBe(0);
   });
 
-  test('while the run is interrupted ends the step; its recovery moves the run', async () => {
+  test('ends the step while the run is interrupted; its recovery moves the run', async () => {
     const scene = await Scene.begun();
     await scene.open('gate');
     await scene.interrupt();
@@ -70,7 +70,7 @@ describe('approve', () => {
     expect(scene.tasks()).toBe(1);
   });
 
-  test('is known to all who read the run even if the queue fails, and the scan will find it', async () => {
+  test('is visible to all readers of the run even if the queue fails; the scan enqueues the run', async () => {
     const scene = await Scene.asking();
     const queue = { enqueue: () => Promise.reject(new Error('no queue')) };
     expect(await scene.decide('approve', {}, { queue })).toMatchObject({ decision: 'approve' });
@@ -86,7 +86,7 @@ describe('reject', () => {
     ['fail', 'failed', undefined],
     ['skip', 'skipped', null],
     [{ degradeTo: { decision: 'approve' } as never }, 'degraded', { decision: 'approve' }],
-  ] as const)('means what the step says with onFailure %j', async (onFailure, outcome, output) => {
+  ] as const)('has the effect that onFailure %j declares', async (onFailure, outcome, output) => {
     const scene = await Scene.asking({ onFailure });
     await scene.decide('reject', { note: 'too risky' });
     const { state } = scene;
@@ -105,7 +105,7 @@ describe('reject', () => {
 });
 
 describe('halt', () => {
-  test('cancels a run that nobody drives and that has nothing to undo, at once', async () => {
+  test('cancels a run at once that nobody drives and that has nothing to undo', async () => {
     const scene = await Scene.asking();
     expect(await scene.decide('halt', { note: 'wrong branch' })).toMatchObject({ decision: 'halt' });
     expect(words(await scene.last(3))).toEqual([
@@ -122,7 +122,7 @@ describe('halt', () => {
     expect(scene.tasks()).toBe(0);
   });
 
-  test('asks for the end of a run that has something to undo, and drives it there', async () => {
+  test('requests the end of a run that has something to undo, and drives it to that end', async () => {
     const scene = await Scene.asking({ undo: true });
     await scene.decide('halt');
     expect((await scene.last(3)).map(({ type }) => type)).toEqual([
@@ -134,7 +134,7 @@ describe('halt', () => {
     expect(scene.tasks()).toBe(1);
   });
 
-  test('asks the drive of a run that is driven', async () => {
+  test('requests the end of a driven run from its drive', async () => {
     const scene = await Scene.begun();
     await scene.open('gate');
     await scene.decide('halt');
@@ -144,7 +144,7 @@ describe('halt', () => {
 });
 
 describe('retry_with_feedback', () => {
-  test('sends back what the approval needs by default, and all that follows, as the next revision', async () => {
+  test('sends back, by default, what the approval needs and all that follows, as the next revision', async () => {
     const scene = await Scene.asking();
     await scene.decide('retry_with_feedback', { feedback: 'say why' });
     const [, given] = await scene.last(3);
@@ -194,7 +194,7 @@ describe('retry_with_feedback', () => {
     expect(scene.state.head).toBe(head);
   });
 
-  test('of an approval that needs nothing has nothing to send back', async () => {
+  test('of an approval that needs nothing is refused, because nothing can be sent back', async () => {
     const scene = await Scene.begun();
     await scene.open('lone');
     await scene.suspend();
@@ -203,7 +203,7 @@ describe('retry_with_feedback', () => {
     ).rejects.toMatchObject({ code: 'INVALID_INPUT', stepId: 'lone' });
   });
 
-  test('the next question is another one: it is decided for itself', async () => {
+  test('sent again does not answer the next question', async () => {
     const scene = await Scene.asking();
     await scene.decide('retry_with_feedback', { feedback: 'say why' });
     await scene.claim();
@@ -218,7 +218,7 @@ describe('retry_with_feedback', () => {
     expect(await scene.decide('approve')).toMatchObject({ waitId: 'gate.2' });
   });
 
-  test('the same words for the new question count if it is named', async () => {
+  test('with the same words answers the next question if it names that one', async () => {
     const scene = await Scene.asking();
     await scene.decide('retry_with_feedback', { feedback: 'no' });
     await scene.claim();

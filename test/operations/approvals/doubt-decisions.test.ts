@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Scene } from './scene.ts';
 
 describe('a step in doubt', () => {
-  test('approved runs again, now', async () => {
+  test('runs again at once if it is approved', async () => {
     const scene = await Scene.inDoubt();
     expect(await scene.decide('approve', { stepId: 'push' })).toMatchObject({
       stepId: 'push',
@@ -18,7 +18,7 @@ describe('a step in doubt', () => {
     expect(scene.tasks()).toBe(1);
   });
 
-  test('waived counts as done, without an output, and the note is the reason', async () => {
+  test('counts as done without an output if it is waived, with the note as the reason', async () => {
     const scene = await Scene.inDoubt();
     await scene.decide('approve_with_waiver', { stepId: 'push', note: 'the tag is there' });
     const [, settled] = await scene.last(3);
@@ -29,7 +29,7 @@ describe('a step in doubt', () => {
   test.each([
     ['fail', 'failed'],
     ['skip', 'skipped'],
-  ] as const)('rejected fails as its onFailure %s says', async (onFailure, outcome) => {
+  ] as const)('fails as its onFailure %s says if it is rejected', async (onFailure, outcome) => {
     const scene = await Scene.inDoubt({ stepId: 'push' }, { onFailure });
     await scene.decide('reject', { stepId: 'push' });
     expect(scene.state.steps.get('push')).toMatchObject({ phase: 'done', outcome });
@@ -37,7 +37,7 @@ describe('a step in doubt', () => {
       expect(scene.state.error).toMatchObject({ code: 'RUN_ORPHANED', stepId: 'push' });
   });
 
-  test('halted ends the run', async () => {
+  test('ends the run if it is halted', async () => {
     const scene = await Scene.inDoubt();
     await scene.decide('halt', { stepId: 'push' });
     expect(scene.state).toMatchObject({ status: 'cancelled', stopKind: 'halt' });
@@ -50,7 +50,7 @@ describe('a step in doubt', () => {
     ).rejects.toMatchObject({ code: 'INVALID_INPUT', field: 'decision', stepId: 'push' });
   });
 
-  test('can be an item: each is decided by its own key, and both answers are remembered', async () => {
+  test('can be an item: each item is decided by its own key, and both answers are kept', async () => {
     const scene = await Scene.inDoubt({ stepId: 'files', itemKey: '0' });
     await scene.claim();
     await scene.doubt({ stepId: 'files', itemKey: '1' });

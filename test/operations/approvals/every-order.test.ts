@@ -140,7 +140,7 @@ function hash(parts: unknown): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
 
-describe('every order of their calls, the deadline passing at any moment:', () => {
+describe('every order of concurrent decisions, with the deadline at any point between them:', () => {
   test.each<[string, Case & { readonly ends: string[] }]>([
     [
       'two people who disagree, one answer lost',

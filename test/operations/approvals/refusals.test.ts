@@ -33,20 +33,17 @@ const EVERY: readonly Said[] = [
 const named = EVERY.map((said) => [said[0], said] as const);
 
 describe('the same decision twice', () => {
-  test.each(named)(
-    '%s: is answered as the first time, whoever asks, and nothing is written',
-    async (_, said) => {
-      const scene = await Scene.asking();
-      const first = await scene.decide(...said);
-      scene.world.clock.jump(2 * HOUR_MS);
-      const { head } = scene.state;
-      const [decision, more] = said;
-      for (const changes of [{}, { actor: 'c.bob' }, { waitId: 'gate.1' }]) {
-        expect(await scene.decide(decision, { ...more, ...changes })).toEqual(first);
-      }
-      expect(scene.state.head).toBe(head);
-    },
-  );
+  test.each(named)('%s: repeats the first answer to every caller, and writes nothing', async (_, said) => {
+    const scene = await Scene.asking();
+    const first = await scene.decide(...said);
+    scene.world.clock.jump(2 * HOUR_MS);
+    const { head } = scene.state;
+    const [decision, more] = said;
+    for (const changes of [{}, { actor: 'c.bob' }, { waitId: 'gate.1' }]) {
+      expect(await scene.decide(decision, { ...more, ...changes })).toEqual(first);
+    }
+    expect(scene.state.head).toBe(head);
+  });
 
   test('also after the run has ended', async () => {
     const scene = await Scene.asking();
@@ -57,7 +54,7 @@ describe('the same decision twice', () => {
     expect(await refused(scene, ['reject'])).toMatchObject({ code: 'APPROVAL_DECIDED' });
   });
 
-  test('also where the plan version is gone meanwhile', async () => {
+  test('also where the plan version is no longer deployed', async () => {
     const scene = await Scene.asking();
     const first = await scene.decide('approve');
     const registry = new WorkflowRegistry([]);
@@ -69,7 +66,7 @@ describe('another decision', () => {
   const pairs = named.flatMap(([a, first]) => named.map(([b, second]) => [a, b, first, second] as const));
 
   test.each(pairs.filter(([a, b]) => a !== b))(
-    'after %s: %s is refused, and told who said what',
+    'after %s: %s is refused, and the refusal names the first decider and the decision',
     async (a, _, first, second) => {
       const scene = await Scene.asking();
       await scene.decide(...first);
@@ -84,7 +81,7 @@ describe('another decision', () => {
     },
   );
 
-  test('is also the same one with another note', async () => {
+  test('counts as the same decision with another note', async () => {
     const scene = await Scene.asking();
     await scene.decide('approve', { note: 'one' });
     expect(await refused(scene, ['approve', { note: 'two' }])).toMatchObject({ code: 'APPROVAL_DECIDED' });
@@ -110,7 +107,7 @@ describe('another decision', () => {
     expect(scene.state.waits).toMatchObject([{ id: 'gate.2' }]);
   });
 
-  test('is not the same steps in another order', async () => {
+  test('is not made by the same steps in another order', async () => {
     const scene = await Scene.asking();
     const feedback = 'f';
     const first = await scene.decide('retry_with_feedback', { feedback, steps: ['fetch', 'review'] });
@@ -121,7 +118,7 @@ describe('another decision', () => {
 
 describe('a decision that comes too late', () => {
   test.each(named)(
-    '%s: is refused from the deadline on, though the journal does not say so yet',
+    '%s: is refused from the deadline on, before the journal records the expiry',
     async (_, said) => {
       const scene = await Scene.asking();
       scene.world.clock.jump(HOUR_MS);
@@ -145,7 +142,7 @@ describe('a decision that comes too late', () => {
     ['in time', 120_000],
     ['too late', -120_000],
   ])(
-    'is %s by the time of the store, though the clock of who asks is wrong by %i ms',
+    'is %s by the time of the store, though the clock of the caller is wrong by %i ms',
     async (when, skewMs) => {
       const scene = await Scene.asking();
       scene.world.clock.jump(when === 'in time' ? HOUR_MS - 1 : HOUR_MS);
@@ -166,7 +163,7 @@ describe('a decision that comes too late', () => {
     expect(await refused(scene, ['approve'])).toMatchObject({ code: 'APPROVAL_EXPIRED' });
   });
 
-  test('on a run that was cancelled before anybody decided, is told that it has ended', async () => {
+  test('on a run that was cancelled without a decision is refused because the run has ended', async () => {
     const scene = await Scene.asking();
     await cancelRun(scene.world.deps, { runId: scene.runId, tenantId: 't1', stopKind: 'user' });
     expect(await refused(scene, ['approve'])).toMatchObject({
@@ -176,7 +173,7 @@ describe('a decision that comes too late', () => {
     });
   });
 
-  test('on a run that is being cancelled, is told that', async () => {
+  test('on a run that is being cancelled is refused because of the cancel', async () => {
     const scene = await Scene.asking({ undo: true });
     await cancelRun(scene.world.deps, { runId: scene.runId, tenantId: 't1', stopKind: 'user' });
     for (const said of EVERY) {
@@ -185,7 +182,7 @@ describe('a decision that comes too late', () => {
   });
 });
 
-describe('a decision about what asks nothing', () => {
+describe('a decision on a step that asks nothing', () => {
   test.each([
     ['a step that is not there', 'nope', {}, 'NOT_FOUND'],
     ['an approval that was not asked yet', 'lone', {}, 'NOT_FOUND'],
@@ -206,7 +203,7 @@ describe('a decision about what asks nothing', () => {
     });
   });
 
-  test('the run of another tenant is not there', async () => {
+  test('the run of another tenant is answered as a missing one', async () => {
     const scene = await Scene.asking();
     const { runId } = scene;
     for (const more of [{ tenantId: 't2' }, { runId: 'nonsense' }, { runId: `${runId.slice(0, -1)}x` }]) {
@@ -215,7 +212,7 @@ describe('a decision about what asks nothing', () => {
   });
 });
 
-test('a decision needs the definition of the step', async () => {
+test('a decision requires the definition of the step', async () => {
   const scene = await Scene.asking();
   const { head } = scene.state;
   const registry = new WorkflowRegistry([]);
@@ -226,7 +223,7 @@ test('a decision needs the definition of the step', async () => {
   expect(scene.state.head).toBe(head);
 });
 
-describe('a request that makes no sense', () => {
+describe('an invalid decision', () => {
   const long = 'é'.repeat(4_097);
 
   test.each<[string, Said, string, string]>([
@@ -243,7 +240,7 @@ describe('a request that makes no sense', () => {
     expect(await refused(await Scene.asking(), said)).toMatchObject({ code, field });
   });
 
-  test('a note as long as it may be is kept', async () => {
+  test('a note of the greatest length is kept', async () => {
     const scene = await Scene.asking();
     await scene.decide('approve', { note: long.slice(1) });
     expect(scene.state.steps.get('gate')).toMatchObject({ outcome: 'succeeded' });

@@ -49,7 +49,7 @@ async function asking(options: Options) {
 }
 
 describe('an approval with a schema', () => {
-  test('gives the data as its schema returns it to the step that needs it', async () => {
+  test('gives the dependent step the data as its schema returns them', async () => {
     const { world, state, decide } = await asking({ data: amount });
     await decide({ data: { cents: 400, reason: 'late' } });
     await world.run();
@@ -87,7 +87,7 @@ describe('an approval with a schema', () => {
     expect(state().waits).toEqual([]);
   });
 
-  test('refuses what a function of the schema throws over, without a fault of the server', async () => {
+  test('refuses data over which a function of the schema throws, without a server error', async () => {
     const data = z.unknown().transform(() => {
       throw new Error('no such customer');
     });
@@ -98,7 +98,7 @@ describe('an approval with a schema', () => {
     });
   });
 
-  test('answers the same data again as before, and refuses other data', async () => {
+  test('repeats its answer for the same data, and refuses other data', async () => {
     const { decide } = await asking({ data: amount });
     const first = await decide({ data: { cents: 400, reason: 'late' } });
     expect(await decide({ data: { reason: 'late', cents: 400 } })).toEqual(first);
@@ -114,7 +114,7 @@ describe('an approval with a schema', () => {
     expect(state()).toMatchObject({ status: 'failed', error: { code: 'APPROVAL_REJECTED' } });
   });
 
-  test('shows its schema with the wait and in the inbox, and not in lists', async () => {
+  test('shows its schema with the wait and in the inbox, but not in lists', async () => {
     const { state, wait } = await asking({ data: amount });
     const schema = JSON.parse(wait().dataSchemaText ?? 'null');
     expect(schema).toMatchObject({ type: 'object', required: ['cents', 'reason'] });
@@ -138,7 +138,7 @@ describe('an approval with a schema', () => {
     expect(wait().dataSchemaText).toBe('{}');
   });
 
-  test('has no button that approves it in Slack', async () => {
+  test('has no approval button in Slack', async () => {
     const { runId, wait } = await asking({ data: amount });
     const text = JSON.stringify(approvalBlocks({ runId, type: 'refund', wait: wait() }));
     expect(text).not.toContain('"Approve"');
@@ -146,11 +146,11 @@ describe('an approval with a schema', () => {
     expect(text).toContain('approve it in the console');
   });
 
-  test('cannot be approved by its expiry', () => {
+  test('is not approved by its expiry', () => {
     expect(() => refund({ data: amount, timeout: '1h', onExpiry: 'approve' })).toThrow(/'data'.*onExpiry/);
   });
 
-  test('is another plan than one without, and than one of another shape', () => {
+  test('has another plan fingerprint than one without a schema or with another schema', () => {
     const fingerprints = [{}, { data: amount }, { data: z.string() }].map(
       (options) => planOf(refund(options)).fingerprint,
     );
@@ -158,7 +158,7 @@ describe('an approval with a schema', () => {
   });
 });
 
-test('an approval with a schema is none of those that are approved for many runs at once', async () => {
+test('an approval with a schema is not approved in bulk', async () => {
   const { world, state, wait } = await asking({ data: amount });
   const deployed = { registry: world.deps.registry, bindings: world.deps.bindings };
   const now = world.clock.now();
@@ -169,13 +169,13 @@ test('an approval with a schema is none of those that are approved for many runs
   );
 });
 
-test('an approval without a schema takes no data', async () => {
+test('an approval without a schema refuses data', async () => {
   const { decide } = await asking({});
   await expect(decide({ data: {} })).rejects.toMatchObject({ code: 'INVALID_INPUT', field: 'data' });
 });
 
-describe('who is asked', () => {
-  test('is in the inbox', async () => {
+describe('the list of people who are asked', () => {
+  test('is shown in the inbox', async () => {
     const { state, wait } = await asking({ ask: () => ({ question: 'Refund?', to: ['Finance', 'Bo'] }) });
     const question = { kind: 'approval' as const, step: 'agree', openedAt: 0, wait: wait(), answers: [] };
     expect(inboxItems({ run: state(), questions: [question], more: 0 })).toMatchObject([
@@ -184,7 +184,7 @@ describe('who is asked', () => {
   });
 
   test.each([[[]], [['']], ['Finance'], [['x'.repeat(101)]], [Array(21).fill('x')]])(
-    'is a list of names: the step fails over %j',
+    'must hold names: the step fails over %j',
     async (to) => {
       const world = new World({
         workflows: [refund({ ask: () => ({ question: 'Refund?', to: to as never }) })],

@@ -45,8 +45,8 @@ const beat = (name: 'recoverRuns' | 'fireSchedules' | 'checkRuns' | 'deleteExpir
 
 const lost = () => Promise.reject(new OutcomeUnknown('a look', new Error('connection lost')));
 
-describe('a look', () => {
-  test('finds nothing wrong where nothing is', async () => {
+describe('a diagnosis', () => {
+  test('of a healthy installation has no problems', async () => {
     for (const name of ['recoverRuns', 'fireSchedules', 'checkRuns', 'deleteExpired'] as const)
       await beat(name);
     const { findings, waking, queue, skewMs, lateSchedules } = await look();
@@ -55,7 +55,7 @@ describe('a look', () => {
     expect([queue?.kind, skewMs, lateSchedules]).toEqual(['seen', 0, { late: 0, isCut: false }]);
   });
 
-  test('finds the scan late, and the runs it left lying, by how far they lie behind', async () => {
+  test('finds a late scan and the runs it left overdue, with the delay', async () => {
     await beat('recoverRuns');
     await world.start('wait');
     world.clock.jump(HOUR_MS);
@@ -64,7 +64,7 @@ describe('a look', () => {
     expect(waking).toMatchObject({ due: 1, lagMs: HOUR_MS - 60_000 });
   });
 
-  test('tells a live lease from one that ran out long ago', async () => {
+  test('distinguishes a live lease from one that expired long ago', async () => {
     const runId = await world.start('wait');
     const run = world.db.runs.get(runId);
     if (!run) throw new Error('the run is gone');
@@ -95,14 +95,14 @@ describe('a look', () => {
     expect(gone).toMatchObject({ state: 'wrong', evidence: { type: 'wait', planVersion: 1, runs: 2 } });
   });
 
-  test('finds an instance whose clock is not that of the store', async () => {
+  test('finds an instance whose clock differs from that of the store', async () => {
     const ahead = { ...world.clock, now: () => world.clock.now() + 60_000 };
     const { findings, skewMs } = await look({ clock: { ...ahead, timer: () => () => {} } });
     expect(skewMs).toBe(60_000);
     expect(codesOf(findings)).toContain('INSTANCE_CLOCK_SKEW');
   });
 
-  test('looks at the queues of drive classes too, each by the name under which it is deployed', async () => {
+  test('covers the queues of drive classes too, each under its deployed name', async () => {
     const queues = [...deps.queueProbe.queues, { name: 'drive-heavyAlone', isAlone: true }];
     const missing = async (now: number, name: string) =>
       name === 'drive-heavyAlone' ? { kind: 'missing' as const } : deps.queueProbe.inspect(now, name);
@@ -116,7 +116,7 @@ describe('a look', () => {
     expect(found[0]?.help).toContain('--only functions:CODEBASE:drive-heavyAlone');
   });
 
-  test('puts what is wrong first', async () => {
+  test('lists the problems first', async () => {
     world.clock.jump(HOUR_MS);
     await deps.config.write({ killSwitch: true, paused: new Map() }, undefined);
     const states = (await look()).findings.map(({ state }) => state);
@@ -126,7 +126,7 @@ describe('a look', () => {
   });
 });
 
-describe('what cannot be answered', () => {
+describe('a question that cannot be answered', () => {
   test.each([
     ['the queue', { queueProbe: { queues: [{ name: 'drive', isAlone: false }], inspect: lost } }],
     ['overdue runs', { storeProbe: { indexes: async () => [], leftOvers: async () => [], waking: lost } }],
@@ -135,7 +135,7 @@ describe('what cannot be answered', () => {
       'expired documents',
       { storeProbe: { indexes: async () => [], leftOvers: lost, waking: async () => [] } },
     ],
-  ] as const)('is a finding, and ends no other question: %s', async (what, other) => {
+  ] as const)('is a finding, and the other questions are still asked: %s', async (what, other) => {
     const { findings } = await look(other);
     const unseen = findings.filter(({ code }) => code === 'UNSEEN');
     expect(unseen.map(({ what: said }) => said)).toEqual([`${what} cannot be seen`]);
@@ -144,7 +144,7 @@ describe('what cannot be answered', () => {
     expect(log.lines).toMatchObject([{ level: 'warn', event: 'diagnosis_unanswered', fields: { what } }]);
   });
 
-  test('is the whole diagnosis if nothing is answered', async () => {
+  test('is the whole diagnosis if no question is answered', async () => {
     const deaf = {
       heartbeats: { read: lost, record: lost },
       storeProbe: { indexes: lost, leftOvers: lost, waking: lost },
@@ -157,7 +157,7 @@ describe('what cannot be answered', () => {
   });
 });
 
-test('a diagnosis is answered from the last one for a while; indexes are probed less often', async () => {
+test('a diagnosis is repeated from memory for a while; indexes are probed less often', async () => {
   const asked = { indexes: 0, waking: 0 };
   const counting = {
     leftOvers: async () => [],
@@ -181,7 +181,7 @@ test('a diagnosis is answered from the last one for a while; indexes are probed 
   expect(asked).toEqual({ indexes: 2, waking: 3 });
 });
 
-test('a probe that failed is repeated soon, however rare it is otherwise', async () => {
+test('a failed probe is repeated soon, however rare it is otherwise', async () => {
   let asked = 0;
   const indexes = () => {
     asked += 1;
@@ -197,7 +197,7 @@ test('a probe that failed is repeated soon, however rare it is otherwise', async
   expect(asked).toBe(2);
 });
 
-test('a look that failed is made again by whoever asks next', async () => {
+test('a failed diagnosis is made again for the next caller', async () => {
   let isDown = true;
   const { heartbeats, config, schedules, findings } = deps;
   const down = new OutcomeUnknown('a read', new Error('down'));
@@ -224,7 +224,7 @@ test('a look that failed is made again by whoever asks next', async () => {
   expect((await diagnostician.diagnose()).heard).toBeDefined();
 });
 
-test('a definition that is not what its version was is wrong, with the step and the next version', async () => {
+test('a changed definition of a version is a problem, with the step and the next version', async () => {
   await world.start('wait');
   const { registry: _, ...others } = deps;
   const changed = defineWorkflow({

@@ -41,7 +41,7 @@ const WELL = {
   deleteExpired: beat(30 * MINUTE_MS),
 };
 
-test('two installations on the same collections are wrong and named while both run; one that was renamed is not', () => {
+test('two installations on the same collections are a named problem while both run; one that was renamed is not', () => {
   const [old, cairn, shop] = ['us-central1/drive', 'us-central1/cairn-drive', 'us-central1/shop-drive'];
   const of = (installations: Record<string, number>) => work.ofInstallations(heard({ installations }));
   expect(work.ofInstallations(heard({}))).toEqual([]);
@@ -72,13 +72,13 @@ describe('the store', () => {
     expect(seen(store.ofIndexes(states.map(index)))).toEqual(expected);
   });
 
-  test('an index that is missing is named with its fields and what it serves', () => {
+  test('a missing index is named with its fields and the queries it serves', () => {
     const [found] = store.ofIndexes([index('missing')]);
     expect(found?.what).toBe('the index gwi_runs (shard, wakeAt) is missing; used for the scan');
     expect(found?.evidence).toEqual({ collection: 'gwi_runs', fields: ['shard', 'wakeAt'] });
   });
 
-  test('an expired document that is still there is a finding; without one, the age of the installation decides what is known', () => {
+  test('an expired document that still exists is a finding; without one, the age of the installation decides', () => {
     const late = [{ collection: 'gwi_waits', expiredAt: NOW - 4 * DAY_MS }];
     expect(seen(store.ofExpiry(late, heard({})))).toEqual(['wrong TTL_LATE']);
     expect(store.ofExpiry(late, heard({}))[0]?.what).toContain('expired 4 days ago');
@@ -135,14 +135,14 @@ describe('the scheduled functions', () => {
     expect(seen(work.ofFunctions(heard(given)))).toEqual(expected);
   });
 
-  test('right after a deployment those that have not run yet are only noted', () => {
+  test('functions that have not run yet are only noted just after a deployment', () => {
     const fresh = heard({ recoverRuns: beat(0), fireSchedules: beat(0) }, NOW - MINUTE_MS);
     expect(seen(work.ofFunctions(fresh))).toEqual(['note FUNCTION_NEVER']);
     expect(seen(work.ofFunctions({ latest: {}, readAt: NOW }))).toEqual(['note FUNCTION_NEVER']);
   });
 });
 
-describe('runs, schedules, the hourly look', () => {
+describe('runs, schedules, the hourly check', () => {
   const calm: work.Waking = { lagMs: 0, due: 0, held: 3, stale: 0, behind: 0, isCut: false };
   test.each([
     ['nothing due', calm, false, ['well RUNS_IN_TIME']],
@@ -155,19 +155,19 @@ describe('runs, schedules, the hourly look', () => {
     expect(seen(work.ofRuns(waking, isOff))).toEqual(expected);
   });
 
-  test('a count that was cut is said to be one', () => {
+  test('a count that was cut is marked as one', () => {
     const [found] = work.ofRuns({ ...calm, due: 200, lagMs: HOUR_MS, isCut: true }, false);
     expect(found?.what).toBe('at least 200 runs are overdue, the first by 60 min');
   });
 
-  test('schedules: late ones are counted', () => {
+  test('late schedules are counted', () => {
     expect(seen([work.ofSchedules(0, false), work.ofSchedules(100, true)])).toEqual([
       'well SCHEDULES_IN_TIME',
       'wrong SCHEDULES_LATE',
     ]);
   });
 
-  test('the hourly look: its problems by code', () => {
+  test('problems of the hourly check are listed by code', () => {
     const found = (problems: Record<string, number>) =>
       heard({ found: { at: NOW - HOUR_MS, checked: 50, problems } });
     expect(work.ofSample(heard({}))).toEqual([]);
@@ -214,7 +214,7 @@ describe('the queue', () => {
     if (ofAlone.state !== 'well') expect(ofAlone.help).toContain('driveAlone');
   });
 
-  test('that is one of several is told if something is wrong with it, and whose it is', () => {
+  test('that is one of several is named with its workflow if it has a problem', () => {
     const nth = (at: number, seenQueue: SeenQueue) => ({
       name: `drive-${at}`,
       isAlone: false,
@@ -242,13 +242,13 @@ describe('the queue', () => {
     expect(findings[3]?.help).toContain('Check the responses of drive');
   });
 
-  test('a caller without the role is told which role it takes', () => {
+  test('a caller without the role is told which role is needed', () => {
     expect(work.ofQueue({ kind: 'denied' }, NOW, DRIVE).help).toContain('roles/cloudtasks.viewer');
   });
 });
 
 describe('what is deployed and set', () => {
-  test('secrets by what can be seen of them here', () => {
+  test('secrets are listed by what is visible of them here', () => {
     const secret = (name: string, state: 'set' | 'empty' | 'none' | 'elsewhere') => ({
       name,
       functions: ['drive'],
@@ -284,7 +284,7 @@ describe('what is deployed and set', () => {
     expect(JSON.stringify(found)).not.toContain('c.ops');
   });
 
-  test('versions: gone ones are wrong, old ones are noted', () => {
+  test('missing versions are problems, old ones are notes', () => {
     const version = (planVersion: number, isDeployed: boolean, isNewest: boolean) => ({
       type: 'echo',
       planVersion,
@@ -304,7 +304,7 @@ describe('what is deployed and set', () => {
   });
 });
 
-test('whatever is wrong says what to do', () => {
+test('every problem has advice', () => {
   const wrongs = [
     ...store.ofIndexes([index('missing')]),
     ...work.ofFunctions(heard({})),
@@ -316,7 +316,7 @@ test('whatever is wrong says what to do', () => {
   for (const { help } of wrongs) expect(help?.length ?? 0).toBeGreaterThan(10);
 });
 
-test('a longer time never reads as a shorter one', () => {
+test('a longer time is never printed as a shorter one', () => {
   const inMs = (text: string) => {
     const [count = '', unit = ''] = text.split(' ');
     return Number(count) * ({ s: 1_000, min: MINUTE_MS, h: HOUR_MS, days: DAY_MS }[unit] ?? Number.NaN);

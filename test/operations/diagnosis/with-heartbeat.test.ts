@@ -24,7 +24,7 @@ beforeEach(() => {
   };
 });
 
-test('a function that ends notes when, how long it took, and what it found', async () => {
+test('a scheduled function records when it ran, how long it took, and what it found', async () => {
   await withHeartbeat(deps, 'checkRuns', async () => {
     clock.jump(250);
     return { found: { checked: 3, problems: { JOURNAL_GAP: 1 } } };
@@ -39,14 +39,14 @@ test('a function that ends notes when, how long it took, and what it found', asy
   });
 });
 
-test('one that fails notes why in a sentence, and still fails', async () => {
+test('a function that fails records the reason in a sentence, and still fails', async () => {
   const failing = withHeartbeat(deps, 'recoverRuns', () => Promise.reject(new Error('x'.repeat(5_000))));
   await expect(failing).rejects.toThrow('xxx');
   const { recoverRuns } = await latest();
   expect(recoverRuns).toMatchObject({ outcome: 'failed', error: 'x'.repeat(300) });
 });
 
-test('a sign that cannot be written is logged, and changes nothing for the function', async () => {
+test('a heartbeat that cannot be written is logged, and does not affect the function', async () => {
   const deaf = {
     ...deps,
     heartbeats: {

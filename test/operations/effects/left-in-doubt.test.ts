@@ -14,35 +14,38 @@ import { Left } from './left.ts';
 
 const NOBODY = { runs: [], answers: [], found: 0 };
 
-describe('what an ended run left in doubt', () => {
+describe('an effect in doubt of an ended run', () => {
   test.each([
     ['cancelled', () => Left.cancelled(), ['recorded', 'failed', 'resume']],
     ['completed', () => Left.completed(), ['recorded', 'failed']],
-  ] as const)('and a person knows of is settled in the ledger alone: %s', async (status, make, answers) => {
-    for (const outcome of ['recorded', 'failed'] as const) {
-      const left = await make();
-      const before = left.state;
-      expect(before.status).toBe(status);
-      expect(await left.problems()).toEqual(['EFFECT_IN_DOUBT_AT_END']);
-      expect(await left.inbox()).toEqual({ runs: [left.runId], answers, found: 1 });
-      const result = outcome === 'recorded' ? { result: { id: 7 } } : {};
-      const resolved = await left.resolve({ outcome, ...result, note: 'I looked' });
-      expect(resolved).toMatchObject({ outcome, resolvedBy: 'c.ann', effectId: left.row.effectId });
-      expect(left.row).toMatchObject({
-        status: outcome,
-        resolution: { outcome, by: 'c.ann', at: resolved.resolvedAt, note: 'I looked' },
-      });
-      expect(left.row.resultText).toBe(outcome === 'recorded' ? '{"id":7}' : undefined);
-      expect(left.row.blockedBy).toBeUndefined();
-      expect(left.state).toEqual(before);
-      expect(await left.problems()).toEqual([]);
-      expect(await left.inbox()).toEqual(NOBODY);
-      expect(left.world.queue.due(Number.POSITIVE_INFINITY)).toEqual([]);
-      assertStored(left.world.db, left.runId);
-    }
-  });
+  ] as const)(
+    'is resolved in the ledger alone, without an event in the journal: %s',
+    async (status, make, answers) => {
+      for (const outcome of ['recorded', 'failed'] as const) {
+        const left = await make();
+        const before = left.state;
+        expect(before.status).toBe(status);
+        expect(await left.problems()).toEqual(['EFFECT_IN_DOUBT_AT_END']);
+        expect(await left.inbox()).toEqual({ runs: [left.runId], answers, found: 1 });
+        const result = outcome === 'recorded' ? { result: { id: 7 } } : {};
+        const resolved = await left.resolve({ outcome, ...result, note: 'I looked' });
+        expect(resolved).toMatchObject({ outcome, resolvedBy: 'c.ann', effectId: left.row.effectId });
+        expect(left.row).toMatchObject({
+          status: outcome,
+          resolution: { outcome, by: 'c.ann', at: resolved.resolvedAt, note: 'I looked' },
+        });
+        expect(left.row.resultText).toBe(outcome === 'recorded' ? '{"id":7}' : undefined);
+        expect(left.row.blockedBy).toBeUndefined();
+        expect(left.state).toEqual(before);
+        expect(await left.problems()).toEqual([]);
+        expect(await left.inbox()).toEqual(NOBODY);
+        expect(left.world.queue.due(Number.POSITIVE_INFINITY)).toEqual([]);
+        assertStored(left.world.db, left.runId);
+      }
+    },
+  );
 
-  test('is settled once: whoever says the same again hears the same, and whoever says something else a refusal', async () => {
+  test('is resolved once: the same resolution gets the same answer, another one is refused', async () => {
     const left = await Left.cancelled();
     const words = [
       left.resolve({ actor: 'c.ann' }),
@@ -59,7 +62,7 @@ describe('what an ended run left in doubt', () => {
     expect(again).toMatchObject({ resolvedBy: resolution?.by, resolvedAt: resolution?.at });
   });
 
-  test('is settled, and answered so, though the answer of the store was lost', async () => {
+  test('is resolved although the answer of the store was lost', async () => {
     const left = await Left.cancelled();
     const { deps } = left.world;
     let lost = 0;
@@ -73,7 +76,7 @@ describe('what an ended run left in doubt', () => {
     expect(await resolved).toMatchObject({ outcome: 'recorded', resolvedBy: 'c.ann' });
   });
 
-  test('stays what a person said when the call answers after all: that is kept as evidence', async () => {
+  test('keeps the resolution of a person when the call answers late; the answer is kept as evidence', async () => {
     const left = new Left();
     const { promise: heard, resolve: hear } = Promise.withResolvers<void>();
     left.outside.onCall = () => heard;
@@ -89,7 +92,7 @@ describe('what an ended run left in doubt', () => {
     expect([await left.problems(), await left.inbox()]).toEqual([[], NOBODY]);
   });
 
-  test('is not found by the inbox once a late answer tells, though nobody came to say so', async () => {
+  test('leaves the inbox once a late answer arrives, without a resolution', async () => {
     const left = await Left.cancelled();
     const { deps, db } = left.world;
     const stored = await deps.effects.read(left.row.effectId);
@@ -103,7 +106,7 @@ describe('what an ended run left in doubt', () => {
     expect(await left.inbox()).toEqual(NOBODY);
   });
 
-  test('is shown as far as nobody has said it, however much there was', async () => {
+  test('is shown as long as nobody has resolved it, however many there are', async () => {
     const most = MAX_QUESTIONS_OF_RUN;
     const left = await Left.cancelled({}, 'many', most + 2);
     const { effects } = left.state;
@@ -115,26 +118,23 @@ describe('what an ended run left in doubt', () => {
   });
 });
 
-describe('a run that is made from it', () => {
-  test.each(['resume', 'replay', 'fork'] as const)(
-    'by a %s is answered by what was recorded',
-    async (mode) => {
-      const left = await Left.cancelled();
-      await left.resolve();
-      const { effects } = await preview(left.world, mode, left.runId);
-      expect(effects).toMatchObject([{ action: 'reused', why: 'recorded' }]);
-      const next = await succeed(left.world, mode, left.runId);
-      await left.world.run();
-      expect(left.world.stateOf(next)).toMatchObject({
-        status: 'completed',
-        result: { text: '{"sent":{"id":7}}' },
-      });
-      expect(left.outside.calls).toBe(1);
-      expect([await left.problems(), await left.problems(next)]).toEqual([[], []]);
-    },
-  );
+describe('a successor of a run with an effect in doubt', () => {
+  test.each(['resume', 'replay', 'fork'] as const)('made by %s reuses what was recorded', async (mode) => {
+    const left = await Left.cancelled();
+    await left.resolve();
+    const { effects } = await preview(left.world, mode, left.runId);
+    expect(effects).toMatchObject([{ action: 'reused', why: 'recorded' }]);
+    const next = await succeed(left.world, mode, left.runId);
+    await left.world.run();
+    expect(left.world.stateOf(next)).toMatchObject({
+      status: 'completed',
+      result: { text: '{"sent":{"id":7}}' },
+    });
+    expect(left.outside.calls).toBe(1);
+    expect([await left.problems(), await left.problems(next)]).toEqual([[], []]);
+  });
 
-  test('acts itself where it had not taken place', async () => {
+  test('acts itself where the effect had not taken place', async () => {
     const left = await Left.cancelled();
     await left.resolve({ outcome: 'failed' });
     const next = await succeed(left.world, 'resume', left.runId);
@@ -162,7 +162,7 @@ describe('a run that is made from it', () => {
     ['would ask', {}],
     ['would look', { withLookup: true }],
     ['would call again', { idempotency: 'required' }],
-  ] as const)('and %s takes the word of the person who was faster', async (_, options) => {
+  ] as const)('made by %s uses the resolution of the faster person', async (_, options) => {
     const { left, next, spoken } = await raced(options, {});
     expect(spoken).toMatchObject({ outcome: 'recorded' });
     expect(left.world.stateOf(next)).toMatchObject({
@@ -173,7 +173,7 @@ describe('a run that is made from it', () => {
     expect([await left.problems(), await left.problems(next), await left.inbox()]).toEqual([[], [], NOBODY]);
   });
 
-  test('and asks is the one to be told: it would wait on', async () => {
+  test('that asks about the effect takes the resolution, since it would wait on', async () => {
     const left = await Left.cancelled();
     const { deps } = left.world;
     const next = await succeed(left.world, 'replay', left.runId);
@@ -199,7 +199,7 @@ describe('a run that is made from it', () => {
     expect([await left.problems(), await left.problems(next), await left.inbox()]).toEqual([[], [], NOBODY]);
   });
 
-  test('and calls again under the same key has the doubt: nobody is asked about the first call any more', async () => {
+  test('that calls again under the same key owns the doubt: the first call no longer asks', async () => {
     const left = await Left.cancelled({ idempotency: 'required' });
     const next = await succeed(left.world, 'resume', left.runId);
     await left.world.run();
@@ -211,7 +211,7 @@ describe('a run that is made from it', () => {
     expect([await left.problems(), await left.problems(next), await left.inbox()]).toEqual([[], [], NOBODY]);
   });
 
-  test('and ends before it has found out leaves the question to people, who answer it at either', async () => {
+  test('that ends in doubt leaves the question to people, who may answer it at either run', async () => {
     for (const at of ['source', 'successor'] as const) {
       const left = await Left.cancelled();
       const next = await succeed(left.world, 'resume', left.runId);
@@ -230,7 +230,7 @@ describe('a run that is made from it', () => {
   });
 });
 
-test('a run that the inbox no longer finds though nobody knows what became of its call is named', async () => {
+test('an ended run in doubt that the inbox no longer finds is named by the check', async () => {
   const left = await Left.cancelled();
   const run = left.world.db.runs.get(left.runId);
   if (!run) throw new Error('there is no run');

@@ -64,7 +64,7 @@ class Doubt {
 }
 
 describe('an effect in doubt', () => {
-  test('is shown with what is known of it', async () => {
+  test('is shown with all that is recorded of it', async () => {
     const { world, runId, effectId } = await Doubt.asked();
     const [wait] = world.stateOf(runId).waits;
     expect(wait).toMatchObject({ kind: 'approval', purpose: 'effect', effectId });
@@ -79,7 +79,7 @@ describe('an effect in doubt', () => {
     });
   });
 
-  test('recorded by a person gives the step its output, and nothing is called', async () => {
+  test('gives the step the output that a person records, without a call', async () => {
     const doubt = await Doubt.asked();
     const resolved = await doubt.resolve({ result: { id: 41 } });
     expect(resolved).toMatchObject({ outcome: 'recorded', resolvedBy: 'c.ann' });
@@ -91,7 +91,7 @@ describe('an effect in doubt', () => {
     expect(doubt.outside.calls).toBe(1);
   });
 
-  test('may be done once more, and asks again if that is in doubt too', async () => {
+  test('is called once more if a person allows it, and asks again if that call is in doubt too', async () => {
     const doubt = await Doubt.asked();
     doubt.outside.faults.push('lose_answer');
     await doubt.resolve({ outcome: 're-execute' });
@@ -100,7 +100,7 @@ describe('an effect in doubt', () => {
     expect(doubt.effectId).toMatch(/\.0002$/);
   });
 
-  test('failed by a person fails the step', async () => {
+  test('fails the step if a person says that it failed', async () => {
     const doubt = await Doubt.asked();
     await doubt.resolve({ outcome: 'failed', note: 'the parcel came back' });
     await doubt.world.run();
@@ -111,7 +111,7 @@ describe('an effect in doubt', () => {
     });
   });
 
-  test('is resolved once: two people at once, differently', async () => {
+  test('is resolved once by two people who disagree at the same moment', async () => {
     for (let round = 0; round < 4; round += 1) {
       const doubt = await Doubt.asked();
       const results = await Promise.allSettled([
@@ -132,7 +132,7 @@ describe('an effect in doubt', () => {
     }
   });
 
-  test('answers the same to who says the same again', async () => {
+  test('repeats its answer for the same resolution', async () => {
     const doubt = await Doubt.asked();
     const first = await doubt.resolve({ result: { id: 1 } });
     const again = await doubt.resolve({ result: { id: 1 }, actor: 'c.bob' });
@@ -140,7 +140,7 @@ describe('an effect in doubt', () => {
     expect(await doubt.resolve({ actor: 'c.bob' })).toEqual(first);
   });
 
-  test('is no more what another result says, though that is a record too', async () => {
+  test('refuses another result, although that is a record too', async () => {
     const doubt = await Doubt.asked();
     await doubt.resolve({ result: { id: 1 } });
     await expect(doubt.resolve({ result: { id: 2 } })).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe('an effect in doubt', () => {
   });
 });
 
-test('whoever would resume the run instead hears where the answer is given', async () => {
+test('a resume of the run names the command that resolves the effect', async () => {
   const doubt = await Doubt.asked();
   const { world, runId, effectId } = doubt;
   await expect(resumeRun(depsOf(world), { runId, tenantId: 't1', actor: 'u.ann' })).rejects.toMatchObject({
@@ -178,14 +178,14 @@ describe('a resolution is refused, and nothing written,', () => {
     expect(doubt.world.db.effects.get(doubt.effectId)?.record.status).toBe('blocked');
   });
 
-  test('of one that is recorded', async () => {
+  test('that settles a recorded effect', async () => {
     const doubt = new Doubt();
     doubt.runId = await doubt.world.start('post');
     await doubt.world.run();
     await expect(doubt.resolve({ result: { id: 1 } })).rejects.toMatchObject({ code: 'EFFECT_RESOLVED' });
   });
 
-  test('to call once more for a run that has ended', async () => {
+  test('that repeats the call of an ended run', async () => {
     const doubt = await Doubt.asked();
     await cancelRun(doubt.world.deps, {
       runId: doubt.runId,
@@ -201,8 +201,8 @@ describe('a resolution is refused, and nothing written,', () => {
   });
 });
 
-describe('keys', () => {
-  test('of the items of a map and of the children of a run are their own', async () => {
+describe('effect ids', () => {
+  test('of map items and of children are distinct', async () => {
     const outside = new Outside();
     const child = defineWorkflow({
       type: 'child',

@@ -35,7 +35,7 @@ async function listedRun(world: World, steps: readonly string[] = ['any']): Prom
 }
 
 describe('an event that runs wait for', () => {
-  test('answers their waits, in one commit with the outcome of the step, and wakes them', async () => {
+  test('completes their waits in one commit with the outcome of the step, and wakes them', async () => {
     const world = newWorld();
     const one = await listedRun(world);
     const two = await listedRun(world);
@@ -68,7 +68,7 @@ describe('an event that runs wait for', () => {
     expect(await place(world)).toMatchObject({ waiting: [], buffered: [] });
   });
 
-  test('sent again says so, and does nothing: also when the runs have ended and left, and another waits', async () => {
+  test('sent again repeats its answer and does nothing, even if the runs have ended and another run waits', async () => {
     const world = newWorld();
     const runId = await listedRun(world);
     await send(world, 'e1');
@@ -90,7 +90,7 @@ describe('an event that runs wait for', () => {
     expect((await place(world))?.waiting).toEqual([]);
   });
 
-  test('is refused by a step whose schema it does not match, and that waits on; others have it', async () => {
+  test('is refused by a step whose schema it does not match; that step waits on, others receive it', async () => {
     const world = newWorld();
     const strict = await listedRun(world, ['strict']);
     const any = await listedRun(world);
@@ -103,7 +103,7 @@ describe('an event that runs wait for', () => {
     expect(await send(world, 'e2')).toMatchObject({ delivered: [strict], refused: [] });
   });
 
-  test('that all refuse is kept, for whoever will have it', async () => {
+  test('that all refuse is buffered for later waits', async () => {
     const world = newWorld();
     await listedRun(world, ['strict']);
     const answer = await send(world, 'e1', { data: 'seven' });
@@ -113,7 +113,7 @@ describe('an event that runs wait for', () => {
     expect((await place(world))?.waiting).toHaveLength(1);
   });
 
-  test('is refused for a run whose plan version is not deployed: nothing is written to it', async () => {
+  test('is refused for a run whose plan version is not deployed, and writes nothing to it', async () => {
     const world = newWorld();
     const runId = await listedRun(world);
     const { head } = await world.folded(runId);
@@ -127,7 +127,7 @@ describe('an event that runs wait for', () => {
     expect(await send(world, 'e1')).toMatchObject({ delivered: [runId], repeated: true });
   });
 
-  test('reaches a crowd, of which the answer names some', async () => {
+  test('reaches many runs, of which the answer names some', async () => {
     const world = newWorld();
     const runs: string[] = [];
     for (let i = 0; i < MAX_NAMED_RUNS + 5; i += 1) runs.push(await listedRun(world));
@@ -136,7 +136,7 @@ describe('an event that runs wait for', () => {
     for (const runId of runs) expect((await world.folded(runId)).received).toEqual(['e1']);
   });
 
-  test('is not for runs that are about to end, nor for those that left', async () => {
+  test('skips runs that are ending, and runs that left', async () => {
     const world = newWorld();
     const gone = await listedRun(world);
     await end(world.deps, gone);
@@ -146,7 +146,7 @@ describe('an event that runs wait for', () => {
     expect(await send(world, 'e1')).toMatchObject({ delivered: [], kept: true, refused: [] });
   });
 
-  test('is not for runs of another tenant, nor for another name or key', async () => {
+  test('skips runs of another tenant, and waits for another name or key', async () => {
     const world = newWorld();
     await listedRun(world);
     for (const other of [{ tenantId: 't2' }, { event: 'bui' }, { key: 'main2' }]) {
@@ -155,8 +155,8 @@ describe('an event that runs wait for', () => {
   });
 });
 
-describe('an event that nobody waits for', () => {
-  test('is kept for 24 hours, and the first run that asks has it', async () => {
+describe('an event without a waiting run', () => {
+  test('is buffered for 24 hours, and the first run that waits receives it', async () => {
     const world = newWorld();
     const now = world.clock.now();
     expect(await send(world, 'e1')).toEqual({
@@ -179,7 +179,7 @@ describe('an event that nobody waits for', () => {
     expect(await send(world, 'e1')).toMatchObject({ delivered: [first], kept: false, repeated: true });
   });
 
-  test('comes before one that was sent after it', async () => {
+  test('is received before one that was sent after it', async () => {
     const world = newWorld();
     await send(world, 'e1');
     await send(world, 'e2');
@@ -187,7 +187,7 @@ describe('an event that nobody waits for', () => {
     expect((await world.folded(await listedRun(world))).received).toEqual(['e2']);
   });
 
-  test('is given to nobody after that time', async () => {
+  test('is received by nobody after that time', async () => {
     const world = newWorld();
     await send(world, 'e1');
     world.clock.jump(EVENT_TTL_MS);
@@ -196,7 +196,7 @@ describe('an event that nobody waits for', () => {
     expect((await place(world))?.buffered).toEqual([]);
   });
 
-  test('leaves no document behind once it is forgotten', async () => {
+  test('leaves no document after it expires', async () => {
     const world = newWorld();
     await send(world, 'e1');
     expect(await place(world)).toMatchObject({ expiresAt: world.clock.now() + EVENT_TTL_MS });
@@ -209,7 +209,7 @@ describe('an event that nobody waits for', () => {
   });
 });
 
-describe('bounds', () => {
+describe('limits of events', () => {
   test('data of more than 256 KiB is refused, and nothing is written', async () => {
     const world = newWorld();
     const data = 'x'.repeat(MAX_EVENT_BYTES - 1);
@@ -221,7 +221,7 @@ describe('bounds', () => {
     expect(await send(world, 'e1', { data: data.slice(1) })).toMatchObject({ kept: true });
   });
 
-  test('so many events, and so much data, lie there unclaimed; then senders must wait until some is taken in', async () => {
+  test('events without a receiver are limited in number and size; beyond that, senders must retry', async () => {
     const world = newWorld();
     for (let i = 0; i < MAX_BUFFERED; i += 1) await send(world, `e${i}`);
     await expect(send(world, 'more')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
@@ -249,8 +249,8 @@ describe('bounds', () => {
   });
 });
 
-describe('when a run cannot be reached', () => {
-  test('the sender is told to send again, and then only those are asked that are left', async () => {
+describe('a run that cannot be reached', () => {
+  test('makes the sender retry, and the retry asks only the remaining runs', async () => {
     const world = newWorld();
     const one = await listedRun(world);
     const two = await listedRun(world);
@@ -269,7 +269,7 @@ describe('when a run cannot be reached', () => {
     expect((await world.folded(two)).received).toEqual(['e1']);
   });
 
-  test('one that cannot be read keeps the event neither from the others nor its sender from an answer', async () => {
+  test('because it cannot be read keeps neither the others nor the sender from an answer', async () => {
     const world = newWorld();
     const one = await listedRun(world);
     const two = await listedRun(world);
@@ -282,7 +282,7 @@ describe('when a run cannot be reached', () => {
     });
   });
 
-  test('a queue that does not answer changes nothing: the event is in, and the scan finds the run', async () => {
+  test('because the queue does not answer has the event all the same, and the scan finds it', async () => {
     const world = newWorld();
     const runId = await listedRun(world);
     const queue = { enqueue: () => Promise.reject(new Error('down')) };

@@ -32,7 +32,7 @@ async function waiting(onFailure: EventOptions<object, Record<never, never>, unk
   return { world, runId, tenantId, fail, state: () => assertStored(world.db, runId) };
 }
 
-test('fails the step at once, and the run says by whom and why', async () => {
+test('fails the step at once, and the run shows the author and the reason', async () => {
   const { world, fail, state } = await waiting();
   await fail();
   await world.run();
@@ -43,7 +43,7 @@ test('fails the step at once, and the run says by whom and why', async () => {
   expect(state().error?.message).toContain(actor);
 });
 
-test('means what the step says of its failure', async () => {
+test('has the effect that onFailure of the step declares', async () => {
   const skipping = await waiting('skip');
   await skipping.fail();
   await skipping.world.run();
@@ -54,7 +54,7 @@ test('means what the step says of its failure', async () => {
   expect(degrading.state()).toMatchObject({ status: 'completed', result: { text: '{"after":"later"}' } });
 });
 
-test('said twice is said once, and another is told that nothing waits', async () => {
+test('repeats its answer when sent again, and answers another request that nothing waits', async () => {
   const { world, runId, fail } = await waiting('skip');
   await fail();
   await fail();
@@ -65,7 +65,7 @@ test('said twice is said once, and another is told that nothing waits', async ()
   await expect(fail('f.1')).resolves.toMatchObject({ stepId: 'parcel' });
 });
 
-test('after the event came there is nothing to fail, and an event after it is kept for others', async () => {
+test('does nothing after the event came, and a later event is buffered for others', async () => {
   const first = await waiting('skip');
   const event = { tenantId: first.tenantId, event: 'parcel.arrived', key: 'p1', data: 1, actor };
   await deliverEvent(first.world.deps, { ...event, eventId: 'e1' });
@@ -76,7 +76,7 @@ test('after the event came there is nothing to fail, and an event after it is ke
   expect(later).toMatchObject({ delivered: [], kept: true });
 });
 
-test('of a step that waits for no event, and of another tenant, fails nothing', async () => {
+test('does nothing for a step that waits for no event, or for another tenant', async () => {
   const { world, runId, fail } = await waiting();
   await expect(fail('f.1', 'after')).rejects.toMatchObject({ code: 'RUN_INVALID_TRANSITION' });
   const stranger = { runId, tenantId: 'stranger', stepId: 'parcel', reason, requestId: 'f.1', actor };

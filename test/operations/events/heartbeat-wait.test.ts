@@ -51,7 +51,7 @@ async function waiting(options: Options = SCHEDULED_FUNCTIONS, busyMs?: number) 
   };
 }
 
-test('without a beat the step fails after the time it names, with a code of its own', async () => {
+test('a step without a heartbeat fails after its interval, with its own error code', async () => {
   const { world, state, startedAt } = await waiting();
   await world.run();
   expect(state()).toMatchObject({ status: 'failed', error: { code: 'HEARTBEAT_MISSED', stepId: 'parcel' } });
@@ -59,7 +59,7 @@ test('without a beat the step fails after the time it names, with a code of its 
   expect(state().completedAt).toBe(startedAt + 8 * MINUTE);
 });
 
-test('each beat holds for the whole time, and no longer than a quarter more', async () => {
+test('each heartbeat extends the wait by the whole interval, and at most a quarter more', async () => {
   const { world, runId, beat, state } = await waiting();
   let last = 0;
   for (let i = 0; i < 5; i += 1) {
@@ -80,7 +80,7 @@ test('each beat holds for the whole time, and no longer than a quarter more', as
   expect(completedAt - last).toBeLessThanOrEqual(10 * MINUTE);
 });
 
-test('beats that come more often than needed are answered without a write, and none is cut short', async () => {
+test('heartbeats more frequent than needed are answered without a write, and shorten no interval', async () => {
   const { world, runId, beat, beats, state } = await waiting();
   const head = () => world.stateOf(runId).head;
   let last = 0;
@@ -98,7 +98,7 @@ test('beats that come more often than needed are answered without a write, and n
   expect((state().completedAt ?? 0) - last).toBeGreaterThanOrEqual(8 * MINUTE);
 });
 
-test("the step's timeout bounds the whole, however many beats come", async () => {
+test('the timeout of the step limits the whole, however many heartbeats arrive', async () => {
   const { world, runId, beat, state, startedAt } = await waiting({ ...SCHEDULED_FUNCTIONS, timeout: '20m' });
   for (let i = 0; i < 3; i += 1) {
     world.clock.jump(6 * MINUTE);
@@ -112,7 +112,7 @@ test("the step's timeout bounds the whole, however many beats come", async () =>
   expect(state().completedAt).toBe(startedAt + 20 * MINUTE);
 });
 
-test('a beat reaches a drive that holds the wait beside a busy step', async () => {
+test('a heartbeat reaches a drive that holds the wait beside a busy step', async () => {
   const { world, runId, beat, state } = await waiting({ heartbeat: { within: '10s' } }, 50_000);
   let last = 0;
   for (let i = 0; i < 4; i += 1) {
@@ -128,7 +128,7 @@ test('a beat reaches a drive that holds the wait beside a busy step', async () =
   expect(state()).toMatchObject({ status: 'failed', error: { code: 'HEARTBEAT_MISSED' } });
 });
 
-test('the event still answers the wait, and a reason still fails it', async () => {
+test('an event still completes the wait, and a failure still fails it', async () => {
   const came = await waiting();
   await came.beat();
   await deliverEvent(came.world.deps, {
@@ -156,7 +156,7 @@ test('the event still answers the wait, and a reason still fails it', async () =
   expect(lost.state()).toMatchObject({ status: 'failed', error: { code: 'EVENT_FAILED' } });
 });
 
-test('a beat for what does not wait, has no heartbeat, or belongs to others is refused', async () => {
+test('a heartbeat is refused for a step that does not wait, has no heartbeat, or belongs to another tenant', async () => {
   const { world, runId, beat } = await waiting();
   await expect(beat('nothing')).rejects.toMatchObject({ code: 'RUN_INVALID_TRANSITION' });
   const stranger = { runId, tenantId: 'stranger', stepId: 'parcel', actor };

@@ -37,7 +37,7 @@ async function suspendedRun(world: World, steps?: readonly string[]): Promise<st
 }
 
 describe('a signal to a run in which a step waits for it', () => {
-  test('answers the step, in one commit with its outcome, and wakes the run', async () => {
+  test('completes the step in one commit with its outcome, and wakes the run', async () => {
     const world = newWorld();
     const runId = await suspendedRun(world);
     expect(await signal(world, runId, 's1')).toEqual({ runId, signalId: 's1', outcome: 'taken_in' });
@@ -51,7 +51,7 @@ describe('a signal to a run in which a step waits for it', () => {
     expect(world.queue.pending.map((task) => task.runId)).toEqual([runId]);
   });
 
-  test('is taken in by one step only: the one that has waited longest and would have it', async () => {
+  test('is delivered to one step only: the longest-waiting one that accepts it', async () => {
     const world = newWorld();
     const runId = await suspendedRun(world, ['strict', 'any']);
     await signal(world, runId, 's1');
@@ -61,7 +61,7 @@ describe('a signal to a run in which a step waits for it', () => {
     expect((await world.folded(other)).waits.map(({ id }) => id)).toEqual(['strict.1']);
   });
 
-  test('may say the key of the step, or leave it out; another key is for another step', async () => {
+  test('may name the key of the step or omit it; another key is for another step', async () => {
     const world = newWorld();
     const runId = await suspendedRun(world);
     expect(await signal(world, runId, 's1', { key: 'other' })).toMatchObject({ outcome: 'kept' });
@@ -70,7 +70,7 @@ describe('a signal to a run in which a step waits for it', () => {
     expect((await world.folded(runId)).inbox.map(({ signalId }) => signalId)).toEqual(['s1', 's2']);
   });
 
-  test('that the step would not have is refused, naming the step; it waits on', async () => {
+  test('that the step refuses names the step, which waits on', async () => {
     const world = newWorld();
     const runId = await suspendedRun(world, ['strict']);
     const { head } = await world.folded(runId);
@@ -102,8 +102,8 @@ describe('a signal to a run in which a step waits for it', () => {
   });
 });
 
-describe('a signal that no step waits for yet', () => {
-  test('waits in the inbox, and disturbs nobody', async () => {
+describe('a signal without a waiting step', () => {
+  test('is buffered in the run, and moves no step', async () => {
     const world = newWorld();
     const runId = await suspendedRun(world);
     expect(await signal(world, runId, 's1', { name: 'go', key: 'k' })).toEqual({
@@ -126,7 +126,7 @@ describe('a signal that no step waits for yet', () => {
     expect(await world.folded(runId)).toMatchObject({ status: 'pending', received: ['s1'] });
   });
 
-  test('may carry 16 KiB; the refusal of more says what to do', async () => {
+  test('may have 16 KiB; the refusal of more has advice', async () => {
     const world = newWorld();
     const runId = await world.start('waits');
     const data = 'x'.repeat(MAX_EARLY_SIGNAL_BYTES - 2);
@@ -141,7 +141,7 @@ describe('a signal that no step waits for yet', () => {
   test.each([
     ['signals', MAX_INBOX, ''],
     ['bytes', MAX_INBOX_BYTES / MAX_EARLY_SIGNAL_BYTES, 'x'.repeat(MAX_EARLY_SIGNAL_BYTES - 2)],
-  ])('finds room only up to so many %s', async (_, count, data) => {
+  ])('is refused once the run has too many %s', async (_, count, data) => {
     const world = newWorld();
     const runId = await world.start('waits');
     for (let i = 0; i < count; i += 1) await signal(world, runId, `s${i}`, { data });
@@ -164,7 +164,7 @@ describe('a signal sent again', () => {
     expect((await world.folded(runId)).head).toBe(head);
   });
 
-  test('after the run has ended, still does', async () => {
+  test('gets the same answer after the run has ended', async () => {
     const world = newWorld();
     const runId = await suspendedRun(world);
     await signal(world, runId, 's1');
@@ -173,8 +173,8 @@ describe('a signal sent again', () => {
   });
 });
 
-describe('a signal to a run that takes none', () => {
-  test('because it has ended, or is about to, is refused', async () => {
+describe('a refused signal', () => {
+  test('is one to a run that has ended or is ending', async () => {
     const world = newWorld();
     const ended = await suspendedRun(world);
     await end(world.deps, ended);
@@ -191,7 +191,7 @@ describe('a signal to a run that takes none', () => {
     await expect(signal(world, ending, 's1')).rejects.toMatchObject({ code: 'RUN_TERMINAL_STATE' });
   });
 
-  test('because it is not the caller’s is refused in the words for one that does not exist', async () => {
+  test('is one to a run of another tenant, in the words for a missing run', async () => {
     const world = newWorld();
     const runId = await suspendedRun(world);
     const refusals = [
@@ -207,7 +207,7 @@ describe('a signal to a run that takes none', () => {
     [{ name: '' }, 'name'],
     [{ key: '' }, 'key'],
     [{ data: Number.NaN }, 'data'],
-  ])('because it makes no sense (%j) is refused, naming the field', async (more, field) => {
+  ])('is one that is invalid (%j), with the field', async (more, field) => {
     const world = newWorld();
     const runId = await suspendedRun(world);
     await expect(signal(world, runId, 's1', more)).rejects.toMatchObject({ code: 'INVALID_INPUT', field });

@@ -53,7 +53,7 @@ function ticking(stores: Stores, bounds = WIDE) {
 /** Reads of a tick that finds nothing: its own progress, the payloads, and the ways to end. */
 const IDLE_READS = 6;
 
-test('a run of the common size is looked at twice, written to once, and deleted with what lies under it', async () => {
+test('a run of average size is read twice, written once, and deleted with its documents', async () => {
   const stores = await harness.make();
   const tick = ticking(stores);
   expect((await tick()).billed).toEqual({ reads: IDLE_READS, writes: 0, deletes: 0 });
@@ -80,7 +80,7 @@ test('a run of the common size is looked at twice, written to once, and deleted 
     expect([group, (await harness.db().collectionGroup(group).get()).size]).toEqual([group, 0]);
 });
 
-test('ticks that are cut off delete exactly those of 60 runs in Firestore that are due', async () => {
+test('interrupted ticks delete exactly the due ones of 60 runs in Firestore', async () => {
   const stores = await harness.make();
   const kept: string[] = [];
   for (let n = 0; n < 60; n += 1) {

@@ -52,7 +52,7 @@ describe('a tick that dies at any call of the store', () => {
       return proceed();
     });
 
-  test('leaves what the next ticks bring to the same end', async () => {
+  test('is completed by the next ticks, with the same result', async () => {
     const undisturbed = await stage();
     const before = undisturbed.documents();
     await undisturbed.settle(BOUNDS, undisturbed.deps(counted(undisturbed.store)));
@@ -87,7 +87,7 @@ describe('a tick that dies at any call of the store', () => {
   });
 });
 
-test('two ticks at once, in any interleaving, come to the same end as one', async () => {
+test('two concurrent ticks in any interleaving have the result of one', async () => {
   for (let seed = 1; seed <= 15; seed += 1) {
     const { shelf } = await mixed(seed, 40);
     const { shelf: alone } = await mixed(seed, 40);

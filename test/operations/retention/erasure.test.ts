@@ -71,7 +71,7 @@ function everything(): string {
 }
 
 describe('a run that is erased', () => {
-  test('is hidden at once and gone after the time of grace, with all that lies under it and names it', async () => {
+  test('is hidden at once and deleted after the grace period, with all its documents and names', async () => {
     await put({ runId: A, steps: 3, effects: 2, hasMemo: true, hasPayload: true });
     await put({ runId: B });
     const records = new MemoryIdempotencyStore(shelf.db);
@@ -90,7 +90,7 @@ describe('a run that is erased', () => {
     expect(await records.read('api:c.ci:2')).toBeDefined();
   });
 
-  test('takes its lineage and its children with it', async () => {
+  test('includes its lineage and its children', async () => {
     await put({ runId: A, status: 'failed' });
     await put({ runId: RESUMED, rootRunId: A });
     await put({ runId: CHILD, parentRunId: RESUMED });
@@ -121,7 +121,7 @@ describe('a run that is erased', () => {
     expect(everything()).toBe(before);
   });
 
-  test('is refused as the child of a run that stays, which is named', async () => {
+  test('is refused if it is the child of a run that stays, which is named', async () => {
     await put({ runId: PARENT });
     await put({ runId: CHILD, parentRunId: PARENT });
     await expect(erase(CHILD)).rejects.toMatchObject({
@@ -129,7 +129,7 @@ describe('a run that is erased', () => {
     });
   });
 
-  test('is refused to another tenant as one that is not there', async () => {
+  test('is a missing one for another tenant', async () => {
     await put({ runId: A });
     const foreign = eraseRun(deps(), { runId: A, tenantId: 'rival', actor: 'u.bob' });
     await expect(foreign).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
@@ -137,7 +137,7 @@ describe('a run that is erased', () => {
     await expect(readErasure(deps(), asked.id, 'rival')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('asked for again is the same erasure, before and after it is done', async () => {
+  test('requested again is the same erasure, before and after it is done', async () => {
     await put({ runId: A });
     const first = await erase(A);
     expect((await erase(A)).id).toBe(first.id);
@@ -146,7 +146,7 @@ describe('a run that is erased', () => {
     expect(shelf.db.erasures.size).toBe(1);
   });
 
-  test('wherever the process dies: the next ticks finish, and delete nothing else', async () => {
+  test('is completed by the next ticks wherever the process dies, and nothing else is deleted', async () => {
     let survived = 0;
     for (let dies = 1; ; dies += 1) {
       shelf = new Shelf();
@@ -179,7 +179,7 @@ describe('a run that is erased', () => {
     expect(survived).toBeGreaterThan(15);
   });
 
-  test('goes on in the next tick where one has deleted as much as it may', async () => {
+  test('continues in the next tick where one has reached its limit', async () => {
     await put({ runId: A, steps: 40 });
     const asked = await erase(A);
     shelf.now += GRACE_MS;
@@ -202,7 +202,7 @@ describe('a run that is erased', () => {
     for (const personal of [PERSONAL, ADMIN.actor, TENANT]) expect(text).not.toContain(personal);
   });
 
-  test('waits for the store, and is kept if its response is lost', async () => {
+  test('waits for the store, and is kept if the response of the store is lost', async () => {
     await put({ runId: A });
     let isLost = false;
     const erasures = intercept(shelf.erasures, async ({ method }, proceed) => {
@@ -225,7 +225,7 @@ describe('a run that is erased', () => {
 });
 
 describe('a tenant that is erased', () => {
-  test('loses its runs, schedules, records and events, but for runs that were started since', async () => {
+  test('loses its runs, schedules, records and events, except for newer runs', async () => {
     await put({ runId: A, effects: 1 });
     await put({ runId: PARENT });
     await put({ runId: CHILD, parentRunId: PARENT });
@@ -255,7 +255,7 @@ describe('a tenant that is erased', () => {
     expect(shelf.db.mailboxes.size).toBe(0);
   });
 
-  test('waits for what is alive or held, says what keeps it, and goes on by itself', async () => {
+  test('waits for live or held runs, names them, and continues by itself', async () => {
     await put({ runId: HELD, isHeld: true });
     await put({ runId: A });
     const { id } = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
@@ -271,7 +271,7 @@ describe('a tenant that is erased', () => {
     expect(await readErasure(deps(), id)).toMatchObject({ state: 'done', gone: { runs: 2 } });
   });
 
-  test('is erased anew if it is asked for again after it was done', async () => {
+  test('is erased again on a request after it was done', async () => {
     await put({ runId: A });
     const { id } = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
     await ticks();

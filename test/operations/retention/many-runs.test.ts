@@ -31,7 +31,7 @@ function survivors(all: readonly Run[], now: number): string[] {
 const RUNS = Number(process.env.RETENTION_RUNS ?? 1_000);
 
 describe(`of ${RUNS} runs that ended`, () => {
-  test('exactly those go that are due, in bounded ticks, and nothing of a lineage that is needed', async () => {
+  test('exactly the due ones are deleted, in bounded ticks, and nothing of a lineage that is needed', async () => {
     const { shelf: one, all } = await mixed(7, RUNS);
     const expected = survivors(all, one.now);
     expect(expected.length).toBeGreaterThan(all.length / 4);

@@ -8,8 +8,8 @@ async function shelf(...runs: readonly Run[]): Promise<Shelf> {
   return made;
 }
 
-describe('a run that was kept long enough', () => {
-  test('is hidden first, and gone with all that lies under it when nobody can be at work with it any more', async () => {
+describe('a run at the end of its retention', () => {
+  test('is hidden first, and deleted with its documents when nobody can be working on it', async () => {
     const one = await shelf({ runId: 'run_1', effects: 2, hasMemo: true, hasPayload: true });
     expect(await one.tick()).toMatchObject({ marked: 1, deleted: 0 });
     expect([one.marked(), one.documents().get('run_1')]).toEqual([['run_1'], '1/11/2']);
@@ -30,7 +30,7 @@ describe('a run that was kept long enough', () => {
     expect(one.marked()).toEqual(['run_4']);
   });
 
-  test('is not looked at under the kill switch', async () => {
+  test('is not read under the kill switch', async () => {
     const one = await shelf({ runId: 'run_1' });
     one.killSwitch = true;
     expect(await one.tick()).toMatchObject({ off: true, marked: 0 });
@@ -39,7 +39,7 @@ describe('a run that was kept long enough', () => {
 });
 
 describe('a run under deletion', () => {
-  test('stays whole and comes back to people if a successor turns up that was begun before it was marked', async () => {
+  test('is restored whole if a successor appears that was begun before the mark', async () => {
     const one = await shelf({ runId: 'run_1', effects: 1 });
     const before = one.documents();
     await one.tick();
@@ -49,7 +49,7 @@ describe('a run under deletion', () => {
     expect(one.documents().get('run_1')).toBe(before.get('run_1'));
   });
 
-  test('is let go of at once if somebody holds one of its lineage at that moment', async () => {
+  test('is restored at once if a run of its lineage is held at that moment', async () => {
     const one = await shelf({ runId: 'run_1' }, { runId: 'run_2', rootRunId: 'run_1' });
     const hold = { by: 'c.ops', at: 0, reason: 'a dispute' };
     const store = around(one.store, {
@@ -64,7 +64,7 @@ describe('a run under deletion', () => {
     expect([...one.documents().keys()]).toEqual(['run_1', 'run_2']);
   });
 
-  test('goes on being deleted though its workflow keeps runs for ever from now on', async () => {
+  test('is still deleted though its workflow now keeps runs for ever', async () => {
     const one = await shelf({ runId: 'run_1', steps: 10 });
     await one.tick();
     expect(await one.tick({ ...WIDE, documents: 5 })).toMatchObject({ unfinished: 1 });
@@ -77,7 +77,7 @@ describe('a run under deletion', () => {
   });
 });
 
-test('a child goes after its parent, and a parent when its children are over', async () => {
+test('a child is deleted after its parent, and a parent after its children have ended', async () => {
   const one = await shelf(
     { runId: 'run_p', childRunIds: ['run_c', 'run_d'] },
     { runId: 'run_c', parentRunId: 'run_p' },
@@ -107,7 +107,7 @@ test('a child goes after its parent, and a parent when its children are over', a
   expect([...one.documents()]).toEqual([]);
 });
 
-test('a run that cannot be read keeps its lineage, and nothing else', async () => {
+test('an unreadable run keeps its lineage, and nothing else', async () => {
   const one = await shelf({ runId: 'run_1' }, { runId: 'run_2' }, { runId: 'run_3', rootRunId: 'run_2' });
   const stored = one.db.runs.get('run_3');
   if (stored) stored.snapshot = { ...stored.snapshot, schemaVersion: 99 };
@@ -116,7 +116,7 @@ test('a run that cannot be read keeps its lineage, and nothing else', async () =
   expect(reports.at(-1)).toMatchObject({ failed: 1 });
 });
 
-test('an input without a run goes a week after it was written, and one of a run stays with it', async () => {
+test('an input without a run is deleted a week after it was written, one with a run stays with it', async () => {
   const one = new Shelf();
   await one.put({ runId: 'run_1', at: one.now, hasPayload: true });
   await one.runs.writePayload('run_0', '"left behind"');

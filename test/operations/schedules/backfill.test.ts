@@ -20,12 +20,12 @@ async function fillAtOnce(text: string) {
   return { scene, filled };
 }
 
-describe('several backfills at once', () => {
+describe('concurrent backfills', () => {
   test.each([
     ['a small', 'hello'],
     ['a large', LARGE],
   ])(
-    'start each slot once between them, and each is told what it started itself (%s input)',
+    'start each slot once between them, and each caller learns which ones it started (%s input)',
     async (_, text) => {
       const { scene, filled } = await fillAtOnce(text);
       const sum = (name: 'started' | 'existing') => filled.reduce((total, one) => total + one[name], 0);

@@ -15,7 +15,7 @@ async function sceneOf(...schedules: readonly ReturnType<typeof stored>[]): Prom
 }
 
 describe('a slot', () => {
-  test('becomes one run, which knows its slot and says where it comes from', async () => {
+  test('becomes one run, which has its slot and its trigger', async () => {
     const scene = await sceneOf(stored({ input: { text: 'hello' } }));
     expect(await scene.tickAt(4)).toMatchObject({ due: 0, fired: 0 });
     expect(await scene.tickAt(5.5)).toEqual({
@@ -45,7 +45,7 @@ describe('a slot', () => {
     });
   });
 
-  test('that was fired by a tick which died is the same run months later, when its record is long gone', async () => {
+  test('fired by a tick that died becomes the same run months later, when its record has expired', async () => {
     const scene = await sceneOf(stored({ catchUp: 'all', cron: '0 0 2 1 *' }));
     const day = 24 * 60;
     scene.goTo(day + 1);
@@ -68,7 +68,7 @@ describe('a slot', () => {
     expect([...scene.world.db.runs.values()].map(({ snapshot }) => snapshot.status)).toEqual(['pending']);
   });
 
-  test('whose input the workflow refuses is told, and done with', async () => {
+  test('whose input the workflow refuses is reported, and not tried again', async () => {
     const scene = await sceneOf(stored({ input: { text: 7 } }));
     expect(await scene.tickAt(5.5)).toMatchObject({ fired: 0, refused: 1, failed: 0 });
     expect(await scene.schedule()).toMatchObject({
@@ -81,7 +81,7 @@ describe('a slot', () => {
     });
   });
 
-  test('whose workflow is not deployed is told, and the next one is tried again', async () => {
+  test('whose workflow is not deployed is reported, and the next one is tried', async () => {
     const scene = await sceneOf(stored());
     expect(await scene.tickAt(5.5, scene.depsOver([]))).toMatchObject({ refused: 1 });
     expect(await scene.schedule()).toMatchObject({ last: { error: { code: 'NOT_FOUND' } } });
@@ -89,7 +89,7 @@ describe('a slot', () => {
     expect(scene.slots()).toEqual([10]);
   });
 
-  test('that could not be started stays due, and those before it are done with', async () => {
+  test('that could not be started stays due, those before it do not', async () => {
     const scene = await sceneOf(stored({ catchUp: 'all' }));
     let starts = 0;
     const store = intercept(scene.deps.store, async ({ method }, proceed) => {
@@ -139,7 +139,7 @@ describe('after a downtime of three hours', () => {
 });
 
 describe('a tick', () => {
-  test('fires the others although one cannot be read', async () => {
+  test('fires the other schedules although one cannot be read', async () => {
     const scene = await sceneOf(stored({ id: 'sch_1' }), stored({ id: 'sch_2' }));
     const schedules = intercept(scene.deps.schedules, async ({ method, args }, proceed) => {
       if (method === 'read' && args[0] === 'sch_1') throw new Error('undecodable');
@@ -155,7 +155,7 @@ describe('a tick', () => {
   const many = (length: number) =>
     Array.from({ length }, (_, i) => stored({ id: `sch_${i}`, cron: '5 * * * *' }));
 
-  test('fires page after page until nothing is due, also behind a page of which none can be fired', async () => {
+  test('fires page after page until nothing is due, also after a page that cannot be fired', async () => {
     const scene = await sceneOf(...many(30));
     const damaged = Array.from({ length: 12 }, (_, i) => `sch_${i}`);
     const schedules = intercept(scene.deps.schedules, async ({ method, args }, proceed) => {
@@ -171,7 +171,7 @@ describe('a tick', () => {
     });
   });
 
-  test('ends when its time is up, with the most overdue fired, and the next one fires the rest', async () => {
+  test('ends when its time is up, the most overdue schedules first, and the next one fires the rest', async () => {
     const scene = await sceneOf(...many(60), stored({ id: 'sch_late', cron: '6 * * * *' }));
     const { clock } = scene.world;
     const schedules = intercept(scene.deps.schedules, async ({ method }, proceed) => {
@@ -185,7 +185,7 @@ describe('a tick', () => {
     expect(await scene.tickAt(9)).toMatchObject({ fired: 61 - first.fired, isCut: false });
   });
 
-  test('whose every answer is lost once comes to the same', async () => {
+  test('whose every answer is lost once has the same result', async () => {
     const scene = await sceneOf(stored({ catchUp: 'all' }));
     const lossy = <T extends object>(port: T): T => {
       const lost = new Set<string>();
@@ -226,7 +226,7 @@ describe('a schedule that a workflow declares', () => {
       steps: (step) => ({ said: step('say', ({ input }) => ({ ...input })) }),
     });
 
-  test('is kept and fired, without anybody doing anything', async () => {
+  test('is stored and fired automatically', async () => {
     const scene = new Scene([declaring({ input: { text: 'a' } })]);
     await scene.tickAt(1);
     expect(await scene.schedule('echo')).toMatchObject({
@@ -241,7 +241,7 @@ describe('a schedule that a workflow declares', () => {
     expect(scene.slots()).toEqual([5, 10]);
   });
 
-  test('changes with the definition, from then on', async () => {
+  test('changes with the definition from its deployment on', async () => {
     const scene = new Scene([declaring({})]);
     await scene.tickAt(1);
     await scene.tickAt(5.5);
@@ -264,7 +264,7 @@ describe('a schedule that a workflow declares', () => {
     ['*/5 * * * *', '*/10 * * * *', [5, 10, 20]],
     ['*/5 * * * *', '*/2 * * * *', [5, 10, 12, 14, 16, 18, 20]],
     ['10 * * * *', '11 * * * *', [11]],
-  ])('keeps a slot that %s and %s both have, deployed just before it', async (cron, later, slots) => {
+  ])('keeps a slot that both %s and %s have, if deployed just before it', async (cron, later, slots) => {
     const scene = new Scene([declaring({ cron })]);
     for (let minute = 1; minute < 10; minute += 1) await scene.tickAt(minute);
     const changed = scene.depsOver([declaring({ cron: later })]);
@@ -272,7 +272,7 @@ describe('a schedule that a workflow declares', () => {
     expect(scene.slots()).toEqual(slots);
   });
 
-  test('fires no more once it is declared no more, and goes on when it is declared again', async () => {
+  test('stops when it is no longer declared, and continues when it is declared again', async () => {
     const scene = new Scene([declaring({})]);
     await scene.tickAt(1);
     await scene.tickAt(5.5);

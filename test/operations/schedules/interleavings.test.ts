@@ -220,7 +220,7 @@ function expectSettled(schedule: Schedule): void {
   );
 }
 
-describe('whatever the order, each slot has one run where', () => {
+describe('in every order, each slot has one run where', () => {
   test.each(RACES)('$claim', async (race) => {
     const { states } = await explore(async () => {
       const scene = new Scene();

@@ -33,7 +33,7 @@ function codeOf(result: PromiseSettledResult<unknown>): string {
   return result.reason instanceof CairnError ? result.reason.code : String(result.reason);
 }
 
-describe('of people who resume one failed run at once', () => {
+describe('of people who resume one failed run at the same moment', () => {
   test.each([false, true])('one gets a successor, the others its id (each with a key: %s)', async (keyed) => {
     const world = new World({ workflows: [broken] });
     const runId = await failed(world);
@@ -64,7 +64,7 @@ describe('of people who resume one failed run at once', () => {
     );
   });
 
-  test('those who send the same request under the same key are all answered with the one successor', async () => {
+  test('those with the same request and the same key all get the one successor', async () => {
     const world = new World({ workflows: [broken] });
     const runId = await failed(world);
     const outcomes = await Promise.all(
@@ -79,7 +79,7 @@ describe('of people who resume one failed run at once', () => {
 });
 
 describe('a resume whose commit was applied and whose answer was lost', () => {
-  test.each([false, true])('knows its own successor again (with a key: %s)', async (keyed) => {
+  test.each([false, true])('recognizes its own successor (with a key: %s)', async (keyed) => {
     const world = new World({ workflows: [broken] });
     const runId = await failed(world);
     let lost = 0;
@@ -99,7 +99,7 @@ describe('a resume whose commit was applied and whose answer was lost', () => {
     expect(world.db.runs.size).toBe(2);
   });
 
-  test('or never applied, because another came first, leaves nothing of its large input', async () => {
+  test('deletes its large input if it was not applied because another came first', async () => {
     const world = new World({ workflows: [broken] });
     const runId = await failed(world, 'x'.repeat(300_000));
     const payloads = world.db.payloads.size;
@@ -109,7 +109,7 @@ describe('a resume whose commit was applied and whose answer was lost', () => {
   });
 });
 
-test('a run of another tenant cannot be resumed, replayed or forked: it is none', async () => {
+test('a run of another tenant cannot be resumed, replayed or forked: it is answered as missing', async () => {
   const world = new World({ workflows: [broken] });
   const runId = await failed(world);
   for (const mode of ['resume', 'replay', 'fork'] as const) {

@@ -38,8 +38,8 @@ async function failed(of: ReturnType<typeof chain>): Promise<string> {
   return runId;
 }
 
-describe('a failed run whose cause is mended', () => {
-  test('is continued at the failed step: what was done is taken over and not done again', async () => {
+describe('a failed run whose cause is fixed', () => {
+  test('is continued at the failed step, and completed steps are not repeated', async () => {
     const scene = chain();
     const { world, ran, cause } = scene;
     const runId = await failed(scene);

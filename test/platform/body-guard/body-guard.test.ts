@@ -134,7 +134,7 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
     exchange.socket.destroy();
   });
 
-  test('a length beyond the door is refused before a byte of it, and one in chunks when it is reached', async () => {
+  test('a length over the limit of the entry point is refused unread, and a chunked body when it reaches the limit', async () => {
     const announced = new Exchange(api, [json, length(1e12)]);
     expect(await announced.answer).toMatchObject({ status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
     const chunked = new Exchange(api, [json, 'Transfer-Encoding: chunked']);
@@ -144,13 +144,13 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
     await stillServes(api);
   });
 
-  test('a body that never ends keeps nobody else waiting', async () => {
+  test('a body that never ends delays no other request', async () => {
     const slow = new Exchange(api, [json, length(1_000)]).send('{');
     await stillServes(api);
     slow.socket.destroy();
   });
 
-  test('large bodies beyond what an instance holds are answered 503, and their room is free again after', async () => {
+  test('large bodies beyond what an instance holds are answered 503, and their room is free afterwards', async () => {
     const size = 30 * MIB;
     const all = [1, 2, 3].map(() =>
       new Exchange(api, [json, length(size)]).send(Buffer.alloc(size - 1, ' ')),
@@ -169,7 +169,7 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
     exchange.socket.destroy();
   });
 
-  test('a delivery of GitHub of 25 MiB passes, one byte more does not', async () => {
+  test('a delivery of GitHub of 25 MiB passes, one more byte does not', async () => {
     const body = Buffer.alloc(25 * MIB, ' ');
     const exchange = whole(github, body);
     expect(await exchange.answer).toMatchObject({ status: 200, body: { bytes: body.length } });
@@ -180,7 +180,7 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
     await stillServes(github);
   });
 
-  test('a function of the app that guardFunctions names is guarded as the API is, and sees the content type that was sent', async () => {
+  test('a function of the app named in guardFunctions is guarded like the API, and receives the content type of the request', async () => {
     const bomb = quick.gzip(Buffer.alloc(200 * MIB, '[],'));
     expect(await whole(ofApp, bomb, 'Content-Encoding: gzip').answer).toMatchObject({ status: 415 });
     expect(await whole(ofApp, Buffer.alloc(MIB + 1, ' ')).answer).toMatchObject({ status: 413 });
@@ -190,7 +190,7 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
     await stillServes(ofApp);
   });
 
-  test('no drawn request ends the process of a public function, or has its body inflated or parsed', async () => {
+  test('no generated request ends the process of a public function, or has its body inflated or parsed', async () => {
     const small = fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Buffer.from(bytes));
     const body = fc.oneof(
       small,

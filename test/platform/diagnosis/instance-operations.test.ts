@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { InstanceOperations } from '../../../packages/cairn/src/platform/diagnosis/instance-operations.ts';
 
-test('the last minute is what was billed in it, to the second, and the total is all of it', () => {
+test('the last minute covers what was billed in it, to the second, and the total covers everything', () => {
   const billed = fc.record({ reads: fc.nat(9), writes: fc.nat(9), deletes: fc.nat(9) });
   fc.assert(
     fc.property(

@@ -31,13 +31,13 @@ test.each([
   [' \n', 'empty'],
   ['none', 'none'],
   ['s3cr3t-of-ours', 'set'],
-])('a secret whose variable is %j is %s, and is not told', (value, state) => {
+])('a secret whose variable is %j is %s, and is not shown', (value, state) => {
   const seen = setupProbe(SETTINGS, SECRETS, { GITHUB_TOKEN: value }).secrets();
   expect(seen.find(({ name }) => name === 'GITHUB_TOKEN')?.state).toBe(state);
   expect(JSON.stringify(seen)).not.toContain('s3cr3t');
 });
 
-test('parameters that make no sense are named with why', () => {
+test('invalid parameters are named with the reason', () => {
   expect(setupProbe(SETTINGS, SECRETS, {}).wrongParameters()).toEqual([]);
   const wrong = { ...SETTINGS, githubTenants: { listed: 'acme', others: '' }, slackTenants: 'T1' };
   expect(setupProbe(wrong, SECRETS, {}).wrongParameters()).toEqual([

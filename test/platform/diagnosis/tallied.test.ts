@@ -62,7 +62,7 @@ test('the client counts what the service bills, for every call', async () => {
   expect([reads > 10, writes, deletes]).toEqual([true, 8, 1]);
 });
 
-test('a client that sends in another way is refused at once, and not counted as nothing', () => {
+test('a client that sends by another path is refused at once, instead of being counted as free', () => {
   const other = Object.assign(new Firestore({ projectId: 'p' }), { requestStream: undefined });
   expect(() => tallied(other, operations)).toThrow(/changed how it sends requests/);
 });

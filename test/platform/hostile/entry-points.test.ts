@@ -121,7 +121,7 @@ async function askedUntilTaken(ask: () => Response | Promise<Response>): Promise
 }
 
 describe.each(MOODS)('with a store that is %s', (name, mood) => {
-  test('every entry point answers 503 when the time of a request is up, and the same request is taken when it heals', async () => {
+  test('every entry point answers 503 when its time is up, and accepts the same request when the store recovers', async () => {
     const { installation, api, github } = installed(`requests-${name}`);
     const key = await installation.key('dev');
     const entryPoints: Record<string, () => Response | Promise<Response>> = {
@@ -150,7 +150,7 @@ describe.each(MOODS)('with a store that is %s', (name, mood) => {
     }
   });
 
-  test('a dispatch gives the run back to the queue, and a later one completes it', async () => {
+  test('a dispatch returns the run to the queue, and a later one completes it', async () => {
     const project = `drive-${name}`;
     const isAnswered = typeof mood === 'number';
     const { deps } = installed(project, { deadlineMs: isAnswered ? LONG_MS : SOON_MS, patienceMs: SOON_MS });

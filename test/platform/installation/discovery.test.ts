@@ -65,7 +65,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('functions of a group carry its name, and those that are taken apart do not', () => {
+test('functions of a group carry its name, and destructured ones do not', () => {
   const { endpoints } = manifest;
   expect(Object.keys(endpoints).sort()).toEqual([
     'api',
@@ -84,7 +84,7 @@ test('functions of a group carry its name, and those that are taken apart do not
   expect(endpoints['cairn-drive']?.region).toEqual(['europe-west1']);
 });
 
-test('a deployment asks for the secret that the code names, for those opted into, and for no parameters', () => {
+test('a deployment asks for the secret that the code names and for those of its options, and for no parameters', () => {
   expect(manifest.params?.map(({ name }) => name).sort()).toEqual(['SLACK_SIGNING_SECRET', 'STRIPE_KEY']);
   const bound = Object.entries(manifest.endpoints).flatMap(([name, { secretEnvironmentVariables = [] }]) =>
     secretEnvironmentVariables.map(({ key }) => `${name} ${key}`),
@@ -92,7 +92,7 @@ test('a deployment asks for the secret that the code names, for those opted into
   expect(bound.sort()).toEqual(['cairn-drive STRIPE_KEY', 'cairn-driveAlone STRIPE_KEY']);
 });
 
-test('roles are declared only where the codebase is for Cairn alone, and for what it is opted into', () => {
+test('roles are declared only in a codebase of Cairn alone, and for the options it uses', () => {
   expect(manifest.requiredRoles ?? []).toEqual([]);
   const alone = discover(
     'alone',

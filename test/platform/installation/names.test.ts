@@ -38,7 +38,7 @@ describe('the names of the functions', () => {
     expect(names).toEqual({ drive: first, driveAlone: second, 'pubsub.builds': third });
   });
 
-  test('begin with what the deployment puts before all names of the codebase', () => {
+  test('begin with the prefix that the deployment gives all functions of the codebase', () => {
     const running = { service: 'europe-cairn-drivealone', target: 'cairn.driveAlone' };
     const module = { cairn: { drive, driveAlone } };
     expect(functionNames(members, module, running)).toEqual({
@@ -50,25 +50,25 @@ describe('the names of the functions', () => {
     expect(functionNames(members, module, theirs).drive).toBe('europe-cairn-drive');
   });
 
-  test('begin with the prefix that the local cloud tells, where one process serves the whole codebase', () => {
+  test('begin with the prefix from the local cloud, where one process serves the whole codebase', () => {
     const running = { service: 'cairn-local', target: undefined, prefix: 'kit-calls-' };
     expect(functionNames(members, { drive }, running)).toEqual({ drive: 'kit-calls-drive' });
   });
 
-  test('are those beside the running function where the exports cannot be read', () => {
+  test('are derived from the running function where the exports cannot be read', () => {
     const running = { service: 'cairn-drive', target: 'cairn.drive' };
     expect(functionNames(members, undefined, running)).toMatchObject({ driveAlone: 'cairn-driveAlone' });
     const theirs = { service: 'placeorder', target: 'placeOrder' };
     expect(functionNames(members, undefined, theirs)).toMatchObject({ driveAlone: 'driveAlone' });
   });
 
-  test('leave out what is not exported', () => {
+  test('omit what is not exported', () => {
     expect(functionNames(members, { drive }, { service: undefined, target: undefined })).toEqual({
       drive: 'drive',
     });
   });
 
-  test('are found in exports that lead back to themselves', () => {
+  test('are found in exports that contain themselves', () => {
     const module: Record<string, unknown> = { cairn: { drive } };
     module.self = module;
     expect(exportsOf(module, new Set([drive])).get(drive)).toBe('cairn-drive');

@@ -45,7 +45,7 @@ describe('unknown options', () => {
     [teams, "unknown option 'teams'. There are: tenants."],
     [timeout, "unknown option 'timeout'"],
     [nothing, "'workflows' must be a list of workflows"],
-  ])('do not compile, and are refused with what was meant', (make, why) => {
+  ])('do not compile, and are refused with the option that was meant', (make, why) => {
     expect(make).toThrow(why);
   });
 
@@ -53,11 +53,11 @@ describe('unknown options', () => {
     [59, 'drive.timeoutSeconds is 59'],
     [1_801, 'from 60 to 1800'],
     [90.5, 'an integer'],
-  ])('as is a drive of %d s', (timeoutSeconds, why) => {
+  ])('a drive of %d s is refused', (timeoutSeconds, why) => {
     expect(() => cairnFunctions({ workflows, drive: { timeoutSeconds } })).toThrow(why);
   });
 
-  test('as are two drives for one workflow, and a name that would not be told from another', () => {
+  test('two drives for one workflow are refused, and ambiguous names of drives', () => {
     const one = { workflows: ['video'] };
     expect(() => cairnFunctions({ workflows, drives: { a: one, b: one } })).toThrow(
       "'video' is in two drives, 'a' and 'b'",
@@ -68,7 +68,7 @@ describe('unknown options', () => {
   });
 });
 
-describe('what is not asked for', () => {
+describe('an option that is not set', () => {
   const made = cairnFunctions({ workflows, region: 'europe-west1' });
 
   test('has no function', () => {
@@ -92,7 +92,7 @@ describe('what is not asked for', () => {
   });
 });
 
-test('secrets are bound to the functions that run bodies, and to no others', () => {
+test('secrets are bound only to the functions that run bodies', () => {
   const made = cairnFunctions({
     workflows,
     secrets: ['STRIPE_KEY'],
@@ -111,7 +111,7 @@ test('secrets are bound to the functions that run bodies, and to no others', () 
   ]);
 });
 
-test('a drive of its own leaves the others as they are', () => {
+test('a separate drive leaves the others unchanged', () => {
   const { drive, driveAlone, driveVideo, driveVideoAlone } = cairnFunctions({
     workflows,
     drive: { concurrency: 20, minInstances: 1 },
@@ -138,14 +138,14 @@ describe('the timeout of drives as a parameter', () => {
     }
   };
 
-  test('counts where parameters are declared and the code does not say it, as for the function itself', () => {
+  test('applies where parameters are declared and the code sets none, as for the function itself', () => {
     expect(given('1200', { parameters: true })).toBe(1_200);
     expect(given('1200', {})).toBe(540);
     expect(given('1200', { parameters: true, drive: { timeoutSeconds: 90 } })).toBe(90);
     expect(driveTimeoutS({ parameters: true }, undefined)).toBe(540);
   });
 
-  test('is refused by name where no dispatch could have it', () => {
+  test('is refused by name where no dispatch could use it', () => {
     for (const text of ['59', '1801', '0', '-1'])
       expect(() => given(text, { parameters: true })).toThrow(`DRIVE_TIMEOUT_SECONDS is ${text}`);
   });
@@ -162,13 +162,13 @@ describe('drives', () => {
   const registry = new WorkflowRegistry([stepOf('video', '25m'), stepOf('order', '1m')]);
   const video = { workflows: ['video'], timeoutSeconds: 1_800 };
 
-  test('are refused for steps that may take longer than they leave', () => {
+  test('are refused for steps that may take longer than their budget', () => {
     expect(() => assertDrivesFit({}, registry)).toThrow("step 'only' of 'video' has a timeout of 1500000 ms");
     expect(() => assertDrivesFit({ drives: { video } }, registry)).not.toThrow();
     expect(() => assertDrivesFit({ drive: { timeoutSeconds: 1_800 } }, registry)).not.toThrow();
   });
 
-  test('are refused for workflows that are not there', () => {
+  test('are refused for missing workflows', () => {
     const drives = { video, image: { workflows: ['imgae'] } };
     expect(() => assertDrivesFit({ drives }, registry)).toThrow("'imgae', which is not installed");
   });
@@ -179,13 +179,13 @@ describe('drives', () => {
     expect(poolsOf({})).toBeUndefined();
   });
 
-  test('keep what is to be deleted from being deleted for longer than they last', () => {
+  test('delay deletions for longer than they last', () => {
     expect(deletionGraceMs({})).toBe(900_000);
     expect(deletionGraceMs({ drives: { video } })).toBeGreaterThan(1_800_000);
   });
 });
 
-test('two installations that keep their runs in one place are refused', () => {
+test('two installations that keep their runs in the same place are refused', () => {
   const named = (drive: string, collectionPrefix?: string) => ({
     installation: installationOf(
       cairnFunctions({ workflows, ...(collectionPrefix === undefined ? {} : { collectionPrefix }) }),

@@ -31,7 +31,7 @@ test('an app starts a run, signals it and reads its result without a key of the 
   });
 });
 
-test('a run is of the conversation that the app names; one that no run could carry is refused', async () => {
+test('a run belongs to the conversation that the app names; an invalid one is refused', async () => {
   const { world, deps } = installed();
   const start = (a2aCorrelationId: string) =>
     startOwn(deps, { type: 'order', input: { amount: 3 }, ...acme, a2aCorrelationId });
@@ -44,7 +44,7 @@ test('a run is of the conversation that the app names; one that no run could car
   expect(world.db.runs.size).toBe(1);
 });
 
-test('a repetition with the same key starts nothing, and other tenants and actors have keys of their own', async () => {
+test('a repetition with the same key starts nothing, and other tenants and actors have their own keys', async () => {
   const { deps } = installed();
   const start = (asking: { tenantId: string; actor?: string }, amount = 3) =>
     startOwn(deps, { type: 'order', input: { amount }, idempotencyKey: 'order-7', ...asking });
@@ -55,7 +55,7 @@ test('a repetition with the same key starts nothing, and other tenants and actor
   await expect(start(acme, 4)).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
 });
 
-test('a signal that is sent again is one signal', async () => {
+test('a repeated signal is one signal', async () => {
   const { world, deps } = installed();
   const { runId } = await startOwn(deps, { type: 'order', input: { amount: 3 }, ...acme });
   const send = () =>
@@ -66,7 +66,7 @@ test('a signal that is sent again is one signal', async () => {
   expect(world.db.runs.get(runId)?.events).toHaveLength(length);
 });
 
-test('a run of another tenant is not there', async () => {
+test('a run of another tenant is answered as missing', async () => {
   const { deps } = installed();
   const { runId } = await startOwn(deps, { type: 'order', input: { amount: 3 }, ...acme });
   const stranger = { tenantId: 'other' };

@@ -86,7 +86,7 @@ function inInstances(actions: readonly string[]) {
     .map((line) => JSON.parse(line) as readonly ['alive' | 'ended', readonly string[] | null]);
 }
 
-test('an instance ends when a body has broken a built-in of JavaScript, and the log names that', () => {
+test('an instance ends when a body has broken a built-in of JavaScript, and the log names the built-in', () => {
   const ends = inInstances(BREAKS);
   expect(BREAKS.filter((_, at) => ends[at]?.[0] !== 'ended')).toEqual([]);
   expect(ends.map(([, names]) => names?.length)).toEqual(BREAKS.map(() => 1));

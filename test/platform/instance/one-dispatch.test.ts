@@ -27,7 +27,7 @@ function serveTwice(env: Record<string, string>) {
   return { words: stdout.trim().split(' ').sort(), status };
 }
 
-test('an instance of driveAlone ends in peace after one answer, which its caller has in full', () => {
+test('an instance of driveAlone ends after one answer, which its caller receives in full', () => {
   const { words, status } = serveTwice({ FUNCTION_TARGET: 'cairn.driveAlone' });
   expect(words).toEqual(['answered', 'ended']);
   expect(status).toBe(0);
@@ -37,7 +37,7 @@ test.each([
   ['of another function', { FUNCTION_TARGET: 'drive' }],
   ['of the emulators', { FUNCTION_TARGET: 'driveAlone', FUNCTIONS_EMULATOR: 'true' }],
   ['of the local cloud', { FUNCTION_TARGET: 'driveAlone', CAIRN_LOCAL: '1' }],
-])('a process %s serves on', (_, env) => {
+])('a process %s serves further requests', (_, env) => {
   const { words, status } = serveTwice(env);
   expect(words).toEqual(['answered', 'answered']);
   expect(status).toBe(3);

@@ -18,7 +18,7 @@ function inInstance(script: string) {
   return { status, stdout };
 }
 
-test('an instance outlives rejections that nobody handles, whatever they are, and tells of each', () => {
+test('an instance survives unhandled rejections of any kind, and logs each', () => {
   const { status, stdout } = inInstance(`
     Promise.reject(new Error('forgotten'));
     Promise.reject(undefined);
@@ -29,7 +29,7 @@ test('an instance outlives rejections that nobody handles, whatever they are, an
   expect(stdout).toMatch(/went on$/);
 });
 
-test('an exception that nobody caught ends it all the same', () => {
+test('an uncaught exception still ends an instance', () => {
   const { status, stdout } = inInstance(`setImmediate(() => { throw new Error('half done'); });`);
   expect(status).not.toBe(0);
   expect(stdout).not.toContain('went on');

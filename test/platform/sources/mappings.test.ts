@@ -89,7 +89,7 @@ describe('a position of generated code', () => {
     );
   });
 
-  test('has none in code that no source is named for', () => {
+  test('has no origin in code without a source', () => {
     expect(originOf('A', { line: 1, column: 5 })).toBeUndefined();
     expect(originOf('', { line: 1, column: 1 })).toBeUndefined();
     expect(originOf('AAAA', { line: 7, column: 1 })).toBeUndefined();

@@ -56,24 +56,21 @@ describe('a position in a bundle', () => {
     ['a map beside it', true, false],
     ['a map in it', 'inline', false],
     ['a map of minified code', true, true],
-  ] as const)(
-    'with %s is told as that of its source, from the folder of the project',
-    async (_, map, small) => {
-      write('firebase.json', '{}');
-      const file = await bundled(map, small);
-      const at = positionOf(file, '.step(');
-      expect(of(at)).toBe('functions/src/order.ts:6');
-      expect(of({ ...at, file: pathToFileURL(file).href })).toBe('functions/src/order.ts:6');
-    },
-  );
+  ] as const)('with %s is shown as that of its source, relative to the project', async (_, map, small) => {
+    write('firebase.json', '{}');
+    const file = await bundled(map, small);
+    const at = positionOf(file, '.step(');
+    expect(of(at)).toBe('functions/src/order.ts:6');
+    expect(of({ ...at, file: pathToFileURL(file).href })).toBe('functions/src/order.ts:6');
+  });
 
-  test('is told from the folder of the package where it is deployed without the rest', async () => {
+  test('is shown relative to the package where only that is deployed', async () => {
     write('functions/package.json', '{}');
     const file = await bundled(true);
     expect(of(positionOf(file, '.step('))).toBe('src/order.ts:6');
   });
 
-  test('without a map, or with a broken one, is told as it is', async () => {
+  test('without a map, or with a broken one, is shown unchanged', async () => {
     write('firebase.json', '{}');
     const file = await bundled(false);
     const at = positionOf(file, '.step(');
@@ -86,7 +83,7 @@ describe('a position in a bundle', () => {
 });
 
 describe('of nested calls', () => {
-  test('the first one outside of installed packages and the runtime is told', () => {
+  test('the first one outside installed packages and the runtime is shown', () => {
     write('firebase.json', '{}');
     const own = write('src/flow.ts');
     const library = write('node_modules/@cairn/agents/src/run-agent.ts');
@@ -98,7 +95,7 @@ describe('of nested calls', () => {
   });
 });
 
-test('no absolute path is ever told', () => {
+test('no absolute path is ever shown', () => {
   write('firebase.json', '{}');
   const part = fc.constantFrom('a', 'src', 'node_modules', '..', '.', 'ü b', 'x'.repeat(90));
   const file = fc

@@ -30,7 +30,7 @@ function logged(): string[] {
 }
 
 test.each(['http://127.0.0.1:4318', 'https://collector.example.com/otlp/'])(
-  '%s is a collector',
+  '%s is the address of a collector',
   (endpoint) => {
     const lines = logged();
     const configured = configuredTelemetry(settings(endpoint));
@@ -40,14 +40,14 @@ test.each(['http://127.0.0.1:4318', 'https://collector.example.com/otlp/'])(
   },
 );
 
-test('without an address there is no telemetry, and nothing to say about it', () => {
+test('without an address there is no telemetry, and no log line', () => {
   const lines = logged();
   expect(configuredTelemetry(settings(undefined))).toBeUndefined();
   expect(lines).toEqual([]);
 });
 
 test.each(['collector:4318', 'grpc://c:4317', 'http://', 'https//c'])(
-  '%s is no address: it is said once, and runs go on without',
+  '%s is no address: it is logged once, and runs continue',
   (endpoint) => {
     const lines = logged();
     expect(configuredTelemetry(settings(endpoint))).toBeUndefined();
@@ -60,7 +60,7 @@ test.each([
   ['a sampler nobody knows', { traceSampler: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER'],
   ['a share above one', { traceRatio: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG'],
   ['a share that is no number', { traceRatio: 'all' }, 'OTEL_TRACES_SAMPLER_ARG'],
-])('with %s there are metrics and no traces, and the parameter is named', (_what, given, named) => {
+])('with %s there are metrics but no traces, and the parameter is named', (_what, given, named) => {
   const lines = logged();
   const configured = configuredTelemetry({ ...settings('http://127.0.0.1:4318'), ...given });
   expect(configured?.telemetry).toBeInstanceOf(Telemetry);
@@ -69,13 +69,13 @@ test.each([
   expect(lines[0]).toContain(`${named} `);
 });
 
-test('a share of none, whoever calls, is no tracing at all', () => {
+test('a share of 0 turns tracing off, for every caller', () => {
   const none = { ...settings('http://127.0.0.1:4318'), traceSampler: 'traceidratio', traceRatio: '0' };
   expect(configuredTelemetry(none)?.tracer).toBeUndefined();
   expect(configuredTelemetry({ ...none, traceSampler: SETTINGS.traceSampler })?.tracer).toBeDefined();
 });
 
-test('headers that cannot be read are not shown, and nothing is sent without them', () => {
+test('invalid headers are not shown, and nothing is sent without them', () => {
   const lines = logged();
   const given = { ...settings('http://127.0.0.1:4318'), otlpHeaders: 'hunter2' };
   expect(configuredTelemetry(given)).toBeUndefined();

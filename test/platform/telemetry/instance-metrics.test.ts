@@ -52,7 +52,7 @@ test('ends of different types and statuses are different series', () => {
   expect(metrics.countsOf('a').durations.map(({ count }) => count)).toEqual([1, 1, 1, 1]);
 });
 
-test('the tenant that nothing was counted for longest makes room', () => {
+test('the tenant that was counted least recently makes room', () => {
   const metrics = new InstanceMetrics();
   const count = (tenantId: string) => metrics.answered({ tenantId, source: 'api', result: 'miss' });
   for (let i = 0; i < 500; i += 1) count(`t${i}`);
@@ -63,7 +63,7 @@ test('the tenant that nothing was counted for longest makes room', () => {
   expect(metrics.countsOf('t2').answers).toHaveLength(1);
 });
 
-test('drives, effects and conflicts are counted by what became of them', () => {
+test('drives, effects and conflicts are counted by their result', () => {
   const metrics = new InstanceMetrics();
   for (const durationMs of [50, 2_000])
     metrics.dispatch({ tenantId: 'a', end: 'closed', cold: false, durationMs });

@@ -70,7 +70,7 @@ test('the metrics of the source text arrive with its names, types and labels', a
   );
 });
 
-test('totals are sent, so that what a failed export lost the next one brings', async () => {
+test('totals are sent, so that the next export makes up for a failed one', async () => {
   sink.answered({ tenantId: 'acme', source: 'slack', result: 'hit' });
   collector.status = 400;
   await expect(sink.send()).rejects.toThrow();
@@ -83,7 +83,7 @@ test('totals are sent, so that what a failed export lost the next one brings', a
   expect(counter?.sum).toMatchObject({ aggregationTemporality: 2, isMonotonic: true });
 });
 
-test('a count of active runs is sent once, or when it could be', async () => {
+test('a count of active runs is sent once, or when it could be made', async () => {
   sink.answered({ tenantId: 'acme', source: 'api', result: 'miss' });
   sink.active([{ tenantId: 'acme', active: [{ status: 'pending', runs: 0 }] }]);
   collector.status = 400;
@@ -97,7 +97,7 @@ test('a count of active runs is sent once, or when it could be', async () => {
   expect(gauges).toEqual([true, false]);
 });
 
-test('nothing counted is nothing sent, and an address may end with a slash', async () => {
+test('nothing is sent if nothing was counted, and an address may end with a slash', async () => {
   const other = otlpMetrics({ endpoint: `${endpoint}/`, resource: {}, headers: async () => ({}) });
   await other.send();
   expect(collector.exports).toEqual([]);
@@ -141,7 +141,7 @@ test('metrics of dispatches, ledger, journal, queue and scan have bounded names 
   expect(labelled('gwi_spans_dropped_total')).toEqual([[{}, 7]]);
 });
 
-test('the lag of a scan is told once: an instance that scans no more says nothing of now', async () => {
+test('the lag of a scan is reported once: an instance that no longer scans reports none', async () => {
   sink.scan({ due: 1, lagMs: 60_000, handled: { enqueued: 1 } });
   await sink.send();
   sink.enqueue({ reason: 'start', result: 'accepted' });

@@ -43,7 +43,7 @@ const options = (headers: () => Promise<Record<string, string>> = async () => ({
 });
 
 describe('a span', () => {
-  test('arrives as OTLP has it, to the fraction of a millisecond', async () => {
+  test('is sent in the format of OTLP, to the fraction of a millisecond', async () => {
     await otlpSpans(options()).send([SPAN]);
     expect(collector.spans).toMatchObject([
       {
@@ -73,14 +73,14 @@ describe('a span', () => {
     expect(collector.spans.map((span) => span.kind)).toEqual([sent]);
   });
 
-  test('that begins a trace has no parent, and one that failed says by what', async () => {
+  test('without a parent begins a trace, and a failed one names its error', async () => {
     await otlpSpans(options()).send([{ ...SPAN, parent: undefined, failure: 'EFFECT_IN_DOUBT' }]);
     const [span] = collector.spans;
     expect(span?.parentSpanId ?? '').toBe('');
     expect(span).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': 'EFFECT_IN_DOUBT' } });
   });
 
-  test('that the collector refuses is known not to have been taken', async () => {
+  test('refused by the collector is counted as lost', async () => {
     collector.status = 400;
     await expect(otlpSpans(options()).send([SPAN])).rejects.toThrow();
   });
@@ -106,7 +106,7 @@ test.each(['hunter2', '=hunter2', 'a b=hunter2', 'a=%zzhunter2', 'a=hunter2%0d%0
   },
 );
 
-test('no headers are none', () => {
+test('an empty parameter means no headers', () => {
   expect([parseHeaders(''), parseHeaders(' , ')]).toEqual([{}, {}]);
 });
 
@@ -137,14 +137,14 @@ describe("Google's endpoint", () => {
   });
   const headers = () => googleHeaders({ metadata, clock, onFailure: (error) => void failures.push(error) });
 
-  test('is told by its name alone', () => {
+  test('is recognized by its name alone', () => {
     expect(isGoogle('https://telemetry.googleapis.com')).toBe(true);
     expect(isGoogle('https://telemetry.googleapis.com:443/')).toBe(true);
     expect(isGoogle('https://telemetry.googleapis.com.evil.example')).toBe(false);
     expect(isGoogle('http://127.0.0.1:4318')).toBe(false);
   });
 
-  test("gets the token of the functions' account, asked for once for both exports and until it expires", async () => {
+  test("receives the token of the functions' account, requested once for both exports and until it expires", async () => {
     const asked = headers();
     await Promise.all([asked(), asked()]);
     await otlpSpans(options(asked)).send([SPAN]);
@@ -156,7 +156,7 @@ describe("Google's endpoint", () => {
     expect(failures).toEqual([]);
   });
 
-  test('that no token is there for is asked without one, and the next time is not at once', async () => {
+  test('is called without a token if there is none, and the next request for one is delayed', async () => {
     status = 503;
     const asked = headers();
     expect([await asked(), await asked()]).toEqual([{}, {}]);

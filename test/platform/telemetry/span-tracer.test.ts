@@ -19,7 +19,7 @@ function traced(sampling = EVERYTHING) {
 }
 
 describe('a span', () => {
-  test('says what it is, what it is part of and how long it took, when it ends', () => {
+  test('reports its name, its parent and its duration when it ends', () => {
     const { clock, ended, tracer } = traced();
     const span = tracer.open({
       name: 'a',
@@ -53,7 +53,7 @@ describe('a span', () => {
     ]);
   });
 
-  test('is told once, however often it is ended', () => {
+  test('is reported once, however often it is ended', () => {
     const { ended, tracer } = traced();
     const span = tracer.open({ name: 'a', kind: 'internal' });
     span.end();
@@ -74,15 +74,15 @@ describe('a span', () => {
     expect(String(ended[0]?.attributes.text).length).toBe(256);
   });
 
-  test('never ends before it began, though another clock said when that was', () => {
+  test('never ends before its start, even by another clock', () => {
     const { clock, ended, tracer } = traced();
     tracer.open({ name: 'a', kind: 'internal', startedAt: clock.now() + 1_000 }).end();
     expect(ended[0]?.endedAt).toBe(ended[0]?.startedAt);
   });
 });
 
-describe('whether a trace is kept', () => {
-  test.each([true, false])('is for its caller to say: %s', (sampled) => {
+describe('the sampling decision of a trace', () => {
+  test.each([true, false])('follows that of its caller: %s', (sampled) => {
     for (const ratio of [0, 1]) {
       const { ended, tracer } = traced({ parentBased: true, ratio });
       const span = tracer.open({ name: 'a', kind: 'server', parent: { ...PARENT, sampled } });
@@ -91,7 +91,7 @@ describe('whether a trace is kept', () => {
     }
   });
 
-  test('is handed on with a trace that is not kept, so that nobody keeps a part of it', () => {
+  test('is propagated with an unsampled trace, so that no part of it is kept', () => {
     const { ended, tracer } = traced({ parentBased: true, ratio: 0 });
     const request = tracer.open({ name: 'a', kind: 'server' });
     const part = tracer.open({ name: 'b', kind: 'internal', parent: request.context });
@@ -102,7 +102,7 @@ describe('whether a trace is kept', () => {
     expect(ended).toEqual([]);
   });
 
-  test('is the same for every process that asks, whoever begins the trace', () => {
+  test('is the same in every process, whoever begins the trace', () => {
     const hex = fc.stringMatching(/^[0-9a-f]{32}$/);
     fc.assert(
       fc.property(hex, fc.double({ min: 0, max: 1, noNaN: true }), (traceId, ratio) => {
@@ -117,7 +117,7 @@ describe('whether a trace is kept', () => {
     );
   });
 
-  test.each([0, 0.1, 0.5, 1])('is answered yes for a share of %d', (ratio) => {
+  test.each([0, 0.1, 0.5, 1])('is positive for a share of %d', (ratio) => {
     const random = seededRandomness(7);
     const TRACES = 4_000;
     let kept = 0;
@@ -161,17 +161,17 @@ describe('traceparent', () => {
     `00-${TRACE}-00f067aa0ba902b7-01-more`,
     `00-${TRACE}-00f067aa0ba902b7`,
     ` 00-${TRACE}-00f067aa0ba902b7-01`,
-  ])('%s is not believed', (text) => {
+  ])('%s is ignored', (text) => {
     expect(parseTraceparent(text)).toBeUndefined();
   });
 
-  test('says again what was read', () => {
+  test('is written as it was read', () => {
     for (const sampled of [true, false])
       expect(parseTraceparent(traceparentOf({ ...PARENT, sampled }))).toEqual({ ...PARENT, sampled });
   });
 });
 
-test('an error is called by its code or its name, and never by its message', () => {
+test('an error is named by its code or its name, never by its message', () => {
   expect(failureOf(Object.assign(new Error('secret'), { code: 'EXAMPLE' }))).toBe('EXAMPLE');
   expect(failureOf(new TypeError('secret'))).toBe('TypeError');
   expect(failureOf('secret')).toBe('Error');

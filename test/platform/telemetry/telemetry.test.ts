@@ -112,7 +112,7 @@ test('nothing is loaded and nothing sent before anything is counted', async () =
   expect([loads, sink.sent]).toEqual([0, []]);
 });
 
-test('the counts of a request are sent when it has ended, and not again after a request that counts nothing', async () => {
+test('the counts of a request are sent at its end, and not again after a request that counts nothing', async () => {
   telemetry.answered(ANSWER);
   telemetry.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
   telemetry.ended({ tenantId: 'acme', type: 't', status: 'failed', durationMs: 1 });
@@ -124,7 +124,7 @@ test('the counts of a request are sent when it has ended, and not again after a 
   expect(loads).toBe(1);
 });
 
-test('the last work of an instance is told before it ends, however soon after an export', async () => {
+test('the last counts of an instance are sent before it ends, however soon after an export', async () => {
   telemetry.answered(ANSWER);
   await telemetry.workEnded();
   const before = sink.sent.length;
@@ -147,7 +147,7 @@ test('counts made soon after an export wait for the next one, with one timer for
   expect(clock.nextAt).toBeUndefined();
 });
 
-test('a timer that was frozen is overtaken by the next request', async () => {
+test('a timer that was frozen is replaced by the next request', async () => {
   telemetry.answered(ANSWER);
   await telemetry.workEnded();
   telemetry.answered(ANSWER);
@@ -158,7 +158,7 @@ test('a timer that was frozen is overtaken by the next request', async () => {
   expect(sink.sent).toEqual([1, 3]);
 });
 
-test('a collector that hangs keeps nobody longer than two seconds', async () => {
+test('a collector that hangs delays a request by at most two seconds', async () => {
   sink.hold = new Promise(() => {});
   telemetry.answered(ANSWER);
   const begunAt = clock.now();
@@ -188,7 +188,7 @@ test('counts made during an export go with the next one', async () => {
 });
 
 describe('a collector that is down', () => {
-  test('fails nobody, is complained of once a minute, and gets the totals when it is up', async () => {
+  test('delays nothing, is logged once a minute, and receives the totals when it is back', async () => {
     sink.fails = true;
     for (let i = 0; i < 30; i += 1) {
       telemetry.answered(ANSWER);
@@ -206,7 +206,7 @@ describe('a collector that is down', () => {
     expect(sink.sent).toEqual([30]);
   });
 
-  test('is tried anew if the exporter itself could not be loaded', async () => {
+  test('is retried if the exporter itself could not be loaded', async () => {
     load = async () => {
       throw new Error('not found');
     };
@@ -220,7 +220,7 @@ describe('a collector that is down', () => {
   });
 });
 
-test('counts made while the exporter loads are kept up to a bound, and those beyond it are reported', async () => {
+test('counts made while the exporter loads are kept up to a limit, and those beyond it are reported', async () => {
   const loaded = Promise.withResolvers<Sinks>();
   load = () => loaded.promise;
   for (let i = 0; i < 10_003; i += 1) telemetry.answered(ANSWER);
@@ -230,7 +230,7 @@ test('counts made while the exporter loads are kept up to a bound, and those bey
   expect(log.lines).toMatchObject([{ event: 'telemetry_counts_lost', fields: { counts: 3 } }]);
 });
 
-test('an instance that is asked to end sends what it has, whenever it last did', async () => {
+test('an instance that is asked to end exports what it has, whenever its last export was', async () => {
   telemetry.answered(ANSWER);
   await telemetry.workEnded();
   telemetry.answered(ANSWER);
@@ -239,7 +239,7 @@ test('an instance that is asked to end sends what it has, whenever it last did',
   expect(sink.sent).toEqual([1, 2]);
 });
 
-test('active runs are told at once, after an export that is under way', async () => {
+test('active runs are exported at once, after an export that is under way', async () => {
   telemetry.answered(ANSWER);
   await telemetry.workEnded();
   const activity = [{ tenantId: 'acme', active: [{ status: 'running' as const, runs: 1 }] }];
@@ -251,14 +251,14 @@ test('active runs are told at once, after an export that is under way', async ()
 const span = (name: string) => ({ name }) as EndedSpan;
 
 describe('spans', () => {
-  test('go at the end of a request, with what was counted', async () => {
+  test('are exported at the end of a request, with its counts', async () => {
     telemetry.answered(ANSWER);
     telemetry.spanEnded(span('a'));
     await telemetry.workEnded();
     expect([sink.sent, sink.spans]).toEqual([[1], [span('a')]]);
   });
 
-  test('go while work is still under way, once in an interval', async () => {
+  test('are exported while work is under way, once in an interval', async () => {
     for (const name of ['a', 'b', 'c']) telemetry.spanEnded(span(name));
     expect(clock.fireNext(clock.now() + EVERY_MS)).toBe(true);
     await settle();
@@ -266,7 +266,7 @@ describe('spans', () => {
     expect(clock.nextAt).toBeUndefined();
   });
 
-  test('go at once where a request is full of them, and in requests of a bounded size', async () => {
+  test('are exported at once where a request has many, in exports of limited size', async () => {
     for (let i = 0; i < MAX_SPANS_SENT + 1; i += 1) telemetry.spanEnded(span(`s${i}`));
     await settle();
     await telemetry.workEnded();
@@ -276,7 +276,7 @@ describe('spans', () => {
     expect(sink.spans).toHaveLength(MAX_SPANS_SENT + 1);
   });
 
-  test('wait for a collector that is away up to a bound; what is beyond it is counted and told', async () => {
+  test('wait for an unreachable collector up to a limit; those beyond it are counted and reported', async () => {
     sink.fails = true;
     for (let i = 0; i < MAX_SPANS_KEPT + 5; i += 1) {
       telemetry.spanEnded(span(`s${i}`));
@@ -295,7 +295,7 @@ describe('spans', () => {
     );
   });
 
-  test('that a collector took are not sent again, though the counts beside them were refused', async () => {
+  test('that a collector accepted are not sent again, though the counts beside them were refused', async () => {
     telemetry.spanEnded(span('a'));
     const refused = jest.spyOn(sink, 'send').mockRejectedValueOnce(new Error('no'));
     await telemetry.workEnded();
@@ -314,7 +314,7 @@ describe('the count of active runs', () => {
     due: async () => [],
   });
 
-  test('is of every tenant that has runs', async () => {
+  test('covers every tenant that has runs', async () => {
     const { activity, isCut } = await countActive(statistics(9));
     expect(isCut).toBe(false);
     expect(activity).toEqual(
@@ -322,7 +322,7 @@ describe('the count of active runs', () => {
     );
   });
 
-  test('is bounded, and says so', async () => {
+  test('is limited, and says so', async () => {
     const { activity, isCut } = await countActive(statistics(MAX_TENANTS_COUNTED + 1));
     expect([activity.length, isCut]).toEqual([MAX_TENANTS_COUNTED, true]);
   });

@@ -20,7 +20,7 @@ describe('a request', () => {
   const request = (headers: Record<string, string> = {}, path = '/webhooks/github?secret=hunter2') =>
     new Request(`http://functions.invalid${path}`, { method: 'POST', headers });
 
-  test('is a span below its caller, and what it leads to is below that', async () => {
+  test('is a span below its caller, and its work is below that span', async () => {
     const { spans, tracer } = traced();
     let seen: string | null = null;
     const handler = tracedHandler(
@@ -50,13 +50,13 @@ describe('a request', () => {
     expect(JSON.stringify(spans.ended)).not.toContain('hunter2');
   });
 
-  test('that nobody traced begins a trace', async () => {
+  test("without a caller's trace begins one", async () => {
     const { spans, tracer } = traced();
     await tracedHandler(tracer, () => new Response())(request());
     expect(spans.ended).toMatchObject([{ parent: undefined, name: 'POST' }]);
   });
 
-  test('failed if it was answered as the fault of the server, or not at all', async () => {
+  test('failed if it was answered 5xx, or not at all', async () => {
     const { spans, tracer } = traced();
     await tracedHandler(tracer, () => new Response(null, { status: 503 }))(request());
     await tracedHandler(tracer, () => new Response(null, { status: 404 }))(request());
@@ -67,21 +67,21 @@ describe('a request', () => {
     expect(spans.ended.map(({ failure }) => failure)).toEqual(['503', undefined, 'INTERNAL']);
   });
 
-  test("of who watches over the installation is nobody's business", async () => {
+  test('of a monitor of the installation leaves no span', async () => {
     const { spans, tracer } = traced();
     const handler = tracedHandler(tracer, () => new Response());
     for (const path of ['/v1/healthz', '/v1/metrics']) await handler(request({}, path));
     expect(spans.ended).toEqual([]);
   });
 
-  test('is left as it is where nobody collects traces', async () => {
+  test('is unchanged where no traces are collected', async () => {
     const handler = (asked: Request) => new Response(asked.headers.get('traceparent'));
     expect(tracedHandler(undefined, handler)).toBe(handler);
   });
 });
 
 describe('a request to the API', () => {
-  test('is called by its route, not by its path, and names the run it is about', async () => {
+  test('is named by its route, not by its path, and has the id of its run', async () => {
     const { spans, tracer } = traced();
     const installation = new Installation();
     const key = await installation.key('dev', { roles: ['operator'] });
@@ -128,7 +128,7 @@ describe('a request to the API', () => {
 describe('a task', () => {
   const TASK: DriveTask = { runId: 'run_x', reason: 'start', trace: CALLER };
 
-  test('is told of as sent, and carries the span of its sending', async () => {
+  test('is a span when it is sent, and carries the id of that span', async () => {
     const { spans, tracer } = traced();
     const sent: DriveTask[] = [];
     const counted: Enqueue[] = [];
@@ -147,7 +147,7 @@ describe('a task', () => {
     ]);
   });
 
-  test('that the queue does not take is counted, told of, and still refused', async () => {
+  test('that the queue refuses is counted, reported, and still refused', async () => {
     const { spans, tracer } = traced();
     const counted: Enqueue[] = [];
     const enqueue = async () => {

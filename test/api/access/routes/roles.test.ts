@@ -11,7 +11,7 @@ const described = Object.entries(PATHS as PathTable).flatMap(([path, methods]) =
   Object.entries(methods).map(([method, { role }]) => [`${method} ${path}`, role]),
 );
 
-test('the table has every route, and the document says of each whom it lets in', () => {
+test('the table has every route, and the document names the roles of each', () => {
   const least = ROUTES.map((route) => [route, TABLE[route].least]);
   expect(Object.fromEntries(described)).toEqual(Object.fromEntries(least));
 });
@@ -26,7 +26,7 @@ function expectedOf({ least, status }: Row, role: Role | undefined): number {
 const CALLERS = [undefined, ...ROLES];
 
 describe('every route', () => {
-  test.each(ROUTES)('%s answers each role, and a stranger, as the table says', async (route) => {
+  test.each(ROUTES)('%s answers each role, and a caller without a key, as the table says', async (route) => {
     const row = TABLE[route];
     const isRead = methodOf(route) === 'GET';
     let shared: Tenancy | undefined;

@@ -17,31 +17,34 @@ function assertKept(before: ReadonlyMap<string, string>, after: ReadonlyMap<stri
   expect([...before.keys()].map(of)).toEqual([...before.values()]);
 }
 
-describe('a route that names something', () => {
-  test.each(reaching('named'))('%s answers another tenant as if it were not there', async (route) => {
-    const tenancy = await Tenancy.make();
-    const rival = await tenancy.key('admin', RIVAL);
-    await tenancy.recordOf(rival, OWNER);
-    const before = tenancy.stored();
-    for (const { foreign, unknown } of tenancy.foreign(route)) {
-      for (const more of [{}, { once: NEW }]) {
-        const answer = await tenancy.ask(route, { key: rival, named: foreign, ...more });
-        expect(answer).toEqual(await tenancy.ask(route, { key: rival, named: unknown, ...more }));
-        expect(answer.status).toBe(404);
-        expect(answer.text).not.toContain(OWNER);
+describe('a route with the id of a resource', () => {
+  test.each(reaching('named'))(
+    '%s answers another tenant as if the resource did not exist',
+    async (route) => {
+      const tenancy = await Tenancy.make();
+      const rival = await tenancy.key('admin', RIVAL);
+      await tenancy.recordOf(rival, OWNER);
+      const before = tenancy.stored();
+      for (const { foreign, unknown } of tenancy.foreign(route)) {
+        for (const more of [{}, { once: NEW }]) {
+          const answer = await tenancy.ask(route, { key: rival, named: foreign, ...more });
+          expect(answer).toEqual(await tenancy.ask(route, { key: rival, named: unknown, ...more }));
+          expect(answer.status).toBe(404);
+          expect(answer.text).not.toContain(OWNER);
+        }
       }
-    }
-    expect(tenancy.stored()).toEqual(before);
-    // It was there all the time.
-    const owner = await tenancy.key('admin', OWNER);
-    await tenancy.recordOf(owner, OWNER);
-    const answer = await tenancy.ask(route, { key: owner, named: tenancy.named(route) });
-    expect(answer.status).toBe(TABLE[route].status);
-  });
+      expect(tenancy.stored()).toEqual(before);
+      // It was there all the time.
+      const owner = await tenancy.key('admin', OWNER);
+      await tenancy.recordOf(owner, OWNER);
+      const answer = await tenancy.ask(route, { key: owner, named: tenancy.named(route) });
+      expect(answer.status).toBe(TABLE[route].status);
+    },
+  );
 });
 
-describe('a route about what a tenant has', () => {
-  test.each(reaching('own'))('%s comes out the same for one whatever others have', async (route) => {
+describe('a route about the resources of a tenant', () => {
+  test.each(reaching('own'))('%s gives a tenant the same answer whatever others have', async (route) => {
     const answers = [];
     for (const owned of [true, false]) {
       const tenancy = await Tenancy.make({ owned });
@@ -57,7 +60,7 @@ describe('a route about what a tenant has', () => {
 });
 
 describe('a route about the whole installation', () => {
-  test.each(reaching('all'))('%s tells one tenant nothing of what it did for others', async (route) => {
+  test.each(reaching('all'))('%s tells one tenant nothing of its actions for others', async (route) => {
     const answers = [];
     for (const owned of [true, false]) {
       const tenancy = await Tenancy.make({ owned });
@@ -70,7 +73,7 @@ describe('a route about the whole installation', () => {
   });
 });
 
-describe('a route that tells how the installation fares', () => {
+describe('a route about the state of the installation', () => {
   test.each(reaching('sums'))('%s names no tenant and no run', async (route) => {
     const tenancy = await Tenancy.make();
     const before = tenancy.stored();

@@ -57,7 +57,7 @@ describe('a wait', () => {
     expect(dispatch.given).toEqual([given]);
   });
 
-  test('is decided on the state that its commit starts from: another wait may have taken the signal', async () => {
+  test('is decided on the state at the start of its commit: another wait may have taken the signal', async () => {
     const dispatch = await Dispatch.of(kinds.event as never, {
       earlier: () => [bySystem('signal_received', { signalId: 's', name: 'e', payloadText: '1' })],
     });
@@ -69,7 +69,7 @@ describe('a wait', () => {
     expect(command.change.decide({ ...state, inbox: [] }).consequence.kind).toBe('waits');
   });
 
-  test('is not opened where its question cannot be made', async () => {
+  test('is not opened if its question throws', async () => {
     const ask = () => {
       throw new Error('no');
     };
@@ -92,7 +92,7 @@ describe('a set', () => {
     (items: unknown, options: object = {}) =>
     (step: Factory) => ({ m: step.map('m', { over: () => items as number[], ...options }, endless) });
 
-  test('is recorded as begun, and its items begin as far as it lets them', async () => {
+  test('is recorded as begun, and its items begin up to their concurrency', async () => {
     const dispatch = await Dispatch.of(mapOf([1, 2, 3], { concurrency: 2 }));
     startReady(dispatch.working);
     expect(dispatch.given).toEqual(['m: step_started > nothing']);
@@ -125,7 +125,7 @@ describe('a set', () => {
     expect(dispatch.begun).toEqual(['m[0]', 'm[1]']);
   });
 
-  test('with another list than it began with fails whatever its policy says', async () => {
+  test('whose list differs from its first one fails, whatever its policy', async () => {
     const dispatch = await Dispatch.of(mapOf([1, 2], { onFailure: 'skip' }), {
       earlier: () => [drafts.started(started('m', 'map'), { items: '3:0000000000000000' })],
     });
@@ -134,7 +134,7 @@ describe('a set', () => {
     expect(dispatch.begun).toEqual([]);
   });
 
-  test('reads what its items had done, and does not end before it has', async () => {
+  test('reads the results of its items, and does not end before that', async () => {
     const dispatch = await Dispatch.of(mapOf([1, 2]), {
       earlier: () => [
         drafts.started(started('m', 'map')),
@@ -150,7 +150,7 @@ describe('a set', () => {
     expect(dispatch.working.outputs.value('m')).toEqual(['A', 'B']);
   });
 
-  test('takes up items that rest or failed, and begins the others', async () => {
+  test('continues items that are resting or failed, and begins the others', async () => {
     const failed = { ...settledStep('m', { kind: 'map', itemKey: '1' }), error: ERROR };
     const dispatch = await Dispatch.of(mapOf([1, 2, 3], { completion: { tolerate: 1 } }), {
       earlier: (now) => [
@@ -165,7 +165,7 @@ describe('a set', () => {
     expect(dispatch.given).toEqual([]);
   });
 
-  test('of children opens a wait for each, beyond the room for bodies', async () => {
+  test('of children opens a wait for each, without taking room of bodies', async () => {
     const dispatch = await Dispatch.of(
       (step) => ({
         c: step.child('c', { workflow: 'other', over: () => [1, 2, 3], input: () => ({}) }),
@@ -215,7 +215,7 @@ describe('a flow', () => {
     expect(dispatch.begun).toEqual(['f[x]']);
   });
 
-  test('that begins again drops the code that ran before', async () => {
+  test('that begins again drops its earlier code', async () => {
     const dispatch = await Dispatch.of(steps);
     let isDropped = false;
     const before = { isBusy: false, next: () => undefined, mark() {}, ended() {} };
@@ -229,7 +229,7 @@ describe('a flow', () => {
     expect(isDropped).toBe(true);
   });
 
-  test('leaves its operations until there is room', async () => {
+  test('delays its operations until there is room', async () => {
     const dispatch = await Dispatch.of((step) => ({ ...steps(step), a: step('a', endless) }), {
       settings: { concurrentSteps: 1 },
     });
@@ -240,7 +240,7 @@ describe('a flow', () => {
   });
 });
 
-describe('what an earlier dispatch left', () => {
+describe('a wait of an earlier dispatch', () => {
   const steps = (step: Factory) => ({
     a: step('a', endless),
     w: step.sleep('w', { for: '1h' }),
@@ -270,7 +270,7 @@ describe('what an earlier dispatch left', () => {
     expect(dispatch.working.question).toBeUndefined();
   });
 
-  test('waits on, and is told to the outside unless it was', async () => {
+  test('is announced unless it was, and waits on', async () => {
     const event = { ...started('e', 'event') };
     const dispatch = await Dispatch.of(steps, {
       earlier: (now) => [
@@ -284,7 +284,7 @@ describe('what an earlier dispatch left', () => {
     expect(dispatch.working.resting.earliest).toBe(dispatch.now + 1_000);
   });
 
-  test('and belongs to a set is taken up with it', async () => {
+  test('of a set is continued with its set', async () => {
     const execution = started('c', 'child', { itemKey: '0' });
     const child = { runId: 'run_child', onParentEnd: 'cancel' } as const;
     const dispatch = await Dispatch.of(steps, {
@@ -301,7 +301,7 @@ describe('what an earlier dispatch left', () => {
   });
 });
 
-test('questions that do not fit are tried before other items, and none of these begins meanwhile', async () => {
+test('questions that do not fit are retried before other items, and none of these begins meanwhile', async () => {
   const dispatch = await Dispatch.of(
     (step) => ({
       a: step('a', endless),

@@ -21,14 +21,14 @@ describe('steps without needs', () => {
     expect(dispatch.begun).toEqual(['a', 'b', 'c'].slice(0, concurrentSteps));
   });
 
-  test('begin one at a time in a run that is alone', async () => {
+  test('begin one at a time in a run that is dispatched alone', async () => {
     const steps = (step: Factory) => ({ a: step('a', endless), b: step('b', endless) });
     const dispatch = await Dispatch.of(steps, { alone: true });
     startReady(dispatch.working);
     expect(dispatch.begun).toEqual(['a']);
   });
 
-  test('begin behind a wait, which takes no room', async () => {
+  test('begin after a wait, which takes no room', async () => {
     const dispatch = await Dispatch.of(
       (step) => ({ rest: step.sleep('rest', { for: '1h' }), a: step('a', endless) }),
       { settings: { concurrentSteps: 1 } },
@@ -38,7 +38,7 @@ describe('steps without needs', () => {
     expect(dispatch.given).toEqual(['rest: wait_opened > waits']);
   });
 
-  test('begin once, however often it is asked', async () => {
+  test('begin once, however often they are ready', async () => {
     const dispatch = await Dispatch.of((step) => ({
       a: step('a', endless),
       rest: step.sleep('rest', { for: '1h' }),
@@ -70,14 +70,14 @@ describe('more steps than there is room for', () => {
     return { dispatch, end };
   }
 
-  test('begin when a body ends, before the journal has its end', async () => {
+  test('begin when a body ends, before its end is in the journal', async () => {
     const { dispatch, end } = await full({ concurrentSteps: 2 });
     expect(await end('a')).toBe('begin');
     expect(dispatch.begun).toEqual(['b', 'c']);
     expect(dispatch.given).toEqual(['a: step_succeeded > ended done']);
   });
 
-  test('begin only once the journal has some, when as many ends are on their way as may run', async () => {
+  test('wait for the journal when as many ends are uncommitted as may run', async () => {
     const { dispatch, end } = await full({ concurrentSteps: 2 });
     await end('a');
     await end('b');
@@ -89,13 +89,13 @@ describe('more steps than there is room for', () => {
     expect(dispatch.begun).toEqual(['d', 'e']);
   });
 
-  test('do not begin behind a failure that the journal does not have', async () => {
+  test('do not begin after a failure that is not yet in the journal', async () => {
     const { dispatch, end } = await full({ concurrentSteps: 2 });
     expect(await end('a', 'badly')).not.toBe('begin');
     expect(dispatch.begun).toEqual(['b']);
   });
 
-  test('begin one by one in a run that is alone, each once the journal has the end of the one before', async () => {
+  test('begin one by one in a run that is dispatched alone, each after the end of the one before is in the journal', async () => {
     const { dispatch, end } = await full({ concurrentSteps: 2, alone: true });
     // The begin of the body is recorded first.
     await dispatch.settle();
@@ -107,7 +107,7 @@ describe('more steps than there is room for', () => {
   });
 });
 
-describe('nothing begins', () => {
+describe('no step begins', () => {
   const steps = (step: Factory) => {
     const no = step('no', { when: () => false }, endless);
     return {
@@ -126,14 +126,14 @@ describe('nothing begins', () => {
     startedAt: 0,
   });
 
-  test('in a dispatch that is stopped', async () => {
+  test('in a dispatch that is stopping', async () => {
     const dispatch = await Dispatch.of(steps);
     dispatch.isStopped = true;
     startReady(dispatch.working);
     expect([dispatch.begun, dispatch.given]).toEqual([[], []]);
   });
 
-  test('in a run that is failing, and nothing is skipped', async () => {
+  test('in a failing run, and none is skipped', async () => {
     const dispatch = await Dispatch.of(steps);
     dispatch.working.tracker.settle('no', 'skipped');
     dispatch.working.failure = { code: 'X', message: 'x', retryable: false };
@@ -141,7 +141,7 @@ describe('nothing begins', () => {
     expect([dispatch.begun, dispatch.given]).toEqual([[], []]);
   });
 
-  test('behind a step that failed before its body', async () => {
+  test('after a step that failed before its body', async () => {
     const dispatch = await Dispatch.of((step) => ({
       a: step('a', { when: fails }, endless),
       b: step('b', endless),
@@ -152,7 +152,7 @@ describe('nothing begins', () => {
     expect(dispatch.given).toEqual(['a: step_failed > ended failed STEP_FAILED']);
   });
 
-  test('that takes longer than the dispatch has, but for the first', async () => {
+  test('that needs more time than the dispatch has, except the first', async () => {
     const dispatch = await Dispatch.of(
       (step) => ({
         a: step('a', { timeout: '1m' }, endless),
@@ -166,7 +166,7 @@ describe('nothing begins', () => {
     expect(dispatch.working.facts()).toMatchObject({ active: 2, held: 1 });
   });
 
-  test('that waits for others to leave enough of the budget', async () => {
+  test('that must wait for others to release budget', async () => {
     const dispatch = await Dispatch.of((step) => ({ a: step('a', endless), b: step('b', endless) }), {
       budget: { operations: 1 },
     });
@@ -174,7 +174,7 @@ describe('nothing begins', () => {
     expect([dispatch.begun, dispatch.given]).toEqual([['a'], []]);
   });
 
-  test('while the question about the budget is on its way', async () => {
+  test('while the question about the budget is being committed', async () => {
     const dispatch = await Dispatch.of(
       (step) => ({
         a: step('a', endless),
@@ -190,7 +190,7 @@ describe('nothing begins', () => {
     expect([dispatch.begun, dispatch.given]).toEqual([[], ['b: wait_opened > waits']]);
   });
 
-  test('while the question about the budget is open in the journal', async () => {
+  test('while the question about the budget is open', async () => {
     const dispatch = await Dispatch.of((step) => ({ a: step('a', endless), b: step('b', endless) }), {
       budget: { operations: 9 },
       earlier: () => [
@@ -241,7 +241,7 @@ describe('a condition', () => {
     expect(dispatch.given).toEqual([given]);
   });
 
-  test('is asked of each kind of step, before anything else of it', async () => {
+  test('is evaluated first for each kind of step', async () => {
     const when = () => false;
     const dispatch = await Dispatch.of((step) => ({
       map: step.map('map', { when, over: fails }, endless),
@@ -256,7 +256,7 @@ describe('a condition', () => {
     );
   });
 
-  test('of a set is not asked again of its items', async () => {
+  test('of a set is not evaluated again for its items', async () => {
     let asked = 0;
     const when = () => {
       asked += 1;
@@ -279,7 +279,7 @@ describe('dependents', () => {
     return { d, e: step('e', { needs: { d } }, endless) };
   };
 
-  test('of a skipped step are skipped in one go, once the journal has it', async () => {
+  test('of a skipped step are skipped together, once that is in the journal', async () => {
     const dispatch = await Dispatch.of(chain);
     startReady(dispatch.working);
     expect(dispatch.given).toEqual(['a: step_skipped > ended skipped']);
@@ -288,7 +288,7 @@ describe('dependents', () => {
     expect(dispatch.given).toEqual(['b', 'c'].map((id) => `${id}: step_skipped > ended skipped`));
   });
 
-  test('that run nevertheless begin before the journal has what was skipped for good', async () => {
+  test('that run nevertheless begin before the permanent skip is in the journal', async () => {
     const dispatch = await Dispatch.of(chain);
     startReady(dispatch.working);
     await dispatch.carryOut();

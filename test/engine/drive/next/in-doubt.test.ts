@@ -31,7 +31,7 @@ async function inDoubt(options: OutsideOptions = {}, maxAttempts = 3) {
 
 const EVERY_STOP = [undefined, 'budget', 'shutdown', 'held'] as const;
 
-describe('a body whose action is in doubt', () => {
+describe('a body with an effect in doubt', () => {
   test.each([
     ['that nobody can find out has its question found', {}, 3, 'find_question a'],
     [
@@ -53,7 +53,7 @@ describe('a body whose action is in doubt', () => {
     expect(dispatch.given).toEqual([given]);
   });
 
-  test('lets the dispatch conclude nothing before its question is in the queue of the journal', async () => {
+  test('keeps the dispatch from concluding before its question is queued for the journal', async () => {
     const { dispatch } = await inDoubt();
     for (const stop of EVERY_STOP) expect(dispatch.concluded(stop)).toBe('wait');
     // Nor once another step has failed.
@@ -65,7 +65,7 @@ describe('a body whose action is in doubt', () => {
     expect(dispatch.concluded()).toBe('failed');
   });
 
-  test('lets the dispatch conclude nothing before its question is in the journal', async () => {
+  test('keeps the dispatch from concluding before its question is in the journal', async () => {
     const { dispatch } = await inDoubt();
     expect(await dispatch.carryOut()).toBe('nothing');
     expect(dispatch.concluded()).toBe('wait');
@@ -75,7 +75,7 @@ describe('a body whose action is in doubt', () => {
     expect(dispatch.journal.state.waits).toMatchObject([{ purpose: 'effect', execution: { stepId: 'a' } }]);
   });
 
-  test('is tried again if the answer has come meanwhile', async () => {
+  test('is retried if the answer has arrived meanwhile', async () => {
     const { dispatch } = await inDoubt();
     const [command] = dispatch.commands;
     if (command?.kind !== 'find_question') throw new Error('no question is looked for');
@@ -93,7 +93,7 @@ describe('a body whose action is in doubt', () => {
     });
   });
 
-  test('is tried again if its row has moved when the question is written', async () => {
+  test('is retried if its row has changed when the question is written', async () => {
     const { dispatch } = await inDoubt();
     await dispatch.carryOut();
     const append = dispatch.journal.append.bind(dispatch.journal);
@@ -104,7 +104,7 @@ describe('a body whose action is in doubt', () => {
     expect(dispatch.concluded()).toBe('wait');
   });
 
-  test('rests where the question has no room, and is tried again first when it has', async () => {
+  test('rests where the question has no room, and is retried first when there is room', async () => {
     const { dispatch } = await inDoubt();
     const { waits, withoutRoom } = dispatch.working;
     const { freeBytes } = waits;
@@ -119,7 +119,7 @@ describe('a body whose action is in doubt', () => {
   });
 });
 
-describe('a run with an action in doubt', () => {
+describe('a run with an effect in doubt', () => {
   /** A dispatch that looks for the question, and gets no answer of the ledger before `answer` is called. */
   async function looking(isAccompanied: boolean) {
     const outside = new Outside();
@@ -153,7 +153,7 @@ describe('a run with an action in doubt', () => {
     return { world, runId, end, fail, answer };
   }
 
-  test('fails behind its question, if another step fails while that is looked for', async () => {
+  test('fails after its question is committed, if another step fails during the lookup', async () => {
     const { world, runId, end, fail, answer } = await looking(true);
     fail();
     await settle();
@@ -169,7 +169,7 @@ describe('a run with an action in doubt', () => {
     expect(await end).toBe('closed');
   });
 
-  test('is released behind its question, if the worker is to end while that is looked for', async () => {
+  test('is released after its question is committed, if the worker is to end during the lookup', async () => {
     const { world, runId, end, answer } = await looking(false);
     world.shutdown.abort();
     await settle();
@@ -179,7 +179,7 @@ describe('a run with an action in doubt', () => {
     expect(await end).toBe('released');
   });
 
-  test('is cancelled behind its question, if somebody asks for that while it is looked for', async () => {
+  test('is cancelled after its question is committed, if a cancel arrives during the lookup', async () => {
     const { world, runId, end, fail, answer } = await looking(true);
     await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
     fail();

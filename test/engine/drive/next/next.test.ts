@@ -80,7 +80,7 @@ describe('the end of a body', () => {
     expect(dispatch.working.facts().active).toBe(0);
   });
 
-  test('that rests is not concluded before the journal has it', async () => {
+  test('that rests does not conclude the dispatch before it is in the journal', async () => {
     const { dispatch, message } = await atEndOf((step) => ({ a: step('a', throws(new Error('no'))) }));
     dispatch.next(message);
     expect(dispatch.concluded()).toBe('wait');
@@ -99,7 +99,7 @@ describe('the end of a body', () => {
     expect(dispatch.given).toEqual(['a: wait_opened > waits']);
   });
 
-  test('that wants to act asks first where that needs a confirmation', async () => {
+  test('whose call needs a confirmation asks first', async () => {
     const { capability, binding } = new Outside({ requiresConfirmation: true });
     const { dispatch, message } = await atEndOf(
       (step) => ({
@@ -128,8 +128,8 @@ describe('the end of a body', () => {
   });
 });
 
-describe('the time of an execution', () => {
-  test('lets it begin again', async () => {
+describe('the due time of an execution', () => {
+  test('begins it again', async () => {
     const { dispatch, message } = await atEndOf((step) => ({ a: step('a', throws(new Error('no'))) }));
     dispatch.next(message);
     await dispatch.carryOut();
@@ -141,7 +141,7 @@ describe('the time of an execution', () => {
     expect(dispatch.begun).toEqual(['a']);
   });
 
-  test('lets an item begin again, in its set', async () => {
+  test('begins an item again, in its set', async () => {
     const steps: Steps = (step) => ({ m: step.map('m', { over: () => [1] }, throws(new Error('no'))) });
     const { dispatch, message } = await atEndOf(steps);
     dispatch.next(message);
@@ -153,7 +153,7 @@ describe('the time of an execution', () => {
     expect(dispatch.begun).toEqual(['m[0]']);
   });
 
-  test('begins nothing in a dispatch that is stopped', async () => {
+  test('begins nothing in a dispatch that is stopping', async () => {
     const { dispatch, message } = await atEndOf((step) => ({ a: step('a', throws(new Error('no'))) }));
     dispatch.next(message);
     await dispatch.carryOut();
@@ -162,7 +162,7 @@ describe('the time of an execution', () => {
     expect(dispatch.working.tracker.stateOf('a')).toBe('open');
   });
 
-  test('ends a wait, unless others have put it off', async () => {
+  test('ends a wait, unless it was extended meanwhile', async () => {
     const dispatch = await Dispatch.of((step) => ({ w: step.sleep('w', { for: '1s' }) }));
     startReady(dispatch.working);
     await dispatch.carryOutAll();
@@ -185,7 +185,7 @@ describe('an announcement', () => {
     return { dispatch, wait };
   }
 
-  test('follows once the wait is in the journal, and the run is suspended after it only', async () => {
+  test('follows once the wait is in the journal, and the run is suspended only afterwards', async () => {
     const { dispatch } = await waiting();
     expect(dispatch.given).toEqual(['announce e']);
     expect(dispatch.concluded()).toBe('wait');
@@ -193,7 +193,7 @@ describe('an announcement', () => {
     expect(dispatch.concluded()).toBe('suspend');
   });
 
-  test('that found an answer records it, and leaves the mailbox once the journal has it', async () => {
+  test('that found an answer records it, and leaves the mailbox once the record is in the journal', async () => {
     const { dispatch, wait } = await waiting();
     const place = { tenantId: 't1', event: 'e', key: 'k', runId: wait.id, waitId: wait.id };
     const { working } = dispatch;
@@ -208,7 +208,7 @@ describe('an announcement', () => {
     expect(record).toMatchObject({ change: { after: [{ kind: 'leave_mailbox', place }] } });
   });
 
-  test('that failed is repeated by a later dispatch, at the earliest time of all', async () => {
+  test('that failed is repeated by a later dispatch, at the earliest due time of all', async () => {
     const { dispatch, wait } = await waiting();
     const failed = new Error('unknown');
     dispatch.next({ kind: 'announced', wait, failed });
@@ -219,7 +219,7 @@ describe('an announcement', () => {
   });
 });
 
-describe('a message that only lets more begin', () => {
+describe('a message that only makes room', () => {
   test.each(['moved', 'outcome_read', 'results_read'] as const)('%s', async (kind) => {
     const dispatch = await Dispatch.of((step) => ({
       a: step('a', endless),
@@ -238,7 +238,7 @@ describe('a message that only lets more begin', () => {
     expect(dispatch.given).toEqual(['m: step_started > nothing']);
   });
 
-  test('the outcome of a step that others ended counts as its own', async () => {
+  test('the outcome of a step that others ended counts like its own', async () => {
     const dispatch = await Dispatch.of((step) => {
       const a = step('a', endless);
       return { b: step('b', { needs: { a } }, endless) };
@@ -266,19 +266,19 @@ describe('the code of a flow', () => {
     return dispatch;
   }
 
-  test('that returned closes its waits before it ends', async () => {
+  test('that returned closes its waits before the flow ends', async () => {
     const dispatch = await ended(async () => 7);
     expect(dispatch.given).toEqual(['f:  > waits_closed']);
     expect(await dispatch.carryOut()).toBe('begin');
     expect(dispatch.given).toEqual(['f: step_succeeded > ended done']);
   });
 
-  test('that threw is run again', async () => {
+  test('that threw is retried', async () => {
     const dispatch = await ended(() => Promise.reject(new Error('no')));
     expect(dispatch.given).toEqual(['f: step_retry_scheduled > rests']);
   });
 
-  test('that threw for good fails the step', async () => {
+  test('that threw Fatal fails the step', async () => {
     const dispatch = await ended(() => Promise.reject(new Fatal('no')));
     expect(dispatch.given).toEqual(['f: step_failed > ended failed STEP_FAILED']);
   });

@@ -99,8 +99,8 @@ async function perform(
   throw new Error('the dispatch does not end');
 }
 
-describe('whatever the graph, and the order in which bodies and commits end', () => {
-  test('each step ends once, behind its needs, and those that are skipped are those that must be', async () => {
+describe('in any graph, for any order of ends of bodies and commits', () => {
+  test('each step ends once, after its needs, and exactly the steps are skipped that must be', async () => {
     await fc.assert(
       fc.asyncProperty(
         graphs,
@@ -158,8 +158,8 @@ const completions = fc.oneof(
   fc.record({ atLeast: fc.integer({ min: 1, max: 4 }) }),
 );
 
-describe('whatever the items of a set, and the order in which they end', () => {
-  test('it ends once, by its rule, when none of them runs', async () => {
+describe('in any set, for any order of ends of items', () => {
+  test('the set ends once, by its rule, when none of its items runs', async () => {
     const items = fc.array(fc.constantFrom<End>('done', 'fail', 'retry'), { maxLength: 7 });
     await fc.assert(
       fc.asyncProperty(

@@ -40,7 +40,7 @@ function record(dispatch: Dispatch, key: string, consequence: Consequence, more:
 }
 
 describe('an end', () => {
-  test('counts at once, and its dependents begin when the journal has it', async () => {
+  test('counts at once, and its dependents begin when it is in the journal', async () => {
     const dispatch = await begun(pair);
     const { working } = dispatch;
     settling.end(working, endingOf(dispatch, 'a', DONE));
@@ -54,14 +54,14 @@ describe('an end', () => {
     expect(working.unsettled).toBe(1);
   });
 
-  test('that is a failure stops the dispatch before the journal has it', async () => {
+  test('that is a failure stops the dispatch before it is in the journal', async () => {
     const dispatch = await begun(pair);
     settling.end(dispatch.working, endingOf(dispatch, 'a', FAILED));
     expect(dispatch.working.failure).toMatchObject({ code: 'X' });
     expect(dispatch.working.isStopped).toBe(true);
   });
 
-  test('that is a failure behind another leaves the first as the reason', async () => {
+  test('that is a second failure leaves the first as the reason', async () => {
     const dispatch = await begun((step) => ({ a: step('a', endless), b: step('b', endless) }));
     settling.end(dispatch.working, endingOf(dispatch, 'a', FAILED));
     const error = { code: 'Y', message: 'y', retryable: false };
@@ -69,7 +69,7 @@ describe('an end', () => {
     expect(dispatch.working.failure).toMatchObject({ code: 'X' });
   });
 
-  test('that is skipped has no output for those that run nevertheless', async () => {
+  test('that is a skip has no output for the dependents that run nevertheless', async () => {
     const dispatch = await begun((step) => {
       const a = step('a', endless);
       return { b: step('b', { needs: { a }, ifSkipped: 'run' }, endless) };
@@ -81,7 +81,7 @@ describe('an end', () => {
     expect(dispatch.begun).toEqual(['a', 'b']);
   });
 
-  test('lets go of outputs that nothing needs any more', async () => {
+  test('releases outputs that no step needs any more', async () => {
     const dispatch = await begun((step) => {
       const a = step('a', endless);
       const b = step('b', { needs: { a } }, endless);
@@ -94,7 +94,7 @@ describe('an end', () => {
     expect(dispatch.working.outputs.value('b')).toBe(1);
   });
 
-  test('that the journal has already counts once', async () => {
+  test('that is already in the journal counts once', async () => {
     const dispatch = await begun(pair);
     settling.settled(dispatch.working, dispatch.unit('a'), DONE);
     expect(dispatch.working.unsettled).toBe(1);
@@ -103,7 +103,7 @@ describe('an end', () => {
   });
 });
 
-describe('a change that the journal has', () => {
+describe('a change in the journal', () => {
   const wait: Wait = { ...questionOf('a'), announced: true };
   const rows: [string, Consequence, (dispatch: Dispatch) => unknown, unknown][] = [
     ['nothing', { kind: 'nothing' }, ({ working }) => working.tracker.stateOf('a'), 'open'],
@@ -137,7 +137,7 @@ describe('a change that the journal has', () => {
     expect(seen(dispatch)).toEqual(expected);
   });
 
-  test('lets go of what was kept for the execution, whatever it is', async () => {
+  test('releases whatever was kept for its execution', async () => {
     for (const [, consequence] of rows) {
       const dispatch = await begun(pair);
       const { working } = dispatch;
@@ -157,21 +157,21 @@ describe('a change that the journal has', () => {
     }
   });
 
-  test('that ends a wait counts for the first who sees it', async () => {
+  test('that ends a wait counts for the first observer', async () => {
     const dispatch = await begun((step) => ({ a: step('a', endless), b: step('b', endless) }));
     record(dispatch, 'a', { kind: 'wait_ended', wait, outcome: DONE });
     record(dispatch, 'a', { kind: 'wait_ended', wait, outcome: DONE });
     expect(dispatch.working.unsettled).toBe(1);
   });
 
-  test('gives the commands that follow, and no sooner', async () => {
+  test('returns the commands that follow, and no earlier', async () => {
     const dispatch = await begun(pair);
     const after = [{ kind: 'cancel_children', runIds: ['run_x'] }];
     record(dispatch, 'a', { kind: 'ended', outcome: DONE }, { after });
     expect(dispatch.given).toEqual(['cancel_children run_x']);
   });
 
-  test('and that was counted before is not counted again', async () => {
+  test('that was counted before is not counted again', async () => {
     const dispatch = await begun(pair);
     record(dispatch, 'a', { kind: 'ended', outcome: DONE }, { isKnown: true });
     expect(dispatch.working.unsettled).toBe(2);
@@ -184,7 +184,7 @@ describe('a set', () => {
     m: step.map('m', { over: () => [1, 2, 3], ...options }, endless),
   });
 
-  test('ends right behind its last item, before the journal has that', async () => {
+  test('ends directly after its last item, before that is in the journal', async () => {
     const dispatch = await begun(mapOf({}));
     for (const key of ['m[2]', 'm[0]']) settling.end(dispatch.working, endingOf(dispatch, key, DONE));
     expect(dispatch.given).toHaveLength(2);
@@ -194,7 +194,7 @@ describe('a set', () => {
     expect(dispatch.working.tracker.stateOf('m')).toBe('open');
   });
 
-  test('that is decided waits for the items that run', async () => {
+  test('whose outcome is decided waits for its running items', async () => {
     const dispatch = await begun(mapOf({}));
     settling.end(dispatch.working, endingOf(dispatch, 'm[1]', FAILED));
     expect(dispatch.given).toEqual(['m[1]:  > ended failed X']);
@@ -202,7 +202,7 @@ describe('a set', () => {
     expect(dispatch.given.at(-1)).toBe('m: step_failed > ended failed ITEMS_FAILED');
   });
 
-  test('that is decided lets items rest that have not begun again', async () => {
+  test('whose outcome is decided leaves resting items unstarted', async () => {
     const dispatch = await begun(mapOf({ completion: { atLeast: 1 } }));
     record(dispatch, 'm[0]', { kind: 'rests', at: dispatch.now + 1_000 });
     record(dispatch, 'm[2]', { kind: 'rests_without_room', bytes: 9 });
@@ -221,7 +221,7 @@ describe('a set', () => {
     expect(dispatch.working.failure).toBeUndefined();
   });
 
-  test('ends once, also while its large output is being kept', async () => {
+  test('ends once, also while its large output is being stored', async () => {
     const dispatch = await begun((step) => ({ m: step.map('m', { over: () => [1, 2] }, endless) }));
     const large: Outcome = { kind: 'done', output: outputFrom(JSON.stringify('x'.repeat(200_000))) };
     for (const key of ['m[0]', 'm[1]']) settling.end(dispatch.working, endingOf(dispatch, key, large));
@@ -242,7 +242,7 @@ describe('a set', () => {
 });
 
 describe('an operation of a flow', () => {
-  test('that has ended is answered when the journal has it', async () => {
+  test('that has ended is answered when it is in the journal', async () => {
     const ended: string[] = [];
     const dispatch = await begun((step) => ({
       f: step.flow('f', {}, async (flow) => {
