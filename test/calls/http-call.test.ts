@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { NotApplied } from 'cairn';
 import { createTestRuntime, expectJournal } from 'cairn/testing';
+import fc from 'fast-check';
 import { httpCallUnder, type Terms } from '../../packages/calls/src/http-call.ts';
 import { assertInstanceId } from '../../packages/calls/src/instance-id.ts';
 import { callsTo, refusalOf } from '../../packages/calls/src/receiver.ts';
@@ -91,6 +92,37 @@ describe('a call', () => {
   });
 });
 
+describe('a call that was made', () => {
+  const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const strange = fc.constantFrom(
+    ...['1e400', '[-1e400]', '"\\ud800"', '{"\\udc00":1}', '{"__proto__":{"a":1}}', '-0', '[', ''],
+    ...[deep(90), deep(101), deep(250), deep(30_000), '"\\u0000"', '\ufeff{}'],
+  );
+  const wrapped = fc.tuple(fc.array(fc.oneof(strange, fc.json()), { maxLength: 3 }), fc.boolean());
+
+  test('is not in doubt because of the JSON that the receiver answers with', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          strange,
+          wrapped.map(([of, isIn]) => (isIn ? `[${of}]` : `{"a":[${of}]}`)),
+        ),
+        async (body) => {
+          const headers = { 'content-type': 'application/json' };
+          const { got, fetch } = receiver(plain(body, { status: 201, headers }));
+          const runtime = installed(fetch);
+          const run = await runtime.start('http-call', {});
+          expect([await runtime.runToEnd(run), got.length]).toEqual(['completed', 1]);
+          const { answer } = (await run.result()) as { answer: { body: unknown } };
+          if (typeof answer.body !== 'string')
+            expect(answer.body).toEqual(JSON.parse(JSON.stringify(JSON.parse(body))));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
 describe('a call without an answer', () => {
   test('is made again under the same key by an instance whose receiver acts once per key', async () => {
     const { got, fetch } = receiver(undefined, json({ done: true }));
@@ -139,6 +171,13 @@ describe('where a person approves', () => {
     await runtime.decide(run, 'approve');
     expect(await runtime.runToEnd(run)).toBe('completed');
     expectJournal(run.journal()).toHaveEndedInOrder('terms', 'approve', 'call');
+  });
+
+  test.each([0, 1])('a body that is cut within a character is shown (%d)', async (shift) => {
+    const runtime = installed(receiver(json(null)).fetch, { approval: 'always' });
+    const run = await runtime.start('http-call', { body: `${'x'.repeat(shift)}${'📦'.repeat(2_000)}` });
+    await runtime.settle();
+    expect(run.status()).toBe('awaiting_approval');
   });
 
   test('a rejected call is never made', async () => {

@@ -21,7 +21,7 @@ export type HttpCall = z.output<typeof HttpCall>;
 
 const CallAnswer = z.object({
   status: z.number().int(),
-  /** JSON if the receiver says that it is, otherwise text. */
+  /** JSON if the receiver says that it is and a run can keep it, otherwise text. */
   body: z.json(),
   /** The body was longer than what is kept, or was cut off. */
   truncated: z.boolean(),

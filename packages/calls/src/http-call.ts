@@ -27,7 +27,11 @@ export const httpCallUnder = (terms: () => Terms): Workflow =>
         when: ({ agreed }) => agreed.approval === 'always',
         ask: ({ input: { method, path, body } }) => ({
           question: `Call ${method} ${path}?`,
-          details: { body: JSON.stringify(body ?? null).slice(0, SHOWN_CHARS) },
+          details: {
+            body: JSON.stringify(body ?? null)
+              .slice(0, SHOWN_CHARS)
+              .toWellFormed(),
+          },
         }),
       });
       const answer = step(

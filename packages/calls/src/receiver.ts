@@ -20,6 +20,8 @@ export interface Receiver {
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024;
+/** Below the 200 levels of a result, in which it is a member. */
+const MAX_ANSWER_DEPTH = 100;
 /** The receiver says that it has not begun: too early, too many. */
 const NOT_BEGUN: ReadonlySet<number> = new Set([425, 429]);
 /** Temporary refusals because of other requests: conflict, locked. */
@@ -75,7 +77,7 @@ async function sent(receiver: Receiver, request: HttpCall, options: CallOptions)
   }
 }
 
-/** The receiver has acted already, so a body that is too long or breaks off is no failure. */
+/** The receiver has acted already, so a body that is too long, breaks off or cannot be kept as JSON is no failure. */
 async function bodyOf(response: Response): Promise<Omit<CallAnswer, 'status'>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -99,8 +101,20 @@ async function bodyOf(response: Response): Promise<Omit<CallAnswer, 'status'>> {
 function jsonOr(text: string, headers: Headers): CallAnswer['body'] {
   if (!/[/+]json\b/i.test(headers.get('content-type') ?? '')) return text;
   try {
-    return JSON.parse(text) as CallAnswer['body'];
+    const parsed: unknown = JSON.parse(text);
+    return isKept(parsed, MAX_ANSWER_DEPTH) ? parsed : text;
   } catch {
     return text;
   }
+}
+
+/** JSON text may say what no run keeps: `1e400`, half of a character, thousands of levels, or a member that the schema drops. */
+function isKept(value: unknown, levels: number): value is CallAnswer['body'] {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0) return false;
+  return Object.entries(value).every(
+    ([name, member]) => name !== '__proto__' && name.isWellFormed() && isKept(member, levels - 1),
+  );
 }
