@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { toolResult } from '../../packages/mcp/src/answer.ts';
-import { bounded, MAX_SAID_CHARS } from '../../packages/mcp/src/bounded.ts';
+import { bounded, clipped, MAX_SAID_CHARS } from '../../packages/mcp/src/bounded.ts';
 import { argumentProblem, keyOf, seal, stateProblem, TOKEN_LIFE_MS } from '../../packages/mcp/src/seal.ts';
 
 describe('an answer', () => {
@@ -27,6 +27,22 @@ describe('an answer', () => {
       { numRuns: 200 },
     );
   });
+});
+
+test('a cut leaves no half of a character', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('a', '界', '📦')),
+      fc.integer({ min: 40, max: 400 }),
+      (parts, most) => {
+        const text = parts.join('').repeat(20);
+        expect(clipped(text, most).isWellFormed()).toBe(true);
+        expect(clipped(text, most).length).toBeLessThanOrEqual(most);
+        const { value } = bounded({ [text]: [text] }, most);
+        expect(JSON.stringify(value)).not.toMatch(/\\ud[89a-f]/);
+      },
+    ),
+  );
 });
 
 test('the text of an answer is bounded too, and says that it was cut', () => {

@@ -18,7 +18,16 @@ export interface Bounded {
 export const MAX_SAID_CHARS = 20_000;
 
 export function clipped(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}${CUT}`;
+  // Half of a character is no text to many clients.
+  return text.length <= maxChars
+    ? text
+    : `${text.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}${CUT}`;
+}
+
+/** True if no member and no item has to go: long texts are cut, where they are too long for any answer. */
+export function isComplete(value: unknown): boolean {
+  const cut = new Cutter(MAX_TEXT_CHARS, MAX_ITEMS).cut(value, MAX_DEPTH);
+  return JSON.stringify(cut).length <= MAX_ANSWER_CHARS;
 }
 
 /** @param value JSON */

@@ -2,6 +2,8 @@
 import { ago, type CairnClient, explainRun, newestEvents, readActivity, readPlaces } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { z } from 'zod';
+import type { ToolResponse } from '../answer.ts';
+import { isComplete, MAX_SAID_CHARS } from '../bounded.ts';
 import { CURSOR, LIMIT, RUN_ID, USUAL_LISTED } from './arguments.ts';
 import { read, type Tool } from './tool.ts';
 
@@ -9,6 +11,10 @@ const MAX_EVENTS = 50;
 const USUAL_EVENTS = 10;
 const MAX_STEPS = 100;
 const MAX_EFFECTS = 50;
+/** The longest name of a tag, a colon, the longest value. */
+const MAX_TAG_CHARS = 251;
+/** Above what the API takes: it says why it takes no more. */
+const MAX_MATCH_CHARS = 400;
 
 const SORTS = ['newest', 'oldest', 'longest', 'updated'] as const;
 
@@ -27,11 +33,11 @@ const listRuns = read({
       ),
     type: z.string().max(200).optional().describe('Runs of this workflow.'),
     threadId: z.string().max(255).optional(),
-    tag: z.string().max(200).optional().describe('Such as customer:42.'),
+    tag: z.string().max(MAX_TAG_CHARS).optional().describe('Such as customer:42.'),
     match: z
       .string()
       .min(1)
-      .max(200)
+      .max(MAX_MATCH_CHARS)
       .optional()
       .describe(
         'A comparison of a tag, such as amount>100, or the beginning of an id, key, thread, tag or value of a tag, such as customer:4*. A page can then be short or empty while there is a next.',
@@ -47,17 +53,18 @@ const listRuns = read({
     limit: LIMIT,
     cursor: CURSOR,
   }),
-  async run(client, { status, limit = USUAL_LISTED, ...filters }) {
-    const query = { ...filters, status: status?.join(','), limit: String(limit) };
-    const { items, next, unreadable } = await client.get('/v1/runs', { query });
-    const lines = items.map(
-      (run) => `${run.id} ${run.type} ${run.status}, created ${since(client, run.createdAt)}`,
-    );
-    return {
-      text: [counted(items.length, 'run', next), ...lines].join('\n'),
-      data: { items: items.map(shortRun), next, unreadable },
-    };
-  },
+  run: (client, { status, limit = USUAL_LISTED, ...filters }) =>
+    completePage(limit, async (size) => {
+      const query = { ...filters, status: status?.join(','), limit: String(size) };
+      const { items, next, unreadable } = await client.get('/v1/runs', { query });
+      const lines = items.map(
+        (run) => `${run.id} ${run.type} ${run.status}, created ${since(client, run.createdAt)}`,
+      );
+      return {
+        text: [counted(items.length, 'run', next), ...lines].join('\n'),
+        data: { items: items.map(shortRun), next, unreadable },
+      };
+    }),
 });
 
 const getRun = read({
@@ -121,20 +128,23 @@ const listQuestions = read({
   description:
     'Lists what waits for a person, those of the longest-waiting run first: approvals, steps and effects in doubt, each with the answers it takes; effects without a run (external), whose owner takes the place of the run id in resolve_effect; and runs that make no progress until an operator acts. Role viewer.',
   input: z.strictObject({ limit: LIMIT.describe('How many runs, each with its questions.'), cursor: CURSOR }),
-  async run(client, { limit = USUAL_LISTED, cursor }) {
-    const query = { limit: String(limit), cursor };
-    const { items, next, findings, external, unreadable } = await client.get('/v1/inbox', { query });
-    const lines = items.map(
-      ({ runId, step, question, answers }) => `${runId} ${step}: ${question} (${answers.join(', ')})`,
-    );
-    const outside = (external ?? []).map(
-      ({ owner, effectId, question }) => `${owner} ${effectId}: ${question}`,
-    );
-    return {
-      text: [counted(items.length + outside.length, 'open question', next), ...lines, ...outside].join('\n'),
-      data: { items, next, findings, external, unreadable },
-    };
-  },
+  run: (client, { limit = USUAL_LISTED, cursor }) =>
+    completePage(limit, async (size) => {
+      const query = { limit: String(size), cursor };
+      const { items, next, findings, external, unreadable } = await client.get('/v1/inbox', { query });
+      const lines = items.map(
+        ({ runId, step, question, answers }) => `${runId} ${step}: ${question} (${answers.join(', ')})`,
+      );
+      const outside = (external ?? []).map(
+        ({ owner, effectId, question }) => `${owner} ${effectId}: ${question}`,
+      );
+      return {
+        text: [counted(items.length + outside.length, 'open question', next), ...lines, ...outside].join(
+          '\n',
+        ),
+        data: { items, next, findings, external, unreadable },
+      };
+    }),
 });
 
 const listWorkflows = read({
@@ -182,6 +192,17 @@ const getWorkflowInput = read({
 });
 
 export const READS: readonly Tool[] = [listQuestions, listRuns, getRun, listWorkflows, getWorkflowInput];
+
+/** A smaller page where the one asked for does not fit: `next` is behind its last item, so that nobody would see those that are cut. */
+async function completePage(
+  limit: number,
+  read: (size: number) => Promise<ToolResponse>,
+): Promise<ToolResponse> {
+  for (let size = limit; ; size >>= 1) {
+    const page = await read(size);
+    if (size === 1 || (page.text.length <= MAX_SAID_CHARS && isComplete(page.data))) return page;
+  }
+}
 
 function shortRun(run: Answer<'RunSummary'>) {
   const { id, type, planVersion, status, stopKind, waitsFor, currentStep, blocked, error, threadId, tags } =
