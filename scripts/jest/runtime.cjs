@@ -4,6 +4,7 @@
 const { join, sep } = require('node:path');
 const { fileURLToPath } = require('node:url');
 const { default: Runtime } = require('jest-runtime');
+const { leanExpect } = require('./lean-expect.cjs');
 
 const root = join(__dirname, '../..');
 const under = (file, folder) => file.startsWith(join(root, folder) + sep);
@@ -63,6 +64,11 @@ class TestRuntime extends Runtime {
       moduleRegistry: new Modules(),
       internalModuleRegistry: new InternalModules(),
     });
+    this.tests = args[1].global;
+  }
+
+  setGlobalsForRuntime(globals) {
+    super.setGlobalsForRuntime({ ...globals, expect: leanExpect(globals.expect, this.tests) });
   }
 }
 
