@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from '@jest/globals';
 import { outsideOf } from '../../functions/src/hooks/hooks.ts';
@@ -108,4 +111,61 @@ test('the commands of docs/workflows.md sign a review off, and deploy', async ()
   expect(await comesTo(runId, 'waiting_external')).toBe('waiting_external');
   expect((await send(ciFinished?.replace('COMMIT', SHA))).status).toBe(200);
   expect(await comesTo(runId, 'awaiting_approval')).toBe('awaiting_approval');
+});
+
+test('the CI job of docs/workflows.md sends the files of all pages with the event of GitHub', async () => {
+  const installation = new Installation(shippedWorkflows({}));
+  const key = await installation.key('ci', { tenantId: 't1', roles: ['submitter'] });
+  const all = Array.from({ length: 130 }, (_, i) => ({
+    filename: `src/${i}.ts`,
+    status: 'added',
+    additions: i,
+    deletions: 0,
+  }));
+  const asked: string[] = [];
+  // GitHub's API, and beside it Cairn's.
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '', 'http://here');
+    const authorization = String(request.headers.authorization);
+    if (url.pathname.startsWith('/repos/')) {
+      asked.push(`${url.pathname}${url.search} ${authorization}`);
+      const from = (Number(url.searchParams.get('page')) - 1) * 100;
+      response.end(JSON.stringify(all.slice(from, from + 100)));
+      return;
+    }
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const headers = {
+      authorization,
+      'content-type': 'application/json',
+      'idempotency-key': String(request.headers['idempotency-key']),
+    };
+    const answer = await installation.api.request(url.pathname, { method: 'POST', headers, body });
+    response.writeHead(answer.status).end(await answer.text());
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const GITHUB_EVENT_PATH = `${snippets.folder}/event.json`;
+  writeFileSync(GITHUB_EVENT_PATH, JSON.stringify(eventWith()));
+  const given = { CAIRN_URL: here, CAIRN_API_KEY: key, GITHUB_API_URL: here, GITHUB_TOKEN: 'token' };
+  const env = { ...process.env, ...given, GITHUB_EVENT_PATH, GITHUB_SHA: SHA };
+  const job = spawn(process.execPath, [snippets.at('review.ts')], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let printed = '';
+    job.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    expect(await once(job, 'close')).toEqual([0, null]);
+    const run = await installation.get(`/v1/runs/${printed.trim()}`, key);
+    expect(await run.json()).toMatchObject({ input: { number: 7, files: all } });
+    expect(asked).toEqual(
+      [1, 2].map((page) => `/repos/acme/shop/pulls/7/files?per_page=100&page=${page} Bearer token`),
+    );
+  } finally {
+    job.kill();
+    server.close();
+  }
 });

@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
+import { dirname } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from '../../../packages/cli/src/arguments/parse.ts';
 import { COMMANDS } from '../../../packages/cli/src/commands/all.ts';
 import { EXIT } from '../../../packages/cli/src/exit.ts';
 import { saidInDocs } from '../../cli/support/said-in-docs.ts';
+import { sceneOf } from '../said/scenes.ts';
 import { readDocument } from '../snippets.ts';
 
 const page = readDocument('docs/cli.md');
@@ -37,4 +40,16 @@ test('every command line that a document shows can be said', () => {
     })();
     expect([document, line, read]).toEqual([document, line, expect.stringMatching(/^(?:run|help)$/)]);
   }
+});
+
+test('the ids of the failed runs are printed one by one, as the documents show', async () => {
+  const [line = ''] = /^cairn runs list --status failed --json \| node .*$/m.exec(page) ?? [];
+  const scene = await sceneOf('runs bulk resume --run RUN');
+  const { out } = await scene.stage.cairn(['runs', 'list', '--status', 'failed', '--json']);
+  // In the place of the command line: prints what that printed.
+  const script = `cairn() { cat; }\n${line}`;
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
+  const { stdout, stderr } = spawnSync('sh', ['-c', script], { input: out, encoding: 'utf8', env });
+  const ids = Object.values(scene.filled).map((shortId) => expect.stringContaining(shortId));
+  expect([stdout.trim().split('\n'), stderr]).toEqual([expect.arrayContaining(ids), '']);
 });

@@ -138,7 +138,6 @@ describe('run against an installation in memory', () => {
     const text = filledIn(command, scene)
       .replaceAll('$CAIRN_URL', '$URL')
       .replaceAll('$CAIRN_API_KEY', '$KEY')
-      .replace('-d @-', `-d '{"type":"review-pull-request","input":{}}'`)
       .replaceAll(/-H '([^']*)'/g, '-H "$1"');
     const answer = await installation.api.request(requestOf(text, key));
     const isStream = answer.headers.get('content-type')?.includes('event-stream');

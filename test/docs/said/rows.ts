@@ -27,6 +27,8 @@ export const ROWS: readonly Row[] = [
   [/^npm start -- --functions examples\/research/, { by: STARTED, as: '' }],
   [/^OTEL_\S+ npm start$/, { by: 'test/system/telemetry/traces.test.ts', as: 'OTEL_EXPORTER_OTLP_ENDPOINT' }],
   [/^DEPLOY_HOOK_URL=\S+ npm start$/, { by: 'test/docs/workflows.test.ts', as: 'DEPLOY_HOOK_URL' }],
+  [/^node review\.ts$/, { by: 'test/docs/workflows.test.ts', as: 'review.ts' }],
+  [/^node -p 'JSON\.parse/, { by: 'test/docs/operators/cli.test.ts', as: "'--status', 'failed', '--json'" }],
   [/^node receiver\.ts 4100$/, { by: 'test/docs/workflows.test.ts', as: 'receiver.ts' }],
   [/^npm install$/, { by: 'scripts/install.mjs', as: "'install', ...options" }],
   [/^npm test -- test\/workflows\/invite-team/, { by: NEWCOMER, as: '' }],
@@ -81,7 +83,7 @@ export const ROWS: readonly Row[] = [
   [/^npx cairn sweep (?:WORKFLOW|order-return)$/, { by: 'test/cli/sweep.test.ts', as: "'sweep'" }],
   [/^npx @cairn\/local-firestore/, { by: 'test/local/alone.test.ts', as: 'npx @cairn/local-' }],
   [/^npx @cairn\/local-/, { by: 'test/local/alone.test.ts', as: 'npx @cairn/local-' }],
-  [/^npm run cairn -- …/, { cannot: 'it passes on what follows' }],
+  [/^npm run cairn -- …/, { by: 'test/scripts/commands.test.ts', as: "'run', 'cairn', '--'" }],
   [
     /^(?:npm run|npx) cairn (?:-- )?clients first/,
     { by: 'test/cli/first-client.test.ts', as: "'clients', 'first'" },
@@ -93,5 +95,4 @@ export const ROWS: readonly Row[] = [
   [/^curl -s (?:GITHUB|SLACK)\//, { by: STARTED, as: '' }],
   [/^curl /, 'here'],
   [/^(?:gcloud|firebase) /, 'google'],
-  [/^(?:gh|jq) /, { cannot: 'it is a program of others, and knows nothing of Cairn' }],
 ];
