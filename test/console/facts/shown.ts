@@ -202,7 +202,7 @@ export const SHOWN: { readonly [M in keyof Run]?: MemberShown } = {
   traceId: { shows: ({ traceId }) => [traceId.slice(0, 8)] },
   decisions: { step: 'review', shows: text('approve') },
   sentBack: { step: 'draft', shows: text('revision 2') },
-  feedback: { shows: text('Say where they nest.') },
+  feedback: { step: 'draft', shows: text('Say where they nest.') },
   compensationLog: { step: 'facts', shows: text(/undone/i) },
   effects: { step: 'stamps', shows: text('stamps.order') },
   head: { shows: ({ head }) => [`${head} events`] },

@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../system/support.ts';
+import { becomes } from '../support/becomes.ts';
 import type { Stage } from '../support/stage.ts';
 
 interface Shown {
@@ -72,6 +73,22 @@ export function runActions(stage: Stage): void {
     await isGone(page);
 
     await asks(id, 'review.2');
+    // Each step that runs again says why, also the review, which asks again.
+    const panel = page.getByRole('region', { name: 'The selected step' });
+    const events = await stage.cloud.call<{ items: readonly { type: string; at: string; actor?: string }[] }>(
+      'GET',
+      `/v1/runs/${id}/events?limit=100`,
+    );
+    const given = events.items.find(({ type }) => type === 'feedback_given');
+    for (const step of ['draft', 'review']) {
+      await page.locator(`.graph button[data-step=${step}]`).click();
+      const sentBack = panel.locator('.sent-back', { hasText: `Sent back by ${given?.actor}` });
+      await sentBack.getByText('Say where they nest.').waitFor();
+      await sentBack.locator(`time[datetime="${given?.at}"]`).waitFor();
+    }
+    await page.locator('.graph button[data-step=facts]').click();
+    await panel.getByRole('heading', { name: 'facts' }).waitFor();
+    await becomes(() => panel.locator('.sent-back').count(), 0);
     await page.getByRole('link', { name: 'Checkpoints' }).click();
     const drafts = page.locator('[data-row]', { hasText: 'draft' });
     await eventually('both drafts to be listed', async () =>

@@ -17,6 +17,7 @@ import { type Undone, undoBodyOf } from '../live/undone.ts';
 import { MemosOfStep } from '../memos/of-step.tsx';
 import { Attempts } from './attempts.tsx';
 import { ItemList } from './item-list.tsx';
+import { SentBackTimes } from './sent-back.tsx';
 import { itemKind, itemStatus, itemsText, type StepView } from './step-view.ts';
 import { useClosing } from './use-closing.ts';
 
@@ -76,6 +77,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
             </p>
           )}
           {progress && <ProgressLine progress={progress} />}
+          <SentBackTimes stepKey={stepKey} />
           {waits.map((wait) => (
             <WaitView key={wait.id} wait={wait} />
           ))}
