@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../system/support.ts';
+import { restingRuns } from './runs/resting-runs.suite.ts';
 import { becomes } from './support/becomes.ts';
 import { setStage } from './support/stage.ts';
 
@@ -369,7 +370,7 @@ test('how far a body says that it has come is shown while it works', async () =>
   await line.waitFor({ state: 'detached' });
 });
 
-// Last: the clock of this cloud stays ahead.
+// Last, with those after it: the clock of this cloud stays ahead.
 test('after the clock of the cloud was moved, the page tells times by it', async () => {
   const moved = 3 * 3_600_000;
   const answer = await fetch(`${stage.cloud.ready.control}/clock/advance`, {
@@ -387,3 +388,5 @@ test('after the clock of the cloud was moved, the page tells times by it', async
   expect(shown - Date.now()).toBeGreaterThan(moved / 2);
   expect(await created.textContent()).not.toContain('in 2h');
 });
+
+restingRuns(stage);

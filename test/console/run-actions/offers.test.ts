@@ -28,6 +28,16 @@ describe('what can be done with a run', () => {
       ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],
     ],
     [
+      'one that rests after a failed dispatch',
+      { failures: { times: 1 }, dueAt: '2026-01-01T00:00:30.000Z' },
+      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],
+    ],
+    [
+      'one whose dispatch failed before, and has a worker again',
+      { failures: { times: 1 }, dueAt: '2026-01-01T00:00:30.000Z', lease: { epoch: 2 } },
+      ['Signal', 'Suspend', 'Cancel', 'Hold'],
+    ],
+    [
       'one that is parked',
       { status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' },
       ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],

@@ -32,6 +32,9 @@ export type Standing = Pick<
   | 'blocked'
   | 'supersededBy'
   | 'lastHandoff'
+  | 'failures'
+  | 'lease'
+  | 'dueAt'
 >;
 
 interface OfferContext {
@@ -118,7 +121,7 @@ function successors(run: Standing): Offers {
   if (!isFinal(status)) {
     if (run.suspension) return [];
     // A moving run is not held up, and a waiting one continues by its answer.
-    return status === 'interrupted' || isParked(run) ? [resume] : [];
+    return status === 'interrupted' || isParked(run) || isBackingOff(run) ? [resume] : [];
   }
   const again: Offers = [
     { act: 'replay', about: {}, name: 'Replay', kind: 'plain' },
@@ -134,6 +137,11 @@ function successors(run: Standing): Offers {
 function isParked({ status, parked, blocked, waits }: Standing): boolean {
   const rests = status === 'awaiting_approval' || status === 'waiting_external';
   return rests && (parked !== undefined || blocked !== undefined || waits.length === 0);
+}
+
+/** Its last dispatch failed, and the next one is due later, as `explainRun` says with the command. */
+function isBackingOff({ failures, lease, dueAt, cancellation, compensating }: Standing): boolean {
+  return failures !== undefined && !lease && dueAt !== undefined && !cancellation && !compensating;
 }
 
 function keeping(isHeld: boolean | undefined): Offers {
