@@ -307,6 +307,25 @@ describe('ten thousand runs', () => {
     },
   );
 
+  test('of one cause, which the API cannot be asked for, are changed as far as they were searched, and the dialog says so', async () => {
+    const page = await stage.browser.open('/inbox');
+    await page.route('**/v1/runs?*', (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get('cursor');
+      const answer = pageOf(cursor, { status: 'failed', error: { code: 'OTHER', message: 'out of ink' } });
+      const items = answer.items.map((run) =>
+        run.id.endsWith('_0') ? { ...run, error: { code: 'RARE', message: 'no paper' } } : run,
+      );
+      return route.fulfill({ json: { ...answer, items } });
+    });
+    await page.route('**/v1/runs/stream?*', (route) => route.abort());
+    await goTo(page, '/runs?status=failed&cause=RARE:');
+    await rowOf(page, 'run_0_0').waitFor();
+    await page.getByRole('button', { name: 'Resume all…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Only the newest 1,000 runs of a status were searched.').waitFor();
+    await becomes(() => dialog.locator('tr[data-run]').count(), 10);
+  });
+
   test('in another order go on at the cursor of that order', async () => {
     const page = await stage.browser.open('/inbox');
     const asked: string[] = [];

@@ -8,13 +8,14 @@ import { type Api, planned } from '../../../api/client.ts';
 import { refusalOf, shownError } from '../../../api/problem.ts';
 import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
+import { PAGE } from '../list/keys.ts';
 import { readPage } from '../list/use-first-page.ts';
 import { MOST_EMPTY } from '../list/use-older-pages.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
 import { type BulkRun, bodyOf } from './commands.ts';
 import { type BulkMode, filtersFor, restingFilter, type TargetDecision, targetDecision } from './plan.ts';
-import type { LeftOut } from './words.ts';
+import { type LeftOut, MOST_SEARCHED } from './words.ts';
 
 export interface BulkRow {
   readonly row: RunRow;
@@ -150,9 +151,6 @@ interface BulkMatch {
   readonly signal: AbortSignal;
 }
 
-/** Pages that are read for runs of which the API cannot be asked: those that rest, or failed for one cause. */
-const SPARSE_PAGES = 10;
-
 /** The newest that match, of each status that is meant, up to the most. */
 async function matching(
   api: Api,
@@ -163,21 +161,21 @@ async function matching(
   let leftOut: LeftOut | undefined;
   for (const one of [...filtersFor(mode, filter), ...(resting ? [resting] : [])]) {
     let cursor: string | undefined;
-    let pages = 0;
+    let searched = 0;
     let empty = 0;
     const isSparse = one === resting || one.cause !== undefined;
     const isEnough = () =>
-      isSparse ? pages === SPARSE_PAGES : filter.match !== undefined && empty === MOST_EMPTY;
+      isSparse ? searched >= MOST_SEARCHED : filter.match !== undefined && empty === MOST_EMPTY;
     do {
       const page = await readPage(api, { filter: one, cursor, signal });
       rows.push(...(one === resting ? page.rows.filter(({ isResting }) => isResting) : page.rows));
       cursor = page.next;
-      pages += 1;
+      searched += PAGE;
       empty = page.rows.length === 0 ? empty + 1 : 0;
       if (rows.length > MOST_CHOSEN || (rows.length === MOST_CHOSEN && cursor !== undefined))
         return { rows: rows.slice(0, MOST_CHOSEN), leftOut: 'too many' };
     } while (cursor !== undefined && !isEnough());
-    if (cursor !== undefined) leftOut = 'not read';
+    if (cursor !== undefined) leftOut = isSparse ? 'not searched' : 'not read';
   }
   return { rows, leftOut };
 }

@@ -78,11 +78,18 @@ export function submitText(
   return left > 0 ? `Send the other ${left} again` : `${verb} ${counted(included, 'run')}`;
 }
 
-/** Runs that match and are not listed: there are too many, or too many others lie between. */
-export type LeftOut = 'too many' | 'not read';
+/**
+ * Runs that match and are not listed: there are too many; too many others lie between; or they are older than those in which the console looks
+ * for what the API cannot be asked for.
+ */
+export type LeftOut = 'too many' | 'not read' | 'not searched';
+
+/** Runs of a status that are read for those that rest, or failed for one cause. */
+export const MOST_SEARCHED = 1_000;
 
 export const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
   'too many': `More runs match than are changed at once: only the first ${MOST_CHOSEN} are listed.`,
   'not read':
     'Older runs were not read, because too many of them do not match. Narrow the list by a filter or a time.',
+  'not searched': `Only the newest ${MOST_SEARCHED.toLocaleString('en')} runs of a status were searched. To reach older ones, choose when they were created.`,
 };
