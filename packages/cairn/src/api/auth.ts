@@ -1,8 +1,8 @@
 /**
- * Authentication: an API key becomes a client with a tenant and roles, an ID token a user (see id-token.ts). Only the
- * sha256 of a key's secret is known here.
+ * Authentication: an API key becomes a client with a tenant and roles, an ID token a user (see id-token.ts). Only the sha256 of
+ * a key's secret is known here.
  *
- * Must not: tell why a key or token is refused: unknown, wrong, expired and disabled look the same.
+ * Must not: reveal why a key or token is refused: unknown, wrong, expired and disabled look the same.
  */
 
 import { timingSafeEqual } from 'node:crypto';
@@ -22,14 +22,14 @@ export interface Caller {
 
 /** Time for which a client is cached: a disabled key may work for this long. */
 export const CLIENT_TTL_MS = 15_000;
-/** A secret that does not fit what is in memory may be newer; how often at most that is looked up. */
+/** Minimum time between two reads of a client whose cached secrets do not match: the presented secret may be newer. */
 export const CLIENT_LOOK_AGAIN_MS = 1_000;
 /**
  * Time an unknown client id is cached: a client requested before it was created is refused for this long by this
  * instance. Other instances accept it immediately.
  */
 export const CLIENT_MISS_TTL_MS = 5_000;
-/** Unknown ids in memory, beside the clients, which they must not drive out. */
+/** Unknown ids kept in a cache of their own, so that they do not evict clients. */
 const MISSES_KEPT = 1_000;
 const CLIENTS_KEPT = 1_000;
 
@@ -95,7 +95,7 @@ export class Authenticator {
     return { principal: `c.${clientId}`, tenantId: client.tenantId, role };
   }
 
-  /** @param maxAgeMs what was read longer ago is read again */
+  /** @param maxAgeMs older cache entries are read again */
   #client(clientId: string, maxAgeMs: number): Promise<ApiClient | undefined> {
     const now = this.#deps.clock.now();
     if (now < (this.#misses.get(clientId) ?? 0)) return NO_CLIENT;

@@ -43,7 +43,7 @@ export interface ApiDeps {
   readonly tokens: TokenVerifier;
   /** Limit per caller and instance; undefined: none. */
   readonly rateLimit: RateLimit | undefined;
-  /** Requests that the platform hands to an instance at a time, which tenants share; undefined: no bound. */
+  /** Concurrent requests of an instance, which tenants share; undefined: unlimited. */
   readonly concurrency: number | undefined;
   readonly clientRegistry: ClientRegistry;
   readonly mailboxes: MailboxStore;

@@ -7,8 +7,8 @@ import type { Role } from '../ports/access/client-store.ts';
 import type { TokenVerifier, VerifiedToken } from '../ports/access/token-verifier.ts';
 
 /**
- * Three parts in base64url; a header may carry 8 KiB at most (http/envelope.ts), and no token comes near. The third is empty
- * in tokens of Firebase's emulator, which the verifier accepts only on the local cloud.
+ * Three parts in base64url; a header may carry at most 8 KiB (http/envelope.ts), and tokens are much shorter. The third is
+ * empty in tokens of Firebase's emulator, which the verifier accepts only on the local cloud.
  */
 const TOKEN = /^[\w-]{1,4096}\.[\w-]{1,8192}\.[\w-]{0,4096}$/;
 /** Characters allowed in journals, queries and document names. */
@@ -23,9 +23,9 @@ export interface User {
 }
 
 /**
- * The user of a token; undefined if it is none, or not valid.
+ * The user of a token; undefined if the token is malformed or invalid.
  *
- * @throws CairnError FORBIDDEN for a valid one whose account belongs to no tenant or has no role; UNAVAILABLE
+ * @throws CairnError FORBIDDEN for a valid token whose account has no tenant or no role; UNAVAILABLE
  */
 export async function userOf(
   tokens: TokenVerifier,
@@ -44,7 +44,7 @@ export async function userOf(
   return { principal, tenantId: tenant, role: known };
 }
 
-/** User ids that an importer chose may hold anything; percent-encoded they have no colon and stay distinct. */
+/** Imported user ids may contain anything; percent-encoded they have no colon and stay distinct. */
 function principalOf({ uid }: VerifiedToken): string | undefined {
   if (uid === '' || !uid.isWellFormed()) return undefined;
   const principal = `u.${encodeURIComponent(uid)}`;

@@ -35,7 +35,7 @@ const REQUEST_ID_DIGITS = 32;
 export interface Mutation<Body> extends RequestContext {
   readonly key: string | undefined;
   readonly body: Body;
-  /** Method, path, query and body as they came: what a repetition must be equal to. */
+  /** Hash of method, path, query and body, which a repetition must match. */
   readonly requestHash: string;
   readonly client: Trigger['source'];
 }
@@ -43,14 +43,14 @@ export interface Mutation<Body> extends RequestContext {
 interface Expected<Body> {
   readonly schema: z.ZodType<Body>;
   readonly maxBytes: number;
-  /** Parameters of the request; they are part of what is asked. */
+  /** Parameters of the request; part of its hash. */
   readonly query: QueryParameters<string>;
   /** Names of the parameters that the route takes. */
   readonly known: readonly string[];
 }
 
 /**
- * Reads the request; one without a body says the same as one with an empty object.
+ * Reads the request; a missing body means an empty object.
  *
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
@@ -113,8 +113,8 @@ const OF_NO_REPETITION: ReadonlySet<ExistingDecision['kind']> = new Set<Existing
 ]);
 
 /**
- * Checks a request before anything is kept. A repetition is answered as before, although it would be refused now: its subject may be gone
- * since, for example because of that request, or the workflow that it names.
+ * Checks a request before it is recorded. A repetition is answered with the first response even if the check would refuse it
+ * now, because its subject or its workflow may be missing since.
  *
  * @param check throws the refusal
  */
@@ -134,7 +134,7 @@ export async function checkUnlessRepeated(
   }
 }
 
-/** Path of what was made, by the body of its 201. */
+/** Path of the created resource, from the body of the 201 response. */
 export type LocationOf = (body: Readonly<Record<string, Json>>) => string;
 
 export function inFlight(): Response {
@@ -178,7 +178,7 @@ function checked<Body>(schema: z.ZodType<Body>, sent: JsonObject): Body {
       ? [{ path: [...issue.path, unknown], message: 'is not a known member' }]
       : parsed.error.issues,
   );
-  // A problem of the whole body has no other name.
+  // A problem of the whole body has no field.
   const named = field === '' ? 'the body' : field;
   throw new CairnError('INVALID_INPUT', `${named}: ${why}`, field === '' ? {} : { field });
 }

@@ -11,7 +11,7 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** Callers in memory. One that was dropped begins with a full bucket again. */
+/** Callers in memory. An evicted caller begins with a full bucket again. */
 export const CALLERS_KEPT = 10_000;
 
 interface RateBucket {

@@ -54,7 +54,7 @@ interface BodyLimits {
 
 /** Changes something, once per idempotency key of the caller. */
 export interface ChangeHandler<M extends string, P extends Path> extends BodyLimits {
-  /** Refuses what must leave nothing behind: it is called before the key is recorded. */
+  /** Refuses requests that must leave no record: called before the key is recorded. */
   readonly before?: (sent: Sent<M, P>) => unknown;
   /** @param requestId names the request: by it a second attempt is known to be the same */
   readonly work: (sent: Sent<M, P>, requestId: string) => Promise<KeptResponse>;
@@ -76,12 +76,12 @@ export type Routes = {
   readonly [P in Path]: { readonly [M in keyof (typeof PATHS)[P] & string]: Handler<M, P> };
 };
 
-/** Far above what a change says; a start, which carries an input, has its own bound. */
+/** Far above the size of any change; a start, which carries an input, has its own limit. */
 export const MAX_BODY_BYTES = 64 * 1024;
 /** While a larger body is handled it takes about ten times its size. */
 export const LARGE_BODY_BYTES = 1024 * 1024;
 
-/** A request as the router hands it over; `caller` is undefined only where the role is `open`. */
+/** A request from the router; `caller` is undefined only where the role is `open`. */
 export interface RoutedRequest {
   readonly deps: ApiDeps;
   readonly instance: Instance;

@@ -12,11 +12,11 @@ export interface SharedPlaces {
   openStreams(): number;
 }
 
-/** As deployed: what the platform hands to an instance with a whole processor unless it is configured otherwise. */
+/** Default concurrency of an instance with a whole CPU on Google's platform. */
 export const API_CONCURRENCY = 80;
 /** Places that tenants share; the others are for tenants without a request in progress. */
 const SHARED = 0.75;
-/** As many requests as a page of the console sends at once. */
+/** The number of requests that a page of the console sends at once. */
 export const LEAST_SHARE = 6;
 const RETRY_AFTER_S = 1;
 /** A tenant that sent nothing for so long is no neighbour, ms: one that is alone has all places. */

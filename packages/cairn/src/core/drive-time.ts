@@ -7,15 +7,12 @@ export const SHORTEST_DRIVE_S = 60;
 /** Cloud Tasks waits no longer for an answer. */
 export const LONGEST_DRIVE_S = 1_800;
 
-/** The most that a drive keeps free for steps to end and for the hand-over of the run. */
+/** Maximum that a drive reserves for steps to end and for the hand-over of the run. */
 const HAND_OVER_MS = 108_000;
 /** Time for the work before the first step: the claim, and outputs of earlier steps. */
 const BEFORE_STEPS_MS = 32_000;
 
-/**
- * Time until a drive hands its run over, ms: four fifths of the time that its function has, and all but
- * {@link HAND_OVER_MS} of a long one.
- */
+/** Time until a drive hands its run over, ms: four fifths of the timeout of its function, or all but {@link HAND_OVER_MS} of a long one. */
 export function budgetOf(timeoutS: number): number {
   return Math.max(timeoutS * 800, timeoutS * 1_000 - HAND_OVER_MS);
 }

@@ -223,7 +223,7 @@ export interface ProblemJson {
   readonly details?: Readonly<Record<string, Json | undefined>> | undefined;
 }
 
-/** The answer for any thrown value. What is not a {@link CairnError} becomes `INTERNAL` and says nothing of its cause. */
+/** The answer for any thrown value. Anything but a {@link CairnError} becomes `INTERNAL` without its cause. */
 export function toProblem(error: unknown): ProblemJson {
   const known =
     error instanceof CairnError
@@ -251,9 +251,9 @@ export class Fatal extends Error {
 }
 
 /**
- * Thrown by a step body: try again at that time, neither earlier nor later, whatever the policy's backoff says (e.g.
- * from a `Retry-After`). The engine counts the attempt; when it was the last one, the step fails. In a step that polls
- * (`poll`) it means "not yet" instead, and no attempt is counted.
+ * Thrown by a step body: retry at exactly that time, instead of the policy's backoff (e.g. from a `Retry-After`). The engine
+ * counts the attempt; when it was the last one, the step fails. In a step that polls (`poll`) it means "not yet" instead, and
+ * no attempt is counted.
  */
 export class RetryAt extends Error {
   override readonly name = 'RetryAt';
@@ -270,7 +270,7 @@ export class RetryAt extends Error {
 }
 
 export interface NotAppliedOptions extends ErrorOptions {
-  /** When the receiver wants to be asked again: epoch ms or a date, e.g. from a `Retry-After`. */
+  /** Time of the next attempt that the receiver asks for: epoch ms or a date, e.g. from a `Retry-After`. */
   readonly retryAt?: number | Date;
   /** The receiver will refuse the same request every time: the step fails without another attempt. */
   readonly final?: boolean;
@@ -294,7 +294,7 @@ export class NotApplied extends Error {
 }
 
 /**
- * Thrown into the code of a flow: an operation failed for good. The same error comes each time the code runs again. A flow
+ * Thrown into the code of a flow: an operation failed for good. The same error is thrown each time the code runs again. A flow
  * that does not catch it fails with its code.
  */
 export class OperationFailed extends Fatal {

@@ -16,7 +16,7 @@ const UNASKED_REST_MS = 2 * 60_000;
 export const FINDING_REASONS = ['request', 'installation', 'dispatches'] as const;
 export type FindingReason = (typeof FINDING_REASONS)[number];
 
-/** Both are codes of {@link PROBLEMS}, which says what to do. */
+/** Both are codes of {@link PROBLEMS}, which has the advice. */
 export type FindingCode = 'RUN_UNWRITABLE' | 'RUN_STUCK';
 
 export function findingCode(reason: FindingReason): FindingCode {

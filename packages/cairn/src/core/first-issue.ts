@@ -4,7 +4,7 @@
  */
 import { cut } from './run/records.ts';
 
-/** As a schema library tells it. */
+/** In the form of a schema library. */
 export interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;

@@ -1,4 +1,4 @@
-/** Members that are absent where there is no value: what is absent is not stored. */
+/** Members that are absent where there is no value, because absent members are not stored. */
 export function optional<K extends string, V>(name: K, value: V | undefined): { readonly [P in K]?: V } {
   return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]?: V });
 }

@@ -1,7 +1,4 @@
-/**
- * Work on many things, some at a time: enough that the waits overlap, not so many that a store or a person's quota is
- * taken from others. Pure: what is done is the caller's.
- */
+/** Limited concurrency: enough that waits overlap, and not so much that a store or a quota is exhausted. Pure: the caller does the work. */
 
 /**
  * The next start when all earlier ones have ended. @returns results in order
@@ -21,9 +18,10 @@ export async function someAtOnce<T, R>(
 }
 
 /**
- * Each start as soon as an earlier one has ended, so that a slow one holds up none.
+ * Starts each item as soon as an earlier one has ended, so that a slow one delays no other.
  *
- * @param next the next item; undefined: none is left, or no more are to be started
+ * @param next the next item; undefined: no item is left, or no more may start
+ *
  * @throws the first failure, of `next` or of the work. It ends one of the `atOnce` rows of items; the others continue before
  */
 export async function workThrough<T>(

@@ -23,7 +23,7 @@ export function readable(thrown: unknown): unknown {
   }
 }
 
-/** In words, however long; well-formed. Never throws. */
+/** The error in words, of any length; well-formed. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     const text = thrown instanceof Error ? thrown.message : thrown;

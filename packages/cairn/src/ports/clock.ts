@@ -9,8 +9,8 @@ export interface Clock {
   /** Calls `fire` once, after `delayMs`. */
   timer(delayMs: number, fire: () => void): CancelTimer;
   /**
-   * Calls `listener` whenever the clock was moved by hand, and has those who would judge others by the new time wait for
-   * it. Absent where that cannot be.
+   * Calls `listener` whenever the clock was moved by hand, and waits for it before others use the new time. Absent for clocks
+   * that cannot be moved.
    */
   onMoved?(listener: () => Promise<void>): CancelTimer;
 }

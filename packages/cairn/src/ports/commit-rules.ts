@@ -98,7 +98,7 @@ interface Load {
   readonly checkpoints: readonly Checkpoint[];
   readonly steps: readonly StepRecord[];
   readonly effects: readonly EffectWrite[];
-  /** Writes beside these. */
+  /** Other writes of the commit. */
   readonly others: number;
 }
 
@@ -113,8 +113,8 @@ function assertLoad(runId: string, { events, checkpoints, steps, effects, others
 }
 
 /**
- * Bytes of the names and values, with eight for everything that is not text, as Firestore counts a document. What is surely small is not
- * counted exactly: every step is weighed here.
+ * Bytes of the names and values, with eight for everything that is not text, as Firestore counts a document. Small values are
+ * not counted exactly, because every step is measured here.
  */
 function sizeOf(value: unknown): number {
   const most = total(value, mostBytes);

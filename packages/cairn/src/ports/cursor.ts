@@ -24,7 +24,7 @@ export type ListName =
   | 'longest'
   | 'updated';
 
-/** Only what can be a document id: the text comes from outside and goes into a query. */
+/** Possible document ids only: the text is external input and becomes part of a query. */
 const ID = /^(?!\.{1,2}$|__.*__$)[^/]+$/;
 const MAX_ID_BYTES = 1_500;
 
@@ -77,7 +77,7 @@ function parse(cursor: string): readonly unknown[] {
     const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(parsed) ? parsed : [];
   } catch {
-    // Not JSON, so not a cursor; the caller says so.
+    // Not JSON, so not a cursor; the caller reports it.
     return [];
   }
 }

@@ -69,7 +69,7 @@ export function grpcStatusOf(error: unknown): number | undefined {
   return typeof code === 'number' ? code : undefined;
 }
 
-/** Undefined for an error that says nothing about a call: a bug, or a refusal of ours. */
+/** Undefined for an error that is not one of a call: a bug, or a refusal of our own. */
 export function failureOf(error: unknown): CallFailure | undefined {
   const code = codeOf(error);
   if (CONNECTION_ERRORS.has(code)) return 'unknown';

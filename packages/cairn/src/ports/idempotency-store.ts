@@ -14,7 +14,7 @@ export interface IdempotencyStore {
   create(
     record: IdempotencyRecord,
   ): Promise<{ readonly kind: 'created'; readonly version: Version } | { readonly kind: 'exists' }>;
-  /** Replaces the version last seen; `stale` means another was faster. */
+  /** Replaces the version last seen; `stale` means that another write won. */
   replace(
     record: IdempotencyRecord,
     seen: Version,

@@ -35,7 +35,7 @@ export interface BufferedEvent {
   readonly at: number;
   /** Time after which it is no longer delivered. */
   readonly expiresAt: number;
-  /** Holder of the event, until its journal has it or returns it. */
+  /** Holder of the event, until the event is in its journal or is returned. */
   readonly takenBy?: WaitRef | undefined;
   /** The process that delivers it to all registered waits: its sender, or the one that returned it. */
   readonly passing?: 'sender' | 'giver' | undefined;
@@ -43,7 +43,7 @@ export interface BufferedEvent {
   readonly deliveredTo: readonly string[];
 }
 
-/** An event that is done with, kept so that a repetition of it is known. */
+/** A delivered event, kept so that a repetition is recognised. */
 export interface DeliveredEvent {
   readonly eventId: string;
   /** When it was found delivered, epoch ms. */

@@ -31,12 +31,12 @@ export interface KeyedResponse {
 export type EffectCallResult =
   /** Done, and recorded. */
   | 'executed'
-  /** Answered with what was recorded before. */
+  /** Answered with an earlier record. */
   | 'reused'
   /** Certainly not done. */
   | 'not_applied'
   | 'in_doubt'
-  /** Not done before a person has said something, or never. */
+  /** Not made before a person decides, or never. */
   | 'blocked';
 
 export interface EffectMetric {
@@ -56,7 +56,7 @@ export interface DispatchMetric {
   readonly tenantId: string;
   /** End of the drive (`DriveEnd`), or `failed`: the task is redelivered. */
   readonly end: string;
-  /** The first of its instance: the time to load what it needs is in it. */
+  /** The first one of its instance, including the time to load its modules. */
   readonly cold: boolean;
   readonly durationMs: number;
 }

@@ -80,7 +80,7 @@ export interface Supersedes {
   readonly event: RunEvent<'run_superseded'>;
   /** The state of that run after the event. */
   readonly snapshot: RunState;
-  /** Volatile metadata of the run, as read; it is not folded and stays. */
+  /** Volatile metadata of the run, as read; it is not folded, and kept. */
   readonly soft: SoftState;
   readonly seen: Version;
 }
@@ -113,9 +113,9 @@ export interface SoftUpdate {
   readonly obligationsMet?: true | undefined;
   /** Events up to this seq are published; absent: as it was. */
   readonly publishedSeq?: number;
-  /** By when the bus must have been asked again; absent: as it was. */
+  /** Deadline for the next attempt to publish; absent: unchanged. */
   readonly publishDueAt?: number | undefined;
-  /** Added to what is there. */
+  /** Added to the stored total. */
   readonly cost?: Spent;
 }
 
@@ -145,7 +145,7 @@ export interface SnapshotTouch {
 
 export type TouchResult =
   | { readonly kind: 'touched'; readonly snapshotVersion: Version }
-  /** The snapshot was written concurrently, or is gone: read, fold, decide again. */
+  /** The snapshot was written concurrently, or deleted: read, fold, decide again. */
   | { readonly kind: 'stale' };
 
 export interface DuePlace {
@@ -192,7 +192,7 @@ export interface RunFilter {
   readonly type?: string | undefined;
   readonly repoId?: string | undefined;
   readonly threadId?: string | undefined;
-  /** As `name:value`. */
+  /** In the form `name:value`. */
   readonly tag?: string | undefined;
   /** Created at this time or later, epoch ms. */
   readonly createdFrom?: number | undefined;
@@ -236,7 +236,7 @@ export interface RunStore extends PayloadStore, MemoStore {
   touch(touch: SnapshotTouch): Promise<TouchResult>;
   /** Checkpoints by seq, in the order asked for; throws if one is missing. */
   readCheckpoints(runId: string, seqs: readonly number[]): Promise<readonly Checkpoint[]>;
-  /** The checkpoint of that seq, if the event of it made one. */
+  /** The checkpoint of that seq, if its event has one. */
   findCheckpoint(runId: string, seq: number): Promise<Checkpoint | undefined>;
 
   /** Runs whose `wakeAt` is not after `now`, earliest first, those of one time by id; `after` continues a page. */

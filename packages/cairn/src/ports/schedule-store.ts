@@ -18,7 +18,7 @@ export interface DueSchedule {
 
 export type ScheduleWritten =
   | { readonly kind: 'written' }
-  /** Another was faster, or it is gone: read, decide again. */
+  /** Another write won, or the schedule was deleted: read, decide again. */
   | { readonly kind: 'stale' };
 
 export interface ScheduleStore {

@@ -1,4 +1,4 @@
-/** Places in the source of the project, for people who read what a run does. */
+/** Places in the source of the project, for people who inspect a run. */
 
 /** A position in a file as it was loaded: that of a bundle, where the project is bundled. Line and column count from 1. */
 export interface CodePosition {

@@ -1,4 +1,4 @@
-/** Errors of adapters by what is known after a failed call. */
+/** Errors of adapters, by what is certain after a failed call. */
 import { messageOf } from '../core/thrown.ts';
 
 /**
@@ -29,8 +29,8 @@ export class StoreRefused extends Error {
 }
 
 /**
- * A document that this software cannot have left so: damaged, changed by hand, or gone though another needs it. The message names it and what is wrong with
- * it, and shows nothing of what it holds.
+ * A document that this software cannot have written so: damaged, changed by hand, or missing though another refers to it. The
+ * message names the document and the problem, and shows no content.
  */
 export class UndecodableDocument extends Error {
   override readonly name = 'UndecodableDocument';

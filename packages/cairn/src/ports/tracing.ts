@@ -7,7 +7,7 @@
 import { readable } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 
-/** As OpenTelemetry has them. `server` answers a request, `client` makes one, `producer` and `consumer` share a queue. */
+/** The kinds of OpenTelemetry. `server` answers a request, `client` makes one, `producer` and `consumer` share a queue. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 /** Names follow OpenTelemetry's semantic conventions if there is one, `cairn.*` otherwise. Undefined is omitted. */
@@ -29,14 +29,14 @@ export interface SpanOptions {
 }
 
 export interface Span {
-  /** For what is part of it, here or elsewhere; `sampled` is decided. */
+  /** Context for child spans, in this process or another; `sampled` is decided. */
   readonly context: TraceContext & { readonly sampled: boolean };
-  /** Replaces what it said before under these names. Does nothing once it has ended. */
+  /** Replaces earlier attributes of these names. Does nothing once the span has ended. */
   set(attributes: SpanAttributes): void;
   /** Renames a span whose subject is known later. */
   rename(name: string): void;
   /**
-   * Tells of it. A second end does nothing.
+   * Reports the span. A second end does nothing.
    *
    * @param failure a code or the name of an error; absent: it did not fail
    */

@@ -1,7 +1,6 @@
 /**
- * Values that lie under a run outside its journal: large ones, to which a checkpoint points, and the memos of a step
- * body. Neither is part of a commit: a value is durable before anything refers to it, and what nothing refers to is
- * deleted with the run.
+ * Values of a run outside its journal: large ones, to which a checkpoint refers, and the memos of a step body. Neither is part
+ * of a commit: a value is durable before anything refers to it, and a value without a reference is deleted with the run.
  */
 import { encodeKey } from '../core/encoding/idempotency-keys.ts';
 import type { PayloadRef } from '../core/run/events.ts';
@@ -13,7 +12,7 @@ export interface PayloadStore {
    * writing the same text again changes nothing. Throws `PAYLOAD_TOO_LARGE` before anything is written.
    */
   writePayload(runId: string, text: string): Promise<PayloadRef>;
-  /** The text, checked against length and hash; throws naming what is missing or wrong. */
+  /** The text, checked against length and hash; throws with the missing or damaged part. */
   readPayload(runId: string, ref: PayloadRef): Promise<string>;
   /**
    * Removes a payload, or the rest of one. Only for a run that was never created, or that is being deleted: in a live
@@ -22,7 +21,7 @@ export interface PayloadStore {
   deletePayload(runId: string, ref: PayloadRef): Promise<void>;
 }
 
-/** One result that a step body asked to be remembered. */
+/** One result that a step body memoized. */
 export interface Memo {
   /** Key of the step: its id, or `id[itemKey]`. */
   readonly step: string;

@@ -1,8 +1,7 @@
 /**
- * Puts something around the calls of a port: a repetition, a count, a second receiver. Members that are not methods pass
- * through.
+ * Wraps the calls of a port: with a repetition, a count, or a second receiver. Members that are not methods pass through.
  *
- * A Proxy costs a dispatch of twelve commits 10 µs of processor time more than methods written by hand, of some 12 ms.
+ * A Proxy costs a dispatch of twelve commits 10 µs more CPU time than methods written by hand, of about 12 ms.
  */
 type AnyMethod = (...args: never[]) => unknown;
 type Name<P> = Extract<keyof P, string>;
@@ -46,7 +45,7 @@ export function wrapSomeCalls<P extends object>(port: P, around: Partial<AroundE
   return wrapCalls(port, around as unknown as AroundEach<P>);
 }
 
-/** The port behind all wrappers around it: two wrappers of one port are the same to who shares something by port. */
+/** The port behind all its wrappers, so that two wrappers of one port share the caches that are kept by port. */
 export function unwrapped<P extends object>(port: P): P {
   return (port as { readonly [BEHIND]?: P })[BEHIND] ?? port;
 }

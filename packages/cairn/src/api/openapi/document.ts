@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document: the table of routes, the schemas, and what all routes have in common. It is made, never
- * written by hand, so that it says what the code does.
+ * The OpenAPI 3.1 document: the table of routes, the schemas, and the parts shared by all routes. It is generated from the
+ * code, so that it cannot differ from it.
  */
 import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
@@ -183,7 +183,7 @@ function schemas(): Record<string, DocumentPart> {
     io: 'input',
     uri: (id) => REF + id,
     override: ({ jsonSchema }) => {
-      // `format` says it; the pattern is long, and no part of the promise.
+      // `format` says the same; the long pattern is no part of the contract.
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },
   });

@@ -36,7 +36,7 @@ import * as successors from './successors.ts';
 import { continueSuspended, suspend } from './suspend-run.ts';
 import { fail, heartbeat } from './waits.ts';
 
-/** The first path that fits a request is taken: `/v1/runs/counts` stands before `/v1/runs/{id}`. */
+/** The first matching path is taken: `/v1/runs/counts` precedes `/v1/runs/{id}`. */
 export const ROUTES: Routes = {
   '/v1/healthz': { GET: ({ instance }) => instance.health.answer() },
   '/v1/openapi.json': { GET: ({ instance }) => instance.document.json() },

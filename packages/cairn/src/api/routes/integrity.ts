@@ -8,7 +8,7 @@ import type { ChangeHandler, ReadHandler, Sent } from '../route.ts';
 import { consistencyView, repairView } from '../views/integrity.ts';
 import { runOf } from './own-run.ts';
 
-/** `GET /v1/runs/{id}/consistency`: what is wrong with the documents of a run. Reads all of them, and writes nothing. */
+/** `GET /v1/runs/{id}/consistency`: problems in the documents of a run. Reads all of them, and writes nothing. */
 export const readConsistency: ReadHandler<'GET', '/v1/runs/{id}/consistency'> = async (asked) => {
   const { start, integrity } = asked.deps;
   const reading = { ...start, reader: integrity, payloads: start.store };
@@ -24,7 +24,7 @@ type SentRepair = Sent<'POST', '/v1/runs/{id}/repair'>;
 export const repair: ChangeHandler<'POST', '/v1/runs/{id}/repair'> = {
   async before(sent) {
     if (isApplied(sent)) assertRole(sent.caller, 'admin');
-    // A request about a run that is not there leaves nothing behind.
+    // A request about a missing run leaves no record.
     await assertOwn(repairDeps(sent.deps), runOf(sent));
   },
   async work(sent) {

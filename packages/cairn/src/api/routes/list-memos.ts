@@ -6,7 +6,7 @@ import type { ReadHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { ownRun } from './own-run.ts';
 
-/** As many digits as any revision has. */
+/** As many digits as a revision can have. */
 const REVISION = /^[1-9]\d{0,8}$/;
 
 export const listMemos: ReadHandler<'GET', '/v1/runs/{id}/memos'> = async (asked) => {

@@ -1,6 +1,6 @@
 /**
- * `GET /v1/runs/{id}/checkpoints/{seq}/output`: one output as it was recorded, however large. The only way to those that
- * lie in payloads, which lists and runs name by the seq of their checkpoint.
+ * `GET /v1/runs/{id}/checkpoints/{seq}/output`: one recorded output of any size. Lists and runs show large outputs by the seq
+ * of their checkpoint only.
  */
 import { CairnError } from '../../core/errors.ts';
 import { originsOf, originText } from '../../engine/stored-text.ts';

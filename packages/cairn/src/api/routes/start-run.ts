@@ -19,7 +19,7 @@ import { StartBody } from '../openapi/schemas/bodies/runs.ts';
 import { THREAD_ID } from '../openapi/schemas/common.ts';
 import { type Asked, LARGE_BODY_BYTES } from '../route.ts';
 
-/** {@link bodyOf} reads the body by hand, to name the types there are. */
+/** {@link bodyOf} reads the body itself, so that its errors list the known types. */
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
 /** Number and length of unknown member names in an error: a body can have a million. */
 const NAMED_MEMBERS = 5;

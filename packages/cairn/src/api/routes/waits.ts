@@ -1,6 +1,6 @@
 /**
- * `POST /v1/runs/{id}/waits/{stepId}/fail`: the event that a step waits for will not come. `…/heartbeat`: who works on the event
- * says that it still does.
+ * `POST /v1/runs/{id}/waits/{stepId}/fail`: the event that a step waits for will not come. `…/heartbeat`: its sender is still
+ * at work on it.
  */
 import { failWait } from '../../operations/events/fail-wait.ts';
 import { heartbeatWait } from '../../operations/events/heartbeat-wait.ts';

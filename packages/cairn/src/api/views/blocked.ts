@@ -9,7 +9,7 @@ import type { View } from './run.ts';
 import { iso } from './values.ts';
 
 /**
- * Says that a run in a list is blocked, and since when. Judged by its first waits, which are all that a list reads.
+ * Marks a run in a list as blocked, with the time since when. Uses only its first waits, because a list reads no others.
  *
  * @param now epoch ms
  */
@@ -36,7 +36,7 @@ export function blockedView(
   };
 }
 
-/** It was cancelled, and stands because steps that it completed have compensations. */
+/** A cancelled run stays blocked because completed steps have compensations. */
 function toBeUndone({ message, help }: BlockedWords, runId: string): BlockedWords {
   return {
     message: `${message} The run was cancelled, and that version must run the compensations of its completed steps first.`,

@@ -6,7 +6,7 @@ import { fromText, iso, isoIf } from './values.ts';
 
 /** Most characters of a question in the inbox; the run shows the whole text. */
 const QUESTION_CHARS = 2_000;
-/** Most bytes of the details beside it, as JSON. */
+/** Maximum of the details shown with the question, bytes of JSON. */
 const MAX_DETAIL_BYTES = 4 * 1024;
 
 export function inboxItems({ run, questions, more }: AskingRun): View[] {
@@ -20,7 +20,7 @@ export function inboxItems({ run, questions, more }: AskingRun): View[] {
     repoId,
     prUrl,
     ...questionView(run.status, question),
-    // The last of a run says that the run has more.
+    // The last question shown of a run has the number of its further ones.
     ...(at === last && more > 0 ? { more } : {}),
   }));
 }
@@ -49,7 +49,7 @@ function questionView(status: string, asked: InboxQuestion): View {
   };
 }
 
-/** The text of the question, and the whole of what is asked where there is more to it than the text. */
+/** The text of the question, and the whole question if it has more than a text. */
 function said(detailText: string | undefined): {
   readonly question: string;
   readonly detail: View[string];

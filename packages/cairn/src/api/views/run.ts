@@ -1,4 +1,4 @@
-/** A run as callers see it: the snapshot in readable form, without what is internal to the store. */
+/** A run in the API: the snapshot in readable form, without the internal members of the store. */
 import { sumOfCosts } from '../../core/budget/budget.ts';
 import { shownAmounts } from '../../core/budget/given.ts';
 import { costOf } from '../../core/cost/cost.ts';

@@ -4,7 +4,7 @@ import type { CatchUpReport, Schedule, SlotResult } from '../../core/schedule/sc
 import { slotsBetween } from '../../core/schedule/slots.ts';
 import { iso } from './values.ts';
 
-/** Slots that are shown ahead: enough to see whether a cron line means what was meant. */
+/** Number of future slots shown: enough to recognize a mistake in a cron line. */
 const SHOWN_AHEAD = 5;
 const FAR_AHEAD = Number.MAX_SAFE_INTEGER;
 

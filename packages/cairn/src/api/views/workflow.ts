@@ -9,7 +9,7 @@ import { iso } from './values.ts';
 
 export interface WorkflowFacts {
   readonly type: string;
-  /** Newest first; none, if only runs of it are left. */
+  /** Newest first; empty if only live runs are left. */
   readonly deployed: readonly Workflow[];
   readonly live: readonly LiveVersion[];
   /** Versions whose definition has changed. */
@@ -35,7 +35,7 @@ export function workflowView(facts: WorkflowFacts): View {
     .filter(([planVersion]) => !known.has(planVersion))
     .map(([planVersion, runs]) => ({ planVersion, deployed: false, liveRuns: runs }));
   const versions = [...here, ...gone].sort((a, b) => b.planVersion - a.planVersion);
-  // Whoever paused it may belong to another tenant, so the name is never shown here.
+  // The author of a pause may belong to another tenant, so the name is not shown here.
   const mark = paused && { since: iso(paused.since), ...(showsReason ? reasonOf(paused) : {}) };
   return { type, newest: deployed[0]?.planVersion ?? null, paused: mark ?? null, versions };
 }
@@ -45,7 +45,7 @@ function changedIn(changes: readonly PlanChange[], planVersion: number): string[
   return changes.find((change) => change.planVersion === planVersion)?.differences.map(({ what }) => what);
 }
 
-/** A pause for those who may set one. */
+/** A pause, for callers who may set one. */
 export function pauseView(mark: PauseMark): { readonly [name: string]: Json } {
   return { since: iso(mark.since), by: mark.by, ...reasonOf(mark) };
 }

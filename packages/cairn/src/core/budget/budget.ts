@@ -1,6 +1,6 @@
 /**
- * Budget of a run: what it may spend, what it has spent, and what calls under way have reserved. Part of the folded state of
- * runs whose workflow declares a budget; `fold.ts` changes it, `decision.ts` decides what may begin.
+ * Budget of a run: its limits, its spending, and the reservations of calls under way. Part of the folded state of runs whose
+ * workflow declares a budget; `fold.ts` changes it, `decision.ts` decides what may begin.
  *
  * Money is kept in millionths of a US dollar, so that sums are exact.
  */

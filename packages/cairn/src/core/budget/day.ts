@@ -1,7 +1,7 @@
 /**
- * Budget of a tenant for one UTC day, over all its runs: what it may spend, has spent, and what dispatches under way hold. A
- * dispatch takes an amount before it spends it and settles what it spent when it ends, so the sum of what may be spent never
- * exceeds the limit. What a dispatch held that died counts as spent. Pure; the caller writes each result under the version that it read.
+ * Budget of a tenant for one UTC day, over all its runs: its limits, its spending, and the holds of dispatches under way. A
+ * dispatch takes an amount before it spends it and settles its spending when it ends, so the sum never exceeds the limit. The
+ * hold of a dispatch that died counts as spent. Pure; the caller writes each result under the version that it read.
  *
  * Must not: know how an attempt is run or a question opened.
  */
@@ -9,7 +9,7 @@ import { givenName } from '../flow/names.ts';
 import type { BudgetLimits, BudgetName, Cost } from './budget.ts';
 import { largerOf } from './decision.ts';
 
-/** Limits of a day. The wall clock is none: a day has the same length for all. */
+/** Limits of a day. It has no limit of wall-clock time, because every day has the same length. */
 export const DAY_LIMITS = ['microUsd', 'tokens', 'effects', 'operations'] as const;
 export type DayLimit = (typeof DAY_LIMITS)[number];
 /** An absent member is unlimited in a limit, and 0 in an amount. */
@@ -19,7 +19,7 @@ export type DayAmounts = Pick<BudgetLimits, DayLimit>;
 export interface DayHold {
   /** Token of the dispatch. */
   readonly owner: string;
-  /** In total, with what it has spent of it. */
+  /** In total, including what it has spent. */
   readonly granted: DayAmounts;
   /** The dispatch is dead by then, epoch ms. */
   readonly expiresAt: number;
@@ -39,15 +39,15 @@ export interface DayBudget {
   readonly tenantId: string;
   /** UTC, such as `2026-11-23`. */
   readonly day: string;
-  /** As configured when it was last written, without raises. */
+  /** Configured limits at the last write, without raises. */
   readonly limits: DayAmounts;
   readonly raised: DayAmounts;
   /** The newest {@link MAX_RAISES}. */
   readonly raises: readonly DayRaise[];
-  /** By dispatches that have settled, or died. */
+  /** Spent by dispatches that were settled or died. */
   readonly spent: DayAmounts;
   readonly holds: readonly DayHold[];
-  /** By kind of attempt: the most that one without an estimate has cost. */
+  /** Highest cost of an attempt without an estimate, by kind of attempt. */
   readonly largest: Readonly<Record<string, Cost>>;
 }
 
@@ -98,12 +98,12 @@ export interface Taking {
   readonly owner: string;
   /** The dispatch is dead by then, epoch ms. */
   readonly expiresAt: number;
-  /** Total that the dispatch was granted, as far as it knows. */
+  /** Total granted to the dispatch, as far as it knows. */
   readonly held: DayAmounts;
   readonly need: DayAmounts;
-  /** As configured. */
+  /** The configured limits. */
   readonly limits: DayAmounts;
-  /** It has been spent, or nothing can stop it: it is granted beyond the limit too. */
+  /** The amount is spent already, or cannot be stopped: it is granted even beyond the limit. */
   readonly isSpent?: boolean;
   /** Costs that the dispatch found, by kind of attempt without an estimate. */
   readonly kinds?: Readonly<Record<string, Cost>>;
@@ -131,8 +131,9 @@ export type DayRefusal =
 export type BudgetRefusal = { readonly kind: 'ask'; readonly reached: readonly BudgetName[] } | DayRefusal;
 
 /**
- * Grants what is needed if it fits beside what is spent and held. A dispatch that comes again is granted more than it needs, up to
- * as much as it holds, a hundredth of the limit, and a tenth of what is left: it writes seldom, and holds little back from others.
+ * Grants what is needed if it fits beside the amounts spent and held. A repeated take of a dispatch is granted more than it
+ * needs, up to its current hold, a hundredth of the limit, and a tenth of the rest: so it writes seldom, and withholds little
+ * from others.
  *
  * @param now epoch ms
  */
@@ -175,7 +176,10 @@ export interface Settling {
   readonly kinds?: Readonly<Record<string, Cost>>;
 }
 
-/** Replaces the hold of a dispatch by what it spent. Undefined: it has been settled, or taken for dead and counted in full. */
+/**
+ * Replaces the hold of a dispatch by its spending. Undefined: it was settled before, or its dispatch was presumed dead and
+ * counted in full.
+ */
 export function settle(before: DayBudget, { owner, spent, kinds = {} }: Settling): DayBudget | undefined {
   if (!before.holds.some((hold) => hold.owner === owner)) return undefined;
   return {
@@ -206,7 +210,7 @@ export function attemptKind({
   return kind === 'step' && itemKey !== undefined ? `${stepId}[${givenName(itemKey)}]` : stepId;
 }
 
-/** Those that fit into what is left of the day, each beside those before it. */
+/** Those that fit into the rest of the day, in order, each together with those before it. */
 export function fitting<T extends { readonly need: DayAmounts }>(
   day: DayBudget,
   waiting: readonly T[],

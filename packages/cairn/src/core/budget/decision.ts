@@ -1,6 +1,6 @@
 /**
- * Decision about an attempt of a body that is about to begin in a run with a budget: it begins with a reservation, waits for
- * attempts under way to settle theirs, or the run asks a person for more.
+ * Decides about an attempt of a body in a run with a budget: it begins with a reservation, waits for attempts under way to
+ * settle theirs, or the run asks a person for more.
  *
  * Must not: know how a body is run or a question opened.
  */
@@ -83,10 +83,10 @@ function admissionOf(
 }
 
 /**
- * With an estimate the attempt has to fit beside what is reserved. Without one it reserves the most that its kind has cost;
- * where that does not fit it runs alone, as the first of its kind does, so that what is overrun is overrun by one attempt.
+ * With an estimate the attempt has to fit beside the reservations. Without one it reserves the highest cost of its kind so far;
+ * where that does not fit, or nothing is known of its kind, it runs alone, so that at most one attempt overruns the limit.
  *
- * @param left of the limit, without what attempts under way have reserved
+ * @param left of the limit, without the reservations of attempts under way
  */
 function costAdmission(
   name: keyof Cost,
@@ -118,7 +118,7 @@ function reserveOf({ limits }: BudgetState, { estimate, largest = {} }: Beginnin
   return Object.fromEntries(members);
 }
 
-/** Spent, with what was reserved by attempts that are not under way: their process died. */
+/** Spending, including the reservations of attempts whose process died. */
 function spentOf({ spent, reserved }: BudgetState, name: keyof Cost, { underWay }: BudgetSituation): number {
   const dead = reserved.filter((one) => !underWay.some((alive) => isSameAttempt(alive, one)));
   return sumOf([spent, ...dead], name);
@@ -136,7 +136,7 @@ export function effectsReached({ limits, spent }: BudgetState): boolean {
   return limits.effects !== undefined && spent.effects >= limits.effects;
 }
 
-/** Cost of an attempt: the money and the tokens that it reported, and its author's estimate of what it did not report. */
+/** Cost of an attempt: the reported money and tokens, and the author's estimate for the rest. */
 export function spentBy(reported: Cost, estimate: Cost | undefined): Cost {
   return { ...estimate, ...reported };
 }

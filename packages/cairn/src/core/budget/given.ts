@@ -12,7 +12,7 @@ export interface GivenBudget {
   readonly wallClock?: string | number;
 }
 
-/** By how much limits are raised, as written. */
+/** Amounts of a raise, as written. */
 export type GivenRaise = { readonly [K in keyof GivenBudget]?: GivenBudget[K] | undefined };
 
 /** Most that a call costs, as written. */
@@ -64,7 +64,7 @@ export function microUsd(usd: unknown, field: string, least: 'above 0' | 'of at 
   return Math.ceil(Math.round(usd * 1e9) / 1e3);
 }
 
-/** The limits or what was spent, as people read it. */
+/** The limits or the spending, for people. */
 export function shownAmounts(
   amounts: BudgetLimits,
 ): Omit<GivenBudget, 'wallClock'> & { readonly wallClockMs?: number } {

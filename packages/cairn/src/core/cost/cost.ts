@@ -5,11 +5,11 @@
  * Must not: know prices; see `prices.ts`.
  */
 
-/** In the order in which they are shown. `tasks`: tasks of the queue that drove it. */
+/** In display order. `tasks`: tasks of the queue that drove the run. */
 export const BILLED = ['reads', 'writes', 'deletes', 'tasks'] as const;
 export type Billed = (typeof BILLED)[number];
 
-/** Amounts; what is absent is none. */
+/** Amounts; an absent member means zero. */
 export type Spent = { readonly [B in Billed]?: number };
 
 export type OperationCost = { readonly [B in Billed]: number };

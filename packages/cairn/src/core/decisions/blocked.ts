@@ -24,7 +24,7 @@ export interface BlockedRun {
   readonly checkMs: number;
 }
 
-/** The scan ticks each minute, and finds what is due. */
+/** The scan ticks each minute, and finds due runs. */
 const TICK_MS = 60_000;
 
 export function blockedOn(
@@ -67,7 +67,7 @@ function standingOf(state: RestingRun, now: number): BlockedStanding | undefined
   }
 }
 
-/** The scan comes to it at a tick. */
+/** Time until the tick of the scan that handles the run. */
 function wholeTicks(ms: number): number {
   return Math.ceil(ms / TICK_MS) * TICK_MS;
 }

@@ -19,7 +19,7 @@ export interface Observation {
   /** Time of the read by the store's clock, which also sets `lastHeartbeatAt`: staleness is judged by one clock. Epoch ms. */
   readonly readAt: number;
   readonly leaseMs: number;
-  /** Delivery of the dispatch that wants to claim the run, if the queue named it. */
+  /** Delivery of the dispatch that requests the claim, if the queue named it. */
   readonly delivery?: TaskDelivery | undefined;
   /** Absent for callers without a delivery. */
   readonly deployed?: DeployedPlan;
@@ -39,7 +39,7 @@ export type ClaimDecision =
   | { readonly kind: 'waiting'; readonly parked: boolean }
   /** An operator suspended the run: no step may start. */
   | { readonly kind: 'suspended' }
-  /** Nothing is ready before that time. */
+  /** No step is ready before that time. */
   | { readonly kind: 'early'; readonly at: number }
   | { readonly kind: 'claim' };
 
@@ -76,7 +76,7 @@ function skipsBackoff({ state, isAsked = false, deployed }: Observation): boolea
   );
 }
 
-/** True for a run that waits out the back-off after a failed dispatch, if a request to continue may skip the rest of it. */
+/** True for a run in the back-off after a failed dispatch, if a request to continue may end the back-off. */
 export function isBackingOff(
   state: RunState,
   { now, deployed }: { readonly now: number; readonly deployed: DeployedPlan },

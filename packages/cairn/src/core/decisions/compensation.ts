@@ -5,10 +5,10 @@ import type { Completed, RunState, StepOutcome } from '../run/state.ts';
 export const MAX_SENT_BACK = 1_000;
 
 /**
- * Executions of steps (and items) that did their work, can be undone and have not been: the newest completion first,
- * those of earlier revisions included. One whose compensation failed for good is not tried again, since it is in the log.
+ * Completed executions of steps and items that can be compensated and have not been: the newest completion first, earlier
+ * revisions included. One whose compensation failed permanently is in the log, and not tried again.
  *
- * @param isCompensable whether the definition says how to undo what has this key
+ * @param isCompensable whether the definition has a compensation for this key
  */
 export function compensationsDue(state: RunState, isCompensable: (stepKey: string) => boolean): Completed[] {
   const tried = new Set(state.compensationLog.map(({ stepId, revision }) => nameOf(stepId, revision)));
@@ -22,7 +22,7 @@ export function leftUndone(state: RunState, isCompensable: (stepKey: string) => 
   return compensationsDue(state, isCompensable).map(({ step }) => step);
 }
 
-/** Keys among the steps named whose newest revision can be undone: what is lost from sight when they are sent back. */
+/** Keys of the given steps whose newest revision has a compensation: sending them back hides it. */
 export function undoableOf(
   state: RunState,
   isCompensable: (stepKey: string) => boolean,
@@ -33,7 +33,7 @@ export function undoableOf(
     .filter((step) => isSentBack(step) && isCompensable(step));
 }
 
-/** A successor answers for what it took over. */
+/** A successor is responsible for the steps that it reused. */
 const DID_WORK: ReadonlySet<StepOutcome> = new Set<StepOutcome>(['succeeded', 'degraded', 'reused']);
 
 function completedSteps({ steps }: RunState): Completed[] {

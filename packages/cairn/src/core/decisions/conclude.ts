@@ -32,16 +32,13 @@ export interface DriveFacts {
   readonly failure: RecordedError | undefined;
   /** The requested cancellation, if the drive stops for it. */
   readonly cancellation: CancelledEnding['cancellation'] | undefined;
-  /**
-   * Its plan says how to undo steps. Which of them are due is known when all that is on its way is durable, so by who undoes
-   * them.
-   */
+  /** Its plan has compensations. Which of them are due is known only once all results are durable. */
   readonly undoes: boolean;
   /** A child that the run waits out has not ended, or may be about to be started. */
   readonly childrenOpen: boolean;
   /**
-   * The reason why nothing new may be started. `renewal`: steps were sent back, and the next drive begins from there. `held`:
-   * operators want nothing new. `cleared`: the run need not be alone any more.
+   * Reason why no step may begin. `renewal`: steps were sent back, and the next drive begins from there. `held`: operators
+   * paused the run. `cleared`: the run is no longer a suspect.
    */
   readonly stop: 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared' | undefined;
 }
@@ -67,7 +64,7 @@ export function conclude(facts: DriveFacts): DispatchDecision {
   const ended = { allEnded: unsettled === 0, childrenOpen };
   const ending = endingOf({ ...ATTENDED, cancellation, undoDue, failure, ...ended });
   const waitsOut = ending.kind === 'continue' && ending.held === 'children_open';
-  // Undoing is work of its own, which operators do not want begun.
+  // Compensations are new work, which a pause forbids.
   if ((ending.kind === 'undo_first' || waitsOut) && facts.stop === 'held')
     return { kind: 'release', reason: 'held' };
   if (waitsOut)

@@ -13,8 +13,8 @@ export interface DeployedPlan {
    */
   allowsNewAttempt?(stepKey: string, attempts: number): boolean;
   /**
-   * True if the step with this key has a compensation. While the plan is not deployed this is what its stored plan says, and true
-   * where nothing is stored.
+   * True if the step with this key has a compensation. While the plan is not deployed, its stored plan decides; without a
+   * stored plan it is true.
    */
   isCompensable(stepKey: string): boolean;
   /** Handling of a step that must not run twice and was interrupted. */

@@ -15,8 +15,8 @@ import type { EndFacts } from './ending.ts';
 export const MAX_DEATHS_ALONE = 3;
 
 /**
- * Consecutive shutdowns that interrupt the same body alone, each after more than a minute. Other runs are not affected
- * meanwhile, and five deployments may do the same; but a body that never finishes has to be reported.
+ * Consecutive shutdowns that interrupt the same body alone, each after more than a minute. They affect no other run, and five
+ * deployments can cause as many; but a body that never finishes has to be reported.
  */
 export const MAX_CUT_OFF = 10;
 

@@ -48,14 +48,14 @@ export interface EndFacts {
         readonly shutDown?: boolean | undefined;
       }
     | undefined;
-  /** The first reason for its failure that became known; the time limit of the run is one. */
+  /** The first known reason of its failure; the time limit of the run is one. */
   readonly failure: RecordedError | undefined;
   /** Its drive died while a person was asked something. */
   readonly questionOpen: boolean;
   /** Steps that began, did not end, and must not run twice. */
   readonly inDoubt: readonly string[];
   readonly onDoubt: 'fail' | 'ask';
-  /** Its drive died before anything was kept of it. */
+  /** Its drive died before the first checkpoint. */
   readonly neverSaved: boolean;
   /** A child that it waits out has not ended. */
   readonly childrenOpen: boolean;
@@ -65,17 +65,17 @@ export interface EndFacts {
 
 export type EndingDecision =
   | Continues
-  /** It ends so after its compensations. */
+  /** The run ends this way after its compensations. */
   | { readonly kind: 'undo_first'; readonly end: CancelledEnding | FailedEnding }
   | CancelledEnding
   | FailedEnding
   | { readonly kind: 'completed' };
 
-/** `held`: what keeps it from moving; absent: nothing of what is judged here. */
+/** `held`: the reason why it does not move; absent: no reason among these facts. */
 export type Continues =
   | { readonly kind: 'continue'; readonly held?: 'driven_by_another' | 'without_plan' | 'question_open' }
   | { readonly kind: 'continue'; readonly held: 'in_doubt'; readonly steps: readonly string[] }
-  /** It ends so after its children. */
+  /** The run ends this way after its children. */
   | {
       readonly kind: 'continue';
       readonly held: 'children_open';

@@ -61,11 +61,11 @@ export type ExistingDecision =
   | { readonly kind: 'conflict' }
   /** Do it, as this attempt, after winning the record with a precondition on the version that was read. */
   | { readonly kind: 'take_over'; readonly attempts: number }
-  /** As if there were no record: new work, which replaces it. */
+  /** Treated as if there were no record: new work, which replaces it. */
   | { readonly kind: 'expired' }
-  /** It failed for the last time. */
+  /** The last allowed attempt failed. */
   | { readonly kind: 'exhausted'; readonly error: string | undefined }
-  /** Nothing of the record may be used or shown. */
+  /** The record must be neither used nor revealed. */
   | { readonly kind: 'foreign_tenant' };
 
 export interface RepeatedRequest {
@@ -77,8 +77,8 @@ export interface RepeatedRequest {
 }
 
 /**
- * Decides in an order that matters: whose record it is comes before everything, since even "expired" would tell that
- * it exists; an expired record cannot conflict; a different request is never answered from the record.
+ * Decides in an order that matters: the tenant is compared first, because even "expired" would reveal that the record exists;
+ * an expired record cannot conflict; a different request is never answered from the record.
  */
 export function decideExisting(record: IdempotencyRecord, request: RepeatedRequest): ExistingDecision {
   if (record.tenantId !== request.tenantId) return { kind: 'foreign_tenant' };

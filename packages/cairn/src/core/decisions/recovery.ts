@@ -72,7 +72,7 @@ function continuing(ending: Continues, { changed }: DeployedPlan): RecoveryDecis
   }
 }
 
-/** The journal says already that it is failing: the next drive ends it, and undoes first what it has to. */
+/** The journal already has the failure: the next drive compensates and ends the run. */
 function isKnown({ because }: FailedEnding): boolean {
   return because === 'failure';
 }

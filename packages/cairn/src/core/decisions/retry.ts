@@ -38,7 +38,7 @@ export interface PollPolicy {
  * "immediately".
  */
 export const MIN_POLL_MS = 1_000;
-/** Polls of one execution; with the journal's other events this stays far below what a run can hold. */
+/** Maximum of polls of one execution; with the journal's other events this stays far below the limit of a run. */
 export const MAX_POLLS = 10_000;
 
 export interface FailedAttempt {
@@ -66,8 +66,8 @@ export interface PollAttempt {
 }
 
 /**
- * Backoff with full jitter: the delay is uniform between 0 and the bound, since workers that failed together must not
- * come back together. `RetryAt` sets the time exactly, `Fatal` ends it; both count as attempts.
+ * Backoff with full jitter: the delay is uniform between 0 and the bound, so that workers that failed together do not retry
+ * together. `RetryAt` sets the time exactly, `Fatal` ends it; both count as attempts.
  */
 export function nextRetry({ policy, attempt, random, now, error, polls = 0 }: FailedAttempt): RetryDecision {
   if (error instanceof Fatal) return { kind: 'give_up', reason: 'fatal' };

@@ -40,7 +40,7 @@ export interface ForetoldEffect {
   readonly itemKey?: string | undefined;
   readonly revision: number;
   readonly capabilityId: string;
-  /** `asked`: a person says first. */
+  /** `asked`: a person decides first. */
   readonly action: 'reused' | 're-executed' | 'asked' | 'looked_up';
   readonly why: 'recorded' | 'policy' | 'not_applied' | 'in_doubt';
 }
@@ -49,7 +49,7 @@ export function foretellEffects(of: EffectsOf): ForetoldEffect[] {
   return callsOf(of).flatMap((call) => foretold(of, call) ?? []);
 }
 
-/** One call of a body: its rows by the place they were made in, the newest first, in the order in which it is looked for. */
+/** One call of a body: its rows by the scope in which they were made, the newest first, in the order of the ledger lookup. */
 interface CallRows {
   /** Rows of the resumed replay or fork, for calls that it made again. */
   readonly own: Rows;
@@ -122,7 +122,7 @@ function hasActed(rows: Rows): boolean {
   return rows.some(isAction);
 }
 
-/** A question or a refusal is none, and neither is an answer from another row. */
+/** A question or a refusal is no call, and neither is an answer taken from another row. */
 function isAction(row: EffectRecord): boolean {
   return row.status !== 'reused' && !isWithoutCall(row);
 }

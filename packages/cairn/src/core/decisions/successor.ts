@@ -1,6 +1,6 @@
 /**
- * Owns what a successor takes over of the run it was made of, what it runs again, and why. Pure: the
- * drive that takes over and the preview that foretells it ask the same question of the same facts.
+ * Decides what a successor reuses from its source, what it runs again, and why. Pure: the drive of the successor and the
+ * preview ask the same question of the same facts.
  *
  * Must not: know how the source is read, or decide about effects (successor-effects.ts).
  */
@@ -16,7 +16,7 @@ export interface PlannedStep {
   /** Name in the body → id of the step. */
   readonly needs: Readonly<Record<string, string>>;
   readonly resumable: boolean;
-  /** It is a set, and each of its items can be undone. */
+  /** The step is a set whose items can be compensated. */
   readonly undoesItems: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface RecordedStep {
 }
 
 export interface SourceFacts {
-  /** As it ended. */
+  /** State of the source at its end. */
   readonly end: RunState;
   /** State at the point from which the successor continues; undefined: before its first step. */
   readonly asOf: Pick<RunState, 'steps' | 'feedback' | 'itemMarks'> | undefined;
@@ -69,7 +69,7 @@ export type WhyRun =
   | 'not_resumable'
   /** A step it needs runs. */
   | 'needs_run'
-  /** It would see something else than it did. */
+  /** Its inputs have changed. */
   | 'changed';
 
 export type StepReuse = { readonly id: string; readonly kind: StepKind; readonly revision: number } & (
@@ -85,7 +85,7 @@ export interface Reuse extends RecordedStep {
 export interface SuccessorPlan {
   /** Every step, in the order of the graph. */
   readonly steps: readonly StepReuse[];
-  /** In the order in which they had been completed: that in which they are undone if the successor ends badly. */
+  /** In the order of their completion, which is reversed for compensations of the successor. */
   readonly reused: readonly Reuse[];
   /** Revisions of the steps that run, where not 1. */
   readonly revisions: Readonly<Record<string, number>>;
@@ -143,7 +143,7 @@ class Planning {
     };
   }
 
-  /** A mark of another revision than the one that runs says nothing about its list. */
+  /** A mark of another revision does not describe the list of this one. */
   #marksOf(steps: readonly StepReuse[], reused: readonly Reuse[]): SuccessorPlan['marks'] {
     const sets = new Set(reused.flatMap(({ data, key }) => (key === data.stepId ? [] : [data.stepId])));
     const known = this.#source.asOf?.itemMarks ?? {};
@@ -235,7 +235,7 @@ class Planning {
     const log = this.#source.end.compensationLog.filter(
       (entry) => stepIdOf(entry.stepId) === id && entry.revision >= revision,
     );
-    // One that could not be undone says more than those that were.
+    // A failed compensation takes precedence over completed ones.
     return log.find(({ outcome }) => outcome === 'failed') ?? log[0];
   }
 

@@ -1,6 +1,6 @@
 /**
- * Decision about an effect call given the ledger rows: call, use the recorded result, look up the outcome first, or ask
- * for a decision (rules E1–E8 of ARCHITECTURE.md). Pure and total; `engine/effects` carries it out.
+ * Decides about an effect call, given its ledger rows: call, use the recorded result, look up the outcome first, or ask for a
+ * decision (rules E1–E8 of ARCHITECTURE.md). Pure and total; `engine/effects` carries it out.
  */
 import type { EffectScope } from '../run/events.ts';
 import {
@@ -31,12 +31,12 @@ export type DoubtRemedy = 'lookup' | 'call_again' | 'ask';
 export type EffectDecision =
   /** `n`: of the row to be made. */
   | { readonly kind: 'act'; readonly n: number }
-  /** It may have been done before the database was restored: a row says so, which is then in doubt. `n`: of that row. */
+  /** The call may have been made before the database was restored: a row records that, and is then in doubt. `n`: number of that row. */
   | { readonly kind: 'presume'; readonly n: number }
   /** A person must allow it first. `n`: of the row that asks; `asked`: it is there, without an answer. */
   | { readonly kind: 'confirm'; readonly n: number; readonly asked?: EffectRecord | undefined }
   | { readonly kind: 'reuse'; readonly origin: RecordedEffect }
-  /** It is recorded that something else was asked for under this key. */
+  /** Another request was recorded under this key. */
   | { readonly kind: 'mismatch'; readonly origin: RecordedEffect }
   | { readonly kind: 'doubt'; readonly row: EffectRecord; readonly remedy: DoubtRemedy };
 
@@ -97,7 +97,7 @@ function confirmedFirst(
   return { kind: 'confirm', n, asked };
 }
 
-/** E5. With another request neither a lookup nor a repetition would be about what was attempted. */
+/** E5. With another request, neither a lookup nor a repetition would concern the attempted call. */
 function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: EffectRequest): DoubtRemedy {
   if (row.requestHash !== requestHash) return 'ask';
   if (hasLookup) return 'lookup';

@@ -1,7 +1,7 @@
 /**
- * One row of the side-effect ledger: what was asked of the outside for which step, and what is known of
- * it. Every idempotency key has rows `{key}.0001`, `{key}.0002`, …; the newest one that counts is decided by decision.ts.
- * Times are epoch milliseconds; `…Text` fields are canonical JSON.
+ * One row of the side-effect ledger: the request of an external call, the step that made it, and its outcome as far as known.
+ * Every idempotency key has rows `{key}.0001`, `{key}.0002`, …; decision.ts decides which one counts. Times are epoch
+ * milliseconds; `…Text` fields are canonical JSON.
  */
 import type { Without } from '../optional.ts';
 import type { PayloadRef } from '../run/events.ts';
@@ -19,8 +19,8 @@ export const REPLAY_POLICIES = ['use_recorded_result', 'reexecute', 'require_hum
 export type ReplayPolicy = (typeof REPLAY_POLICIES)[number];
 
 /**
- * `attempted` without a later word is in doubt. `blocked`: nothing happens before a person decides, or, of a request
- * that differs from the recorded one, at all.
+ * `attempted` without an outcome is in doubt. `blocked`: no call is made before a person decides; or never, if the request
+ * differs from the recorded one.
  */
 export type EffectStatus = 'attempted' | 'recorded' | 'reused' | 'blocked' | 'failed';
 
@@ -61,13 +61,13 @@ interface EffectRow {
   readonly requestHash: string;
   /** The request for display: without secret fields, absent if it is large. */
   readonly requestText?: string | undefined;
-  /** Run that last asked about the effect, if not the run that made it: a successor of it. */
+  /** Successor that last asked about the effect, if not the run that made the call. */
   readonly askedBy?: string | undefined;
   /** Error, as far as known. */
   readonly error?: string | undefined;
-  /** An answer that came after the effect was resolved otherwise. */
+  /** An answer that arrived after a person had resolved the effect differently. */
   readonly lateAnswer?: LateResponse | undefined;
-  /** Nothing was called: the run may have acted before the restore of this time. Epoch ms. */
+  /** No call was made: the run may have made it before the restore at this time. Epoch ms. */
   readonly presumedAt?: number | undefined;
   /** Time from which on a person has to check an effect without a run (external.ts), epoch ms. Absent for rows of runs. */
   readonly askingSince?: number | undefined;
@@ -116,7 +116,7 @@ export type RecordedEffect = EffectRow &
   Resolvable &
   Without<'blockedBy' | 'originEffectId'> & { readonly status: 'recorded' };
 
-/** Nothing was called: the recorded row `originEffectId` answered. */
+/** No call was made: the recorded row `originEffectId` gave the answer. */
 export interface ReusedEffect
   extends EffectRow,
     Without<'resultText' | 'recordedResultRef' | 'blockedBy' | 'resolution'> {
@@ -163,7 +163,7 @@ interface RowChange {
   readonly updatedAt: number;
 }
 
-/** The status stays. */
+/** Keeps the status. */
 interface NotedChange extends RowChange, Without<'status' | 'blockedBy' | 'bindingCallId'> {}
 
 /** The call is repeated. */

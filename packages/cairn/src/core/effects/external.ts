@@ -1,6 +1,6 @@
 /**
- * Effects that no run makes: those of `effects.once` (docs/once.md). Their rows name an owner in place of a run, one for each
- * key of a tenant, and say from when on a person has to check them, since no run asks.
+ * Effects without a run: those of `effects.once` (docs/once.md). Their rows name an owner in place of a run, one for each key
+ * of a tenant, and the time from which a person has to check them, because no run asks.
  */
 import {
   type EffectChange,
@@ -51,7 +51,7 @@ export interface ExternalTimes {
   readonly now: number;
   /** See {@link expiresAt}. */
   readonly keepMs: number | undefined;
-  /** Longest time that a call may take. Nobody else judges it before. */
+  /** Longest duration of a call. Other processes do not judge the row before. */
   readonly underWayMs: number;
 }
 
@@ -60,14 +60,14 @@ type AskedEffect = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
 };
 
 /**
- * From when on a person has to check a row; undefined: never. A call that its process does not live to record is a question
- * from the time at which it must have ended, without a process that detects it.
+ * Time from which a person has to check a row; undefined: never. If the process of a call dies before it records the outcome,
+ * the row becomes a question when the call must have ended, without a process that detects it.
  */
 export function askingSince(
   { status, blockedBy, resolution, presumedAt }: AskedEffect,
   { now, underWayMs }: Pick<ExternalTimes, 'now' | 'underWayMs'>,
 ): number | undefined {
-  // Nobody calls by a row that only presumes a call.
+  // A row that only presumes a call has no call under way.
   if (status === 'attempted') return presumedAt === undefined ? now + underWayMs : now;
   return status === 'blocked' && blockedBy !== 'mismatch' && resolution === undefined ? now : undefined;
 }
@@ -95,7 +95,7 @@ export function expiresAt(
 export function withoutExpired(row: EffectRecord, now: number): EffectRecord {
   if (row.expiresAt === undefined || now < row.expiresAt) return row;
   const { resultText: _, recordedResultRef: __, blockedBy: ___, resolution: ____, ...rest } = row;
-  // Decisions pass over a row that only says that another one answered.
+  // Decisions skip a row that only refers to the answer of another.
   return { ...rest, status: 'reused', originEffectId: row.effectId, responseHash: '' };
 }
 
@@ -104,13 +104,13 @@ export function isUnderWay({ status, askingSince: until }: EffectRecord, now: nu
   return status === 'attempted' && until !== undefined && now < until;
 }
 
-/** Returns true if a person has to say something about the row. */
+/** Returns true if the row waits for a person's decision. */
 export function asksPerson(row: EffectRecord): boolean {
   const isQuestion = isWithoutCall(row) && row.blockedBy !== 'mismatch';
   return isInDoubt(row) || (isQuestion && row.resolution === undefined);
 }
 
-/** A person has said that the action shall not be done. `rows`: the newest first. */
+/** A person has forbidden the call. `rows`: the newest first. */
 export function forbiddenBy(
   rows: readonly EffectRecord[],
   requestHash: string,

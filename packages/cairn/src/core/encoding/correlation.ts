@@ -3,7 +3,7 @@ import { CairnError } from '../errors.ts';
 
 const PATTERN = /^[\x21-\x7e]{1,200}$/;
 
-/** @throws CairnError INVALID_INPUT for what is no id of 1 to 200 printable ASCII characters without spaces */
+/** @throws CairnError INVALID_INPUT unless it is an id of 1 to 200 printable ASCII characters without spaces */
 export function correlationId(given: string | undefined, field: string): string | undefined {
   if (given === undefined || PATTERN.test(given)) return given;
   throw new CairnError(

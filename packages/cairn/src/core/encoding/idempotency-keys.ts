@@ -32,9 +32,9 @@ export function githubKey(deliveryId: string): string {
 }
 
 export interface GithubEvent {
-  /** Tenant of the run: the same content is another event for another tenant. */
+  /** Tenant of the run: the same content is another event in another tenant. */
   readonly tenantId: string;
-  /** `owner/name`; absent for what is about no repository. */
+  /** `owner/name`; absent for an event without a repository. */
   readonly repo?: string | undefined;
   readonly pullRequest?: number | undefined;
   /** `X-GitHub-Event`. */
@@ -60,8 +60,8 @@ const DELIVERY_MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Key of what happened, as opposed to how it was delivered. Equal for two deliveries of one event, different for two
- * pushes to one pull request: payloads carry the times and commits of what they tell.
+ * Key of the event itself, as opposed to its delivery. Equal for two deliveries of one event, different for two pushes to one
+ * pull request, because payloads contain times and commits.
  */
 export function githubSecondaryKey(of: GithubEvent): string {
   const { tenantId, repo, pullRequest, event, action, payload } = of;
@@ -185,7 +185,7 @@ function part(field: string, value: string, kind: 'plain' | 'with colons'): stri
 
 function isoOf(slotMs: number): string {
   const slot = new Date(slotMs);
-  // Beyond year 9999 the form has a sign and more digits, and cutting it would lose something else.
+  // Beyond year 9999 the form has a sign and more digits, so a cut would remove other parts.
   const fits = !Number.isNaN(slot.getTime()) && slot.getUTCFullYear() >= 0 && slot.getUTCFullYear() <= 9_999;
   return fits ? slot.toISOString() : refuse('slot', 'is not a time');
 }

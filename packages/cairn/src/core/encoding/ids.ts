@@ -22,7 +22,7 @@ export const MAX_SHARDS = 256;
 const MAX_SEQ = 9_999_999_999;
 
 /**
- * A run id: `run_` and 26 base32 digits. Nothing of the time is in it, so that ids written together lie apart.
+ * A run id: `run_` and 26 base32 digits. It does not contain the time, so that documents written together are spread.
  *
  * @param random {@link ID_BYTES} random bytes
  */

@@ -47,7 +47,7 @@ export function queueName(first: string, place: number): string {
   return place === 0 ? first : `${first}-${place + 1}`;
 }
 
-/** Names of the queues beside the first, of `count` in all. */
+/** Names of the queues after the first, of `count` in all. */
 export function furtherQueues(first: string, count: number): string[] {
   return Array.from({ length: count - 1 }, (_, at) => queueName(first, at + 1));
 }

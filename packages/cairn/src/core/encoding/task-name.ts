@@ -1,4 +1,4 @@
-/** Names of queue tasks, so that the same intent enqueued twice is one task. */
+/** Names of queue tasks, so that two enqueues for the same reason are one task. */
 import { sha256Hex } from './hash.ts';
 
 /** Cloud Tasks refuses a name again for hours after its task has run, so head and due time make each later task's name different. */

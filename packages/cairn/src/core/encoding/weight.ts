@@ -1,6 +1,6 @@
 /**
- * The room that a value takes in memory and in an answer, roughly: names and text by their UTF-8 bytes, anything else eight bytes; a
- * member that is undefined has none. Pure.
+ * Approximate size of a value in memory and in an answer: names and text by their UTF-8 bytes, any other value eight bytes, an
+ * undefined member zero. Pure.
  */
 
 const OTHER_BYTES = 8;

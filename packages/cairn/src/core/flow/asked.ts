@@ -1,6 +1,6 @@
 /**
- * Decision about an operation that the code of a flow asks for, given what the journal has under its name: the operation
- * begins, is waited for, is answered as recorded, or shows that the code has diverged from what it did before.
+ * Decides about an operation of a flow, given the journal's record under its name: the operation begins, is waited for, is
+ * answered from the record, or shows that the code has diverged from its earlier run.
  *
  * Must not: know how an operation is carried out.
  */
@@ -35,7 +35,7 @@ export type AskedDecision =
   | { readonly kind: 'answer' }
   /** Its failure is thrown into the code. */
   | { readonly kind: 'throw' }
-  /** It was given up when the code had ended, so its answer decided nothing: none comes. */
+  /** It was abandoned when the code had ended, so its answer never decided anything: the code receives none. */
   | { readonly kind: 'never' }
   | { readonly kind: 'diverged'; readonly message: string };
 
@@ -84,7 +84,7 @@ function kindOf(request: string): string {
 /** An operation that the journal had when the code began. */
 export interface Left {
   readonly name: string;
-  /** It was taken over from another run: the code need not ask for it. */
+  /** It was reused from another run: the code need not ask for it. */
   readonly isReused: boolean;
 }
 

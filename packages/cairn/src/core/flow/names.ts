@@ -4,7 +4,7 @@
  */
 import { CairnError } from '../errors.ts';
 
-/** Most operations of one flow: as many as a run can have steps. */
+/** Maximum of operations of one flow, which is that of steps in a run. */
 export const MAX_FLOW_OPERATIONS = 10_000;
 
 /** Begins with a letter: the items of a set are numbers. */
@@ -20,7 +20,7 @@ export const PART = 'part';
 export class OperationNames {
   readonly #times = new Map<string, number>();
 
-  /** @throws CairnError INVALID_INPUT for what is no name */
+  /** @throws CairnError INVALID_INPUT for an invalid name */
   next(name: unknown): string {
     const known = operationName(name);
     const times = (this.#times.get(known) ?? 0) + 1;

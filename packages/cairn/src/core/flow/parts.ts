@@ -1,11 +1,11 @@
 /**
- * Parts of a long loop: after a number of turns in one run the loop continues in child runs, one after the other, so that no run
- * grows with the number of turns. Says what comes next, and how the workflow of a part is named.
+ * Parts of a long loop: after a number of turns in one run the loop continues in child runs, one after the other, so that no
+ * run grows with the number of turns. Decides the next move, and names the workflow of a part.
  *
  * Must not: know how a turn or a child is begun.
  */
 
-/** Most turns of a loop that stays in one run: with a pause after each, as many operations as a run has room for. */
+/** Most turns of a loop in one run: with a pause after each, it has as many operations as a run can hold. */
 export const MAX_TURNS_IN_A_RUN = 5_000;
 /** Most turns of a loop with parts. With a thousand turns a part, its run has a thousand children. */
 export const MAX_TURNS = 1_000_000;
@@ -22,7 +22,7 @@ export interface LoopSituation {
   readonly hasParts: boolean;
 }
 
-/** `limit`: the loop has had its most turns. `return`: the part hands its state back. */
+/** `limit`: the loop has reached its maximum of turns. `return`: the part returns its state. */
 export type LoopMove = 'turn' | 'part' | 'limit' | 'return';
 
 /** The next step of a loop whose condition holds. */

@@ -36,8 +36,8 @@ export interface Graph {
 }
 
 /**
- * @throws CairnError INVALID_INPUT naming the step and what is wrong: id malformed or used twice, unknown need, cycle
- * (written out), too many steps
+ * @throws CairnError INVALID_INPUT with the step and the reason: malformed or duplicate id, unknown need, cycle (written out),
+ * too many steps
  */
 export function buildGraph(nodes: readonly GraphNode[]): Graph {
   const byId = indexById(nodes);

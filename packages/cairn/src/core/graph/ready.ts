@@ -15,7 +15,7 @@ export type NodeState = 'pending' | 'open' | 'done' | 'skipped' | 'failed';
 /** Effect of a need's state on a dependent step. */
 type Bearing = 'satisfied' | 'unsatisfied' | 'skips';
 
-/** Per step: its state, how many of its needs hold it back, how many have it skipped. */
+/** Per step: its state, and the number of unfinished and of skipped needs. */
 interface Tracked {
   readonly node: GraphNode;
   readonly position: number;

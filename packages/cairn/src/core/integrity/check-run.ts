@@ -25,13 +25,13 @@ const JUDGEMENTS = [
 /** Empty for a run of which everything is as it should be. */
 export function checkRun(facts: RunFacts): ConsistencyProblem[] {
   const { broken, state } = facts.journal;
-  // Nothing else can be judged without it.
+  // No other check is possible without it.
   if (broken) return [broken];
   if (!state) return [unhealable('JOURNAL_MISSING', 'events')];
   return JUDGEMENTS.flatMap((judge) => judge(facts, state));
 }
 
-/** Those that have been published were once there. */
+/** Published events existed once. */
 function lostEvents({ snapshot, journal }: RunFacts, { head }: RunState): ConsistencyProblem[] {
   const published = snapshot?.soft.publishedSeq ?? 0;
   if (journal.isEndCertain || published <= head) return [];

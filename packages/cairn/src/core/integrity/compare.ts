@@ -12,7 +12,7 @@ import {
   unhealable,
 } from './problems.ts';
 
-/** A problem without the document that has it. */
+/** A problem without its document. */
 export type BareProblem = readonly [code: ProblemCode, evidence?: Evidence];
 
 /** The rules of one kind of document. `F`: as it is found, `E`: as it is expected. */

@@ -27,7 +27,7 @@ export function checkpointProblems(facts: RunFacts, { head }: RunState): Consist
       if (!carriesRight(fact, expected)) return [['CHECKPOINT_OUTPUT_WRONG', evidence]];
       return members.length > 0 ? [['CHECKPOINT_DIFFERENT', evidence]] : [];
     },
-    // Something of it is gone: it can be made again if it has no output, or if the same output is elsewhere.
+    // Part of it is missing: it can be rebuilt if it has no output, or if the same output is stored elsewhere.
     isHealable: (code, expected) =>
       code === 'CHECKPOINT_DIFFERENT' ||
       !expected?.output ||

@@ -14,9 +14,9 @@ import type { ConsistencyProblem } from './problems.ts';
 /** Members of a row by name; undefined: unknown. */
 type RowMembers = { readonly [K in keyof EffectRecord]?: unknown };
 
-/** The row that the journal implies, as far as it does. */
+/** The row that the journal implies, as far as it can be derived. */
 export interface ExpectedEffect {
-  /** The last that the journal says of the effect. */
+  /** The last event of the effect in the journal. */
   readonly last: 'attempted' | EventData['effect_settled']['outcome'];
   readonly place: RowMembers;
   /** Members that some events have; an undefined one is not compared. */

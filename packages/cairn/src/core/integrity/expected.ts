@@ -13,7 +13,7 @@ export interface ExpectedCheckpoint {
   readonly checkpoint: Checkpoint;
   /** Undefined: it carries none. */
   readonly output?: ExpectedOutput;
-  /** It carries none because an earlier run of the lineage has it. */
+  /** It has no output because an earlier run of the lineage has it. */
   readonly takenOver?: TakenOver;
 }
 
@@ -26,7 +26,7 @@ export interface TakenOver {
 export interface ExpectedOutput {
   /** SHA-256 of the output; undefined where the journal does not tell. */
   readonly sha?: string;
-  /** The output itself, where the event holds it as well and the hash says that it is the same. */
+  /** The output itself, if the event has it too and the hash matches. */
   readonly text?: string;
 }
 

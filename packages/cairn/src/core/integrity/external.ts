@@ -49,7 +49,7 @@ function amiss(owner: string, id: string, row: EffectRecord): string[] {
   );
   if (!owner.startsWith(ownersOf(tenantId))) members.add('tenantId');
   if (!isIdOf(id, row)) members.add('effectId');
-  // Its time is that of a call; here it counts whether there is one.
+  // Its time would be that of a call; only its presence matters here.
   const asks = askingSince(row, { now: updatedAt, underWayMs: 0 }) !== undefined;
   if ((row.askingSince !== undefined) !== asks) members.add('askingSince');
   // Something may still happen by it.
@@ -57,7 +57,7 @@ function amiss(owner: string, id: string, row: EffectRecord): string[] {
   return [...members].sort();
 }
 
-/** Numbers that no row of a key has, by their ids. Where rows are deleted after a time, they may be gone. */
+/** Missing numbers among the rows of a key. Rows with a lifetime may have expired. */
 function gaps(rows: readonly EffectRecord[]): Map<string, { readonly n: number }> {
   const missing = new Map<string, { readonly n: number }>();
   for (const [key, ofKey] of Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey)) {

@@ -23,19 +23,19 @@ export type FoundEvent = FoundDocument<RunEvent>;
 
 /** The run document. Readable members of a damaged one are given apart. */
 export type FoundSnapshot = FoundDocument<RunState> & {
-  /** As much of the part that is not folded as can be read. */
+  /** The readable members of the volatile metadata. */
   readonly soft: SoftState;
   /** Names of the members of that part that cannot. */
   readonly softDamage: readonly string[];
   /** Epoch ms; undefined: never, or not to be read as a time. */
   readonly wakeAt: number | undefined;
-  /** Epoch ms; undefined: there is none, null: what is there is no time. */
+  /** Epoch ms; undefined: the member is absent, null: it is not a time. */
   readonly askingSince: number | null | undefined;
-  /** As it was found, whatever it is. */
+  /** The member as found. */
   readonly foundBy: unknown;
-  /** As it was found, whatever it is; undefined: there is none. */
+  /** The member as found; undefined: absent. */
   readonly listed: unknown;
-  /** As it was found, whatever it is; undefined: there is none. */
+  /** The member as found; undefined: absent. */
   readonly waitsFor: unknown;
   readonly tenantId: string | undefined;
   /** Undefined if it is no text. */
@@ -56,7 +56,7 @@ export interface PayloadFact {
   readonly reason: string;
 }
 
-/** A checkpoint of an earlier run to which one of this run points. `sha`: of what it carries; undefined: nothing that can be read. */
+/** A checkpoint of an earlier run to which one of this run refers. `sha`: hash of its output; undefined: unreadable. */
 export interface OriginFact {
   /** Id of the checkpoint of this run. */
   readonly id: string;
@@ -69,11 +69,11 @@ export interface PageFact {
   readonly problem: 'missing' | 'damaged' | 'orphaned';
 }
 
-/** An event mailbox with a wait of the run, as far as it concerns the run. */
+/** The part of an event mailbox that concerns the run. */
 export interface MailboxFact {
   readonly event: string;
   readonly key: string;
-  /** Waits of the run that are listed, or to which an event was given that is on its way. */
+  /** Waits of the run that are registered, or have taken an event that is not yet recorded. */
   readonly listed: readonly string[];
   /** The reason why it cannot be read. */
   readonly reason?: string;
@@ -93,15 +93,15 @@ export interface RunFacts {
   /** The store's time of the reading, epoch ms. */
   readonly readAt: number;
   readonly journal: JournalFacts;
-  /** Undefined: there is none. */
+  /** Undefined: there is no document. */
   readonly snapshot: FoundSnapshot | undefined;
-  /** Pages of it with which something is wrong. */
+  /** Its damaged pages. */
   readonly pages: readonly PageFact[];
   readonly checkpoints: readonly FoundDocument<CheckpointFact>[];
   readonly steps: readonly FoundDocument<StepRecord>[];
   /** Rows of the ledger of the run, and those that its journal names. */
   readonly effects: readonly FoundDocument<EffectRecord>[];
-  /** Damaged ones, as far as they were read back. */
+  /** Damaged payloads, among those that were read back. */
   readonly payloads: readonly PayloadFact[];
   readonly origins: readonly OriginFact[];
   readonly mailboxes: readonly MailboxFact[];

@@ -1,7 +1,7 @@
 /**
- * Reads a journal from its beginning, one document after the other, and keeps what the check of the run needs of it: the
- * first thing wrong with it, the state it folds to, and the documents beside it that it implies. What it keeps does
- * not grow with the events but with the steps, so that the longest run can be checked.
+ * Reads a journal from its beginning, one document after the other, and keeps what the check of the run needs: the first
+ * problem of the journal, the folded state, and the documents that it implies. Memory grows with the steps, not with the
+ * events, so that the longest run can be checked.
  *
  * Must not: throw, whatever it is given.
  */
@@ -35,7 +35,7 @@ export interface JournalFacts {
   readonly state: RunState | undefined;
   /** Identity from the first event, if that is sound. */
   readonly identity: RunIdentity | undefined;
-  /** The state after the event that the snapshot says it was made from; undefined if this journal has no such event. */
+  /** The state after the event from which the snapshot was made; undefined if this journal has no such event. */
   readonly atSnapshot: RunState | undefined;
   /** True if the snapshot may be behind by recent events (J4). */
   readonly mayLag: boolean;

@@ -18,7 +18,7 @@ interface DocumentRepair<K extends string, T> {
   /** As in the problem: `run`, `steps/verdict`, `checkpoints/0000000007`. */
   readonly subject: string;
   readonly fixes: readonly ProblemCode[];
-  /** Version of the document that was judged; undefined: there is none, and it is created. */
+  /** Version of the checked document; undefined: it does not exist, and is created. */
   readonly seen: string | undefined;
   /** The document as found; undefined if it is unreadable or missing. */
   readonly before: object | undefined;

@@ -5,7 +5,7 @@
  * Must not: find problems; see check-run.ts.
  */
 
-/** `error`: something the run or its readers rely on is wrong. `warning`: worth checking, but harmless by itself. */
+/** `error`: the run or its readers rely on the damaged data. `warning`: worth checking, but harmless by itself. */
 export type ProblemSeverity = 'error' | 'warning';
 
 export interface ProblemEntry {

@@ -1,7 +1,7 @@
 /**
- * A problem as it is found: which one, where, by what it shows, and whether `repair` can put it right.
+ * A problem as found: its code, its document, its evidence, and whether `repair` can fix it.
  *
- * Must not: say what there is to find; see problem-table.ts.
+ * Must not: define the problems; see problem-table.ts.
  */
 import type { Json } from '../encoding/json.ts';
 import { PROBLEMS, type ProblemSeverity } from './problem-table.ts';

@@ -67,7 +67,7 @@ function snapshotFaults(facts: RunFacts, compared: ComparedSnapshot): BareProble
   const { found, state } = compared;
   const { atSnapshot, mayLag } = facts.journal;
   const heads = { snapshotHead: found.head, journalHead: state.head };
-  // It was made from an event that this journal does not have.
+  // The snapshot was made from an event that is not in this journal.
   if (!atSnapshot)
     return [[found.head > state.head ? 'SNAPSHOT_AHEAD' : 'SNAPSHOT_OF_ANOTHER_JOURNAL', heads]];
   return [

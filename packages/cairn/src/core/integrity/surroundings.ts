@@ -40,7 +40,7 @@ function notListed({ event, key, listed }: MailboxFact, state: RunState): string
     .filter((id) => !listed.includes(id));
 }
 
-/** One that is true no more is taken away by the scan. */
+/** The scan removes an outdated finding. */
 export function findingProblems({ finding }: RunFacts, state: RunState): ConsistencyProblem[] {
   if (!finding || !isFindingCurrent(finding, state)) return [];
   const { reason, message, since } = finding;

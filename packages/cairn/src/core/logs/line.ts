@@ -1,5 +1,5 @@
 /**
- * Lines that step bodies log, as they are kept beside the run. Pure: bounds, and the form in which a line is stored.
+ * Lines that step bodies log, as stored beside the run. Pure: limits, and the stored form of a line.
  *
  * Must not: fail for anything that a body logs. A line that cannot be stored as it is, is shortened.
  */

@@ -1,6 +1,6 @@
 /**
- * Documents that hold the lines of a run, and the bounds of what is kept. Lines travel with the snapshots of a dispatch, which are
- * written anyway: one document for all lines since the last one.
+ * Documents of the lines of a run, and their limits. Lines are written with the snapshots of a dispatch, which are written
+ * anyway: one document for all lines since the last one.
  */
 import type { StoredLine } from './text.ts';
 
@@ -18,7 +18,7 @@ export interface LogTotals {
 
 export const NO_LOGS: LogTotals = { lines: 0, bytes: 0, dropped: 0 };
 
-/** Written once, under an id that sorts behind all earlier ones of the run. */
+/** Written once, under an id that sorts after all earlier ones of the run. */
 export interface LogSegment {
   readonly id: string;
   readonly lines: readonly StoredLine[];
@@ -33,14 +33,14 @@ export interface LogUpdate {
 }
 
 /**
- * Lines and bytes that are kept of one attempt: a thousand are read in a few minutes, and a body that logs in a loop must not use up
- * what is kept of its run.
+ * Lines and bytes kept of one attempt: a thousand lines can be read in a few minutes, and a body that logs in a loop must not
+ * use up the limit of its run.
  */
 export const MAX_ATTEMPT_LINES = 1_000;
 export const MAX_ATTEMPT_BYTES = 256 * 1024;
 /**
- * Bytes of one document, and of all lines that wait to be written: below the limit of a document (1 MiB) and small beside that of a
- * commit (10 MiB), which carries events and outputs as well.
+ * Bytes of one document, and of all lines that wait to be written: below the limit of a document (1 MiB), and small compared
+ * with that of a commit (10 MiB), which also carries events and outputs.
  */
 export const MAX_SEGMENT_BYTES = 512 * 1024;
 /** Lines and bytes that are kept of one run, however many attempts it has: what an export or an erasure reads. */

@@ -1,7 +1,7 @@
 /**
- * Text that bodies stream, such as the answer of a model while it is written. Kept beside the run with its log lines. Pure.
+ * Text that bodies stream, such as the answer of a model while it is generated. Stored beside the run with its log lines. Pure.
  *
- * The result of a step is its recorded output; streamed text is for who watches.
+ * The result of a step is its recorded output; streamed text is for observers.
  */
 import type { LoggedBy, LogLine } from './line.ts';
 
@@ -25,13 +25,13 @@ export interface PieceLine extends TextOfAttempt {
 /** The attempt succeeded, and has no more text. Written in the commit that records its output. */
 export interface TextEndLine extends TextOfAttempt {
   readonly kind: 'text_end';
-  /** The text was longer than what is kept. */
+  /** The text exceeded the limit. */
   readonly cut?: true;
 }
 
 export type TextLine = AttemptLine | PieceLine | TextEndLine;
 
-/** One line of a document of logs. Readers pass over kinds that they do not know. */
+/** One line of a document of logs. Readers skip unknown kinds. */
 export type StoredLine = LogLine | TextLine;
 
 /** Longest piece in one line, UTF-16 code units. Texts that are streamed between two snapshots share lines. */
@@ -40,7 +40,7 @@ export const MAX_PIECE_CHARS = 8_000;
 export const MAX_TEXT_BYTES = 256 * 1024;
 /** Time after which a piece has a snapshot written for it, ms. */
 export const SHOW_TEXT_AFTER_MS = 1_000;
-/** Steps with text of which a run says so: a new attempt of one of them begins with a line of kind `attempt`. */
+/** Steps with text that a run names: a new attempt of one of them begins with a line of kind `attempt`. */
 export const MAX_TEXTS = 100;
 
 export function isLogLine(line: StoredLine): line is LogLine {
@@ -56,7 +56,7 @@ export function textName({ step, undoes }: Pick<LoggedBy, 'step' | 'undoes'>): s
   return undoes ? `${step} undone` : step;
 }
 
-/** Cut into pieces of at most {@link MAX_PIECE_CHARS}, none of which ends within a character. */
+/** Cut into pieces of at most {@link MAX_PIECE_CHARS}, without splitting a character. */
 export function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {

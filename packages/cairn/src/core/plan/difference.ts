@@ -1,11 +1,11 @@
-/** Says in words how a plan differs from what it was. */
+/** Describes in words how a plan differs from an earlier one. */
 import { canonicalJson, type Json } from '../encoding/json.ts';
 import { type KnownPlan, type Plan, type StepPlan, stepHash } from './plan.ts';
 
 /** More say nothing that these do not. */
 const MAX_DIFFERENCES = 10;
 
-/** In the order in which they are reported. */
+/** In the order of the report. */
 const OPTIONS = [
   'needs',
   'when',
@@ -48,7 +48,7 @@ const DEFAULTS: Readonly<Record<string, Json>> = {
   uses: [],
 };
 
-/** The first differences, what is missing before what is new and what is different; none: the plans are the same. */
+/** The first differences: missing parts, then new ones, then changed ones; empty: the plans are equal. */
 export function planDifference(before: KnownPlan, after: Plan): PlanDifference[] {
   return [...steps(before, after), ...whole(before, after)].slice(0, MAX_DIFFERENCES);
 }

@@ -15,7 +15,7 @@ const MAX_MARKS = 300;
 export function markOf(items: readonly unknown[]): string | undefined {
   let hash = '';
   try {
-    // Item by item: the text of the whole list may be larger than all that is kept of it.
+    // Item by item: the text of the whole list may exceed the limit of a value.
     for (const item of items) hash = sha256Hex(hash + toJsonText(item, 'item'));
   } catch {
     return undefined;
@@ -33,7 +33,7 @@ export function withMark(
   return { ...known, [stepId]: { revision, items } };
 }
 
-/** In what the list of a step differs from the one it began with, as a sentence; undefined: in nothing that is known. */
+/** The difference between the list of a step and the one with which it began, as a sentence; undefined: no known difference. */
 export function listChange(
   { itemMarks }: Pick<RunState, 'itemMarks'>,
   {

@@ -31,7 +31,7 @@ export interface StepPlan {
   readonly output?: Shape | undefined;
   /** Data that a person fills in to approve. */
   readonly data?: Shape | undefined;
-  /** It has several executions. */
+  /** The step has several executions. */
   readonly over?: true;
   readonly completion?: string | undefined;
   readonly onExpiry?: 'approve' | 'halt' | undefined;

@@ -9,8 +9,8 @@
 /** A heartbeat is called missed once it is this late, ms: the time of its commit, and of a timer that fired late. */
 export const LATE_HEARTBEAT_MS = 1_000;
 /**
- * Delay of a watching dispatch behind the end of the lease, ms: the clock of the queue is not the one of the store, and a dispatch
- * that comes early finds the run still held.
+ * Delay of a watching dispatch after the end of the lease, ms: the clocks of queue and store differ, and an early dispatch
+ * finds the run still held.
  */
 export const WATCH_MARGIN_MS = 1_000;
 /**

@@ -5,11 +5,11 @@
 import type { RunState } from '../run/state.ts';
 
 export interface RestoreMark {
-  /** Epoch ms. What was started before may have continued elsewhere beyond what its journal says. */
+  /** Epoch ms. Runs started before may have continued elsewhere, beyond their journal. */
   readonly at: number;
   /** Principal as in journals; `system`: detected automatically. */
   readonly by: string;
-  /** Nothing is driven until a person has released it. */
+  /** No run is driven until a person releases the installation. */
   readonly held: boolean;
 }
 

@@ -10,8 +10,8 @@ import { isTerminal, type RunStatus } from '../run/status.ts';
  */
 export const SCAN_MS = 45_000;
 /**
- * Ms of {@link SCAN_MS} in which runs that can move come first. The rest is reserved for parked and held runs, even if more movable
- * runs are due: a run whose version has been deployed again stays parked until the scan handles it.
+ * Ms of {@link SCAN_MS} in which runs that can move come first. The rest is reserved for blocked and held runs, even if more
+ * movable runs are due: a run whose version was deployed again stays blocked until the scan handles it.
  */
 export const MOVABLE_MS = 35_000;
 /**

@@ -1,12 +1,12 @@
 /**
- * The record of an erasure: what was to go, what is gone, and which API client asked for it. It names no person, no input and no
- * result: run ids are drawn at random, and a tenant is named by a hash. Pure.
+ * The record of an erasure: its subject, the numbers of deleted documents, and the API client that requested it. It names no
+ * person, no input and no result: run ids are random, and a tenant is named by a hash. Pure.
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson } from '../encoding/json.ts';
 import type { KeptReason } from './lineage.ts';
 
-/** Documents that were deleted, by what they were. */
+/** Deleted documents, by kind. */
 export interface Gone {
   readonly runs: number;
   /** Journal, checkpoints, steps, remembered results, large values. */
@@ -39,7 +39,7 @@ export interface Erasure {
   readonly tenantHash: string;
   /** Tenant to erase, until it is done. */
   readonly tenantId?: string | undefined;
-  /** Lineages that are not gone; of `tenant` none, since they are found by the tenant. */
+  /** Lineages that are not deleted yet; empty for a tenant, whose runs are found by their tenant. */
   readonly roots: readonly string[];
   readonly state: 'open' | 'done';
   /** Reason why one of them is kept, as of the last pass. */

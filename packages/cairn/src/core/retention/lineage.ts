@@ -8,10 +8,10 @@
 import { isTerminal, type RunStatus } from '../run/status.ts';
 import { expireAt, type RetentionOf } from './policy.ts';
 
-/** Longer than functions take from what they read to what they write (540 s), with room for clocks that differ. */
+/** Longer than a function can take between a read and a write (540 s), with room for clocks that differ. */
 export const GRACE_MS = 15 * 60_000;
 
-/** Said by a person: the run, and with it its lineage, is not to be deleted. */
+/** Set by a person: the run, and with it its lineage, must not be deleted. */
 export interface LegalHold {
   /** The principal, as journals name it. */
   readonly by: string;
@@ -37,7 +37,7 @@ export interface Member {
   readonly childRunIds: readonly string[];
 }
 
-/** Runs of other lineages that a member names, as far as they are there. */
+/** Existing runs of other lineages that a member names. */
 export type Relatives = ReadonlyMap<string, { readonly isOver: boolean }>;
 
 /** The reason why a lineage stays, with the run that keeps it. */
@@ -112,7 +112,7 @@ function reasonToKeep(
   if (!isTerminal(status)) return { why: 'live', runId };
   if (hold) return { why: 'held', runId };
   if (owes) return { why: 'owes', runId };
-  // It was due when it was marked. Something of it may be gone by now, so that to keep it longer would keep a ruin.
+  // It was due when it was marked. A part may be deleted by now, so keeping it longer would keep an incomplete lineage.
   if (markedAt === undefined) {
     const dueAt = expireAt(member, retentionOf);
     if (dueAt === undefined) return { why: 'not_due', runId };

@@ -8,7 +8,7 @@
 export const END_STATUSES = ['cancelled', 'completed', 'failed'] as const;
 export type EndStatus = (typeof END_STATUSES)[number];
 
-/** For each way to end: ms since the end, or for ever. Absent: what the installation says. */
+/** For each way to end: ms since the end, or for ever. Absent: the installation's default. */
 export type Retention = { readonly [S in EndStatus]?: number | 'forever' };
 
 /**
@@ -17,14 +17,14 @@ export type Retention = { readonly [S in EndStatus]?: number | 'forever' };
  */
 export const MIN_RETENTION_MS = 24 * 3_600_000;
 
-/** Types of workflows and what they say; `undefined` for one that is not deployed. */
+/** Retention by type of workflow; `undefined` for one that is not deployed. */
 export type RetentionOf = (type: string, status: EndStatus) => number | undefined;
 
 export function isEndStatus(status: string): status is EndStatus {
   return (END_STATUSES as readonly string[]).includes(status);
 }
 
-/** Ms that a run is kept after its end; undefined: for ever. `byDefault` is what the installation says of all workflows. */
+/** Time that a run is kept after its end, ms; undefined: for ever. `byDefault` is the installation's default. */
 export function retentionMs(
   retention: Retention | undefined,
   status: EndStatus,

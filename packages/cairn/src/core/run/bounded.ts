@@ -18,8 +18,8 @@ export const MAX_SHOWN = 100;
 const MAX_NAME_CHARS = 200;
 
 /**
- * The draft, with text that is longer than what is kept cut, with well-formed text only, and without undefined members: so its data is written
- * as text only once. Text with a lone surrogate, as a cut inside an emoji leaves it, has no canonical JSON.
+ * The draft with long text cut, with well-formed text only, and without undefined members, so that its data is encoded once.
+ * Text with a lone surrogate, as a cut inside an emoji leaves it, has no canonical JSON.
  */
 export function bounded(draft: EventDraft): EventDraft {
   const data = withoutUndefined(draft.data);

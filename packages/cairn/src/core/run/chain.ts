@@ -1,6 +1,6 @@
 /**
- * The hash chain of a journal: gives drafts their place (`seal`) and finds what does not fit (`misfit`, `verifyChain`).
- * The hash covers the stored form, so what is checked is what was written.
+ * The hash chain of a journal: gives drafts their place (`seal`) and finds events that do not fit (`misfit`, `verifyChain`).
+ * The hash covers the stored form, so the check covers exactly what was written.
  */
 
 import { eventHash, genesisHash } from '../encoding/hash.ts';
@@ -48,7 +48,7 @@ export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams):
   return { ...unsealed, hash: hashOf(unsealed) } as RunEvent;
 }
 
-/** `gap`: an event is missing. `fork`: it follows another event than the one before. `content`: it is not what was sealed. */
+/** `gap`: an event is missing. `fork`: its predecessor is another event. `content`: it differs from the sealed event. */
 export interface Misfit {
   readonly kind: 'gap' | 'fork' | 'content';
   readonly problem: string;

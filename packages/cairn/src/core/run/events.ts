@@ -86,7 +86,7 @@ export const STOP_KINDS = ['user', 'system', 'policy', 'halt'] as const;
 
 export type StopKind = (typeof STOP_KINDS)[number];
 
-/** `deadlineAt`: when the whole run must have ended. `budget`: what it may spend. */
+/** `deadlineAt`: latest end of the whole run. `budget`: its limits of spending. */
 export interface RunLimits {
   readonly deadlineAt?: number | undefined;
   readonly budget?: BudgetLimits | undefined;

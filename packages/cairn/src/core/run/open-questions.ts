@@ -23,9 +23,7 @@ export function questionsOf({ waits, cancellation, compensating }: RunState): re
   return cancellation || compensating ? [] : waits.filter(({ kind }) => kind === 'approval');
 }
 
-/**
- * Returns true if the run ended with an effect whose outcome its journal does not have. The ledger may have it since.
- */
+/** Returns true if the run ended with an effect whose outcome is not in its journal. The ledger may have it since. */
 export function endedInDoubt(state: RunState): boolean {
   return isOver(state) && state.effects.length > 0;
 }

@@ -38,7 +38,7 @@ function isTime(name: string): boolean {
   return name.endsWith('At') || TIMES.has(name);
 }
 
-/** A `StoredValue` that is at hand. */
+/** A `StoredValue` that is stored inline. */
 function isInline(value: unknown): value is { readonly text: string } {
   return (
     typeof value === 'object' &&

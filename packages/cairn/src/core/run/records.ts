@@ -27,7 +27,7 @@ export interface Checkpoint {
   /** The flow's request for this operation, as in its execution; absent for other steps. */
   readonly request?: string | undefined;
   readonly outputHash?: string;
-  /** The output as canonical JSON, if it is not too large to lie here. */
+  /** The output as canonical JSON, if it is small enough to be stored here. */
   readonly outputText?: string | undefined;
   /** Location of the output, if stored as a payload. */
   readonly outputRef?: PayloadRef | undefined;
@@ -54,8 +54,8 @@ export interface CarriedOutput {
 export type StepStatus = 'pending' | 'running' | 'waiting' | 'succeeded' | 'degraded' | 'skipped' | 'failed';
 
 /**
- * State of a step as people and the API read it; one document a step, `id` is the step's key. Whether it was undone is said
- * by the compensation log of the run, which outlives revisions.
+ * State of a step for people and the API; one document a step, `id` is the step's key. Compensations are in the log of the run,
+ * which outlives revisions.
  */
 export interface StepRecord {
   readonly id: string;

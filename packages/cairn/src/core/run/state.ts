@@ -43,13 +43,13 @@ export type StepState =
       readonly revision: number;
       readonly startedAt: number;
       readonly retryAt: number;
-      /** It has a question that did not fit among the open waits: not `retryAt` counts, but that one of them ends. */
+      /** Its question did not fit among the open waits: it is due when one of them ends, not at `retryAt`. */
       readonly whenRoom?: true;
       /** Attempts that found the condition which it polls not to hold; absent: none. */
       readonly polls?: number;
     }
   | { readonly phase: 'waiting'; readonly seq: number; readonly revision: number }
-  /** It was sent back: it starts again, with this revision. */
+  /** It was sent back, and starts again with this revision. */
   | { readonly phase: 'again'; readonly seq: number; readonly revision: number }
   | {
       readonly phase: 'done';
@@ -64,7 +64,7 @@ export interface Lease {
   readonly owner: string;
   readonly epoch: number;
   readonly expiresAt: number;
-  /** The delivery that claimed it, if known: when it comes again, the dispatch has ended or was given up. */
+  /** The delivery that claimed the run, if known: its redelivery means that the dispatch has ended or was given up. */
   readonly task?: TaskRef;
   /** Seq of the claim of a dispatch that runs alone. A step that is running and began after it is its own. */
   readonly aloneSince?: number;
@@ -116,7 +116,7 @@ export interface Decided {
   readonly stepId: string;
   readonly waitId: string;
   readonly decision: Decision | 'expired';
-  /** SHA-256 of what was said. */
+  /** SHA-256 of the payload. */
   readonly payloadHash: string;
   readonly actor?: string;
   readonly at: number;
@@ -136,7 +136,7 @@ export type Tie =
       readonly waitId: string;
       readonly name: string;
       readonly key: string;
-      /** Event that answered the wait; kept while a mailbox may still say that the run has it. */
+      /** Event that answered the wait; kept while a mailbox may still name the run as its receiver. */
       readonly eventId?: string;
     }
   | {
@@ -154,7 +154,7 @@ export interface OpenEffect {
   readonly capabilityId: string;
 }
 
-/** A completed execution, by the event that says so. */
+/** A completed execution, by its event. */
 export interface Completed {
   readonly step: string;
   readonly revision: number;
@@ -198,7 +198,7 @@ export interface RunState extends RunIdentity {
   readonly inFlight: readonly StepRef[];
   readonly steps: PersistentMap<string, StepState>;
   readonly waits: readonly Wait[];
-  /** Signals that came before anything waited for them. */
+  /** Signals that arrived before a step waited for them. */
   readonly inbox: readonly InboxSignal[];
   /** Ids of the newest received signals and events, to recognise repetitions. */
   readonly received: readonly string[];
@@ -214,10 +214,10 @@ export interface RunState extends RunIdentity {
     readonly reason?: string | undefined;
     readonly requestedAt: number;
     readonly actor?: string | undefined;
-    /** It ends although what it did cannot be undone now. */
+    /** It ends without compensations. */
     readonly withoutUndo?: true;
   };
-  /** An operator wants nothing new to be started. A cancel counts for more. */
+  /** An operator suspended the run: no step begins. A cancel takes precedence. */
   readonly suspension?: { readonly reason: string; readonly requestedAt: number; readonly actor?: string };
   /** Executions of steps that were sent back, as far as they can be undone: their next revision does not undo them. */
   readonly sentBack: readonly Completed[];
@@ -363,7 +363,7 @@ export function waitsOutChildren({ waits }: Pick<RunState, 'waits'>): boolean {
   return waits.some(({ child }) => child?.onParentEnd === 'wait');
 }
 
-/** It is to be cancelled or to fail, and waits out a child first: no time of its own moves it. */
+/** The run is to be cancelled or to fail, and waits for a child first: its own due times do not move it. */
 export function endsAfterChildren(
   state: Pick<RunState, 'waits' | 'cancellation' | 'error' | 'compensating'>,
 ): boolean {

@@ -1,7 +1,7 @@
 /**
- * Owns the words other systems use for a run's status, and their translation in both directions. Ours are in status.ts.
+ * The words of other systems for a run's status, and their translation in both directions. Ours are in status.ts.
  *
- * Must not: be needed inside: foreign words are translated once, where they come in or go out.
+ * Must not: be needed internally: foreign words are translated once, at the edge of the API.
  */
 import { closest } from '../closest.ts';
 import { CairnError } from '../errors.ts';
@@ -21,7 +21,7 @@ export interface CanonicalStatus {
 
 const HALTED = 'halted';
 
-/** Words that are not ours, and what they mean in our words. */
+/** Foreign words, and their meaning in ours. */
 const FOREIGN_WORDS: Readonly<Record<string, CanonicalStatus>> = {
   waiting_for_human: { status: 'awaiting_approval' },
   waiting_for_signal: { status: 'waiting_external' },
@@ -34,8 +34,8 @@ const FOREIGN_WORDS: Readonly<Record<string, CanonicalStatus>> = {
 };
 
 /**
- * Our words as each vocabulary says them. Where one has no word for a state, it gets the word its own readers would
- * see at that moment: an interrupted run is about to be taken up again, so it reads `running` where there is no torn state.
+ * Our statuses in each vocabulary. Where a vocabulary has no word for a status, it gets the word that its readers would see at
+ * that moment: an interrupted run is about to be resumed, so it reads `running` where the vocabulary has no interruption.
  */
 const PROJECTIONS: Readonly<Record<Vocabulary, Readonly<Record<RunStatus, string>>>> = {
   cairn: Object.fromEntries(RUN_STATUSES.map((status) => [status, status])) as Record<RunStatus, string>,
@@ -108,17 +108,17 @@ export const PROJECTED_WORDS: readonly string[] = [
   ...new Set([...RUN_STATUSES, ...VOCABULARIES.flatMap((name) => Object.values(PROJECTIONS[name])), HALTED]),
 ];
 
-/** The runs that one word is said of: of any of these statuses and, if the way they were stopped decides, so stopped. */
+/** The runs that a word names: those with any of these statuses and, where the kind of stop matters, with that kind. */
 export interface RunsCalled {
   readonly statuses: readonly RunStatus[];
   readonly stopKinds?: readonly StopKind[] | undefined;
 }
 
 /**
- * The runs that the vocabulary calls by this word, which may be of several statuses of ours. A word that it does not use,
- * but another does, is taken for what it means there.
+ * The runs that the vocabulary names by this word, which may have several of our statuses. A word of another vocabulary has its
+ * meaning there.
  *
- * @throws CairnError INVALID_INPUT for a word of none
+ * @throws CairnError INVALID_INPUT for an unknown word
  */
 export function runsCalled(word: string, vocabulary: Vocabulary): RunsCalled {
   if (vocabulary === 'orcho' && word === 'cancelled')

@@ -1,6 +1,5 @@
 /**
- * Decides what to do about the slots of a schedule that have come: which get a run now, which never, and how far the
- * schedule is done with.
+ * Decides about the due slots of a schedule: which get a run now, which never, and up to which slot the schedule is settled.
  *
  * Must not: start anything.
  */
@@ -19,7 +18,7 @@ export const MAX_FIRES = 50;
 export interface DueDecision {
   /** Slots to start a run for now, the oldest first. */
   readonly fire: readonly number[];
-  /** Slots that never get a run, as far as they were counted. */
+  /** Number of slots that never get a run, up to the limit of counting. */
   readonly skipped: number;
   /** Once the runs are started, the schedule is done with all slots up to and with this. */
   readonly settledUntil: number;
@@ -74,10 +73,10 @@ export function armed(schedule: Schedule, settledUntil: number): Schedule {
 }
 
 /**
- * The schedule, armed anew if it is active and its timing is another than before. Slots before now are not made up for, except those that
+ * The schedule, armed again if it is active and its timing has changed. Slots before now are not made up for, except those that
  * were not missed and that both timings have: a change in the minute before a slot must not lose it.
  *
- * @param before the schedule as it was
+ * @param before the schedule before the change
  */
 export function retimed(schedule: Schedule, before: Schedule, now: number): Schedule {
   const isRetimed = schedule.cron !== before.cron || schedule.timezone !== before.timezone;

@@ -31,7 +31,7 @@ export interface SlotResult {
   readonly slot: number;
   /** When it was tried. */
   readonly at: number;
-  /** Exactly one of the two: the run that was started, or why there is none. */
+  /** Either the run that was started, or the error. */
   readonly runId?: string;
   readonly error?: { readonly code: string; readonly message: string };
 }
@@ -40,7 +40,7 @@ export interface SlotResult {
 export interface CatchUpReport {
   readonly at: number;
   readonly policy: CatchUp;
-  /** The first and the last slot that was missed, as far as they were counted. */
+  /** The first and the last missed slot, up to the limit of counting. */
   readonly from: number;
   readonly until: number;
   readonly missed: number;
@@ -69,8 +69,8 @@ export interface Schedule extends ScheduleSpec {
   /** Slots up to and with this are done with, whatever became of them. */
   readonly settledUntil: number;
   /**
-   * The first slot after `settledUntil`, or when a start is tried again that the definition keeps from happening; there exactly
-   * while it is active and such a slot exists.
+   * The first slot after `settledUntil`, or the time of the next attempt of a refused start; present exactly while the schedule
+   * is active and such a slot exists.
    */
   readonly nextAt?: number | undefined;
   /** While `paused`. */
@@ -79,7 +79,7 @@ export interface Schedule extends ScheduleSpec {
   readonly lastCatchUp?: CatchUpReport;
   /** Slots for which a run was started. */
   readonly fired: number;
-  /** Slots that were skipped, as far as they were counted. */
+  /** Number of skipped slots, up to the limit of counting. */
   readonly skipped: number;
   /** Slots whose start was refused. */
   readonly refused: number;
@@ -94,14 +94,14 @@ export function storedScheduleId(requestId: string): string {
   return `sch_${requestId}`;
 }
 
-/** Types have no dot and no underscore, so it is no other type's and no stored schedule's. */
+/** Types have no dot and no underscore, so the id collides with no other type and no stored schedule. */
 export function declaredScheduleId(type: string, id: string | undefined): string {
   return id === undefined ? type : `${type}.${id}`;
 }
 
 /**
- * Id of the run of a slot: independent of who fires it, so that there is one run even after its idempotency record has
- * expired.
+ * Id of the run of a slot: the same for every process that fires it, so that there is one run even after its idempotency record
+ * has expired.
  */
 export function slotRunId(scheduleId: string, slot: number): string {
   return derivedRunId(`schedule:${scheduleId}:${slot}`);

@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** A clock is not set forward and back within it. */
 const STRIDE_MS = 7 * DAY_MS;
 
-/** The first jump between two moments, both excluded, over midnight and a time of the line; undefined: there is none. */
+/** The first jump between two moments, both excluded, across midnight and a time of the cron line; undefined: none. */
 export type FindJump = (after: number, until: number) => number | undefined;
 
 export function jumpsOverSlots(timing: Timing): FindJump {

@@ -60,7 +60,7 @@ export function checkedTiming({ cron, timezone }: Timing): Timing {
 
 const CRON_HELP = 'Use minute, hour, day of month, month and day of week, for example "30 3 * * MON-FRI".';
 
-/** The first slot after a moment; undefined: there is none. */
+/** The first slot after a moment; undefined: none. */
 export function nextSlot(timing: Timing, after: number): number | undefined {
   return slotFinder(timing)(after);
 }

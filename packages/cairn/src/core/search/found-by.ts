@@ -1,8 +1,8 @@
 /**
- * By which names a run is found: what a person has in hand who looks for it. A total function of what identifies the run;
- * the store keeps them in its document, so that one query finds it by any of them.
+ * The names by which a run is found: those that a person may have when looking for it. A total function of the run's identity;
+ * the store keeps them in its document, so that one query finds the run by any of them.
  *
- * Must not: hold anything secret or of a user's input; every caller of the tenant may find the run.
+ * Must not: contain a secret or a user's input; every caller of the tenant may find the run.
  */
 import { keyAsSent } from '../encoding/idempotency-keys.ts';
 import type { RunIdentity } from '../run/events.ts';
@@ -57,7 +57,7 @@ function namesOf({
 }: Named): [NameOfRun, string][] {
   const names: [NameOfRun, string | undefined][] = [
     ['delivery', trigger.webhookEventId],
-    // As its sender wrote it, and as the run shows it.
+    // The key as its sender wrote it, and as the run shows it.
     ['idempotency_key', idempotencyKey === undefined ? undefined : keyAsSent(idempotencyKey)],
     ['idempotency_key', idempotencyKey],
     ['thread', threadId],

@@ -36,7 +36,7 @@ export function listedState(state: ListedState): ListedState {
 
 export type ListedSoft = Pick<SoftState, 'lastHeartbeatAt' | 'leaseExtendedTo' | 'running' | 'cost'>;
 
-/** The same of what is kept beside the state. */
+/** The same for the volatile metadata. */
 export function listedSoft({ lastHeartbeatAt, leaseExtendedTo, running, cost }: ListedSoft): ListedSoft {
   return { lastHeartbeatAt, leaseExtendedTo, running, cost };
 }

@@ -1,6 +1,7 @@
 /**
- * The part of a list's row that is made of what grows with a run: step counts and the first waits. Written with every snapshot, so
- * that lists need read neither the steps, which may be thousands and lie in pages, nor the waits, which take up to 512 KiB. Pure.
+ * The part of a list's row that is derived from data that grows with a run: step counts and the first waits. Written with every
+ * snapshot, so that lists read neither the steps, of which thousands may be in pages, nor the waits, which take up to 512 KiB.
+ * Pure.
  */
 import type { Wait } from '../run/events.ts';
 import { fromText } from '../run/readable.ts';
@@ -8,7 +9,7 @@ import { cut } from '../run/records.ts';
 import type { RunState } from '../run/state.ts';
 import { type StepCounts, stepCounts } from './step-counts.ts';
 
-/** Waits of a run that a list shows, without the schemas of their data; `count` says how many there are. */
+/** Waits shown in a list, without the schemas of their data; `count` is their total number. */
 const LISTED_WAITS = 3;
 /** Characters of a question, as JSON; of a longer one a list shows the beginning. */
 const LISTED_DETAIL_CHARS = 1_000;

@@ -36,7 +36,7 @@ export function storedNames(run: Indexed): readonly string[] {
   return [...indexedNames(run), INDEXED];
 }
 
-/** The same of a run whose document is made anew: nothing tells whether it was created with its entries. */
+/** The same for a run whose document is rebuilt: it is unknown whether it was created with its entries. */
 export function indexedNames(run: Indexed): readonly string[] {
   const { id, traceId, tags = [] } = run;
   const chosen = foundBy({ ...run, tags: [] }).filter((name) => name !== traceId && name !== id);
@@ -100,7 +100,7 @@ function tagBeginnings(name: string, value: string): readonly string[] {
   return parts('tag', value).map((part) => beginningEntry('tag', `${name}${part}`));
 }
 
-/** @param text in lower case. Of part of what all ids begin with there are none. */
+/** @param text in lower case. A prefix of the common beginning of all ids has no entries. */
 function beginningsOf(kind: BeginningKind, text: string): readonly string[] {
   const least = text.startsWith(OF_ALL_IDS) || OF_ALL_IDS.startsWith(text) ? OF_ALL_IDS.length : 0;
   return parts(kind, text)

@@ -1,6 +1,6 @@
 /**
- * Matches runs by a comparison of a tag (`amount>100`) or by the beginning of a name: its id, a key, its thread, a tag or the value
- * of one. An index (match-index.ts) finds runs that may match; who lists with it passes over the others. Pure.
+ * Matches runs by a comparison of a tag (`amount>100`) or by the beginning of a name: its id, a key, its thread, a tag or a
+ * tag's value. An index (match-index.ts) finds candidates; the list filters them. Pure.
  */
 import { CairnError } from '../errors.ts';
 import { foundBy, MAX_NAME_CHARS, type Named } from './found-by.ts';
@@ -37,7 +37,7 @@ export function isMatch(run: Named & { readonly id: string }, match: RunMatch): 
   return [run.id, ...foundBy(run), ...values].some((name) => name.toLowerCase().startsWith(match.text));
 }
 
-/** Two numbers are compared as numbers, two texts by their characters, and a number with a text not at all. */
+/** Numbers are compared as numbers and texts by their characters; a number never matches a text. */
 function holds(value: string, { is, than }: Extract<RunMatch, { readonly kind: 'comparison' }>): boolean {
   const [a, b] = [numberIn(value), numberIn(than)];
   if ((a === undefined) !== (b === undefined)) return false;

@@ -10,7 +10,7 @@
 export const NUMBER_DIGITS = 10;
 const BASE = 4;
 const HALF = BASE ** NUMBER_DIGITS / 2;
-/** Three others for each digit; the last of them stands for itself. */
+/** Most beginnings of one range: at each digit up to three others. */
 export const MOST_BEGINNINGS = NUMBER_DIGITS * (BASE - 1);
 
 /** Parts of the upper half of an IEEE 754 double: all but the sign, and the lowest bits. */

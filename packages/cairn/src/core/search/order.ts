@@ -10,11 +10,11 @@ export type RunOrder = (typeof RUN_ORDERS)[number];
 /** `newest`: the usual one, by the creation. */
 export type ListOrder = RunOrder | 'newest';
 
-/** Sorts behind every character of an id. */
+/** Sorts after every character of an id. */
 export const LAST_ID = '~';
 
 /**
- * A place in such a list: what it is ordered by, in ms, and the id. Of runs that are equal in the first, the greater id comes
+ * A position in such a list: the time that orders it, in ms, and the id. Of runs with the same time, the greater id comes
  * first, as in the indexes by which lists are read.
  */
 export type OrderPlace = readonly [at: number, id: string];
@@ -59,11 +59,11 @@ export interface OrderedPart<T> {
 
 export interface MergedPage<T> {
   readonly items: readonly T[];
-  /** The next page begins after it; absent: there is none. */
+  /** Position after which the next page begins; absent: this is the last page. */
   readonly until?: OrderPlace | undefined;
 }
 
-/** One page of several sources: it ends where one of them is not known further. A run that two of them have is there once. */
+/** One page of several sources: it ends at the first position after which a source is not known. A run in two sources appears once. */
 export function mergedPage<T extends { readonly state: Ordered }>(
   parts: readonly OrderedPart<T>[],
   { order, asOf, limit }: { readonly order: ListOrder; readonly asOf: number; readonly limit: number },

@@ -9,7 +9,7 @@ export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 /** A page of the default size (20) is one read. */
 const FIRST_READ = 21;
-/** One large item must not make many reads of few out of the rest. */
+/** A single large item must not cause many small reads for the rest. */
 const LEAST_READ = 8;
 /** Small items may be followed by large ones: then up to 40 MiB are read unnecessarily. */
 const MOST_READ = 40;

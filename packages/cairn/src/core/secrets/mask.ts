@@ -67,7 +67,7 @@ export function maskValue(value: Json, mask: Mask): Json {
   return shown === String(value) ? value : shown;
 }
 
-/** Fields of a log line. A field that JSON cannot carry says so instead: it may hold a secret. */
+/** Fields of a log line. A field that JSON cannot carry is replaced by the error, because it may hold a secret. */
 export function maskFields(fields: JsonMembers, mask: Mask): JsonMembers {
   const shown: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {

@@ -1,6 +1,6 @@
 /**
- * Takes secret values out of a text that comes in chunks, wherever the chunks are cut. Pure but for what it holds back: the end of
- * what came, as long as it may be the beginning of a secret value or half of a character.
+ * Removes secret values from a text that arrives in chunks, wherever the chunks are cut. Pure except for its buffer: the end of
+ * the text so far, while it may be the beginning of a secret value or half of a character.
  */
 
 import { isHighSurrogate } from '../logs/text.ts';
@@ -18,12 +18,12 @@ export class StreamMask {
     }
   }
 
-  /** As much of the text as is certain. */
+  /** Returns the part of the text that cannot be the beginning of a secret. */
   push(chunk: string): string {
     return this.#take(chunk, false);
   }
 
-  /** The rest: no more chunks follow. */
+  /** Returns the buffered rest; no chunk follows. */
   end(): string {
     return this.#take('', true);
   }

@@ -19,7 +19,7 @@ export interface RunOutline {
   readonly durationMs?: number | undefined;
   readonly error?: Pick<RecordedError, 'code' | 'message' | 'stepId'> | undefined;
   readonly spent?: Spent | undefined;
-  /** A worker of it died, and it is dispatched alone. */
+  /** It is a suspect, and dispatched alone. */
   readonly isSuspect?: boolean | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface Stretch {
 }
 
 interface SummaryOptions {
-  /** The runs are of one workflow, whose versions are told apart in each part. */
+  /** All runs have one workflow, and each part lists its versions. */
   readonly isOfOneType?: boolean;
 }
 

@@ -1,7 +1,7 @@
-/** API clients: who a key belongs to. Only the sha256 of the secret is ever stored. */
+/** API clients: the owners of API keys. Only the sha256 of a secret is stored. */
 import type { Version } from '../run-store.ts';
 
-/** `installation`: an admin of its own tenant who may also act on what concerns every tenant. */
+/** `installation`: an admin of its own tenant who may also change settings of all tenants. */
 export type Role = 'viewer' | 'submitter' | 'operator' | 'admin' | 'installation';
 
 /** A secret that another took the place of. */
@@ -18,7 +18,7 @@ export interface ApiClient {
   readonly roles: readonly Role[];
   /** sha256 of the secret, hex. */
   readonly secretHash: string;
-  /** Set by a revocation; no secret of it is accepted any more. */
+  /** Set by a revocation; none of its secrets is accepted. */
   readonly disabled: boolean;
   /** Epoch ms. */
   readonly createdAt: number;
@@ -50,7 +50,7 @@ export interface ClientRegistry extends ClientStore {
   find(clientId: string): Promise<StoredClient | undefined>;
   /** `exists`: a client of that id is there, and nothing was written. */
   create(client: ApiClient): Promise<{ readonly kind: 'created' | 'exists' }>;
-  /** Replaces the version last seen; `stale` means another was faster. */
+  /** Replaces the version last seen; `stale` means that another write won. */
   replace(client: ApiClient, seen: Version): Promise<{ readonly kind: 'replaced' | 'stale' }>;
   /** Clients of a tenant by id, at most `limit`. */
   list(tenantId: string, limit: number): Promise<readonly ApiClient[]>;

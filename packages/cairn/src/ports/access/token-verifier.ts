@@ -1,4 +1,4 @@
-/** Tokens of people who signed in, as the identity provider of the installation vouches for them. */
+/** ID tokens of signed-in people, verified by the identity provider of the installation. */
 
 export interface VerifiedToken {
   /** User id; the provider never reassigns it. */

@@ -1,6 +1,6 @@
 /**
- * Runs that the store refuses to write, or whose dispatches all throw, kept outside of them: one small document a run. Nothing is
- * decided by it: it names what lists of runs do not show, until it is true no more (`core/findings.ts`).
+ * Runs that the store refuses to write, or whose dispatches all throw: one small document a run, outside the run. It decides
+ * nothing: it shows what lists of runs cannot, until it is outdated (`core/findings.ts`).
  */
 import type { FindingReason } from '../../core/findings.ts';
 
@@ -14,7 +14,7 @@ export interface RunFinding {
   /** Step that was reached, if any. */
   readonly stepId?: string | undefined;
   readonly reason: FindingReason;
-  /** In the words of the store, or of what was thrown, cut to {@link MAX_FINDING_CHARS}. */
+  /** The error of the store, or of the dispatch, cut to {@link MAX_FINDING_CHARS}. */
   readonly message: string;
   /** When it was named first, and last, epoch ms. */
   readonly since: number;
@@ -30,10 +30,10 @@ export interface FindingStore {
   /** Keeps `since` of an earlier one of the run. */
   note(finding: RunFinding): Promise<void>;
   find(runId: string): Promise<RunFinding | undefined>;
-  /** At most `limit`, by run id; `after`: behind that run. */
+  /** At most `limit`, by run id; `after`: after that run. */
   list(limit: number, after?: string): Promise<readonly RunFinding[]>;
   /** Those of one tenant, likewise. */
   ofTenant(tenantId: string, limit: number): Promise<readonly RunFinding[]>;
-  /** Also where there is none. */
+  /** Does nothing if there is none. */
   clear(runId: string): Promise<void>;
 }

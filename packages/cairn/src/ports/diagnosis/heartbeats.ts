@@ -37,7 +37,7 @@ export type Heartbeats = { readonly [Name in ScheduledFunction]?: Heartbeat } & 
 /** Further facts that a function reports when it ends. */
 export interface EndReport {
   readonly found?: SampleFound | undefined;
-  /** The installation that it belongs to, by a name that no other in the project has. */
+  /** The installation that it belongs to, by a name that is unique in the project. */
   readonly installation?: string;
 }
 

@@ -3,9 +3,9 @@
 export interface WatchedQueue {
   /** Under which it is deployed: that of its function. */
   readonly name: string;
-  /** It is for runs that are dispatched alone. */
+  /** The queue is for runs that are dispatched alone. */
   readonly isAlone: boolean;
-  /** One of several of the function that `of` names, and not its own: tasks go into that one where this is missing. */
+  /** Function of which this is a further queue; tasks fall back to the function's own queue where this one is missing. */
   readonly of?: string;
 }
 
@@ -33,6 +33,6 @@ export type SeenTasks =
 export interface QueueProbe {
   /** All queues that drive runs: those of `drive` first, then those of each drive class. */
   readonly queues: readonly WatchedQueue[];
-  /** One page of tasks at most. Throws what the service answered where it is none of the above. */
+  /** At most one page of tasks. Throws any other answer of the service. */
   inspect(now: number, name: string): Promise<SeenQueue>;
 }

@@ -20,7 +20,7 @@ export interface SeenIndex extends IndexNeed {
 /** A collection of which documents are left that have expired. */
 export interface LeftOver {
   readonly collection: string;
-  /** When what was found had expired, epoch ms: the longest ago of what was checked. */
+  /** The earliest expiry among the documents found, epoch ms. */
   readonly expiredAt: number;
 }
 
@@ -29,7 +29,7 @@ export interface WakingRun {
   readonly wakeAt: number;
   /** End of its lease, epoch ms, as stored; absent: no lease. */
   readonly leasedUntil?: number | undefined;
-  /** True if events of it may be unpublished. */
+  /** True if events of the run may be unpublished. */
   readonly hasUnpublishedEvents: boolean;
 }
 

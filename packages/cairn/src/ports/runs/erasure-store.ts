@@ -35,7 +35,7 @@ export interface ErasureStore {
   create(erasure: Erasure): Promise<{ readonly kind: 'created' | 'exists' }>;
   /** Replaces the version last seen as a whole. */
   write(erasure: Erasure, seen: Version): Promise<MarkResult>;
-  /** Those that are not done, by id, at most `limit`. */
+  /** Unfinished erasures by id, at most `limit`. */
   open(limit: number): Promise<readonly StoredErasure[]>;
   /**
    * Newest request first.

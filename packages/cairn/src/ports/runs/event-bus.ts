@@ -16,7 +16,7 @@ export interface EventBus {
    * seconds either way.
    */
   publish(messages: readonly BusMessage[]): Promise<void>;
-  /** False: it is known that nobody takes what would be published now. Absent: nobody can know. */
+  /** False: it is known that there is no subscriber. Absent: the bus cannot know. */
   readonly isHeard?: (() => boolean) | undefined;
 }
 

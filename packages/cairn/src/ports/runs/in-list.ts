@@ -3,7 +3,10 @@ import { foundBy } from '../../core/search/found-by.ts';
 import { isMatch } from '../../core/search/match.ts';
 import type { ListedRun, RunFilter } from '../run-store.ts';
 
-/** True if a list with this filter includes the run, whose tags are short enough to be found by. Without `among`, which the document tells. */
+/**
+ * True if a list with this filter includes the run, given that its tags are short enough for the index. Ignores `among`, which
+ * the document decides.
+ */
 export function isInList(
   { state: run, waitsFor: waiting }: Pick<ListedRun, 'state' | 'waitsFor'>,
   filter: RunFilter,

@@ -20,14 +20,14 @@ import type { RunState, SoftState } from '../../core/run/state.ts';
 import type { Mailbox, MailboxAddress } from '../mailbox-store.ts';
 import type { Version } from '../run-store.ts';
 
-/** Part of a list, in the order of the ids of its documents if it says no other. */
+/** Part of a list, by default in the order of document ids. */
 export interface ListStretch {
   /** Id of the last document that is known; undefined: from the beginning. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** The documents of one run as they were at one moment. No method throws for what it finds; each for what it cannot ask. */
+/** The documents of one run as of one moment. No method throws for a damaged document; each throws if it cannot read. */
 export interface RunReader {
   readonly runId: string;
   /** The run document, and the store's time of the reading, epoch ms. */
@@ -39,7 +39,7 @@ export interface RunReader {
   steps(stretch: ListStretch): Promise<readonly FoundDocument<StepRecord>[]>;
   /** Rows of the ledger that say they are of the run, in the order in which it made them. */
   effectsOfRun(stretch: ListStretch): Promise<readonly FoundDocument<EffectRecord>[]>;
-  /** Rows by their ids, as far as there are such. */
+  /** The existing rows among these ids. */
   effects(effectIds: readonly string[]): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** Checkpoints of earlier runs of the lineage, in the order asked for. */
   origins(refs: readonly CheckpointRef[]): Promise<readonly (FoundDocument<CheckpointFact> | undefined)[]>;
@@ -51,8 +51,10 @@ export interface RunReader {
 
 export interface IntegrityReader {
   /**
-   * All that `work` reads is as of one moment, so that a run that moves meanwhile is not taken for a damaged one. May call
-   * it again; has about a minute. @throws OutcomeUnknown
+   * All reads of `work` are as of one moment, so that a moving run is not mistaken for a damaged one. May call it again; has
+   * about a minute.
+   *
+   * @throws OutcomeUnknown
    */
   atOneMoment<T>(runId: string, work: (reader: RunReader) => Promise<T>): Promise<T>;
 }
@@ -64,7 +66,7 @@ export interface RunSample {
   following(runId: string, limit: number): Promise<readonly string[]>;
   /** Starts that were recorded after that time (epoch ms), the oldest first. */
   startedSince(at: number, limit: number): Promise<readonly RecordedStart[]>;
-  /** Those of them that there are. */
+  /** The existing ones among these ids. */
   existing(runIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
@@ -84,12 +86,9 @@ export interface DocumentWrite<T> {
 /** One commit: all or nothing, and nothing if any document has changed since it was read. */
 export interface RepairCommit {
   readonly runId: string;
-  /** Says what is repaired; created in its place, which fences everybody else as any event does. */
+  /** Records the repair; created at its place in the journal, which fences all other writers like any event. */
   readonly event: RunEvent;
-  /**
-   * The state after it, all members written. `soft`: what was found of the part that is not folded; it is left as it is
-   * unless it was damaged.
-   */
+  /** The state after it, with all members. `soft`: the volatile metadata as found, left unchanged unless it was damaged. */
   readonly snapshot: {
     readonly seen: Version | undefined;
     readonly state: RunState;

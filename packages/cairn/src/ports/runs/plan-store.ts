@@ -8,7 +8,7 @@ export interface StoredPlan {
   readonly planVersion: number;
   /** See core/plan/plan.ts. */
   readonly fingerprint: string;
-  /** The plan behind the fingerprint, canonical JSON; absent: there was no room for it. */
+  /** The plan behind the fingerprint, canonical JSON; absent: it was too large. */
   readonly planText?: string | undefined;
   /** Epoch ms. */
   readonly createdAt: number;

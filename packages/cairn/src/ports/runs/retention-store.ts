@@ -1,9 +1,9 @@
 /**
- * Runs as those see them who delete what has been kept long enough, and hold what must be kept longer. Documents go piece by
- * piece, each call so many at the most; the run document goes last, so that a run of which anything is left is found again.
- * Every method throws `OutcomeUnknown` where it cannot know whether the call was applied; all may be repeated.
+ * Runs for retention: deletes those past their retention, and keeps those under a hold. Documents are deleted in pieces, each
+ * call a limited number; the run document is last, so that an incomplete run is found again. Every method throws
+ * `OutcomeUnknown` where it cannot know whether the call was applied; all may be repeated.
  *
- * Must not: decide what may go; see core/retention.
+ * Must not: decide what may be deleted; see core/retention.
  */
 import type { LegalHold, Member } from '../../core/retention/lineage.ts';
 import type { EndStatus } from '../../core/retention/policy.ts';
@@ -15,7 +15,7 @@ export interface Bucket {
   readonly type: string;
 }
 
-/** A run among those of its bucket, which come in the order of their ends. */
+/** Position of a run in its bucket, which is ordered by the ends of its runs. */
 export interface EndPosition {
   /** Epoch ms. */
   readonly completedAt: number;
@@ -45,12 +45,12 @@ export type MarkResult = { readonly kind: 'written' } | { readonly kind: 'stale'
 
 export interface Cleared {
   readonly deleted: number;
-  /** Deletes that were sent, where some were for documents that were not there; absent: as many as were deleted. */
+  /** Number of deletes sent, if some documents did not exist; absent: equal to the number deleted. */
   readonly spent?: number;
   readonly more: boolean;
 }
 
-/** A run under which large values lie, whether there is such a run or not. */
+/** A run id under which large values are stored, with or without a run. */
 export interface PayloadOwner {
   readonly runId: string;
   /** When the first of them was last changed, epoch ms, by the store's time. */
@@ -59,7 +59,7 @@ export interface PayloadOwner {
 
 /** Progress of work that the next tick continues. */
 export interface RetentionProgress {
-  /** Opaque, kept as it was given; undefined: at the beginning. */
+  /** Opaque, stored as given; undefined: at the beginning. */
   readonly runs?: string | undefined;
   /** Likewise. */
   readonly payloads?: string | undefined;
@@ -73,19 +73,19 @@ export interface RetentionStore {
   ended(query: EndedQuery): Promise<readonly EndedRun[]>;
   /** The runs of a lineage, at most `limit`. Throws for one that cannot be read, `NewerSchemaError` for a newer one. */
   lineage(rootRunId: string, limit: number): Promise<readonly LineageMember[]>;
-  /** Those of the runs that are there. */
+  /** The existing ones among these runs. */
   present(runIds: readonly string[]): Promise<ReadonlyMap<string, { readonly isOver: boolean }>>;
 
   /** Marks a run to go, which hides it from people; undefined takes the mark away. */
   mark(runId: string, seen: Version, markedAt: number | undefined): Promise<MarkResult>;
-  /** Undefined: it is held no more. */
+  /** Undefined: the hold is removed. */
   hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<MarkResult>;
 
   /** Events, checkpoints, steps, memos, payloads and logged lines. */
   deleteUnder(runId: string, limit: number): Promise<Cleared>;
   /** Rows of the ledger that the run made. */
   deleteEffects(runId: string, limit: number): Promise<Cleared>;
-  /** The run document, and what named the run outside of it. */
+  /** Deletes the run document, and the documents outside the run that name it. */
   deleteRun(runId: string, seen: Version): Promise<MarkResult>;
 
   /** Runs with payloads, by id, after one that is known. */

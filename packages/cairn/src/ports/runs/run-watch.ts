@@ -14,10 +14,10 @@ export interface RunObserver {
 }
 
 export interface EndObserver {
-  /** The run was found, before any end; `undefined`: there is none, or it is marked for deletion. Said once. Must not throw. */
+  /** The run was found, before any end; `undefined`: it does not exist, or is marked for deletion. Called once. Must not throw. */
   onFound(run: { readonly tenantId: string } | undefined): void;
   /**
-   * The run has ended; said once, and nothing after it. Must not throw.
+   * The run has ended; the last call, once. Must not throw.
    *
    * @param run as it ended; undefined: too large for the watch, to be loaded
    */
@@ -33,9 +33,9 @@ export interface RunEnd {
 
 export interface LogObserver {
   /**
-   * The log of the run may have more; said once at the beginning, and perhaps too often. Must not throw.
+   * The log of the run may have more; called once at the beginning, and perhaps too often. Must not throw.
    *
-   * @param ended the run has ended: its log is whole, and nothing is reported after that
+   * @param ended the run has ended: its log is complete, and no further call follows
    */
   onLogs(ended: RunEnd | undefined): void;
   /** The watch has ended and reports nothing any more. Must not throw. */
@@ -50,15 +50,15 @@ export interface RunWatch {
    */
   watch(runId: string, afterSeq: number, observer: RunObserver): () => void;
   /**
-   * Tells when the run has ended, at once if it has. A run that does not exist does not end.
+   * Reports the end of the run, at once if it has ended. A missing run does not end.
    *
-   * @returns what ends the watch; nothing is reported after that
+   * @returns a function that ends the watch; nothing is reported afterwards
    */
   watchEnd(runId: string, observer: EndObserver): () => void;
   /**
-   * Tells when bodies of the run have logged or streamed more, and when it has ended.
+   * Reports new log lines and text of the run, and its end.
    *
-   * @returns what ends the watch; nothing is reported after that
+   * @returns a function that ends the watch; nothing is reported afterwards
    */
   watchLogs(runId: string, observer: LogObserver): () => void;
 }

@@ -1,4 +1,4 @@
-/** Every route there is. `routes/all.ts` can have no other: its type is made from this table. */
+/** Every route. `routes/all.ts` can have no other, because its type is derived from this table. */
 import { DIAGNOSIS_PATHS } from './diagnosis.ts';
 import { INSTALLATION_PATHS } from './installation.ts';
 import { INTEGRITY_PATHS } from './integrity.ts';

@@ -19,7 +19,7 @@ export interface ApiOperation {
   readonly summary: string;
   /** Lowest role; `open`: public. */
   readonly role: Role | 'open';
-  /** Parameters by name, with what they mean. */
+  /** Parameters by name, with their meaning. */
   readonly query?: Readonly<Record<string, string>>;
   /** Parameters are not checked: probes add their own. */
   readonly ignoresQuery?: true;

@@ -1,4 +1,4 @@
-/** The routes by which operators see whether a run is as it should be, and have it put right. */
+/** The routes by which operators check the documents of a run and repair them. */
 import type { PathTable } from './describe.ts';
 
 export const INTEGRITY_PATHS = {

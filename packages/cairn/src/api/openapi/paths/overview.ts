@@ -1,4 +1,4 @@
-/** The routes that look over all runs of a tenant. */
+/** The routes about all runs of a tenant. */
 import { PAGE, type PathTable, WORDS } from './describe.ts';
 
 export const OVERVIEW_PATHS = {

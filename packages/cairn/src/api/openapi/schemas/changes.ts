@@ -1,4 +1,4 @@
-/** Answers to what is done to a run: its start, its end, and all between. */
+/** Responses to changes of a run, from its start to its end. */
 import { z } from 'zod';
 import { DECISIONS } from '../../../core/run/events.ts';
 import { CODES, Time } from './common.ts';

@@ -214,7 +214,7 @@ const progress = {
   compensating: z.boolean(),
 };
 
-/** Amounts, and what they cost in US dollars at list prices. */
+/** Amounts, and their cost in US dollars at list prices. */
 export const Cost = z.object({
   reads: Count,
   writes: Count,

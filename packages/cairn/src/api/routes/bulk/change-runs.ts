@@ -1,9 +1,9 @@
 /**
- * `POST /v1/runs/bulk`: one change of many runs. Each run is changed by the handler of its own route, so roles, policies and journals are those
- * of single changes, and gets an outcome of its own.
+ * `POST /v1/runs/bulk`: one change of many runs. Each run is changed by the handler of its own route, so roles, policies and
+ * journals are those of single changes, and each run has its own outcome.
  *
- * A request with an idempotency key keeps its response once every run has an outcome. Until then a repetition continues: what is done is
- * answered from the records of the single changes.
+ * A request with an idempotency key keeps its response once every run has an outcome. Until then a repetition continues:
+ * finished changes are answered from their own records.
  */
 import type { z } from 'zod';
 import { apiKey } from '../../../core/encoding/idempotency-keys.ts';
@@ -97,7 +97,7 @@ function invalid(field: string, why: string): CairnError {
   return new CairnError('INVALID_INPUT', `${field}: ${why}`, { field });
 }
 
-/** With an idempotency key a filter selects once: a repetition must not select what came later. */
+/** With an idempotency key a filter selects once: a repetition must not select later runs. */
 async function selected(sent: BulkSent & { readonly requestId?: string }): Promise<Selected> {
   const { deps, instance, caller, body, key, requestId, requestHash, trace } = sent;
   const { act, runs, filter = {}, limit = DEFAULT_LIMIT, cursor } = body;

@@ -75,7 +75,7 @@ async function responseOf(
 ): Promise<Response> {
   const { act, reason, note } = sent.body;
   const { runId } = target;
-  // Not the text of an id: it becomes part of a key.
+  // An invalid id must not become part of a key.
   if (!isRunId(runId)) throw runNotFound();
   const one = {
     ...sent,

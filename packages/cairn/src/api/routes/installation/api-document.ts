@@ -1,8 +1,8 @@
-/** `GET /v1/openapi.json` and `GET /v1/docs`: what the API says of itself. Open to everybody: it is the same for all. */
+/** `GET /v1/openapi.json` and `GET /v1/docs`: the documentation of the API. Public, because it is the same for everybody. */
 import { openApi } from '../../openapi/document.ts';
 import { htmlOf, PAGE_POLICY } from '../../openapi/page.ts';
 
-/** It changes with a deployment only. */
+/** It changes only with a deployment. */
 const CACHE = 'public, max-age=300';
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -10,7 +10,7 @@ const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Made when it is first asked for: a cold start does not wait for it. */
+/** Made on first use, so that a cold start does not wait for it. */
 export class ApiDocument {
   readonly #version: string;
   #json: string | undefined;

@@ -1,4 +1,4 @@
-/** `GET /v1/healthz`: which version answers and whether it reaches the store. Open to everybody, so it says no more. */
+/** `GET /v1/healthz`: the version, and whether the store can be reached. It is public, so it has nothing else. */
 import type { Clock } from '../../../ports/clock.ts';
 import { pause } from '../../../ports/clock.ts';
 import type { ApiDeps } from '../../deps.ts';

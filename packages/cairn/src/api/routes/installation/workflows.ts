@@ -21,7 +21,10 @@ import { actingOf, runtimeDeps } from './runtime.ts';
 
 /** Versions with live runs that are counted. More than this is years of deployments with runs never ended. */
 const MAX_LIVE_VERSIONS = 200;
-/** Live runs are those of the caller's tenant. Bounded by what is deployed and {@link MAX_LIVE_VERSIONS}: no pages. */
+/**
+ * Live runs are those of the caller's tenant. The number of deployed versions and {@link MAX_LIVE_VERSIONS} bound the list, so
+ * there are no pages.
+ */
 export const listWorkflows: ReadHandler<'GET', '/v1/workflows'> = async ({ deps, caller, query }) => {
   const { registry, statistics, start } = deps;
   const isSummary = flag('summary', query.summary ?? 'false');

@@ -4,7 +4,7 @@ import { SharedAnswers } from '../../../operations/shared-answers.ts';
 import type { ActiveRuns } from '../../../ports/run-statistics.ts';
 import type { ApiDeps } from '../../deps.ts';
 
-/** One count serves all who ask within this time; collectors ask every 15 s or less often. */
+/** One count serves all requests within this time; collectors ask every 15 s or less often. */
 const COUNT_TTL_MS = 10_000;
 const TENANTS_KEPT = 500;
 

@@ -1,4 +1,4 @@
-/** Prometheus' text format (0.0.4): how names, labels and numbers are written. Knows nothing of what they mean. */
+/** Prometheus' text format (0.0.4): the form of names, labels and numbers, not their meaning. */
 
 export const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/runs/{id}/erase` (admin), `POST /v1/erasures` (of a tenant, role `installation`), `GET /v1/erasures` and `/{id}`. Nothing
- * brings back what is erased, so the body repeats what is to go.
+ * `POST /v1/runs/{id}/erase` (admin), `POST /v1/erasures` (of a tenant, role `installation`), `GET /v1/erasures` and `/{id}`.
+ * An erasure cannot be undone, so the body repeats the id.
  */
 import { CairnError } from '../../../core/errors.ts';
 import type { Erasure } from '../../../core/retention/erasure.ts';
@@ -22,7 +22,7 @@ import { runOf } from '../own-run.ts';
 export const eraseOne: ChangeHandler<'POST', '/v1/runs/{id}/erase'> = {
   async before(sent) {
     assertConfirmed(sent.body.confirm, sent.params.id, 'the id of the run');
-    // A request about a run that is not there leaves nothing behind.
+    // A request about a missing run leaves no record.
     await assertErasable(eraseDeps(sent.deps), runOf(sent));
   },
   work: async (sent) => accepted(await eraseRun(eraseDeps(sent.deps), runOf(sent))),

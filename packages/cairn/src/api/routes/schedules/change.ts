@@ -45,7 +45,7 @@ export const resume: ChangeHandler<'POST', '/v1/schedules/{id}/resume'> = {
   },
 };
 
-/** Runs of the schedule stay. */
+/** Keeps the runs of the schedule. */
 export const remove: ChangeHandler<'DELETE', '/v1/schedules/{id}'> = {
   before: assertOwn,
   async work(sent) {

@@ -1,4 +1,4 @@
-/** Having a schedule start runs out of turn: one now, or those of slots that lie in the past. Each takes an operator. */
+/** Starts runs of a schedule by request: one now (trigger), or those of past slots (backfill). Both require an operator. */
 import { assertPast, backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
 import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.ts';
 import type { ChangeHandler, Sent } from '../../route.ts';

@@ -10,20 +10,20 @@ import type { Asked } from '../../route.ts';
 export const HEARTBEAT_MS = 15_000;
 /** Below the 60 s that a request of the deployed function, and one through Hosting, may take. */
 export const STREAM_MS = 50_000;
-/** Said while nothing happens. */
+/** Heartbeat of a stream without events. */
 export const QUIET = ': quiet\n\n';
 /** Reconnect delay of clients, ms. */
 const RETRY_MS = 1_000;
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // No proxy may keep, compress or gather what is to be seen at once.
+  // Proxies must not cache, compress or buffer the stream.
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 };
 
 export interface Frame {
-  /** Id of the last event seen, for reconnecting. */
+  /** Id of the last event received, for reconnecting. */
   readonly id?: number | string;
   readonly event: string;
   /** To be JSON. */
@@ -39,7 +39,7 @@ export interface EventStream<T> {
   readonly frame: (one: T) => string;
   /** Called once, however the stream ends. */
   readonly onEnd: () => void;
-  /** The reader has gone away. */
+  /** The reader has disconnected. */
   readonly onCancel: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -52,7 +52,7 @@ export interface Streaming<T> {
   readonly about: object;
 }
 
-/** Takes one of the tenant's places for as long as the stream lasts. HEAD is answered with what GET would begin with. */
+/** Takes one of the tenant's places while the stream lasts. HEAD is answered with the headers of GET. */
 export function answerStream<T>(
   { deps, instance, caller, request }: Pick<Asked<string, never>, 'deps' | 'instance' | 'caller' | 'request'>,
   { onlyNow, follow, frame, about }: Streaming<T>,
@@ -76,7 +76,7 @@ export function answerStream<T>(
   });
 }
 
-/** Takes the next item only when the reader wants it: nothing accumulates for a slow reader. */
+/** Takes the next item only when the reader is ready: nothing accumulates for a slow reader. */
 export function streamAnswer<T>({ source, frame, onEnd, onCancel, onError }: EventStream<T>): Response {
   const encoder = new TextEncoder();
   let isGone = false;
@@ -87,7 +87,7 @@ export function streamAnswer<T>({ source, frame, onEnd, onCancel, onError }: Eve
     async pull(controller) {
       try {
         const { done, value } = await source.next();
-        // Its reader left while it waited: nothing can be closed any more, and `cancel` has seen to the end.
+        // The reader disconnected during the wait: nothing can be closed any more, and `cancel` has ended the stream.
         if (isGone) return;
         if (!done) {
           controller.enqueue(encoder.encode(frame(value)));
@@ -96,7 +96,7 @@ export function streamAnswer<T>({ source, frame, onEnd, onCancel, onError }: Eve
         controller.close();
       } catch (error) {
         if (isGone) return;
-        // Cut, not ended: the client comes back.
+        // The stream is cut, not ended, so that the client reconnects.
         onError(error);
         controller.error(error);
       }

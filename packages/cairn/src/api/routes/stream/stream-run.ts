@@ -34,7 +34,7 @@ export const streamRun: ReadHandler<'GET', '/v1/runs/{id}/stream'> = async (aske
   });
 };
 
-/** The header of a client that comes back counts more than the address it began with. */
+/** The header of a reconnecting client takes precedence over the address it began with. */
 function lastSeen(
   headers: Headers,
   after: string | undefined,

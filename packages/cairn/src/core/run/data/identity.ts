@@ -33,7 +33,7 @@ export interface RunIdentity {
   readonly traceSampled?: boolean | undefined;
   readonly inputHash: string;
   readonly input: StoredValue;
-  /** The checkpoint that has the large input of a successor's source, however many runs lie between. */
+  /** The checkpoint with the large input of a successor's source, however many runs lie between. */
   readonly inputFrom?: CheckpointRef | undefined;
   /** The input with its secret members, which `input` lacks; only step bodies read it. Absent: it has none. */
   readonly secretInput?: (PayloadRef & { readonly runId: string }) | undefined;
@@ -43,8 +43,8 @@ export interface RunIdentity {
   readonly resumedFrom?: string | undefined;
   readonly source?: SuccessorSource | undefined;
   /**
-   * Replays and forks of its lineage that may have called again (E4, E6), including itself, newest first. Absent for a
-   * run that is none and was made from none.
+   * Replays and forks of its lineage that may have called again (E4, E6), including itself, newest first. Absent for a run that
+   * is neither a replay nor a fork, and has none among its sources.
    */
   readonly effectScopes?: readonly EffectScope[] | undefined;
   readonly parent?: ParentRef | undefined;

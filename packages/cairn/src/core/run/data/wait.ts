@@ -9,12 +9,12 @@ import type { StepExecution } from '../events.ts';
 export const ON_PARENT_END = ['cancel', 'abandon', 'wait'] as const;
 export type OnParentEnd = (typeof ON_PARENT_END)[number];
 
-/** The outside has to say every `withinMs` that it is still at work on the answer. */
+/** The sender must send a heartbeat every `withinMs`. */
 export interface WaitHeartbeat {
   readonly withinMs: number;
-  /** When the last recorded heartbeat came; absent: none has. */
+  /** Time of the last recorded heartbeat; absent: none was recorded. */
   readonly lastAt?: number;
-  /** When the wait fails however many heartbeats come; absent: never. */
+  /** Time at which the wait fails despite heartbeats; absent: never. */
   readonly timeoutAt?: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface EventWait extends AnyWait, WithDataSchema, Without<ApprovalMemb
   /** Name of the event, and its correlation key. */
   readonly name: string;
   readonly key: string;
-  /** When the answer of the outside is expected, if the step says so. Nothing happens then. */
+  /** Expected time of the answer, if the step declares one. Nothing happens then. */
   readonly expectedAt?: number;
   /** Set if the sender of the event sends heartbeats: each one that is recorded moves `dueAt`. */
   readonly heartbeat?: WaitHeartbeat;

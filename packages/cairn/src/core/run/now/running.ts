@@ -14,7 +14,7 @@ export interface RunningStep {
   readonly since: number;
   /** Source location that asked for it, as in its execution. */
   readonly location?: string;
-  /** It is the compensation of the step. */
+  /** The body is a compensation of the step. */
   readonly undoes?: true;
 }
 
@@ -30,7 +30,7 @@ export const SHOW_AFTER_MS = 2_000;
  */
 export const MAX_RUNNING_TOLD = 64;
 
-/** As much of a run as is needed here. Of one in a list the steps are not known, and its snapshot is taken as it is. */
+/** The members of a run that are needed here. In a list the steps are not known, and the snapshot is used as it is. */
 type KnownRun = Pick<RunState, 'lease' | 'waits' | 'inFlight' | 'currentStep'> &
   Partial<Pick<RunState, 'steps' | 'compensationLog'>>;
 
@@ -44,7 +44,7 @@ export function runningNow(
   const found = new Map<string, RunningStep>();
   for (const entry of running) if (!hasEnded(state, entry)) found.set(entry.step, entry);
   for (const [step, at] of steps ?? []) {
-    // A suspect begins the bodies of another dispatch anew, one after the other.
+    // A suspect restarts the bodies of an earlier dispatch, one after the other.
     if (at.phase !== 'running' || found.has(step) || at.seq <= (lease.aloneSince ?? 0)) continue;
     const { revision, attempt, startedAt: since } = at;
     found.set(step, { step, revision, attempt, since });

@@ -79,7 +79,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   }),
   run_resumed: (state) => ({
     status: afterResume(state),
-    // Waking from a wait is the normal course; only what was interrupted is counted.
+    // Waking from a wait is normal; only interruptions are counted.
     resumeCount: state.resumeCount + (state.status === 'interrupted' ? 1 : 0),
     dueAt: ABSENT,
     parked: ABSENT,
@@ -100,7 +100,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     policyDue: data.stepId === undefined ? false : state.policyDue,
   }),
   cancel_requested: (state, event) => ({
-    // A run that rests has to end now: nothing waits for the attempt that was due.
+    // A resting run has to end now: the scheduled attempt is no longer waited for.
     dueAt: ABSENT,
     cancellation: {
       ...(state.cancellation ?? {
@@ -119,7 +119,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
       ...(event.actor === undefined ? {} : { actor: event.actor }),
     },
   }),
-  // It moves again: what was allowed before may not be now.
+  // The run moves again: its policy may decide otherwise by now.
   continue_requested: () => ({ suspension: ABSENT, policyDue: true }),
   run_completed: (state, event) => ({
     ...ended(state, event, 'completed'),
@@ -149,7 +149,7 @@ function afterResume(state: RunState): RunStatus {
   return resumesAnother ? 'running' : moveTo(state, 'running');
 }
 
-/** Steps that run again use their next revision; those reused earlier stay. */
+/** Steps that run again use their next revision; those reused earlier are kept. */
 function replayStarted(state: RunState, { seq, data }: RunEvent<'replay_started'>): Partial<RunState> {
   const { revisions = {}, feedback = [], marks = {}, more } = data;
   const steps = state.steps.withMutations((map) => {
@@ -165,7 +165,7 @@ function replayStarted(state: RunState, { seq, data }: RunEvent<'replay_started'
   return { status: moveTo(state, 'replaying'), replay: 'under_way', ...known, feedback: said };
 }
 
-/** Ends that were written before they said so left none. */
+/** Older ends do not have this member, and left no signal unread. */
 function unread({ inbox }: RunState, said: { readonly unread?: number }): RunState['inbox'] {
   return said.unread === undefined ? [] : inbox;
 }

@@ -90,7 +90,7 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
     const { seq, data } = event;
     const key = stepKey(data);
     const known = event.type === 'step_reused' && event.data.skipped ? 'skipped' : outcome;
-    // It comes too late to mean anything; only its checkpoint lies there, and has a place in their chain.
+    // Too late to change the state; only its checkpoint is stored, in the chain of checkpoints.
     if (isOutdated(state, data)) return event.type === 'step_failed' ? {} : { checkpointHead: seq };
     return {
       ...put(state, data, { phase: 'done', seq, revision: data.revision, outcome: known }),
@@ -130,7 +130,7 @@ export function put(state: RunState, ref: StepRef, step: StepState): Partial<Run
   return { steps: state.steps.set(key, step), currentStep: key };
 }
 
-/** As the snapshot keeps it for each of up to thousands of steps; the journal has it in full. */
+/** The short form in the snapshot, which has up to thousands of steps; the journal has the whole error. */
 function brief({ trace: _, message, ...error }: RecordedError): RecordedError {
   return { ...error, message: cut(message, SUMMARY_CHARS) };
 }

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { BULK_ACTS, MOST_TARGETS } from '../../../../operations/bulk/target.ts';
 
-/** As the bodies of the single changes have it. */
+/** The limits of the single changes. */
 const MAX_TEXT_CHARS = 1_000;
 /** Above the longest step key and wait id there can be. */
 const MAX_KEY_CHARS = 500;
 /** With a run id and a question it is an idempotency key (`core/encoding/idempotency-keys.ts`). */
 const MAX_BATCH_CHARS = 200;
-/** As in a query. */
+/** The limits of the query parameters. */
 const Value = z.string().min(1).max(2_000).optional();
 
 const RunId = z.string().min(1).max(100);
