@@ -1,4 +1,4 @@
-/** The runtime configuration as one process sees it: a single read serves all who ask within a few seconds. */
+/** The runtime configuration, cached per process: one read serves all requests of a few seconds. */
 import { isCopy } from '../core/recovery/restored.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
@@ -9,7 +9,7 @@ import {
 } from '../ports/runtime-config.ts';
 
 interface ConfigRead {
-  /** When the read was sent: what it brings is no older, whenever it is answered. */
+  /** Start of the read: its result is no older, however late it arrives. */
   readonly sentAt: number;
   readonly config: Promise<RuntimeConfig>;
 }

@@ -13,7 +13,7 @@ import { planOf } from './plans/plan-of.ts';
 /** The members of a run that tell which plan it is pinned to. */
 export type Pinned = Pick<RunState, 'type' | 'planVersion' | 'planFingerprint'>;
 
-/** The definition the run was started on; undefined: its version is not deployed, or is not what it was. */
+/** The definition on which the run was started; undefined: its version is not deployed, or its definition was changed. */
 export function workflowOf(registry: WorkflowRegistry, run: Pinned): Workflow | undefined {
   const workflow = registry.pinned(run.type, run.planVersion);
   return workflow && !isChanged(registry, run, workflow) ? workflow : undefined;
@@ -50,9 +50,9 @@ export function isPlanMissing({ code }: CairnError): boolean {
 }
 
 /**
- * A run that was started before plans were fingerprinted is judged by what is kept of its version since then, if anything.
- * If a run is to be cancelled and its plan is not deployed, the stored plan says whether anything must be undone first.
- * Call before such a run is driven or recovered.
+ * A run started before plans had fingerprints is judged by the stored plan of its version, if there is one. If a run is to be
+ * cancelled and its plan is not deployed, the stored plan decides whether anything must be compensated first. Call before such
+ * a run is driven or recovered.
  *
  * @throws CairnError UNAVAILABLE
  */
@@ -75,7 +75,7 @@ export async function learnUndoable(
   if (undoable) registry.setUndoable(run, undoable);
 }
 
-/** Tells if the plan of a run is deployed here, and if not, if its version is, with another definition. */
+/** Returns if the plan of a run is deployed here, and if not, if its version is deployed with another definition. */
 export function planStanding(
   registry: WorkflowRegistry,
   run: Pinned,
@@ -115,7 +115,7 @@ export function isCompensable(step: StepDefinition | undefined, key: string): bo
   return (step.kind === 'map') === (key !== step.id);
 }
 
-/** By the stored plan of a version that is not deployed; without one anything may be. */
+/** By the stored plan of a version that is not deployed; without one any step may have a compensation. */
 function mayBeCompensable(undoable: ReadonlyMap<string, StepKind> | undefined): (key: string) => boolean {
   return (key) => {
     if (!undoable) return true;

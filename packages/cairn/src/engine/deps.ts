@@ -53,7 +53,7 @@ export interface EngineDeps extends Pools {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly log: Log;
-  /** Takes the secret members of the input out of a text that is recorded; absent: there are none. Only a dispatch has it. */
+  /** Removes the secret members of the input from recorded text; absent: there are none. Set in a dispatch only. */
   readonly mask?: Mask | undefined;
   readonly metrics: Metrics;
   /** Absent: no collector is configured. */
@@ -68,7 +68,7 @@ export interface EngineDeps extends Pools {
   readonly bindings: Bindings;
   /** Asked about each call with side effects, but for those that undo; absent: all are allowed. */
   readonly callPolicy?: CallPolicy;
-  /** Limits of tenants for a day, and where they are kept; absent: there are none. */
+  /** Daily limits of tenants, and their store; absent: no limits. */
   readonly dayLimits?: LimitsOf;
   readonly dayBudgets?: DayBudgetStore;
   readonly settings: EngineSettings;

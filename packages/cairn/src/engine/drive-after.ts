@@ -18,7 +18,7 @@ export interface DriveAfterDeps extends EnqueueDeps, Pools {
 /** Statuses in which a run without a worker can be dispatched. */
 const MOVING: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'replaying', 'interrupted']);
 
-/** Call after the append is acknowledged. Also for one that added nothing: who added it may have died before this. */
+/** Call after the append is acknowledged. Also after an append that added nothing, because its first caller may have died before this. */
 export async function driveAfter(
   deps: DriveAfterDeps,
   { state, events }: Appended,
@@ -29,7 +29,7 @@ export async function driveAfter(
   await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placed(deps, state), ...more });
 }
 
-/** A worker that holds the run sees the append by itself; a run that waits is not dispatched needlessly. */
+/** A worker that holds the run notices the append itself; a waiting run is not dispatched without need. */
 function wantsDrive(state: RunState, appended: boolean): boolean {
   if (isOver(state)) return appended && hasObligations(state);
   return state.lease === undefined && MOVING.has(state.status);

@@ -1,6 +1,6 @@
 /**
- * Decides if operators allow a run to be driven now: the kill switch, the hold after a restore, and the pause of its workflow. Owns
- * how a run that may not is put aside, so that nothing of it is lost and nothing is appended.
+ * Decides if operators allow a run to be driven now: the kill switch, the hold after a restore, and the pause of its workflow.
+ * Defers a run that may not be driven, without a lost task and without an append.
  *
  * Must not: decide whether there is anything to drive.
  */

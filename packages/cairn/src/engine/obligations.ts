@@ -10,9 +10,9 @@ import { leaveMailbox } from './mailbox/leave.ts';
 import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/settle.ts';
 
 /**
- * Does nothing, and reads nothing, for a run that is not over or has no obligations.
+ * Does nothing, and reads nothing, for a run that is live or has no completion duties.
  *
- * @param events what is to be published of the run, where the caller knows; else what was loaded says it
+ * @param events unpublished events of the run, if the caller knows them; default: those of the loaded run
  */
 export async function meetObligations(
   deps: EngineDeps,

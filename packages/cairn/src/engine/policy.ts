@@ -1,4 +1,4 @@
-/** Asks a policy of the author's, and says in the journal what it decided and by which rules. Nothing runs unasked. */
+/** Asks a policy of the author, and records its decision and the rules that it used. Nothing runs without its consent. */
 import type { EventDraft } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
@@ -10,7 +10,7 @@ import type { EngineDeps } from './deps.ts';
 /** Calls of a throwing policy before the run is deferred. */
 const MAX_ASKED = 3;
 const ASK_AGAIN_MS = 500;
-/** Time in ms that a policy has to answer, all questions together: as long as an attempt of a step that declares no timeout. */
+/** Time limit of a policy's answer, ms, all questions together: that of a step attempt without a declared timeout. */
 export const POLICY_ANSWER_MS = 60_000;
 /** Time in ms that a policy has while a request waits for it: callers give up after a minute. */
 export const POLICY_REQUEST_MS = 20_000;
@@ -20,7 +20,7 @@ export interface PolicyCall {
   readonly input: unknown;
   readonly at: PolicyQuestion<unknown>['at'];
   readonly stepId?: string;
-  /** Aborts when nobody needs the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 

@@ -27,7 +27,7 @@ export interface EngineSettings {
   /** Turns of a long loop in one run; those that follow are in parts (core/flow/parts.ts). */
   readonly turnsOfARun: number;
   readonly stepTimeoutMs: number;
-  /** True if the log shows what bodies throw. It may name people, and no erasure reaches a log; the journal has it. */
+  /** True if the log shows what bodies throw. Such text may name people, and no erasure reaches a log; the journal has it. */
   readonly logsThrown: boolean;
 }
 

@@ -31,7 +31,7 @@ export async function storedText(store: RunStore, runId: string, value: StoredVa
   return checkpointText(store, runId, await checkpointAt(store, runId, value.checkpoint));
 }
 
-/** An input or a result, as far as it is at hand without reading a payload. */
+/** An input or a result, without reading a payload. */
 export async function located(store: RunStore, runId: string, value: StoredValue): Promise<Located> {
   if ('text' in value) return value;
   const [origin] = await originsOf(store, runId, [await checkpointAt(store, runId, value.checkpoint)]);

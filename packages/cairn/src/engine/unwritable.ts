@@ -1,7 +1,7 @@
 /**
- * A run whose append the store refused for good. Repeating it would change nothing, so the run is ended by name in a commit that
- * carries nothing else, its steps undone first where that is due; and where not even that is taken, or where the store refuses
- * everybody, it is named outside of itself and tried again with back-off. So is a run whose dispatches all throw.
+ * A run whose append the store refuses permanently. A retry would change nothing, so the run is failed by name in a commit that
+ * carries nothing else, after its compensations where they are due. Where that is refused too, or the store refuses all runs,
+ * the run gets a finding and is retried with back-off. So does a run whose dispatches all throw.
  */
 import { compensationsDue } from '../core/decisions/compensation.ts';
 import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.ts';
@@ -27,14 +27,14 @@ export interface RefusedRun {
 }
 
 /**
- * `ended`: it has failed, or is failing and a drive undoes what it did. `released`: its end was refused, and its lease released,
- * lest the run counts as one whose worker died. `named`: nothing could be written to it. Of the last two it is said outside of it.
+ * `ended`: it has failed, or is failing and a drive compensates it. `released`: its end was refused, and its lease released, so
+ * that the run does not count as one whose worker died. `named`: nothing could be written to it. The last two have a finding.
  */
 export type UnwritableEnd =
   | { readonly kind: 'ended' | 'named' }
   | ({ readonly kind: 'released' } & ReleasedFailed);
 
-/** Never throws: where not even the name could be kept, the log has it, and the diagnosis finds the run overdue. */
+/** Never throws: where the finding could not be written either, the log has it, and the diagnosis finds the run overdue. */
 export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Promise<UnwritableEnd> {
   const { log, store, queue } = deps;
   const { runId, refusal } = refused;
@@ -183,7 +183,7 @@ async function nameAnyway(deps: EngineDeps, { runId, refusal }: RefusedRun, why:
  */
 const REVIEWED_PAGES = 10;
 
-/** Forgets what is true no more, or of runs that are gone. For the scan. */
+/** Deletes findings that are outdated, or whose runs are gone. For the scan. */
 export async function reviewFindings({ findings, store }: EngineDeps): Promise<number> {
   let left = 0;
   let after: string | undefined;

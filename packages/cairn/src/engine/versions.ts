@@ -1,6 +1,6 @@
 /**
- * The environment that a run is started in, beside its plan: short hashes of the capabilities that its workflow uses, of how they are bound, and of
- * all that is registered. Two runs with the same ones were started by deployments that agree in these.
+ * The environment in which a run is started, beside its plan: short hashes of the capabilities that its workflow uses, of their
+ * bindings, and of the whole registry. Deployments with equal hashes agree in these.
  */
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';

@@ -1,9 +1,9 @@
 /**
- * Commit of a repair: the event that records it, the snapshot after it and the corrected documents, fenced by the next
- * sequence number as every append is (J1). Separate from `run-journal.ts`, because it must also append to a run whose
- * document is missing or unreadable.
+ * Commit of a repair: the event that records it, the snapshot after it and the corrected documents, fenced by the next sequence
+ * number like every append (J1). Separate from `run-journal.ts`, because it must also append to a run whose document is missing
+ * or unreadable.
  *
- * Must not: decide what is repaired.
+ * Must not: decide the repair.
  */
 import { seqId } from '../core/encoding/ids.ts';
 import { seal } from '../core/run/chain.ts';
@@ -51,7 +51,7 @@ export async function appendRepair(deps: AppendRepairDeps, repair: RepairAppend)
   if (result.kind === 'repaired') {
     return { kind: 'repaired', state: after, snapshotVersion: result.snapshotVersion };
   }
-  // It may be our own, of a sending whose answer was lost (J8).
+  // The event may be our own, from an attempt whose answer was lost (J8).
   const [there] = await sendUntilKnown(deps, () =>
     deps.reader.atOneMoment(state.id, (reader) => reader.events({ after: seqId(state.head), limit: 1 })),
   );

@@ -16,7 +16,7 @@ import type { RunStatus } from '../core/run/status.ts';
 export const MAX_COMMIT_WRITES = 300;
 /** Below Firestore's 10 MiB a request, with room for field names and encoding. */
 export const MAX_COMMIT_BYTES = 4 * 1024 * 1024;
-/** An event, and what can lie beside it: a checkpoint and a step record, or a row of the ledger. */
+/** An event with its possible documents: a checkpoint and a step record, or a row of the ledger. */
 const WRITES_PER_EVENT = 3;
 /** Size of an event with its checkpoint and step record, besides its data and the output. */
 const EVENT_OVERHEAD_BYTES = 2_048;
@@ -62,7 +62,7 @@ export interface CommitBatch {
   readonly effects: readonly EffectWrite[];
   /** Every change of status on the way; one commit may make several. */
   readonly moves: readonly StatusMove[];
-  /** One for each proposal taken, in order; proposals beyond the limits of a commit are left for the next. */
+  /** One result for each accepted proposal, in order; proposals beyond the limits of a commit are left for the next. */
   readonly results: readonly ProposalResult[];
 }
 

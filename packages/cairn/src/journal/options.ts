@@ -9,7 +9,7 @@ export interface Follower {
   publishedUpTo(head: number): number;
 }
 
-/** Updates about running bodies, and what they log; written with the next snapshot of the lease holder. */
+/** Reports and log lines of running bodies; written with the next snapshot of the lease holder. */
 export interface BodyNews {
   /** True if there is streamed text, which must be written with the commit that records the output of its step. */
   readonly isUrgent: boolean;

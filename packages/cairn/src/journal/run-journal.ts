@@ -174,7 +174,7 @@ export class RunJournal {
     this.#assertHolding();
     const job = this.#jobs[0];
     if (job?.kind === 'append') return this.#commitAppends();
-    // Skipped if an earlier commit wrote the snapshot meanwhile: that was a heartbeat too.
+    // Skipped if an earlier commit has written the snapshot meanwhile, because that extended the lease too.
     if (job?.kind === 'touch') await (job.snapshots === this.#snapshots && this.#touchOnce());
     else await this.#readTail();
     this.#assertHolding();

@@ -1,4 +1,4 @@
-/** Sending a call of a store until its outcome is known (J8): what callers do who have no journal writer to do it. */
+/** Repeats a call of a store until its outcome is known (J8), for callers without a journal writer. */
 import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
 import { CairnError } from '../core/errors.ts';
 import { type Clock, pause } from '../ports/clock.ts';

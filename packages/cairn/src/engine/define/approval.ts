@@ -7,7 +7,7 @@ export type Question =
   | {
       readonly question: string;
       readonly details?: Json;
-      /** People or groups who are asked: up to 20 names of up to 100 characters, shown with the question. Any operator may answer. */
+      /** People or groups to ask: up to 20 names of up to 100 characters, shown with the question. Any operator may answer. */
       readonly to?: readonly string[];
     };
 

@@ -26,7 +26,7 @@ export class Bindings {
     return [...this.#byCapability.values()];
   }
 
-  /** @throws CairnError INVALID_INPUT if nothing says how it is called */
+  /** @throws CairnError INVALID_INPUT if the capability has no binding */
   of(capability: Capability): Binding {
     return this.byId(capability.id);
   }

@@ -4,7 +4,7 @@ import { messageOf } from '../../core/thrown.ts';
 
 declare const degradedValue: unique symbol;
 
-/** A result that is worth less than what was asked for; see `degraded`. */
+/** A result that is worth less than the one asked for; see `degraded`. */
 export interface Degraded<T> {
   readonly [degradedValue]: true;
   readonly value: T;
@@ -17,7 +17,7 @@ export type BodyResult<T> = T | Degraded<T> | Promise<T | Degraded<T>>;
 type Primitive = string | number | boolean | null | undefined;
 type AnyFunction = ((...args: never) => unknown) | (abstract new (...args: never) => unknown);
 
-/** Reason why a value does not come back from JSON as it was; never: nothing is known against the type itself. */
+/** Reason why JSON changes a value; never: the type itself gives no reason. */
 type LossOf<T> = T extends AnyFunction
   ? 'a function is lost'
   : T extends symbol
@@ -51,10 +51,10 @@ interface OutputIsNotJson<Why> {
 /** Symbols of types only, which no output has: those of a brand of Zod, and of a degraded result. */
 type KeyOfType = keyof $brand | typeof degradedValue;
 
-/** Any JSON, as most types of it are declared: each of them takes it, `any` and `unknown` too. */
+/** Any JSON, in the form in which most types declare it: it is assignable to each of them, `any` and `unknown` too. */
 type AnyJson = string | number | boolean | null | AnyJson[] | { [key: string]: AnyJson };
 
-/** The same type with something in place of each part that would not come back from JSON; the compiler looks as deep as it must. */
+/** The same type with an error text in place of each part that JSON would lose; the compiler recurses only as far as it must. */
 type KeptByJson<T> = [AnyJson] extends [T] ? T : EachKept<T>;
 
 type EachKept<T> = T extends Primitive

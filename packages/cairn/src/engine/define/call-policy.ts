@@ -19,13 +19,13 @@ export interface CallQuestion {
 
 export type CallDecision =
   | { readonly decision: 'allow' }
-  /** A person must allow it first. `who`: whom the question is for. */
+  /** A person must allow it first. `who`: the people to ask. */
   | { readonly decision: 'ask'; readonly reason: string; readonly who?: string }
   | { readonly decision: 'deny'; readonly reason: string };
 
 export type CallPolicy = (call: CallQuestion) => CallDecision | Promise<CallDecision>;
 
-/** @throws TypeError for what is no decision */
+/** @throws TypeError for an invalid decision */
 export function checkedDecision(given: CallDecision | undefined): CallDecision {
   if (given?.decision === 'allow') return given;
   if (given?.decision !== 'ask' && given?.decision !== 'deny')

@@ -24,7 +24,7 @@ export interface CapabilityOptions<Request, Response> {
   readonly idempotency: Idempotency;
   /** Default `use_recorded_result`. */
   readonly replayPolicy?: ReplayPolicy;
-  /** Default false. True: a person says of each action that it may be done, before the receiver is called. */
+  /** Default false. True: a person must allow each call before the receiver is called. */
   readonly requiresConfirmation?: boolean;
   /** Most that one call costs; reserved in the budget of the run before a step that uses it begins. */
   readonly estimate?: GivenCost;
@@ -71,8 +71,8 @@ export type Found<Response> =
 export interface BindingOptions<Request, Response> {
   readonly id: string;
   /**
-   * Acts. Throws `NotApplied` where the action certainly did not take place (with `retryAt` if the receiver said when to come
-   * back); whatever else it throws leaves the effect in doubt.
+   * Acts. Throws `NotApplied` if the action certainly did not take place (with `retryAt` if the receiver named a time); any
+   * other error leaves the effect in doubt.
    */
   call(request: Request, options: CallOptions): Promise<Response>;
   /** Asks the outside whether the action of this key took place. */
@@ -127,7 +127,7 @@ export function defineBinding<Request, Response>(
   binding: BindingOptions<Request, Response>,
 ): Binding {
   assertId('binding', binding.id);
-  // The ledger hands it only what the capability's own schema made.
+  // The ledger passes it only values that the capability's own schema made.
   return { ...(binding as BindingOptions<unknown, unknown>), capability: capability as Capability };
 }
 

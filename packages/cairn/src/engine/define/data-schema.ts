@@ -2,7 +2,7 @@
 import { type ZodType, z } from 'zod';
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';
 
-/** Longest schema kept with a wait, UTF-8 bytes: it lies in the journal and in the snapshot. */
+/** Longest schema kept with a wait, UTF-8 bytes: it is stored in the journal and in the snapshot. */
 const MAX_DATA_SCHEMA_BYTES = 8 * 1024;
 /** Takes any JSON. */
 const ANY = '{}';

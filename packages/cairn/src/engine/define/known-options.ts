@@ -157,7 +157,7 @@ export const ERROR_RETRY_OPTIONS: Names<types.ErrorRetry> = { ...retryPolicy, ma
 
 interface OptionShape {
   fits(value: unknown): boolean;
-  /** The shape and an example of it, or what the value is instead. */
+  /** The shape and an example of it, or a description of the actual value. */
   readonly is: string | ((value: unknown) => string);
 }
 
@@ -231,7 +231,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Says which of these options has the wrong shape and what to write; undefined: none. */
+/** Error for the first of these options with a wrong shape, with the correct form; undefined: none. */
 export function misshapenOption(given: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, value] of Object.entries(given)) {
     const shape = Object.hasOwn(SHAPES, name) ? SHAPES[name] : undefined;

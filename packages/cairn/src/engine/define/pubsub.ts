@@ -20,8 +20,8 @@ export interface PubsubStart {
   /** Name of a topic of this project; it is made when the functions are deployed. Belongs to one workflow. */
   readonly topic: string;
   /**
-   * The input of the run; absent: the data of the message, which must be JSON. Must be pure. The workflow's schema checks
-   * what it returns. A message from which no input can be made is dropped and logged.
+   * The input of the run; absent: the data of the message, which must be JSON. Must be pure. The workflow's schema checks the
+   * result. A message without a valid input is dropped and logged.
    */
   readonly input?: (message: PubsubMessage) => unknown;
   readonly deliver?: never;

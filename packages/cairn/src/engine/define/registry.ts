@@ -53,7 +53,7 @@ export class WorkflowRegistry {
     for (const type of this.types()) this.#listen(type);
   }
 
-  /** The version a run is pinned to, if it is deployed. Knows parts of loops too, which no other question here names. */
+  /** The version to which a run is pinned, if it is deployed. Includes parts of loops, unlike the other methods. */
   pinned(type: string, planVersion: number): Workflow | undefined {
     const declared = this.#versions.get(declaredType(type))?.get(planVersion);
     return declared && loopOfPart(type) ? partWorkflow(declared, type) : declared;
@@ -81,7 +81,7 @@ export class WorkflowRegistry {
     return this.#undoable.get(nameOf(plan));
   }
 
-  /** A stored plan never changes, so what is known of it stays known; there are as many as versions with cancelled runs. */
+  /** A stored plan never changes, so this cache needs no expiry; it has as many entries as versions with cancelled runs. */
   setUndoable(plan: StoredPlanName, undoable: ReadonlyMap<string, StepKind>): void {
     this.#undoable.set(nameOf(plan), undoable);
   }
@@ -100,7 +100,7 @@ export class WorkflowRegistry {
     return [...this.#versions.keys()].sort();
   }
 
-  /** Newest versions that want this GitHub event. */
+  /** Newest versions that listen to this GitHub event. */
   githubListeners(event: string, action: string | undefined): Workflow[] {
     return this.types().flatMap((type) => {
       const workflow = this.newest(type);
@@ -121,7 +121,7 @@ export class WorkflowRegistry {
     return this.#topics.get(topic);
   }
 
-  /** A user who types a command expects one response, so one workflow handles it; and a message has one key. */
+  /** A user who types a command expects one response, so only one workflow may handle it; and a message has one key. */
   #listen(type: string): void {
     const workflow = this.newest(type);
     if (!workflow) return;

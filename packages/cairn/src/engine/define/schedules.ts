@@ -1,4 +1,4 @@
-/** Turns the schedules an author declares into those the tick keeps; everything wrong with them is said here, at load. */
+/** Turns declared schedules into those that the tick keeps; errors in them are thrown here, at load. */
 import type { ZodType } from 'zod';
 import { type Json, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';

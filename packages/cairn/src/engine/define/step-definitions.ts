@@ -1,4 +1,4 @@
-/** Makes one step of each kind out of its options, and says what is wrong with those that only this kind has. */
+/** Makes one step of each kind from its options, and checks the options that only this kind has. */
 import { parseDuration } from '../../core/duration.ts';
 import { Fatal } from '../../core/errors.ts';
 import { MIN_WAIT_HEARTBEAT_MS } from '../../core/run/heartbeat.ts';
@@ -89,7 +89,7 @@ export function sleepStep(name: StepName, options: UncheckedOptions): steps.Slee
   if ((given.for === undefined) === (given.until === undefined)) {
     throw stepError(name, `a sleep needs either 'for' or 'until'`);
   }
-  // A fixed duration that is none is said now, not when a run first comes to it.
+  // An invalid fixed duration is reported at load, not when a run reaches the step.
   if (given.for !== undefined && typeof given.for !== 'function') durationOf(name, 'for', given.for);
   return { ...common('sleep', name, options), dueAt: (context, now) => sleepEnd(given, context, now) };
 }

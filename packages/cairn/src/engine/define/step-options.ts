@@ -1,6 +1,6 @@
 /**
- * The options that several kinds of step share: checked, and completed from the defaults. What is wrong is said with
- * the workflow and the step it is wrong in; the `field` of the error is the step, or `step.option`.
+ * The options that several kinds of step share: checked, and completed from the defaults. Errors name the workflow and the
+ * step; the `field` of the error is the step, or `step.option`.
  */
 import { type Cost, sumOfCosts } from '../../core/budget/budget.ts';
 import { estimatedCost } from '../../core/budget/given.ts';
@@ -22,7 +22,7 @@ import {
 import type * as steps from './steps.ts';
 import type * as types from './types.ts';
 
-/** Options as they come: the compiler has checked those of TypeScript callers, and knows no others. */
+/** Unchecked options: the compiler has checked those of TypeScript callers only. */
 export type UncheckedOptions = Readonly<Record<string, unknown>>;
 
 export interface StepName {
@@ -52,14 +52,14 @@ const RESERVED = new Set([
 ]);
 const DEFAULT_CONCURRENCY = 8;
 
-/** Name → id of the step; undefined for what is no handle. */
+/** Name → id of the step; undefined if a value is not a handle. */
 export function handleIds(
   handles: Readonly<Record<string, types.Handle<unknown> | undefined>>,
 ): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(handles).map(([name, handle]) => [name, handle?.id]));
 }
 
-/** For who wrote the definition, and reads this at load. */
+/** For the author of the definition, who reads it at load. */
 export const HELP = 'Correct the workflow definition. docs/steps.md lists all options.';
 
 export function invalid(type: string, field: string, message: string): CairnError {
@@ -292,7 +292,7 @@ function isHandle(value: unknown): value is types.Handle<unknown> {
   return isRecord(value) && typeof value.id === 'string';
 }
 
-/** The steps that were given in the wrong shape, in the right one, as far as they have names that JavaScript takes. */
+/** The given steps in the right form, as far as their names are JavaScript identifiers. */
 function exampleNeeds(given: unknown): string {
   const ids = [given].flat().flatMap((one) => (isHandle(one) ? [one.id] : []));
   return ids.filter((id) => /^[a-z]\w*$/i.test(id)).join(', ') || 'name: step';

@@ -72,7 +72,7 @@ export interface MapStep extends AnyBody {
 
 export interface SleepStep extends AnyStep {
   readonly kind: 'sleep';
-  /** When the sleep that begins at `now` ends, epoch ms. Throws for what is no duration or time. */
+  /** End of the sleep that begins at `now`, epoch ms. Throws for an invalid duration or time. */
   readonly dueAt: (context: Context, now: number) => number;
 }
 
@@ -137,9 +137,9 @@ export interface Undoing extends Pick<AnyBody, 'retry' | 'retryPerError' | 'time
 
 interface Loop {
   readonly state?: ZodType<unknown> | undefined;
-  /** It may have more turns than fit into its run. */
+  /** It may have more turns than one run holds. */
   readonly isLong?: true | undefined;
-  /** The code of its parts (core/flow/parts.ts); absent: the step is one itself. */
+  /** The code of its parts (core/flow/parts.ts); absent: the step is itself the loop of a part. */
   readonly part?: FlowStep['code'];
 }
 

@@ -59,15 +59,15 @@ export interface StepContext<Input> {
   readonly revision: number;
   /** Feedback given when the step was sent back; undefined at revision 1. */
   readonly feedback: string | undefined;
-  /** Aborts on timeout, cancellation, lost lease and shutdown; `signal.reason` says which. */
+  /** Aborts on timeout, cancellation, lost lease and shutdown; `signal.reason` has the cause. */
   readonly signal: AbortSignal;
   /** Last `heartbeat` details of the previous attempt, if it was interrupted or failed. */
   readonly progress: Json | undefined;
-  /** Says that the body is alive, and how far it has come (at most 1 KiB of JSON). */
+  /** Reports that the body is alive, with its progress (at most 1 KiB of JSON). */
   heartbeat(details?: Json): void;
   /**
-   * A sub-checkpoint: `fn` is called once per name and revision, and later attempts get what it returned. After a
-   * crash it may be called again; then the value that was recorded first is the one everybody gets.
+   * A sub-checkpoint: `fn` is called once per name and revision, and later attempts get its recorded value. After a crash it
+   * may be called again; then every caller gets the value that was recorded first.
    */
   memo<T>(name: string, fn: (() => T | Promise<T>) & Recorded<T>): Promise<T>;
   /**
@@ -154,7 +154,7 @@ export interface CommonOptions<Input, N extends Needs> {
 
 interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   readonly retry?: RetryOptions;
-  /** A body that throws `RetryAt` says "not yet", which is no failed attempt; after `within` the step fails (STEP_TIMEOUT). */
+  /** A body that throws `RetryAt` means "not yet", which is no failed attempt; after `within` the step fails (STEP_TIMEOUT). */
   readonly poll?: { readonly within: string | number };
   /** Longest time one attempt may take: '30s', '5m', or ms. Below the function's own timeout. */
   readonly timeout?: string | number;
@@ -179,9 +179,9 @@ export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Inpu
   readonly output?: ZodType<T>;
   readonly onFailure?: OnFailure<T>;
   /**
-   * Undoes the step when the run fails or is cancelled after it: in reverse order of completion, and recorded. Should
-   * bear to be called twice: a crash between the act and its record repeats it. Tried as often as `retry` says. Of a step
-   * that was sent back each completed revision is undone; needs that were sent back with it may be undefined then.
+   * Undoes the step when the run fails or is cancelled after it: in reverse order of completion, and recorded. Must tolerate a
+   * second call, because a crash between the action and its record repeats it. Retried by `retry`. Each completed revision of a
+   * step that was sent back is undone; needs that were sent back with it may be undefined then.
    */
   readonly compensate?: (
     context: StepContext<Input> & Outputs<N> & { readonly output: T },
@@ -243,8 +243,8 @@ export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<I
   readonly expected?: string | number;
   readonly timeout?: string | number;
   /**
-   * The sender says at least so often that it is still at work (`cairn runs heartbeat-wait`); else the step fails
-   * (HEARTBEAT_MISSED). At least 10 seconds; `timeout` bounds the whole all the same.
+   * Maximum time between two heartbeats of the sender (`cairn runs heartbeat-wait`); without one the step fails
+   * (HEARTBEAT_MISSED). At least 10 seconds; `timeout` still bounds the whole wait.
    */
   readonly heartbeat?: { readonly within: string | number };
   /** Checks, and may transform, what the sender sent; an event that does not pass is refused and the run waits on. */
@@ -284,7 +284,7 @@ export type ChildResult = Readonly<Record<string, Json>>;
 
 /** Adds steps to the workflow under definition. */
 export interface StepFactory<Input> extends FlowFactory<Input> {
-  /** One body for each item of a list; the results in the order of the items. Those of tolerated failures are null. */
+  /** One body for each item of a list; the results are in the order of the items. A tolerated failure is null. */
   map<N extends Needs, Item, T>(
     id: string,
     options: MapOptions<Input, N, Item, T> & { readonly completion: Completion },
@@ -340,7 +340,7 @@ export interface GithubSubscription {
 
 /** Declares that this workflow is started again and again (docs/schedules.md). */
 export interface ScheduleSubscription {
-  /** Tells several schedules of a workflow apart; lower-case words joined by dashes. The same in every deployment. */
+  /** Distinguishes several schedules of a workflow; lower-case words joined by dashes. The same in every deployment. */
   readonly id?: string;
   /** Minute, hour, day of the month, month, day of the week: '30 3 * * *'. */
   readonly cron: string;

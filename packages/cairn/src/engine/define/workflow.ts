@@ -1,4 +1,4 @@
-/** Turns an author's definition into the workflow the engine runs; everything wrong with it is said here, at load. */
+/** Turns an author's definition into the workflow that the engine runs; all its errors are thrown here, at load. */
 
 import type { ZodType } from 'zod';
 import { budgetLimits } from '../../core/budget/given.ts';
@@ -127,7 +127,7 @@ function secretPathsOf({
   return on?.slack === undefined ? secretInput : [...new Set([...secretInput, 'responseUrl'])];
 }
 
-/** @throws CairnError INVALID_INPUT for a loop that continues in child runs in a workflow that cannot have it */
+/** @throws CairnError INVALID_INPUT for a loop that continues in child runs, if the workflow does not allow it */
 function assertStaysInRun(
   type: string,
   step: StepDefinition,

@@ -1,9 +1,9 @@
 /**
- * The budgets that bind a run while a dispatch drives it, its own and that of its tenant's day: admits attempts of bodies, keeps what
- * those under way have reserved, and opens the question when a limit is reached. While the question is open nothing new begins.
+ * The budgets of a driven run, its own and that of its tenant's day: admits attempts of bodies, keeps the reservations of those
+ * under way, and opens the question when a limit is reached. While the question is open, no step begins.
  *
- * For the run's own nothing is written: a reservation travels with `step_started`, and what was spent with the end of the attempt.
- * For the day `day-account.ts` writes. Must not: decide what a limit means (core/budget/decision.ts, core/budget/day.ts).
+ * The run's own budget costs no write: a reservation travels with `step_started`, and the spending with the end of the attempt.
+ * For the day `day-account.ts` writes. Must not: decide the meaning of a limit (core/budget/decision.ts, core/budget/day.ts).
  */
 import { type Cost, limitsCost, plainCost } from '../../core/budget/budget.ts';
 import { attemptKind, type BudgetRefusal } from '../../core/budget/day.ts';
@@ -36,7 +36,7 @@ export interface Stopped {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
   readonly refusal: BudgetRefusal;
-  /** Events that the attempt left, and what it spent; absent: its body did not begin. */
+  /** Events of the attempt, with its spending; absent: its body did not begin. */
   readonly settled?: readonly EventDraft[];
   readonly spent?: Cost | undefined;
 }
@@ -49,11 +49,11 @@ export class BudgetGate {
   readonly #scope: Scope;
   /** Attempts whose end is not in the journal. */
   readonly #underWay = new Map<string, UnderWay>();
-  /** By kind of attempt: the most that one cost. */
+  /** Highest cost so far, by kind of attempt. */
   readonly #largest = new Map<string, Cost>();
   /** Undefined: the tenant has no limit. */
   readonly #day: DayAccount | undefined;
-  /** Executions whose question is on its way into the journal. */
+  /** Executions whose question is being committed. */
   readonly #asking = new Set<string>();
 
   /** @param budgetEndsAt time by which the dispatch must have released the run, epoch ms */
@@ -98,7 +98,7 @@ export class BudgetGate {
     return budgetDecision(budget, beginning, { underWay, startedAt: startedAt ?? createdAt, now });
   }
 
-  /** The body has ended; what it spent is on its way into the journal. Undefined: the run has no budget. */
+  /** The body has ended; its spending is queued for the journal. Undefined: the run has no budget. */
   ended({ unit, execution, used }: Pick<EndedBody, 'unit' | 'execution' | 'used'>): Cost | undefined {
     const { budget } = this.#scope.journal.state;
     this.#day?.ended(this.#spender(unit), reportedOf(used));
@@ -120,7 +120,7 @@ export class BudgetGate {
     return this.#day?.effect(mayStop);
   }
 
-  /** Settles what was spent of the day. */
+  /** Settles the spending of the day. */
   async close(): Promise<void> {
     await this.#day?.close();
   }

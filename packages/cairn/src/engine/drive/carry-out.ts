@@ -130,7 +130,7 @@ export class CommandRunner {
     return event.data.error;
   }
 
-  /** No more once they are too large together: all of them could be more than a worker holds. */
+  /** Stops once the results exceed the limit together, because all of them might not fit into the memory of a worker. */
   async #readResults(set: FanOutSet, done: readonly DoneItem[]): Promise<Message> {
     const { deps, runId } = this.#working;
     const seqs = done.map(({ seq }) => seq);

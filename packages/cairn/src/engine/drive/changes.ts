@@ -1,4 +1,4 @@
-/** Changes of executions that a dispatch records, from what is to follow. Pure. */
+/** Builds the changes of executions that a dispatch records. Pure. */
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import * as drafts from '../facts/drafts.ts';
 import { NO_OUTPUT, type Outcome } from '../facts/output.ts';

@@ -1,4 +1,4 @@
-/** The last event of a drive, from what was concluded. Pure. */
+/** Builds the last event of a drive from its decision. Pure. */
 
 import { leftUndone } from '../../core/decisions/compensation.ts';
 import type { DispatchDecision } from '../../core/decisions/conclude.ts';
@@ -28,7 +28,7 @@ export interface ClosingFacts {
   readonly workflow: Workflow;
   /** Result of a completed run. */
   readonly result: Output;
-  /** Executions that were left behind. */
+  /** Executions that have not ended. */
   readonly inFlight: readonly StepRef[];
 }
 

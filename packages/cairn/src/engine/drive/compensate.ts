@@ -74,7 +74,7 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
       await journal.append(() => [...settled, { type: 'step_compensated', initiator: 'system', data: ref }]);
       return 'done';
     }
-    // Nobody can be asked any more: a compensation that would have to be is one that failed.
+    // No question can be asked any more: a compensation that needs one has failed.
     if (result.kind !== 'failed') return 'stopped';
     const now = deps.clock.now();
     const next = afterFailure(deps, { runId, step: unit.step, execution, now, undoes: true }, result);
@@ -84,7 +84,7 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
       return 'done';
     }
     if (settled.length > 0) await journal.append(() => settled);
-    // The other compensations wait for this one, and they for nobody: short pauses only.
+    // The other compensations wait for this one, so pauses are short.
     await pause(deps.clock, Math.min(deps.settings.shortRetryMs, Math.max(0, next.at - now)));
     if (stop.aborted) return 'stopped';
   }
@@ -112,7 +112,7 @@ async function undoOnce({ deps, journal, report, restoredAt, stop }: Compensatin
   return { result, settled };
 }
 
-/** Arguments of a compensation: what its body saw, as far as it still exists, and its output. */
+/** Arguments of a compensation: the inputs of the step, as far as they still exist, and its output. */
 async function undoable(params: Compensating, { step: key, revision, seq }: Completed) {
   const { deps, journal, workflow, input } = params;
   const { state } = journal;
@@ -139,7 +139,7 @@ async function undoable(params: Compensating, { step: key, revision, seq }: Comp
     return { key: itemKey, index, value: step.kind === 'map' ? itemAt(step, index) : undefined };
   }
 
-  /** Undefined where the list is not what it was: a step that was sent back may have taken along what it was made of. */
+  /** Undefined if the list has changed: a step that was sent back may have removed its source. */
   function itemAt({ fanOut }: MapStep, index: number): unknown {
     try {
       const items = fanOut.over(seenBy({ step }, input, outputs));

@@ -1,7 +1,7 @@
 /**
- * The budget of the tenant's day while a dispatch drives one of its runs: takes amounts from it before attempts and calls spend
- * them, and settles what was spent when the dispatch ends. One read and two writes for a dispatch that spends; further writes grow
- * with the logarithm of what it spends (core/budget/day.ts).
+ * The budget of the tenant's day in one dispatch: takes amounts before attempts and calls spend them, and settles the spending
+ * when the dispatch ends. One read and two writes for a dispatch that spends; further writes grow with the logarithm of its
+ * spending (core/budget/day.ts).
  *
  * Must not: open a question, or decide what fits.
  */
@@ -85,7 +85,7 @@ export class DayAccount {
   readonly #days: OpenDay[] = [];
   readonly #reserved = new Map<string, DayReservation>();
   readonly #refused = new Map<string, DayRefusal>();
-  /** By kind of attempt without an estimate: the most that one cost in this dispatch. */
+  /** Highest cost in this dispatch, by kind of attempt without an estimate. */
   readonly #largest = new Map<string, Cost>();
   /** Changes of the document, one after the other. */
   #line: Promise<unknown> = Promise.resolve();
@@ -148,7 +148,7 @@ export class DayAccount {
     }
   }
 
-  /** Settles what was spent. What cannot be settled counts as spent in full, since the hold expires. */
+  /** Settles the spending. If that fails, the hold expires and counts as spent in full. */
   async close(): Promise<void> {
     const { log, clock, settings } = this.#params.scope.deps;
     const isClosed = new AbortController();
@@ -176,7 +176,7 @@ export class DayAccount {
     return open;
   }
 
-  /** The first attempt of a kind runs alone if nobody knows its cost: those beside it would reserve nothing. */
+  /** The first attempt of a kind with unknown cost runs alone, because attempts beside it would reserve nothing. */
   #awaitsFirst(spender: Spender, open: OpenDay): boolean {
     const { microUsd, tokens } = this.#params.tenant.limits;
     if ((microUsd === undefined && tokens === undefined) || this.#expected(spender, open)) return false;
@@ -187,7 +187,7 @@ export class DayAccount {
     return this.#limited({ ...this.#expected(spender, open), operations: 1 });
   }
 
-  /** Undefined: the attempt has no estimate, and none of its kind has ended. */
+  /** Undefined: the attempt has no estimate, and no attempt of its kind has ended. */
   #expected({ kind, estimate }: Spender, { seen }: OpenDay): Cost | undefined {
     const known = this.#largest.get(kind) ?? seen?.budget.largest[kind];
     return estimate ?? known ?? this.#params.tenant.estimate;
@@ -221,7 +221,7 @@ export class DayAccount {
     else this.#refused.set(key, refusalOf(taken, open));
   }
 
-  /** Takes what is needed beyond what the dispatch has left. */
+  /** Takes the amount that exceeds the rest of the dispatch's hold. */
   async #take(open: OpenDay, need: DayAmounts, { isSpent }: Pick<Taking, 'isSpent'>): Promise<Taken> {
     const { tenant, scope, budgetEndsAt } = this.#params;
     const { budgetMs, graceMs, leaseMs } = scope.deps.settings;
@@ -249,7 +249,7 @@ export class DayAccount {
     await this.#change(open, (budget) => ({ kind: 'settled', ...given(settle(budget, settling)) }));
   }
 
-  /** A decision that writes nothing is made on what is there now. */
+  /** A decision without a write uses the current document. */
   async #change<T extends { readonly kind: string; readonly day?: DayBudget }>(
     open: OpenDay,
     decide: (budget: DayBudget, now: number) => T,

@@ -1,6 +1,6 @@
 /**
- * One dispatch of the queue: takes the run if it is free, executes it as far as possible, and leaves it so that it will
- * be continued. Any number of drives of one run may be running; the journal lets one of them work.
+ * One dispatch of the queue: claims the run if it is free, executes it as far as possible, and leaves it in a state from which
+ * it will be continued. Any number of drives of one run may be running; the journal lets one of them work.
  */
 import { type ClaimDecision, claimDecision } from '../../core/decisions/claim.ts';
 import { type RecoveryDecision, recoveryDecision } from '../../core/decisions/recovery.ts';
@@ -51,7 +51,7 @@ export type DriveEnd =
   | 'over'
   | 'leased'
   | 'early'
-  /** It belongs to another queue: suspects run alone, and some workflows have functions of their own. */
+  /** The run belongs to another queue: suspects run alone, and some workflows have their own functions. */
   | 'moved'
   | 'waiting'
   | 'recovered'
@@ -108,7 +108,7 @@ async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAcco
     }
     account.found(loaded.state);
     tenantId = loaded.state.tenantId;
-    // All that a drive says and waits for is in the store's time: due times come from processes with other clocks.
+    // A drive works in the store's time, because due times come from processes with other clocks.
     const clock = setTo(deps.clock, loaded.readAt);
     const store = patientStore(counted.store, { clock, random: deps.random });
     const own = { ...deps, ...counted, clock, store };
@@ -157,7 +157,7 @@ async function act(
     case 'early':
       if (await deliverBuffered(deps, loaded.state)) return 'try_again';
       await settleRest(deps, loaded);
-      // Unnamed: the task at hand may itself carry the name of this due time.
+      // Without a name, because the current task may carry the name of this due time itself.
       await queue.enqueue({ runId, reason: 'early', at: decision.at, ...more });
       return 'early';
     case 'orphaned':
@@ -195,8 +195,8 @@ async function settleIf(deps: EngineDeps, state: RunState, events: UnpublishedEv
 }
 
 /**
- * Returns the parent if it had ended or abandoned the child before the child's start: then nobody will cancel the
- * child, because its cancellation came first.
+ * Returns the parent if it had ended or abandoned the child before the child's start: its cancellation came too early, so it
+ * will not cancel the child.
  */
 async function isAbandoned({ store }: EngineDeps, child: RunState): Promise<RunState | undefined> {
   if (child.status !== 'pending' || !child.parent) return undefined;
@@ -235,7 +235,7 @@ async function claimed(
   try {
     return await driveHeld(deps, loaded, { publisher, account, owner });
   } catch (error) {
-    // It would be refused again, so the run is ended or named for it.
+    // The same append would be refused again, so the run is ended or gets a finding.
     if (error instanceof StoreRefused && error.reason === 'request') throw error;
     const runId = loaded.state.id;
     deps.log.warn('drive_failed', { runId, error: messageOf(error) });
@@ -359,7 +359,7 @@ function isWaiting({ status }: RunState): boolean {
   return status === 'waiting_external' || status === 'awaiting_approval';
 }
 
-/** Without its plan it stays as it is: it is parked already, or it takes steps over, and cannot be parked from there. */
+/** Without its plan it is left unchanged: it is blocked already, or it is importing steps, during which it cannot become blocked. */
 function restsWithoutPlan(state: RunState, { kind }: RecoveryDecision): boolean {
   return kind === 'park' && (isWaiting(state) || state.status === 'replaying');
 }

@@ -9,7 +9,7 @@ import type { EngineDeps } from '../deps.ts';
 import { placed } from '../enqueue-soon.ts';
 import type { DriveAccount } from '../tracing/drive-account.ts';
 
-/** Gives the run to its own queue unless the dispatch came from it. Returns true if it did. */
+/** Hands the run to its own queue unless the dispatch came from it. Returns true if it did. */
 export async function handedOver(deps: EngineDeps, state: RunState, account: DriveAccount): Promise<boolean> {
   const isSuspect = state.suspect?.alone ?? false;
   const place = placed(deps, state);

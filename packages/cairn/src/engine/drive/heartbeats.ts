@@ -63,7 +63,7 @@ export function keepHeartbeats(params: HeartbeatParams): CancelTimer {
     const writes = (journal.lagging && silence >= settings.flushMs) || isDue;
     const polls = untilNextPoll(now) <= 0;
     if (writes) await journal.touch();
-    // A snapshot that was written says nothing of the events of others: a heartbeat must not postpone a check.
+    // A written snapshot does not reveal events of others: a heartbeat must not postpone a check.
     if (polls) {
       lastPollAt = now;
       await journal.refresh();

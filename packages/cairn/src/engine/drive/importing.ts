@@ -1,6 +1,6 @@
 /**
- * First work of a successor: reuses, by reference, what its source completed and what would be the same again. In
- * chunks that are each a commit; after a crash the next drive continues with the rest, which the fold knows.
+ * First work of a successor: reuses, by reference, the results of its source that are still valid. In chunks of one commit
+ * each; after a crash the next drive continues with the rest, which the folded state knows.
  *
  * Must not: decide what is reused (core/decisions/successor.ts), or run a step.
  */
@@ -32,8 +32,8 @@ export interface Importing {
 }
 
 /**
- * `done`: the run continues, possibly only to its end, because it was cancelled meanwhile. `released`: another drive
- * continues with the rest. `closed`: the outputs to reuse are gone.
+ * `done`: the run continues, possibly only to its end after a cancel. `released`: another drive continues with the rest.
+ * `closed`: the outputs to reuse are missing.
  */
 export type Imported = 'done' | 'released' | 'closed' | 'lease_lost';
 
@@ -45,7 +45,7 @@ export async function importRecorded(params: Importing): Promise<Imported> {
     journal,
     clock: deps.clock,
     settings: deps.settings,
-    // A commit meets what others appended by itself.
+    // A commit detects events of others itself.
     busy: () => false,
     showAt: () => Number.POSITIVE_INFINITY,
     onNews: () => {},
@@ -83,8 +83,8 @@ async function takeOver(params: Importing): Promise<Imported> {
 }
 
 /**
- * In a commit of its own, since a full inbox beside a full chunk of steps is more than a commit takes. A drive that dies after it
- * is followed by one that finds the signals received. False: the lease is lost.
+ * In its own commit, because a full signal buffer and a full chunk of steps exceed one commit together. If the drive dies after
+ * it, the next one finds the signals received. False: the lease is lost.
  */
 async function carry({ deps, journal }: Importing, unread: RunState['inbox']): Promise<boolean> {
   const owner = journal.state.lease?.owner;
@@ -137,7 +137,7 @@ function isTaken({ steps }: RunState, { key }: Reuse): boolean {
   return steps.get(key)?.phase === 'done';
 }
 
-/** One event, or several where the revisions, the feedback and the marks are more than one names. */
+/** One event, or several if one cannot name all revisions, feedback and marks. */
 function begun(
   { mode, runId: from }: SuccessorSource,
   { revisions, feedback, marks }: SuccessorPlan,
@@ -187,7 +187,7 @@ function carried({ signalId, name, key, payloadText }: InboxSignal): EventDraft 
   return { type: 'signal_received', initiator: 'system', data };
 }
 
-/** Nothing of it has run yet, so nothing is to be undone; but it may have been cancelled. */
+/** No step has run yet, so nothing needs compensation; but the run may have been cancelled. */
 function endOf({ cancellation, inbox }: RunState, failure: RecordedError): EventDraft {
   const ending = endingOf({ ...ATTENDED, cancellation, failure });
   return ending.kind === 'cancelled' ? runCancelled({ ...ending, inbox }, []) : runFailed(failure);

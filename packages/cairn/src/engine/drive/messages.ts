@@ -48,22 +48,25 @@ export interface ExecutionEnd extends Executed {
   readonly facts: readonly EventDraft[] | ((kept: Output) => readonly EventDraft[]);
 }
 
-/** State of an execution once the journal has a change of it. */
+/** Effect on an execution, once its change is in the journal. */
 export type Consequence =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'ended'; readonly outcome: Outcome }
-  /** It begins again at a time, epoch ms. */
+  /** The execution begins again at a time, epoch ms. */
   | { readonly kind: 'rests'; readonly at: number }
-  /** It begins again when its question, of so many bytes, fits among the open waits. */
+  /** The execution begins again when its question, of this size, fits among the open waits. */
   | { readonly kind: 'rests_without_room'; readonly bytes: number }
   | { readonly kind: 'waits'; readonly wait: Wait }
-  /** `outcome` absent: others ended the wait, or the run is ending; the journal says what became of the step. */
+  /** `outcome` absent: others ended the wait, or the run is ending; the journal has the outcome of the step. */
   | { readonly kind: 'wait_ended'; readonly wait: Wait; readonly outcome?: Outcome | undefined }
   /** Waits of a flow whose code has ended were closed; none: the flow can end. */
   | { readonly kind: 'waits_closed'; readonly waits: readonly Wait[]; readonly ending: ExecutionEnd };
 
 export interface ExecutionChange extends Executed {
-  /** Decided again on each newer state. Not asked once the run is another's or the step was sent back: then `otherwise` follows. */
+  /**
+   * Called again on each newer state. Not called once the run belongs to another dispatch or the step was sent back: then
+   * `otherwise` follows.
+   */
   readonly decide: (state: RunState) => {
     readonly facts: readonly EventDraft[];
     readonly consequence: Consequence;
@@ -71,9 +74,9 @@ export interface ExecutionChange extends Executed {
   readonly otherwise: Consequence;
   /** The wait that it may open: the room that it takes is kept for it. */
   readonly opening?: Wait;
-  /** The outcome counts already; what depends on it begins when the journal has it. */
+  /** The outcome counts already; its dependents begin when it is in the journal. */
   readonly isKnown?: true;
-  /** Recorded instead if a row of the ledger was written by another meanwhile. */
+  /** Recorded instead if another process has written the row of the ledger meanwhile. */
   readonly ifEffectMoved?: () => ExecutionChange;
   readonly after?: readonly Command[];
 }
@@ -81,10 +84,10 @@ export interface ExecutionChange extends Executed {
 /** Work that takes time. Each command ends with a message. */
 export type Command =
   | { readonly kind: 'record'; readonly change: ExecutionChange }
-  /** Puts a large output where it is kept. */
+  /** Stores a large output among the run's payloads. */
   | { readonly kind: 'keep'; readonly ending: ExecutionEnd }
   | { readonly kind: 'find_question'; readonly ended: SpentBody; readonly doubt: EffectDoubt }
-  /** Tells the outside of a wait. */
+  /** Announces a wait: registers it at its mailbox, or starts its child. */
   | { readonly kind: 'announce'; readonly wait: Wait }
   | { readonly kind: 'leave_mailbox'; readonly place: LeaveRequest }
   | { readonly kind: 'cancel_children'; readonly runIds: readonly string[]; readonly message?: Message }
@@ -129,7 +132,7 @@ export type StepMessage =
       readonly ask: EffectAsk | undefined;
       readonly error: RecordedError;
     }
-  /** The time of a resting execution, or of a wait, has come. */
+  /** The due time of a resting execution, or of a wait, has come. */
   | { readonly kind: 'due'; readonly key: string }
   | ({ readonly kind: 'announced' } & Announced)
   | { readonly kind: 'outcome_read'; readonly executed: Executed; readonly outcome: Outcome | undefined }
@@ -141,7 +144,7 @@ export type StepMessage =
 export type DriveMessage =
   /** Events of others may have been folded. */
   | { readonly kind: 'news' }
-  /** Operators want nothing new. */
+  /** Operators paused the run. */
   | { readonly kind: 'paused' }
   | { readonly kind: 'halt'; readonly why: 'budget' | 'shutdown' }
   | { readonly kind: 'timed_out'; readonly deadlineAt: number }

@@ -19,7 +19,7 @@ export class StepOutputs {
   readonly #parsed = new WeakMap<Output, unknown>();
   #result: readonly string[];
 
-  /** `result`: steps of which the result is made; none for who only undoes. */
+  /** `result`: steps whose outputs make the result; empty for a dispatch that only compensates. */
   constructor(
     workflow: Workflow,
     unsettled: Iterable<string>,
@@ -37,7 +37,7 @@ export class StepOutputs {
     return new Map([...this.#outputs].map(([id, { text }]) => [id, Buffer.byteLength(text)]));
   }
 
-  /** Reads what an earlier drive left, as far as it is still needed. */
+  /** Reads the outputs of earlier drives that are still needed. */
   async load(store: RunStore, state: RunState): Promise<void> {
     const missing: { id: string; seq: number }[] = [];
     for (const id of this.#wanted.keys()) {
@@ -112,7 +112,7 @@ export async function loadOutputs(
   return outputs;
 }
 
-/** The same one by one, for who may not want all of them. */
+/** The same one by one, for callers that may stop early. */
 export async function* outputsAt(
   store: RunStore,
   runId: string,

@@ -39,7 +39,7 @@ export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunStat
   return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;
 }
 
-/** Undefined: nothing is to be asked, or no more. `drafts` record the answer; a release: there is none. */
+/** Undefined: there is no question. `drafts` record the answer; a release: the policy gave none. */
 export async function policyAnswer(
   params: PolicyParams,
 ): Promise<{ readonly drafts: readonly EventDraft[] } | ClosingDecision | undefined> {

@@ -1,16 +1,16 @@
 /**
- * Steps whose time has not come: between two attempts, or asleep. A dispatch stays for those due soon; while it is busy with other
- * steps it sees to the others as well, else they are left to a later one, and `earliest` says when that has something to do.
+ * Steps whose time has not come: between two attempts, or asleep. A dispatch waits for those due soon; while it is busy with
+ * other steps it handles later ones too, otherwise a later dispatch does, and `earliest` is its time.
  *
- * Must not: decide what happens when a step is due; it only says so.
+ * Must not: decide what happens when a step is due; it only reports it.
  */
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
 
 export interface RestingOptions {
   readonly clock: Clock;
-  /** The dispatch stays for a due time that is at most this far ahead, ms. */
+  /** Maximum distance of a due time for which the dispatch waits, ms. */
   readonly soonMs: number;
-  /** Longest time of a dispatch, ms: what is due later is another's. */
+  /** Longest time of a dispatch, ms: later steps are left to another dispatch. */
   readonly budgetMs: number;
   readonly onDue: (id: string) => void;
 }
@@ -51,7 +51,7 @@ export class RestingSteps {
     this.#resting.delete(id);
   }
 
-  /** Steps that the dispatch stays for. */
+  /** Steps for which the dispatch waits. */
   get watched(): number {
     const { clock, soonMs } = this.#options;
     const soon = clock.now() + soonMs;

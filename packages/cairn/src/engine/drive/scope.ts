@@ -64,7 +64,7 @@ export class Scope {
     return this.deps.clock.now();
   }
 
-  /** Facts on their way into the journal, and news on its way out: what follows from them cannot start yet. */
+  /** Number of uncommitted facts and unhandled reports, whose consequences cannot start yet. */
   get onTheWay(): number {
     return this.#onTheWay;
   }
@@ -90,8 +90,8 @@ export class Scope {
   }
 
   /**
-   * True while this dispatch may record facts of the run. Later ends are left to the next dispatch. Facts that appear only during
-   * compensation are dropped: nothing may follow what was compensated.
+   * True while this dispatch may record facts of the run. Later ends are left to the next dispatch. Facts that appear only
+   * during compensation are dropped, because no event of a step may follow its compensation.
    */
   mayAppend(state: RunState): boolean {
     return state.lease?.owner === this.#owner && !state.compensating;

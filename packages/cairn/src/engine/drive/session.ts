@@ -70,10 +70,7 @@ export class DriveSession {
   readonly #abandoned = new AbortController();
   #stop: Stop | undefined;
   #isHandling = false;
-  /**
-   * True after the state of earlier dispatches was adopted. Before that, a waiting run cannot be told from one with nothing
-   * left to do.
-   */
+  /** True after the state of earlier dispatches was adopted. Before that, a waiting run looks like one with nothing left to do. */
   #begun = false;
   #over = false;
   /** Number of events of other writers that were taken into account. */
@@ -239,7 +236,7 @@ export class DriveSession {
     const { events } = await this.#working.appendHeld((current) =>
       current.cancellation ? [] : [closingDraft(answer, current, facts)],
     );
-    // Cancelled meanwhile: nothing is left that a policy would have to allow.
+    // Cancelled meanwhile: a policy has nothing left to allow.
     if (events.length === 0) return true;
     this.#over = true;
     this.#end.resolve(sessionEndOf(answer));
@@ -318,7 +315,8 @@ export class DriveSession {
 
   #concludeIfDone(): void {
     const { journal } = this.#params;
-    // The failure of the journal arrives later: without what it could not append, nothing seems to be left to do.
+    // The failure of the journal arrives later: without the events that it could not append, the run seems to have nothing left to
+    // do.
     if (!this.#begun || this.#over || journal.hasFailed) return;
     const facts = this.#working.facts();
     const conclusion = conclude({
@@ -334,7 +332,7 @@ export class DriveSession {
     this.#working.guard(this.#carryOut(conclusion));
   }
 
-  /** Decided on the newest state: if others have appended meanwhile, the conclusion is recomputed. */
+  /** Decided on the newest state: if others have appended meanwhile, the decision is made again. */
   async #carryOut(conclusion: Exclude<DispatchDecision, { kind: 'wait' }>): Promise<void> {
     const { journal, workflow } = this.#params;
     if (conclusion.kind === 'end_children') {

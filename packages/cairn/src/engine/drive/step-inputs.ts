@@ -11,7 +11,7 @@ import { NO_OUTPUT } from '../facts/output.ts';
 import { inputHashSeenBy, inputSeenBy } from '../read-input.ts';
 import type { StepOutputs } from './outputs.ts';
 
-/** One execution to be: a step, or one item of a set of like executions. */
+/** One unit of execution: a step, or one item of a set. */
 export interface Unit {
   readonly step: StepDefinition;
   readonly item?: {
@@ -74,9 +74,9 @@ export function nextExecution(
 function attemptOf({ step, item }: Unit, begun: Begun | undefined): number {
   // The record that a set began is no attempt of its own.
   if (!begun || (isSet(step) && !item)) return 1;
-  // Nor is it one that a flow's code runs again.
+  // A flow's code that runs again is no new attempt either.
   if (step.kind === 'flow' && begun.phase === 'running') return begun.attempt;
-  // A beginning that only a suspect records is no attempt either: what a crash cuts off begins anew as the same one.
+  // A start that only a suspect records is no attempt either: the body that a crash interrupts begins again under the same number.
   const isSilent = 'body' in step && step.idempotent && step.uses.length === 0;
   return begun.phase === 'running' && isSilent ? begun.attempt : begun.attempt + 1;
 }
@@ -109,7 +109,7 @@ export function mayEnter(step: StepDefinition, seen: Context): EntryDecision {
   try {
     const condition: unknown = step.when(seen);
     if (condition instanceof Promise) {
-      // Nobody else waits for it.
+      // The promise is not awaited, and an unhandled rejection would end the process.
       condition.catch(() => {});
       throw new Fatal(`'when' of step '${step.id}' must return true or false, not a promise`);
     }

@@ -21,13 +21,13 @@ import { OpenWaits } from './waiting/open-waits.ts';
 import { WithoutRoom } from './waiting/without-room.ts';
 
 export interface WorkingParams extends ScopeParams {
-  /** One body at a time, each with a trace. */
+  /** The run is a suspect: one body at a time, each with an event at its start. */
   readonly alone: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number;
   /** Time by which the dispatch must have released the run, epoch ms. */
   readonly budgetEndsAt: number;
-  /** True if the dispatch starts no more steps. */
+  /** True if the dispatch must not start steps any more. */
   readonly isStopped: () => boolean;
 }
 
@@ -39,9 +39,9 @@ export interface RunningFlow {
   next(): Unit | undefined;
   /** An operation began, or (`idle`) is to begin again. */
   mark(name: string, state: 'open' | 'idle'): void;
-  /** An operation has ended, and the journal has it. */
+  /** An operation has ended, and its end is in the journal. */
   ended(name: string, outcome: Outcome): void;
-  /** Nothing of the code counts any more. */
+  /** Abandons the code: its results are ignored. */
   drop(): void;
 }
 
@@ -54,7 +54,7 @@ export class Working extends Scope {
   readonly waits = new OpenWaits();
   readonly sets = new Map<string, FanOutSet>();
   readonly flows = new Map<string, RunningFlow>();
-  /** Operations by key. They outlive an attempt of the code: what it began may end during the next. */
+  /** Operations by key. They outlive an attempt of the code: an operation of one attempt may end during the next. */
   readonly operations = new Map<string, Unit>();
   /** The run as the dispatch found it. */
   readonly before: RunState;
@@ -89,7 +89,7 @@ export class Working extends Scope {
     return this.failure !== undefined || this.#params.isStopped();
   }
 
-  /** Bodies that may begin beside those that run. As many more may have ended whose outputs are on their way into the journal. */
+  /** Bodies that may begin now. As many more may have ended while their outputs are being committed. */
   get room(): number {
     const { size, unrecorded } = this.bodies;
     if (this.#params.alone) return 1 - size - unrecorded;
@@ -140,7 +140,10 @@ export class Working extends Scope {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Items begin in their order, so that those that have begun before come first. None begins while questions of earlier ones do not fit. */
+  /**
+   * Items begin in their order, so that those that have begun before come first. No item begins while questions of earlier ones
+   * do not fit.
+   */
   nextItem(set: FanOutSet): number | undefined {
     const index = set.next();
     if (index === undefined || this.withoutRoom.size === 0) return index;
@@ -169,13 +172,13 @@ export class Working extends Scope {
     this.resting.add(key, at);
   }
 
-  /** As the journal says. */
+  /** Rests as recorded in the journal. */
   restAs(key: string, { retryAt, whenRoom }: RetryingStep): void {
     if (whenRoom) this.withoutRoom.add(key);
     else this.rest(key, retryAt);
   }
 
-  /** Lets go of an item that rests between two attempts; false: it does not. */
+  /** Wakes an item that rests between two attempts; false: it does not rest. */
   wake(key: string): boolean {
     if (this.withoutRoom.remove(key)) return true;
     if (this.waits.of(key) || !this.resting.has(key)) return false;

@@ -98,13 +98,13 @@ async function actOn(effectCall: PerformCall, place: LedgerPlace): Promise<ActEn
 
 interface RowOfCall {
   readonly n: number;
-  /** It is there: an earlier call by this run. */
+  /** The row exists already: an earlier call by this run. */
   readonly again?: StoredEffect;
   /** Effect of an earlier run of the lineage with the same key, whose outcome this call reveals: the receiver acts once per key. */
   readonly after?: StoredEffect;
 }
 
-/** The fence (E1): nothing is called unless this was appended by who holds the run. */
+/** The fence (E1): the binding is called only after the holder of the run has appended this. */
 async function attempt(
   effectCall: PerformCall,
   key: string,
@@ -117,7 +117,7 @@ async function attempt(
   if (refusal) return { kind: 'ask', ask: { why: 'budget', refusal } };
   let isOverBudget = false;
   const appended = await effectCall.append((state) => {
-    // Nobody waits for it any more.
+    // The caller has stopped waiting.
     if (effectCall.signal.aborted || !mayAct(state, effectCall)) return [];
     isOverBudget = effectCall.isBudgeted && state.budget !== undefined && effectsReached(state.budget);
     if (isOverBudget) return [];
@@ -156,7 +156,7 @@ async function attempt(
   }
 }
 
-/** E8: the row says that it may have been attempted. What follows is what follows for any call whose answer is lost. */
+/** E8: the row records that the call may have been made. It is then treated like any call whose answer was lost. */
 async function presume(
   effectCall: PerformCall,
   { key }: LedgerPlace,
@@ -193,7 +193,7 @@ function mayAct(state: EffectOwner, { undo, caller }: PerformCall): boolean {
 }
 
 interface MadeCall extends WrittenEffect {
-  /** It repeats a call with the same key whose outcome is unknown. */
+  /** The call repeats one with the same key whose outcome is unknown. */
   readonly inDoubtBefore: boolean;
 }
 
@@ -231,7 +231,7 @@ async function call(effectCall: PerformCall, key: string, written: MadeCall): Pr
   return { kind: 'answered', how: 'executed', text: answered.text, settled: [said] };
 }
 
-/** The receiver may have said when it can be asked again. */
+/** The receiver may have named the time of the next attempt. */
 function laterIf(cause: NotApplied): Error {
   return cause.retryAt === undefined ? cause : new RetryAt(cause.retryAt, cause.message, { cause });
 }
@@ -283,7 +283,7 @@ async function resolveDoubt(
   const { caller } = effectCall;
   const stored = place.stored(row);
   const alive = effectCall.alive.get(row.effectId);
-  // It may still act: nothing can be found out before it has answered.
+  // The call may still take effect: a lookup is possible only after it has answered.
   if (alive) {
     await Promise.race([alive, abortOf(effectCall.signal)]);
     return effectCall.signal.aborted
@@ -328,7 +328,7 @@ async function lookUp(
   const { binding, capability, state } = caller;
   let answer: StoredResponse | undefined;
   try {
-    // It may have been attempted at any time since the run began.
+    // The call may have been made at any time since the run began.
     const attemptedAt = record.presumedAt === undefined ? record.updatedAt : state.createdAt;
     const asked = { idempotencyKey: key, signal, attemptedAt };
     const looking = callSpan('lookup', performedOf(effectCall), { binding, effectId: record.effectId });

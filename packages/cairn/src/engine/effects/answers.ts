@@ -14,11 +14,11 @@ type AnswerChange = RecordedChange | FailedChange;
 export interface WrittenEffect {
   readonly effectId: string;
   readonly bindingCallId: string;
-  /** The version of the row as this call made it; undefined if the store has not said. */
+  /** Version of the row after this call's write; undefined if the store did not report it. */
   readonly seen: Version | undefined;
 }
 
-/** `late`: something else was decided before it came. */
+/** `late`: the effect was resolved differently before the answer arrived. */
 export async function recordAnswer(
   deps: LedgerDeps,
   written: WrittenEffect,

@@ -5,7 +5,7 @@ import { type ActEnd, type EffectAsk, type PerformCall, rowWithoutCall } from '.
 import type { LedgerPlace } from './place.ts';
 import { confirmationRow, repeatingRow } from './rows.ts';
 
-/** The policy wants consent to a repetition. */
+/** The policy requires consent to a repetition. */
 export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: RecordedEffect): ActEnd {
   const { caller } = effectCall;
   const { asked, own } = place;
@@ -15,7 +15,11 @@ export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: Re
   return askAnew(repeatingRow(caller, row, { by: 'policy', error, origin }), 'policy');
 }
 
-/** The capability or a policy wants consent to the first call. @param reason that of the policy */
+/**
+ * The capability or a policy requires consent to the first call.
+ *
+ * @param reason given by the policy
+ */
 export function confirmFirst(
   effectCall: PerformCall,
   place: LedgerPlace,

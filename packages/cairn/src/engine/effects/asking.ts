@@ -20,7 +20,7 @@ export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect
   return doubts.every(({ capabilityId }) => bindings.canFindOut(capabilityId));
 }
 
-/** The question about an effect in doubt; undefined if its answer has come meanwhile. */
+/** The question about an effect in doubt; undefined if its answer has arrived meanwhile. */
 export async function askAbout(
   deps: EngineDeps,
   open: OpenEffect | undefined,
@@ -51,7 +51,11 @@ export function effectWait(execution: StepExecution, ask: EffectAsk, now: number
   };
 }
 
-/** The row that asks and the wait for the answer are one commit. @param spent of the run's budget, by the attempt that ends */
+/**
+ * The row with the question and the wait for the answer are one commit.
+ *
+ * @param spent of the run's budget, by the attempt that ends
+ */
 export function questionDrafts(
   wait: EffectQuestion,
   { effectId, capabilityId, write, row }: EffectAsk,

@@ -56,7 +56,7 @@ export async function stoppedByPolicy(
   const { mask = String } = deps;
   if (!judge) return undefined;
   const same = place.rows.filter((row) => row.requestHash === request.hash);
-  // A person's permission holds for this request until it is done, whatever the policy says by then.
+  // A person's permission applies to this request until the call is made, whatever the policy decides by then.
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return undefined;
   const { id } = caller.capability;
   let answer: CallDecision;

@@ -1,7 +1,4 @@
-/**
- * An effect call and its possible ends: input and result of act.ts, used by those who ask for a decision or record what
- * follows.
- */
+/** An effect call and its possible ends: input and result of act.ts, for the code that asks for a decision or records the end. */
 import type { BudgetRefusal } from '../../core/budget/day.ts';
 import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import type { CairnError, Fatal, NotApplied } from '../../core/errors.ts';
@@ -21,7 +18,7 @@ export type LedgerDeps = Pick<EngineDeps, 'effects' | 'clock' | 'random' | 'log'
 export interface LedgerAppended {
   /** False: the call must not continue. */
   readonly wasWritten: boolean;
-  /** Version of the rows written; undefined if the store has not said. */
+  /** Version of the rows written; undefined if the store did not report it. */
   readonly effectsVersion: string | undefined;
   /** The second half of the fence (E1). */
   readonly isStillHeld: () => Promise<boolean>;
@@ -34,13 +31,13 @@ export interface PerformCall {
   readonly request: CheckedRequest;
   /** The author's own key, or which call of the capability it is. */
   readonly call: string | number;
-  /** It is the compensation of the step that asks. */
+  /** The caller is the compensation of the step. */
   readonly undo: boolean;
-  /** It stops at the limit of the run's budget. */
+  /** The run's budget limits this call. */
   readonly isBudgeted: boolean;
   /** Asked before each call: why the budget of the tenant's day refuses it. Absent: it has none. */
   readonly refusedBy?: (() => Promise<BudgetRefusal | undefined>) | undefined;
-  /** Asks the installation's policy; absent: there is none, or it has no say here. */
+  /** Asks the installation's policy; absent: there is none, or it does not apply to this call. */
   readonly judge?: (() => Promise<CallDecision>) | undefined;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
@@ -78,14 +75,14 @@ export type ActEnd =
       readonly settled: readonly EventDraft[];
     }
   | { readonly kind: 'not_applied'; readonly cause: NotApplied; readonly settled: readonly EventDraft[] }
-  /** It is not known whether the action took place; another attempt can find out. */
+  /** The outcome is unknown; another attempt can determine it. */
   | { readonly kind: 'doubt'; readonly cause: unknown; readonly settled: readonly EventDraft[] }
   | { readonly kind: 'ask'; readonly ask: Ask }
   /** Never to be done: another request is recorded under this key. */
   | { readonly kind: 'mismatch'; readonly cause: CairnError }
   /** Never to be done: a policy forbids it. */
   | { readonly kind: 'denied'; readonly cause: Fatal }
-  /** The drive has lost the run, or the run wants nothing more to be done. */
+  /** The drive has lost the run, or the run makes no more calls. */
   | { readonly kind: 'stopped' };
 
 export function rowWithoutCall({ deps, request, call }: PerformCall, key: string, n: number): NewRow {

@@ -32,7 +32,7 @@ export interface PerformerParams {
   readonly state: () => RunState;
   readonly execution: StepExecution;
   readonly uses: readonly Capability[];
-  /** It is the compensation of the step that performs. */
+  /** The performing body is the compensation of the step. */
   readonly undo?: boolean;
   /** Calls count against the budget of the run, and stop at its limit. */
   readonly isBudgeted?: boolean;
@@ -140,7 +140,7 @@ export class Performer {
     deps.log.warn('perform_refused', { runId: state().id, stepId, attempt, error: error.message });
   }
 
-  /** Events to append with the end of the attempt, as many as one commit has room for: see {@link flush}. */
+  /** Events to append with the end of the attempt, up to the limit of one commit: see {@link flush}. */
   takePending(): EventDraft[] {
     return this.#pending.splice(0);
   }

@@ -126,7 +126,7 @@ export function attemptedRow(caller: EffectCaller, row: NewRow): AttemptedEffect
   return { ...rowOf(caller, row), status: 'attempted' };
 }
 
-/** Nothing was done: this one answered. */
+/** No call was made: this row gave the answer. */
 export function reusedRow(caller: EffectCaller, row: NewRow, origin: RecordedEffect): ReusedEffect {
   const { responseHash, effectId: originEffectId } = origin;
   return { ...rowOf(caller, row), status: 'reused', originEffectId, responseHash };
@@ -134,14 +134,18 @@ export function reusedRow(caller: EffectCaller, row: NewRow, origin: RecordedEff
 
 const CONFIRMATION = 'requires confirmation by an operator';
 
-/** Nothing is done before a person allows it. @param reason that of a policy */
+/**
+ * No call is made before a person allows it.
+ *
+ * @param reason given by a policy
+ */
 export function confirmationRow(caller: EffectCaller, row: NewRow, reason?: string): AskingEffect {
   const why = reason === undefined ? '' : `: ${reason}`;
   const error = `'${caller.capability.id}' ${CONFIRMATION}${why}`;
   return { ...rowOf(caller, row), status: 'blocked', blockedBy: 'confirmation', error };
 }
 
-/** Reason of the policy that wants the confirmation; undefined: the capability does. */
+/** Reason of the policy that requires the confirmation; undefined: the capability requires it. */
 export function confirmationReason({
   error = '',
 }: {
@@ -151,7 +155,7 @@ export function confirmationReason({
   return at < 0 ? undefined : error.slice(at + CONFIRMATION.length + 2);
 }
 
-/** Nothing is done, because of the recorded action, for the reason that `error` names. */
+/** No call is made, because of the recorded action, for the reason in `error`. */
 export function repeatingRow(
   caller: EffectCaller,
   row: NewRow,
@@ -167,10 +171,10 @@ export interface BlockedByRecord {
 }
 
 /**
- * Makes an answer durable as far as no row can carry it. What the receiver answered is kept as it is, whatever the schema
- * says of it: the action took place.
+ * Stores an answer that is too large for a row. The answer is kept unchanged, even if it violates the schema, because the
+ * action took place.
  *
- * @throws CairnError INVALID_INPUT for what is no JSON, PAYLOAD_TOO_LARGE
+ * @throws CairnError INVALID_INPUT if it is not JSON, PAYLOAD_TOO_LARGE
  */
 export async function answerOf(
   store: Pick<RunStore, 'writePayload'>,

@@ -1,12 +1,9 @@
-/** Ends of an effect without a run that its caller has to know. */
+/** Ends of an effect without a run that its caller has to handle. */
 
 /** Errors of a call that a person must decide about: its outcome is unknown, or the first call needs permission. */
 export type PendingReason = 'doubt' | 'confirmation' | 'policy';
 
-/**
- * Nothing is done before a person says something, and then by the next call with the same key. It is safe to repeat the call at any
- * time.
- */
+/** The call waits for a person's decision, after which the next call with the same key makes it. The call may be repeated at any time. */
 export class EffectPending extends Error {
   override readonly name = 'EffectPending';
   readonly code = 'EFFECT_PENDING';
@@ -34,7 +31,7 @@ interface PendingOptions {
   readonly cause?: unknown;
 }
 
-/** A person has said that the action shall not be done. Another action has another key. */
+/** A person has forbidden the action. Another action needs another key. */
 export class EffectForbidden extends Error {
   override readonly name = 'EffectForbidden';
   readonly code = 'EFFECT_FORBIDDEN';

@@ -1,8 +1,8 @@
 /**
- * `effects.once`: an effect of any function, by the ledger of the engine (engine/effects), without a run. The row itself
+ * `effects.once`: an effect of any function through the ledger of the engine (engine/effects), without a run. The row itself
  * (ledger.ts) serves as lease and journal.
  *
- * Must not: decide what is done about a row; core/effects does.
+ * Must not: decide how a row is handled; core/effects does.
  */
 import { type Backoff, backoffBoundMs, nextRetry, type RetryPolicy } from '../../core/decisions/retry.ts';
 import {
@@ -30,7 +30,7 @@ export interface ExternalEffectsDeps {
   readonly ledger: ExternalLedgerOptions['deps'];
   readonly runtime: RuntimeConfigReader;
   readonly bindings: Bindings;
-  /** Counts outcomes; absent: nobody does. */
+  /** Counts outcomes; absent: they are not counted. */
   readonly metrics?: Pick<Metrics, 'effect'>;
 }
 
@@ -58,7 +58,7 @@ export interface OnceRequest {
 const CHECK_BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /** Rounds in which another process wrote first. */
 const MAX_MOVES = 50;
-/** Time a call has to end after its abort, before its caller is answered without it. */
+/** Time for a call to end after its abort, before its caller is answered without it. */
 const END_MS = 5_000;
 
 interface ExternalCall {

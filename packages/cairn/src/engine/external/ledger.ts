@@ -1,8 +1,8 @@
 /**
- * The ledger as one `once` uses it: what a drive and its journal are for a run. A row that is created, or changed under the version
- * that was read, is the fence (E1, E9): of two processes, one learns that it lost.
+ * The ledger for one call of `once`, in the role of a run's drive and journal. A row that is created, or changed under the
+ * version that was read, is the fence (E1, E9): of two processes, one is refused.
  *
- * Must not: decide what is done about a row; see engine/effects/act.ts.
+ * Must not: decide how a row is handled; see engine/effects/act.ts.
  */
 import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import {
@@ -29,7 +29,7 @@ export class CallUnderWay extends Error {
   override readonly name = 'CallUnderWay';
 }
 
-/** Another process wrote the row first: what was decided is decided again on what it wrote. */
+/** Another process wrote the row first: the decision is made again on the new row. */
 export class RowMoved extends Error {
   override readonly name = 'RowMoved';
 }
@@ -119,7 +119,7 @@ export class ExternalLedger {
     return version;
   }
 
-  /** The call that was made here has ended, whatever is known of it. */
+  /** The call of this process has ended, with any outcome. */
   noteEnd(): void {
     if (this.#attempted && !this.#options.alive.has(this.#attempted.effectId))
       this.#ended.add(this.#attempted.bindingCallId);
@@ -136,7 +136,7 @@ export class ExternalLedger {
     await sendUntilKnown(this.deps, () => this.deps.effects.change(effectId, version, change));
   }
 
-  /** Nobody makes the call any more: a person sees it from now on, and the next caller need not wait. */
+  /** No process makes the call any more: it becomes a question for people now, and the next caller need not wait. */
   async leaveInDoubt(): Promise<void> {
     const { effectId, bindingCallId } = this.#attempted ?? {};
     if (effectId === undefined || !this.#ended.has(bindingCallId ?? '')) return;
@@ -170,7 +170,7 @@ export class ExternalLedger {
     return rows;
   }
 
-  /** One that has ended is in doubt at once; for one that has not, act.ts waits. */
+  /** An ended call of this process is in doubt at once; act.ts waits for one that has not ended. */
   #isOwn({ effectId, bindingCallId }: EffectRecord): boolean {
     return this.#options.alive.has(effectId) || this.#ended.has(bindingCallId);
   }

@@ -37,7 +37,7 @@ export function started(
   return { type: 'step_started', initiator: 'system', data: { ...execution, ...more } };
 }
 
-/** Members that the journal keeps of an attempt beside its result. `spent`: its share of the run's budget, if the run has one. */
+/** Members that the journal keeps of an attempt beside its result. `spent`: its cost to the run's budget, if there is one. */
 export type Accounted = Used & { readonly spent?: Cost };
 
 export function succeeded(ending: EndedExecution, output: Output, used: Accounted = {}): EventDraft {
@@ -49,7 +49,7 @@ export function succeeded(ending: EndedExecution, output: Output, used: Accounte
   };
 }
 
-/** A body returned: in full, or with less than what was asked for. */
+/** A body returned, with a full or a degraded output. */
 export function done(
   ending: EndedExecution,
   output: Output,
@@ -116,7 +116,7 @@ export function compensationStarted(steps: readonly string[], error: RecordedErr
   return { type: 'compensation_started', initiator: 'system', data };
 }
 
-/** It ends once its children have ended, and until then nothing else moves it. `error`: why it is failing, if it is. */
+/** The run ends once its children have ended, and nothing else moves it before. `error`: the reason of its failure, if it fails. */
 export function suspendedForChildren(error: RecordedError | undefined): EventDraft {
   const data = { status: 'waiting_external' as const, announced: true as const, error };
   return { type: 'run_suspended', initiator: 'system', data };
@@ -151,7 +151,7 @@ export function pollScheduled(
   return retryDraft({ ...polledAgain(execution), retryAt, polled: true, error }, spent);
 }
 
-/** It is tried again when its question fits among the open waits. */
+/** The execution is retried when its question fits among the open waits. */
 export function retryWhenRoom(
   execution: StepExecution,
   now: number,
@@ -161,12 +161,12 @@ export function retryWhenRoom(
   return retryDraft({ ...execution, retryAt: now, whenRoom: true, error }, spent);
 }
 
-/** It begins, or begins again, when the question of the budget fits among the open waits. */
+/** The execution begins, or begins again, when the question about the budget fits among the open waits. */
 export function retryBudgetWhenRoom(execution: StepExecution, now: number, spent?: Cost): EventDraft {
   return retryWhenRoom(polledAgain(execution), now, budgetReached(execution), spent);
 }
 
-/** It begins, or begins again, when the run may spend more. */
+/** The execution begins, or begins again, when the run may spend more. */
 export function retryWithinBudget(
   execution: StepExecution,
   now: number,
@@ -184,7 +184,7 @@ function retryDraft(data: EventData['step_retry_scheduled'], spent: Cost | undef
   };
 }
 
-/** An attempt that did not fail takes none of `retry`. */
+/** A poll without a failure uses no attempt of `retry`. */
 function polledAgain(execution: StepExecution): StepExecution {
   return { ...execution, polls: (execution.polls ?? 0) + 1 };
 }

@@ -1,8 +1,8 @@
 /**
- * Outputs and errors of executions as the journal keeps them: made from what a body returned or threw, from what was sent,
- * or composed of other outputs.
+ * Outputs and errors of executions as stored in the journal: made from the value that a body returned or threw, from received
+ * data, or composed of other outputs.
  *
- * Must not: know who made them.
+ * Must not: know their source.
  */
 import type { ZodType } from 'zod';
 import { sha256Hex } from '../../core/encoding/hash.ts';
@@ -31,7 +31,7 @@ export function outputFrom(text: string): Output {
   return { text, hash: sha256Hex(text) };
 }
 
-/** A skipped step's output, for those who run nevertheless and for the fingerprint of their inputs. */
+/** Output of a skipped step, for dependents that run nevertheless and for the fingerprint of their inputs. */
 export const NO_OUTPUT: Output = outputFrom('null');
 
 /** Outcome of an execution, as its dependents need it. */
@@ -40,7 +40,7 @@ export type Outcome =
   | { readonly kind: 'skipped' }
   | { readonly kind: 'failed'; readonly error: RecordedError };
 
-/** Usage reported by an attempt beside its result. */
+/** Usage that an attempt reports beside its result. */
 export interface Used {
   readonly agent?: string;
   readonly tokensUsed?: { readonly input: number; readonly output: number };
@@ -89,7 +89,7 @@ export function checked(
   throw new InvalidOutput(`the output of step '${step.id}' does not match its schema${said}`);
 }
 
-/** Puts an output that no checkpoint can carry where the run's payloads lie, before the commit that refers to it. */
+/** Stores an output that is too large for a checkpoint among the run's payloads, before the commit that refers to it. */
 export async function kept(store: RunStore, runId: string, output: Output): Promise<Output> {
   if (output.ref !== undefined || !needsPayload(output.text)) return output;
   return { ...output, ref: await store.writePayload(runId, output.text) };
@@ -108,10 +108,11 @@ function frozen(value: unknown): unknown {
 }
 
 /**
- * An error as the journal keeps it.
+ * An error in its stored form.
  *
  * @param cause readable (core/thrown.ts); it need not be an error
- * @param mask takes secrets out, before a cut could leave a part of one; undefined: there are none
+ *
+ * @param mask removes secrets, before a cut could leave a part of one; undefined: there are none
  */
 export function recorded(stepId: string, cause: unknown, mask: Mask | undefined): RecordedError {
   const code = codeOf(cause);

@@ -1,6 +1,6 @@
 /**
- * The events by which runs end. Nothing else writes a terminal; whether and how a run ends is decided in
- * core/decisions/ending.ts. Every end that is no success says why.
+ * The events that end runs. No other file writes a terminal event; core/decisions/ending.ts decides whether and how a run ends.
+ * Every unsuccessful end has a reason.
  */
 import { MAX_SHOWN } from '../../core/run/bounded.ts';
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';

@@ -41,7 +41,7 @@ export interface Move<T> {
 
 type DecideMailbox<T> = (seen: Mailbox | undefined) => Move<T>;
 
-/** With as many processes as there are seconds in the cap, a document that bears one write a second is asked a few times a second. */
+/** With as many processes as the cap has seconds, a document that takes one write a second is tried a few times a second. */
 const BACKOFF: Backoff = { initialMs: 40, factor: 2, capMs: 10_000 };
 
 /** @throws OutcomeUnknown when patience ended (do the same again), and what `decide` throws */

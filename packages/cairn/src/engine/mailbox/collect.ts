@@ -30,7 +30,7 @@ export async function bringReady(
       const { drafts, refused } = answersTo(deps, state, { address, event });
       if (refused && isPlanMissing(refused)) return 'not_yet';
       if (drafts.length === 0) continue;
-      // As if it were sent again: it continues from how far its delivery had come, to all who are listed.
+      // Continues the delivery as if the event were sent again, to all listed waits.
       await deliver(deps, address, event);
       isBrought = true;
     }

@@ -33,13 +33,13 @@ export interface EventRefusal {
 }
 
 export interface Delivered {
-  /** It had been sent before. */
+  /** The event had been sent before. */
   readonly repeated: boolean;
   readonly outcome: Exclude<EventDelivery, { kind: 'offer' | 'unfinished' }>;
   readonly refused: readonly EventRefusal[];
 }
 
-/** Rounds of offers to those who came during the one before. More than one is rare, so many mean something is wrong. */
+/** Rounds of offers to waits that joined during the previous round. More than one is rare, so many mean a fault. */
 const MAX_ROUNDS = 20;
 
 /**
@@ -61,7 +61,11 @@ export async function deliver(
   return { ...(await offerUntilDone(deps, address, begun)), repeated: repeated ?? false };
 }
 
-/** Brings an event that was given back to those who have come meanwhile. @throws OutcomeUnknown */
+/**
+ * Delivers a returned event to the waits that have joined meanwhile.
+ *
+ * @throws OutcomeUnknown
+ */
 export async function passOn(deps: DeliverDeps, address: MailboxAddress, eventId: string): Promise<void> {
   const begun = await changeMailbox(deps, address, (seen) =>
     reported(seen, address, { eventId, offered: NOBODY, now: deps.clock.now() }),

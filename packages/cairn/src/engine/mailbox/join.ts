@@ -1,4 +1,4 @@
-/** Registers a wait in an event mailbox after its journal has it. */
+/** Registers a wait in an event mailbox once the wait is in its journal. */
 import type { BufferedEvent, MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
 import { changeMailbox } from './change.ts';
 import { askHolder, type DeliverDeps } from './deliver.ts';

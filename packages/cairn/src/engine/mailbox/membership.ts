@@ -98,7 +98,7 @@ interface AfterLeaving extends Leaving {
   readonly others: boolean;
 }
 
-/** The same object if the event has nothing to do with who leaves. */
+/** The same object if the event does not concern the leaving wait. */
 function afterLeaving(
   event: BufferedEvent,
   { runId, wasApplied, leaves, others }: AfterLeaving,
@@ -106,7 +106,7 @@ function afterLeaving(
   const deliveredTo = wasApplied(event.eventId) ? withRuns(event.deliveredTo, [runId]) : event.deliveredTo;
   const { takenBy, passing } = event;
   const gone = takenBy !== undefined && leaves(takenBy);
-  // Nobody is left to whom it could be passed on; what is on its way from a sender is for him to see.
+  // No wait is left to pass the event to; its sender handles a delivery under way.
   const stays = passing === 'giver' && !others;
   if (!gone && !stays && deliveredTo === event.deliveredTo) return event;
   const givenBack = gone && passing === undefined && deliveredTo.length === 0 && others;

@@ -35,7 +35,7 @@ export interface Brought {
 
 /** Result of an offer to a run. */
 export interface Reception {
-  /** It is in the journal, from now on or from an earlier time. */
+  /** The event is in the journal of the run, now or since earlier. */
   readonly isDelivered: boolean;
   /** The reason why an open wait refuses it. */
   readonly refused?: CairnError | undefined;
@@ -43,7 +43,7 @@ export interface Reception {
   readonly open: readonly string[];
 }
 
-/** @throws OutcomeUnknown if it is not known whether the run has it now; NewerSchemaError */
+/** @throws OutcomeUnknown if it is unknown whether the run has received it; NewerSchemaError */
 export async function offerTo(
   deps: OfferDeps,
   runId: string,
@@ -67,7 +67,7 @@ export async function offerTo(
   };
 }
 
-/** Open waits that this would answer; none of a run that is about to end, for nothing would come of it. */
+/** Open waits that this event would answer; none of a run that is ending. */
 export function waitsFor(state: RunState, event: string, key: string | undefined): readonly Wait[] {
   if (isOver(state) || state.cancellation || state.compensating) return [];
   return state.waits.filter(

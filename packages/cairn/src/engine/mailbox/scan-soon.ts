@@ -1,6 +1,6 @@
 /**
- * Schedules an early scan of a run that could not receive an event because its plan version is not deployed. The
- * regular scan would come a day later, and nothing else delivers the event when that version is back (collect.ts).
+ * Schedules an early scan of a run that could not receive an event because its plan version is not deployed. The regular scan
+ * would be a day later, and nothing else delivers the event when that version is back (collect.ts).
  *
  * Must not: append anything.
  */

@@ -21,7 +21,7 @@ export function hasExpired({ takenBy, expiresAt }: BufferedEvent, now: number): 
   return takenBy === undefined && expiresAt <= now;
 }
 
-/** The runs that took an event in, as far as they are remembered; the same list if there is nothing new in it. */
+/** The runs that received an event, up to a limit; the same list if it does not change. */
 export function withRuns(deliveredTo: readonly string[], more: Iterable<string>): readonly string[] {
   const runIds = [...new Set([...deliveredTo, ...more])].slice(0, MAX_NAMED_RUNS);
   return runIds.length === deliveredTo.length ? deliveredTo : runIds;

@@ -18,7 +18,7 @@ import { planOf } from './plan-of.ts';
 export interface PlanChange {
   readonly type: string;
   readonly planVersion: number;
-  /** The first ones; none: only the fingerprint of what it was is known. */
+  /** The first ones; empty: only the fingerprint of the earlier plan is known. */
   readonly differences: readonly PlanDifference[];
 }
 
@@ -46,9 +46,10 @@ export class KnownPlans {
   }
 
   /**
-   * Checks the definition that a run is to be started on. It is stored as the plan of its version if there is none.
+   * Checks the definition on which a run is to be started, and stores it as the plan of its version if there is none.
    *
    * @param by id of the run
+   *
    * @throws CairnError UNAVAILABLE
    */
   async meet(workflow: Workflow, by: string): Promise<PlanChange | undefined> {

@@ -1,9 +1,9 @@
 /**
- * Publishes the events of one run in order, beside the drive that makes them: takes what is durable, waits a moment for
- * more, and sends it in batches. What it was not given, or could not keep, it reads from the journal. Owns how far it
- * has come; writing that down is `settle.ts`.
+ * Publishes the events of one run in order, beside its drive: takes durable events, waits a moment for more, and sends them in
+ * batches. Events that it was not given, or could not keep, it reads from the journal. Owns the watermark; `settle.ts` writes
+ * it.
  *
- * Must not: hold up or fail the drive, whatever the bus does.
+ * Must not: delay or fail the drive, whatever the bus does.
  */
 import type { RunEvent } from '../../core/run/events.ts';
 import { firstEventOf } from '../../core/run/first-event.ts';
@@ -17,11 +17,11 @@ import { messageOf } from './message.ts';
 
 /** Time an event waits for others: most runs end earlier and are published at once. */
 const LINGER_MS = 1_000;
-/** Events kept at hand; more are read from the journal when their turn comes. They are a few hundred bytes each. */
+/** Events kept in memory; later ones are read from the journal when their turn comes. Each takes a few hundred bytes. */
 const MAX_HELD = 1_000;
 /** Events of a request. Pub/Sub takes 1,000. */
 const MAX_BATCH = 100;
-/** Text of a request; an event above it goes alone. Pub/Sub takes 10 MB. */
+/** Maximum text of a request; a larger event is sent alone. Pub/Sub takes 10 MB. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 /** Initial retry delay after a refusal; it grows, and at its end a drive tries once more. */
 const FIRST_RETRY_MS = 1_000;
@@ -72,8 +72,8 @@ export class RunPublisher implements Follower {
   }
 
   /**
-   * True if nothing is left to publish, and the last snapshot of the run says so. A snapshot may say it too early: a worker learns of a
-   * subscription later than the subscription is there.
+   * True if nothing is left to publish, and the last snapshot of the run records that. A snapshot may record it too early,
+   * because a worker learns of a new subscription late.
    */
   get isNoted(): boolean {
     return this.isDone && this.#notedSeq >= this.#head;
@@ -91,7 +91,7 @@ export class RunPublisher implements Follower {
     for (const event of events) {
       if (event.seq <= this.#head) continue;
       const next = (this.#held.at(-1)?.seq ?? this.#head) + 1;
-      // Beyond a gap nothing is kept: what lies in it has to be read first, and this with it.
+      // Events after a gap are not kept: the gap has to be read first, and they are read with it.
       if (event.seq === next && this.#held.length < MAX_HELD) this.#held.push(event);
       this.#head = event.seq;
     }
@@ -117,7 +117,7 @@ export class RunPublisher implements Follower {
     return this.isDone;
   }
 
-  /** Ends what it does in the background. */
+  /** Stops its background work. */
   end(): void {
     this.#ended = true;
     this.#disarm();
@@ -190,7 +190,7 @@ export class RunPublisher implements Follower {
     return read;
   }
 
-  /** By what the second says of its hash. */
+  /** Rebuilt from the state; undefined unless its hash is the one that the second event names. */
   #firstEvent(): RunEvent | undefined {
     const { run, firstEventId } = this.#params;
     const hash = this.#held[0]?.prevHash;

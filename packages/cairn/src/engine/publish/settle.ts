@@ -1,8 +1,8 @@
 /**
- * Publishes what a drive leaves unpublished when it releases a run, or finds unpublished when it comes, and writes down
- * how far that went: one write without an event (J9), after which the run rests for as long as it likes (J10). What the
- * bus would not take is tried again after as long as it has been owed, so that a bus that is down for hours costs a run
- * ten drives, and is given up after a day: the journal keeps everything, and `GET …/events` shows it.
+ * Publishes the unpublished events of a run when a drive begins or releases it, and records the watermark: one write without an
+ * event (J9), after which the run may rest for any time (J10). Events that the bus refuses are retried after as long as they
+ * have been pending, so that hours of downtime cost a run ten drives, and given up after a day: the journal keeps everything,
+ * and `GET …/events` shows it.
  */
 import { taskName } from '../../core/encoding/task-name.ts';
 import { hasUnpublishedEvents, isOver, type RunState } from '../../core/run/state.ts';
@@ -25,7 +25,7 @@ const NOBODY_LISTENS: EventBus = { publish: async () => {} };
 /** Events that may not have been published. */
 export interface UnpublishedEvents {
   readonly publisher: RunPublisher;
-  /** Version of the snapshot that belongs to the state; undefined: the store has not said. */
+  /** Version of the snapshot that belongs to the state; undefined: the store did not report it. */
   readonly seen: Version | undefined;
 }
 
@@ -86,7 +86,7 @@ export async function settleEvents(
   await queue.enqueue({ runId, reason: 'continue', at: retryAt, name, ...placed(deps, state) });
 }
 
-/** When to ask the bus again, epoch ms; undefined: not at all. */
+/** Time of the next attempt to publish, epoch ms; undefined: none. */
 function nextTry({ clock, log }: EngineDeps, state: RunState, publishedSeq: number): number | undefined {
   const { id: runId, tenantId, head, updatedAt } = state;
   const owedMs = clock.now() - updatedAt;

@@ -22,7 +22,7 @@ export interface Successor {
   readonly planVersion: number;
   readonly inputHash: string;
   readonly source: SuccessorSource;
-  /** Asked only where a step sees a part of it. */
+  /** Called only if a step reads a part of the input. */
   readonly input: () => Promise<unknown>;
 }
 

@@ -19,11 +19,11 @@ export interface DriveRequest {
   readonly isCold?: boolean;
   /** Number of the queue's delivery; absent if the queue did not say. */
   readonly delivery?: TaskDelivery | undefined;
-  /** Nothing else runs in this process: the place for suspects. */
+  /** The dispatch runs alone in its process, for suspects. */
   readonly alone?: boolean | undefined;
   /** The scan asked in case the worker of the run is dead: nothing follows if it lives. */
   readonly watches?: boolean | undefined;
-  /** A person wants the run to continue: it does not rest after a failed dispatch. */
+  /** A person asked the run to continue: it skips the back-off after a failed dispatch. */
   readonly asked?: boolean | undefined;
   /** The workflows that it is for; absent: all that have no functions of their own. */
   readonly pool?: string | undefined;

@@ -58,7 +58,7 @@ export interface DriveAsked {
   readonly startedAt: number;
 }
 
-/** A drive that took the run, if `epoch` says with which lease; otherwise one that found nothing for it to do. */
+/** A dispatch that took the run, if `epoch` is the epoch of its lease; without `epoch`, one that found nothing to do. */
 export function driveSpanOf(state: RunState, asked: DriveAsked, epoch?: number): SpanOptions {
   return {
     name: `drive ${state.type}`,

@@ -40,7 +40,7 @@ export function cutOffSpan(run: TracedRun, execution: TracedExecution, epoch: nu
   return { ...options, startedAt, attributes: { ...options.attributes, 'cairn.step.outcome': 'orphaned' } };
 }
 
-/** An attempt at undoing a step. The journal does not know of it before it has ended. */
+/** An attempt of a compensation. The journal has it only after its end. */
 export function undoSpan(run: TracedRun, execution: TracedExecution, epoch: number): SpanOptions {
   return {
     name: `undo ${execution.stepId}`,

@@ -13,7 +13,7 @@ export function dataSchema(
   step: StepDefinition,
   { purpose, execution: { itemKey } }: Pick<Wait, 'purpose' | 'execution'>,
 ): ZodType<unknown> | undefined {
-  // It asks about an effect, a crash or the budget.
+  // The wait asks about an effect, a crash or the budget, and takes no data.
   if (purpose !== undefined) return undefined;
   if (step.kind === 'approval') return step.data;
   return step.kind === 'flow' && itemKey !== undefined ? answerSchema(step, itemKey) : undefined;
@@ -27,7 +27,7 @@ export function checkedData(schema: ZodType<unknown>, given: unknown, asked: Ste
     if (parsed.success) return parsed.data;
     issues = parsed.error.issues;
   } catch (thrown) {
-    // By a function within the author's schema, or because it is asynchronous: as much a refusal.
+    // A function within the author's schema threw, or the schema is asynchronous: the data is refused as well.
     issues = [{ path: [], message: messageOf(readable(thrown)) }];
   }
   const { field, why } = allIssues(issues, 'data');

@@ -85,8 +85,8 @@ export function dayQuestion({ execution, reached, estimate, now, budget, until }
 }
 
 /**
- * By how much an approval raises the limits of the day if it does not say: those that were reached, by what the installation sets. Those
- * that were raised since the question was opened are raised no more, so that each of a hundred runs can be approved.
+ * Default raise of an approval without an amount: the reached limits, by the installation's default. A limit that was raised
+ * after the question was opened is not raised again, so that each of a hundred runs can be approved.
  */
 export function dayRaiseByDefault(budget: DayBudget, { detailText = 'null' }: Wait): DayAmounts {
   const { budget: asked } = (JSON.parse(detailText) ?? {}) as { readonly budget?: ShownDay };
@@ -111,7 +111,7 @@ interface ShownDay {
   readonly limits?: Readonly<Partial<Record<string, number>>>;
 }
 
-/** By how much an approval raises the limits if it does not say: those that were reached, by what the workflow declares. */
+/** Default raise of an approval without an amount: the reached limits, by the workflow's declared amounts. */
 export function raiseByDefault({ declared }: BudgetState, { detailText = 'null' }: Wait): BudgetLimits {
   const { budget } = (JSON.parse(detailText) ?? {}) as { readonly budget?: { readonly reached?: unknown } };
   const reached: readonly unknown[] = Array.isArray(budget?.reached) ? budget.reached : [];

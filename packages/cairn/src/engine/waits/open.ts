@@ -17,7 +17,7 @@ import type { ApprovalStep, Context, EventStep, WaitStep } from '../define/steps
 const MAX_QUESTION_BYTES = 16 * 1024;
 /** A correlation key is something like a commit hash or an order number. */
 const MAX_KEY_CHARS = 500;
-/** Names of those who are asked, and the characters of each. */
+/** Maximum number of names to ask, and characters of each. */
 const MAX_ASKED = 20;
 const MAX_ASKED_CHARS = 100;
 
@@ -27,7 +27,7 @@ export interface Opening {
   readonly seen: Context;
   /** Epoch ms. */
   readonly now: number;
-  /** Takes secrets out of a question; absent: there are none. */
+  /** Removes secrets from a question; absent: there are none. */
   readonly mask?: Mask | undefined;
 }
 

@@ -13,7 +13,7 @@ import type { StepDefinition } from '../define/steps.ts';
 import * as drafts from '../facts/drafts.ts';
 import type { Output } from '../facts/output.ts';
 
-/** Source of an answer, and what to record of it. */
+/** Source of an answer, and the data to record. */
 export interface WaitResolution {
   readonly initiator: Initiator;
   readonly actor?: string | undefined;
@@ -45,7 +45,7 @@ export function answeredBudget({ wait, now }: Omit<EndOfWait, 'step'>, answer: W
   return [resolved(wait, answer), drafts.retryWithinBudget(wait.execution, now)];
 }
 
-/** The wait was answered with what fails the step; the step's `onFailure` says what that means. */
+/** The answer of the wait fails the step; `onFailure` of the step decides the consequence. */
 export function refused(end: EndOfWait, answer: WaitResolution, error: RecordedError): EventDraft[] {
   const { step, wait, now } = end;
   return [resolved(wait, answer), drafts.failedByPolicy({ step, execution: wait.execution, now }, error)];

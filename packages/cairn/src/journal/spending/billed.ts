@@ -30,7 +30,7 @@ export function readsOf(found: number): Spent {
   return { reads: Math.max(1, found) };
 }
 
-/** One more is read than is shown, to know whether there are more. */
+/** A page reads one item more than it shows, to know whether there are more. */
 export function pageReads(page: {
   readonly items: readonly unknown[];
   readonly next?: string | undefined;

@@ -35,7 +35,7 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
   });
 }
 
-/** Writes that carry what was spent, and the read that shows what a dead worker has spent. */
+/** Writes that carry the spending, and the read that shows the spending of a dead worker. */
 function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingMethod> {
   let seen: { readonly runId: string; readonly head: number; readonly tailWrites: number } | undefined;
   /** The process that finds a dead worker reports that worker's spending. */

@@ -1,4 +1,4 @@
-/** The stores of who works on one run, so that all that they are billed is counted for it. */
+/** The stores for work on one run, whose billed operations are counted for it. */
 import type { MailboxStore } from '../../ports/mailbox-store.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';

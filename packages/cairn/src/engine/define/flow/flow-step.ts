@@ -15,7 +15,7 @@ import * as define from '../step-definitions.ts';
 import { bodyPart, common, type StepName, stepError, type UncheckedOptions } from '../step-options.ts';
 import type * as steps from '../steps.ts';
 
-/** An attempt of the code counts only where the flow says so. */
+/** The code is retried only if the flow declares it. */
 const ONE_ATTEMPT = { maxAttempts: 1 };
 
 export function flowStep(name: StepName, options: UncheckedOptions, code: unknown): steps.FlowStep {

@@ -1,6 +1,6 @@
 /**
  * The workflow of the parts of a loop (core/flow/parts.ts): derived from the workflow that declares the loop, with its version,
- * policies and retention. Nobody declares it and nobody starts it but the loop, as a child of its own run.
+ * policies and retention. Only the loop starts it, as a child of its own run.
  */
 import { z } from 'zod';
 import { loopOfPart } from '../../../core/flow/parts.ts';
@@ -16,7 +16,7 @@ const input: z.ZodType<PartInput> = z.object({
   turn: z.number(),
 });
 
-/** One for each definition of this process: what is known of its plan is kept by the object. */
+/** One per definition of this process: facts about its plan are cached by object. */
 const known = new WeakMap<FlowStep, Workflow>();
 
 /** @param type of the part; undefined: it has no such loop */

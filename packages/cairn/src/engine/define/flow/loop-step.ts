@@ -81,7 +81,7 @@ export function loopStep(name: StepName, options: UncheckedOptions, more: unknow
 }
 
 export interface PartInput {
-  /** As the loop sees it. */
+  /** The input that the loop reads. */
   readonly input?: unknown;
   /** Outputs of the steps that the loop needs, by their ids: under which names it knows them may change. */
   readonly outputs: Readonly<Record<string, unknown>>;

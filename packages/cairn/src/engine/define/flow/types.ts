@@ -102,7 +102,7 @@ export interface Flow<Input> {
   ): Promise<Response>;
   /** Rests for a duration ('24h', or ms) or until a time. */
   sleep(name: string, time: string | number | Date): Promise<void>;
-  /** Waits for an event from outside and returns what was sent, which the code should validate. */
+  /** Waits for an external event and returns its data, which the code should validate. */
   event<T = Json>(name: string, options: FlowEventOptions): Promise<T>;
   /** Asks a person. A rejection throws `OperationFailed` with the code APPROVAL_REJECTED. */
   approval(name: string, question: Question, options?: FlowApprovalOptions): Promise<Approved>;
@@ -137,7 +137,10 @@ export type AnswerSchemas = Readonly<Record<string, ZodType>>;
 
 /** A flow whose approvals give typed data. */
 export interface AskingFlow<Input, A extends AnswerSchemas> extends Flow<Input> {
-  /** Asks a person, who approves with data as `answers` of the flow declares it. A rejection throws `OperationFailed` with the code APPROVAL_REJECTED. */
+  /**
+   * Asks a person, who approves with the data that `answers` of the flow declares. A rejection throws `OperationFailed` with
+   * the code APPROVAL_REJECTED.
+   */
   approval<Name extends keyof A & string>(
     name: Name,
     question: Question,
@@ -161,14 +164,17 @@ export interface UndoOptions<Input, N extends Needs> {
 }
 
 interface FlowBodyOptions<Input, N extends Needs, T, A extends AnswerSchemas> {
-  /** Attempts of the whole flow; default one. Completed operations answer again, and one that failed stays failed. */
+  /** Attempts of the whole flow; default one. Completed operations return their results again, and a failed one stays failed. */
   readonly retry?: RetryOptions;
   /** Capabilities that operations and compensations may call. */
   // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
   readonly uses?: readonly Capability<any, any>[];
   /** Checks, and may transform, what the code returns. */
   readonly output?: ZodType<T>;
-  /** By the name of an approval: schema of the data with which a person approves it, checked before the answer is accepted. May be corrected while runs live. */
+  /**
+   * By the name of an approval: schema of the data with which a person approves it, checked before the answer is accepted. May
+   * be corrected while runs are live.
+   */
   readonly answers?: A;
   /** By the name of an operation: undoes it when the run ends badly. The newest completion is undone first. */
   readonly compensate?: Readonly<Record<string, UndoOperation<Input, N> | UndoOptions<Input, N>>>;
@@ -266,7 +272,7 @@ export interface FlowFactory<Input> {
   ): Handle<S>;
 }
 
-/** A workflow that is one flow. Its result is `{ output }`: what the code returns. */
+/** A workflow of one flow. Its result is `{ output }`, with the return value of the code. */
 export interface FlowWorkflowOptions<Input, Takes, T, A extends AnswerSchemas = Record<never, never>>
   extends Omit<WorkflowOptions<Input, Takes>, 'steps'>,
     FlowBodyOptions<Input, Record<never, never>, T, A> {

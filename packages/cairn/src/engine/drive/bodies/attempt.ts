@@ -1,4 +1,4 @@
-/** One attempt of one step: calls the body under a timeout and turns whatever happens into a value. */
+/** One attempt of one step: calls the body under a timeout and returns any end as a value. */
 
 import { CairnError, Fatal, RetryAt } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
@@ -25,24 +25,24 @@ export type AttemptResult =
   | {
       readonly kind: 'succeeded';
       readonly output: Output;
-      /** The reason why it is worth less than what was asked for; absent: it is not. */
+      /** Reason of a degraded output; absent: it is not degraded. */
       readonly degraded?: string;
     }
-  /** `cause` is what was thrown: it decides about a retry. */
+  /** `cause`: the thrown value, which decides about a retry. */
   | {
       readonly kind: 'failed';
       readonly cause: unknown;
       readonly error: RecordedError;
       /** Effects with an unknown outcome: the step cannot end before they are resolved. */
       readonly doubts?: readonly OpenEffect[];
-      /** Nothing failed: the step polls, and its condition does not hold yet. */
+      /** No failure: the step polls, and its condition does not hold yet. */
       readonly polled?: true;
     }
   /** An effect must be decided first; the body was abandoned. */
   | { readonly kind: 'asks'; readonly ask: Ask }
   /** Its body was not begun: it may have run before the database was restored, and a person must say so first. */
   | { readonly kind: 'presumed' }
-  /** It was asked to stop and did not end with a result: neither success nor failure. */
+  /** The body was asked to stop and ended without a result: neither success nor failure. */
   | { readonly kind: 'unfinished' };
 
 /** The part of a step that an attempt needs; `body` may also be the step's compensation. */
@@ -57,7 +57,7 @@ export interface AttemptParams {
   /** Aborted by the drive to stop the body, and by this function on a timeout. */
   readonly abort: AbortController;
   readonly clock: Clock;
-  /** Takes secrets out of the error, or of the reason of a degraded output; absent: there are none. */
+  /** Removes secrets from the error, or from the reason of a degraded output; absent: there are none. */
   readonly mask?: Mask | undefined;
   /** Receives `beat`, which is called at each heartbeat of the body. */
   readonly onBeat?: (beat: () => void) => void;
@@ -65,7 +65,7 @@ export interface AttemptParams {
   readonly asked?: Promise<Ask>;
 }
 
-/** Never rejects. A body that ignores its timeout is left behind; nothing it still does is recorded. */
+/** Never rejects. A body that ignores its timeout is abandoned, and its later actions are not recorded. */
 export async function runAttempt(params: AttemptParams): Promise<AttemptResult> {
   const { step, abort, clock } = params;
   const { timeoutMs, heartbeatTimeoutMs } = step;
@@ -122,7 +122,7 @@ function permanent(cause: unknown): unknown {
 
 function timedOut(step: Attempted, what: string): AttemptResult {
   const message = `step '${step.id}' ${what}`;
-  // Nobody knows what a body that was left behind has done or will do: only an idempotent one may be tried again.
+  // The actions of an abandoned body are unknown, so only an idempotent one is retried.
   const cause = step.idempotent ? new Error(message) : new Fatal(message);
   return {
     kind: 'failed',

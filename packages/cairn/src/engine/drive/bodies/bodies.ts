@@ -44,7 +44,7 @@ export interface BodiesParams {
 export class Bodies {
   readonly #scope: Scope;
   readonly #params: BodiesParams;
-  /** By key: ends of bodies that are on their way into the journal. */
+  /** By key: ends of bodies that are being committed. */
   readonly #recording = new Map<string, PromiseWithResolvers<void>>();
   readonly #running = new Map<string, RunningBody>();
   readonly #alive: AliveCalls = new Map();
@@ -173,7 +173,7 @@ export class Bodies {
     if (mayHaveRun(journal.state, { step, execution, restoredAt })) return { kind: 'presumed' };
     // A step that must not run twice leaves a trace before it begins.
     if (tracesFirst && !(await this.#leavesTrace(running))) return undefined;
-    // Nor may one that can act; what it does goes into the journal behind this, so that nothing waits for it here.
+    // A body that can act leaves a trace too; its calls are journalled after this one, so nothing waits for it here.
     if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(running).catch(() => {});
     const result = await attempt.run(step);
     if (result.kind === 'succeeded') this.#params.report.forget(keyOf(unit));
@@ -215,8 +215,8 @@ interface BeginningBody {
 }
 
 /**
- * True if the step may have run before the database was restored, and must not run twice. An attempt that is due after the
- * restore cannot have: that of a person who said so among them.
+ * True if the step may have run before the database was restored, and must not run twice. An attempt due after the restore
+ * cannot have, among them one that a person allowed.
  */
 function mayHaveRun(state: RunState, { step, execution, restoredAt }: BeginningBody): boolean {
   if (restoredAt === undefined || step.idempotent || step.newAttempt) return false;

@@ -1,7 +1,8 @@
 /**
- * One attempt of a body, or of the compensation of a step: its context, its effect calls, and its result once these have ended.
+ * One attempt of a body, or of the compensation of a step: its context, its effect calls, and its result after these have
+ * ended.
  *
- * Must not: record anything of the execution, or decide what follows.
+ * Must not: record anything of the execution, or decide the next step.
  */
 import { RetryAt } from '../../../core/errors.ts';
 import { optional } from '../../../core/optional.ts';
@@ -33,11 +34,11 @@ export interface BodyAttemptParams {
   readonly seen: Context;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
-  /** Calls that earlier attempts left behind. */
+  /** Calls of earlier attempts that have not ended. */
   readonly alive: AliveCalls;
   /** Appends nothing once the dispatch must not record anything more. */
   readonly append: (decide: Decide) => Promise<Appended>;
-  /** It compensates the step: nobody can be asked any more, and no budget limits it. */
+  /** A compensation of the step: no question can be asked any more, and no budget limits it. */
   readonly undoes?: true;
   readonly refusedBy?: PerformCall['refusedBy'];
 }
@@ -158,7 +159,7 @@ export class BodyAttempt {
     const left = returned.kind === 'succeeded' ? whatItLeft(performer, this.abort.signal) : undefined;
     const ended = left ?? returned;
     if (ended.kind === 'unfinished') {
-      // Nothing else will say what became of it: the next drive has to find out only what is really unknown.
+      // Records the known outcomes of its calls, so that the next drive resolves only the unknown ones.
       await performer.flush();
       const settled = performer.takePending();
       if (settled.length > 0) await append(() => settled);
@@ -168,13 +169,13 @@ export class BodyAttempt {
     const { doubt = ended.kind === 'failed' ? ended.cause : isQuiet ? undefined : unanswered(id) } =
       performer;
     const [first] = open;
-    // An effect left in doubt by another run of the lineage has no row of this one. About a compensation nobody is asked.
+    // An effect that another run of the lineage left in doubt has no row of this one. A compensation asks nothing.
     if (first === undefined || undoes) {
       const cause = doubt ?? (first && new Error(`the outcome of '${first.capabilityId}' is unknown`));
       const isUnknown = ended.kind === 'succeeded' && cause !== undefined;
       return isUnknown ? { kind: 'failed', cause, error: recorded(id, cause, deps.mask) } : ended;
     }
-    // A person who is asked about a repetition may have the step fail: by then all that it did must be known.
+    // The answer to a question about a repetition may fail the step: by then all its calls must be recorded.
     return ended.kind === 'asks' && ended.ask.why === 'doubt'
       ? ended
       : inDoubt(id, open, { cause: doubt, mask: deps.mask });

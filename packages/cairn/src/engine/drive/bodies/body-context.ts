@@ -1,7 +1,7 @@
 /**
- * The one argument of a body: what it sees and what it may do. Owns the memos, heartbeats and usage of one attempt.
+ * The argument of a body: its inputs and its operations. Owns the memos, heartbeats and usage of one attempt.
  *
- * Must not: decide what becomes of the attempt.
+ * Must not: decide the outcome of the attempt.
  */
 
 import { microUsd } from '../../../core/budget/given.ts';
@@ -126,13 +126,13 @@ export class BodyContext {
         stepId: execution.stepId,
       });
     }
-    // A call that meets this one has its value, or its error. After an error the next call makes it anew.
+    // A concurrent call of the same memo shares its value or its error. After an error the next call makes the memo again.
     const made = this.#make(name, fn, memos).finally(() => this.#making.delete(name));
     this.#making.set(name, made);
     return parseFrozen(await made);
   }
 
-  /** Calls the function and records its value. Returns what is recorded. */
+  /** Calls the function and records its value. Returns the recorded value. */
   async #make(name: string, fn: () => unknown, memos: Map<string, string>): Promise<string> {
     const { deps, runId, execution } = this.#params;
     const step = this.#params.memosOf ?? stepKey(execution);

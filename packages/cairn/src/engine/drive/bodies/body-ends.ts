@@ -20,7 +20,7 @@ import { afterFailure } from './after-failure.ts';
 export type BodyEndDecision =
   | { readonly kind: 'end'; readonly ending: ExecutionEnd }
   | { readonly kind: 'record'; readonly change: ExecutionChange }
-  /** The ledger knows whether a person has to be asked. */
+  /** The ledger decides whether a person has to be asked. */
   | { readonly kind: 'find_question'; readonly doubt: EffectDoubt }
   /** The budget of the run, or of its tenant's day, is reached. */
   | { readonly kind: 'stop'; readonly refusal: BudgetRefusal };
@@ -69,7 +69,7 @@ function failureDecision(
   const { step } = unit;
   const { doubts, error } = result;
   const next = afterFailure(deps, { runId, step, execution, now }, result);
-  // A step of which nobody knows what it did does not fail: it finds out, or a person says.
+  // A step with an effect in doubt does not fail: a lookup or a person resolves the effect first.
   if (doubts && (next.kind === 'give_up' || !canFindOut(deps, doubts))) {
     const open = doubts.find((doubt) => !canFindOut(deps, [doubt])) ?? doubts[0];
     return { kind: 'find_question', doubt: { open, error } };
@@ -91,7 +91,7 @@ function rest(ended: SpentBody, at: number, fact: EventDraft): BodyEndDecision {
   return { kind: 'record', change: changeOf(ended, [...ended.settled, fact], { kind: 'rests', at }) };
 }
 
-/** @param ask undefined: the answer has come meanwhile, and another attempt gets it */
+/** @param ask undefined: the answer has arrived meanwhile, and another attempt receives it */
 export function effectQuestion(
   at: Ended,
   ended: SpentBody,

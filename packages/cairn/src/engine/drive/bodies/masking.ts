@@ -27,7 +27,7 @@ export function withoutSecrets<P extends Driven>(params: P): P {
   return mask ? { ...params, deps: { ...deps, mask, log: maskedLog(deps.log, mask) } } : params;
 }
 
-/** The error that ends a dispatch: it is recorded, logged, traced and named by those who do not know the input. */
+/** The error that ends a dispatch, masked, because the code that records, logs and traces it does not know the input. */
 export function maskedError(
   thrown: unknown,
   { workflow, input }: Pick<Driven, 'workflow' | 'input'>,

@@ -40,13 +40,13 @@ export class RunLog {
   #pending: WaitingLine[] = [];
   #pendingBytes = 0;
   #dropped = 0;
-  /** In the snapshot that is being written, or was written last. */
+  /** Lines of the snapshot that is being written, or was written last. */
   #taken = EMPTY;
   #epoch = 0;
   #segments = 0;
   readonly #texts: RunTexts;
 
-  /** @param before what the snapshot says of earlier dispatches */
+  /** @param before totals of earlier dispatches, from the snapshot */
   constructor(before: LogTotals = NO_LOGS) {
     const { texts, ...totals } = before;
     this.#totals = totals;
@@ -111,7 +111,7 @@ export class RunLog {
     return this.#pending.some(({ line }) => line.kind === 'text_end');
   }
 
-  /** For the snapshot that is about to be written; what was taken before has been written. */
+  /** Lines for the snapshot that is about to be written; lines of an earlier call count as written. */
   take(): LogUpdate | undefined {
     if (this.#taken.lines.length > 0) this.#segments += 1;
     this.#texts.written(this.#taken.lines.map(({ line }) => line));
@@ -132,7 +132,7 @@ export class RunLog {
     };
   }
 
-  /** Puts back the batch that was taken last, whose write failed. */
+  /** Returns the last batch to the buffer after its write failed. */
   putBack(): void {
     const { lines, dropped } = this.#taken;
     const sum = sumOf(lines);

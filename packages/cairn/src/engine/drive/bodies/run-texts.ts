@@ -1,5 +1,5 @@
 /**
- * Text that the attempts of one dispatch stream: what is masked, bounded and joined before it waits to be written, and which attempt's
+ * Text that the attempts of one dispatch stream: masks, limits and joins it before it is written, and knows which attempt's
  * text of a step counts.
  *
  * Must not: write, or change a line that may have been written.
@@ -23,7 +23,7 @@ import { StreamMask } from '../../../core/secrets/stream-mask.ts';
 export interface WaitingLine {
   line: StoredLine;
   bytes: number;
-  /** It was in a snapshot that may have been written: it must not change. */
+  /** It may have been written with a snapshot, so it must not change. */
   isTaken: boolean;
 }
 
@@ -133,7 +133,7 @@ export class AttemptText {
     this.#keeping = keeping;
   }
 
-  /** @throws CairnError INVALID_INPUT for what is no text */
+  /** @throws CairnError INVALID_INPUT if it is not a string */
   add(text: string, at: number): void {
     if (typeof text !== 'string')
       throw new CairnError('INVALID_INPUT', 'stream takes a text', { field: 'text', help: HELP });

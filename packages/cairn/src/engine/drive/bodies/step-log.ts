@@ -1,4 +1,4 @@
-/** The `log` of a body: each line goes to the log of the process, and is kept for the run. */
+/** The `log` of a body: writes each line to the log of the process, and stores it for the run. */
 import { KEPT_LEVELS, type LogLevel } from '../../../core/logs/line.ts';
 import type { LogFields } from '../../../ports/log.ts';
 import type { StepLog } from '../../define/log.ts';

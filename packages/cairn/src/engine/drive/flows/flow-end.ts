@@ -54,7 +54,7 @@ export function flowEnded(working: Working, { step, execution, end: codeEnd }: E
     return;
   }
   const failed = endBy(executed, [drafts.failedByPolicy(ending, result.error)]);
-  // A run that fails keeps what it still asked (lastHandoff).
+  // A failing run keeps the waits that are open (lastHandoff).
   if (step.onFailure.kind === 'fail') end(working, failed);
   else closeWaits(working, failed);
 }
@@ -108,7 +108,7 @@ export function closeWaits(working: Working, ending: ExecutionEnd): void {
   });
 }
 
-/** The journal has closed these waits of the flow; none: there are no more. */
+/** The journal has closed these waits of the flow; empty: none was open. */
 export function waitsClosed(
   working: Working,
   { waits, ending }: Extract<Consequence, { kind: 'waits_closed' }>,

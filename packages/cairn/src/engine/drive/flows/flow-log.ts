@@ -1,6 +1,6 @@
 /**
- * The `log` of a flow's code. The code runs again after a wait: lines from before the first thing that is new were kept when it came
- * by for the first time, and are not kept again.
+ * The `log` of a flow's code. The code runs again after a wait: lines before its first new operation were kept when they were
+ * first logged, and are not kept again.
  */
 import type { StepExecution } from '../../../core/run/events.ts';
 import type { StepLog } from '../../define/log.ts';
@@ -9,7 +9,7 @@ import type { Scope } from '../scope.ts';
 import type { KnownOperation } from './operations-of.ts';
 
 interface FlowOperations {
-  /** Those that the journal has. */
+  /** Operations in the journal. */
   readonly known: readonly KnownOperation[];
   /** Names of those that the code has asked for. */
   readonly asked: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 /**
- * The code of one flow, while a dispatch runs it: answers what it asks for from the journal, has the rest begun, and records
- * how it ended. Recorded ends are answered in the order of the journal, one at a time, so that code that runs again meets
- * them in the order in which it first did.
+ * The code of one flow in one dispatch: answers its operations from the journal, begins the others, and records how the code
+ * ended. Recorded ends are answered in the order of the journal, one at a time, so that repeated code receives them in their
+ * first order.
  *
  * Must not: carry out an operation.
  */
@@ -28,7 +28,7 @@ import { isEndedFor, type KnownOperation, knownOf, leftFrom, operationsOf } from
 import { answerWith, firstOf, RecordedEnds } from './recorded.ts';
 import { FlowTurns } from './turns.ts';
 
-/** `queued`: it waits for room. `recorded`: the journal has its end, and the code gets it when its turn comes. */
+/** `queued`: it waits for room. `recorded`: its end is in the journal, and the code receives it in its turn. */
 type OperationState = 'queued' | 'open' | 'recorded';
 
 interface OperationEntry {
@@ -49,7 +49,7 @@ export class FlowRun implements RunningFlow {
   readonly #names = new OperationNames();
   /** Names of all operations, in the order in which the code asked. */
   readonly #asked = new Set<string>();
-  /** Those that are not answered. */
+  /** Operations without an answer. */
   readonly #entries = new Map<string, OperationEntry>();
   readonly #queued = new Set<OperationEntry>();
   /** By the sequence number of the recorded end. */
@@ -119,7 +119,7 @@ export class FlowRun implements RunningFlow {
     else this.#queued.add(entry);
   }
 
-  /** An operation has ended, and the journal has it. */
+  /** An operation has ended, and its end is in the journal. */
   ended(name: string, outcome: Outcome): void {
     const entry = this.#entries.get(name);
     if (entry && entry.place !== 'recorded') {
@@ -268,7 +268,7 @@ export class FlowRun implements RunningFlow {
     this.#underWay.delete(entry);
     this.#waits.delete(entry);
     const known = this.#stateOf(entry);
-    // The flow was sent back meanwhile: another dispatch begins it anew.
+    // The flow was sent back meanwhile: another dispatch begins it again.
     if (known?.phase !== 'done') return;
     entry.place = 'recorded';
     this.#recorded.set(known.seq, entry);
@@ -356,7 +356,7 @@ export class FlowRun implements RunningFlow {
     this.#working.post(MOVED);
   }
 
-  /** Waits that have not begun: nothing needs their answers, and those that begin from here on nobody would close. */
+  /** Drops waits that have not begun: no code needs their answers, and nothing would close them. */
   #leaveWaits(): void {
     for (const entry of this.#queued.difference(this.#underWay)) this.#queued.delete(entry);
   }

@@ -28,7 +28,7 @@ import { type CalledFunction, type CallOfCode, callsAbove } from './calls-above.
 
 /** An operation that the code asks for; made once its name has its number. */
 export interface Operation extends CallOfCode {
-  /** As the code gives it; an item of `flow.map` has a name of its own already. */
+  /** The name given by the code; an item of `flow.map` has its own name already. */
   readonly name: unknown;
   readonly isItem?: true;
   readonly make: () => { readonly request: string; readonly step: StepDefinition };
@@ -117,7 +117,7 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
     ) => {
       const calls = parts.isLocated ? callsAbove(flow.map) : [];
       const mapping = mapped(parts, { name, items, call, options, from: flow.map, calls });
-      // As with other operations, code that does not wait for it must not take the process along.
+      // As with other operations, a rejection that the code does not await must not end the process.
       mapping.catch(() => {});
       return mapping;
     },

@@ -20,7 +20,7 @@ export function operationsOf({ steps }: RunState, { stepId, revision }: StepRef)
   return found.sort((a, b) => a.state.seq - b.state.seq);
 }
 
-/** As they are compared with what the code asked for. */
+/** In the form in which they are compared with the requests of the code. */
 export function leftFrom(known: readonly KnownOperation[]): Left[] {
   return known.map(({ name, state }) => ({
     name,

@@ -13,7 +13,7 @@ import { originsOf, originText } from '../../stored-text.ts';
 
 /** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
 const READ_CHUNK = 100;
-/** With so many left of a batch that is taken in order the next one is read: code that stops before costs no more than these reads. */
+/** When so many are left of a batch that is read in order, the next batch is read: code that stops earlier wastes only these reads. */
 const READ_AHEAD = READ_CHUNK / 2;
 /** Most checkpoints kept for operations that are not asked for in the order of the journal. */
 const MAX_KEPT = 2 * READ_CHUNK;
@@ -88,7 +88,7 @@ export class RecordedEnds {
   }
 }
 
-/** Hands an outcome to the code; nothing for an operation that was given up. */
+/** Passes an outcome to the code; does nothing for an abandoned operation. */
 export function answerWith(
   outcome: Outcome,
   {

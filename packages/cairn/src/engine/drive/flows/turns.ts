@@ -1,6 +1,6 @@
 /**
- * Turns of the event loop, by which a flow distinguishes code that continues at once from code that waits. After two turns without news
- * the code is quiet: it waits for operations, or for something that is none.
+ * Turns of the event loop, by which a flow distinguishes code that continues at once from code that waits. After two turns
+ * without news the code is quiet: it waits for operations, or for something else.
  */
 import type { Clock } from '../../../ports/clock.ts';
 import type { FlowObserver } from '../../define/steps.ts';
@@ -39,7 +39,7 @@ export class FlowTurns {
     return new Promise((resolve) => void this.#params.clock.timer(0, resolve));
   }
 
-  /** Resolves when code that got an answer has most probably asked for what it asks for next: cheaper than a turn. */
+  /** Resolves when code that received an answer has most probably asked for its next operation: cheaper than a turn. */
   async promises(): Promise<void> {
     for (let i = 0; i < PROMISES; i += 1) await undefined;
   }

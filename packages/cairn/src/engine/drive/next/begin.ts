@@ -1,6 +1,4 @@
-/**
- * Begins of executions: what is ready, has room and fits the budgets. Sets work out their items, flows run their code, waits open.
- */
+/** Begins executions that are ready, have room and fit the budgets. Sets make their items, flows run their code, waits open. */
 import { optional } from '../../../core/optional.ts';
 import { listChange } from '../../../core/plan/item-marks.ts';
 import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
@@ -36,14 +34,14 @@ export function resume(working: Working): void {
 export function startReady(working: Working): void {
   if (working.isStopped) return;
   skipDependents(working);
-  // Sets and waits take no room, so what is ready behind them may fit as well.
+  // Sets and waits take no room, so ready steps after them may fit as well.
   while (startSome(working));
   if (working.isStopped) return;
   tryQuestions(working);
   startItems(working);
 }
 
-/** Starts as many ready steps as there is room for. False: none of them was begun. */
+/** Starts ready steps up to the room. False: none was begun. */
 function startSome(working: Working): boolean {
   const { tracker } = working;
   let isAnyBegun = false;
@@ -84,7 +82,7 @@ function tryQuestions(working: Working): void {
   }
 }
 
-/** Begins as many items and operations as there is room for, and ends the sets that are decided. */
+/** Begins items and operations up to the room, and ends the sets that are decided. */
 function startItems(working: Working): void {
   for (const set of working.sets.values()) {
     for (let at = working.nextItem(set); at !== undefined; at = working.nextItem(set)) {
@@ -192,7 +190,7 @@ function openWait(working: Working, unit: Unit, step: WaitStep): void {
   working.do({ kind: 'record', change });
 }
 
-/** Works out the items of a set, and says in the journal that it has begun. */
+/** Makes the items of a set, and records that it has begun. */
 function openSet(working: Working, step: SetStep): void {
   const { state } = working.journal;
   const unit = { step };
@@ -208,7 +206,7 @@ function openSet(working: Working, step: SetStep): void {
   // Also of a set that begins here: a successor has the mark of the run whose items it took over.
   const message = listChange(state, { stepId: step.id, revision: execution.revision, items });
   if (message !== undefined) {
-    // Results of its old items must not become those of its new ones, so the run fails whatever `onFailure` says.
+    // Results of old items must not become those of new ones, so the run fails whatever `onFailure` says.
     const error = { code: 'SET_CHANGED', message, stepId: step.id, retryable: false };
     end(working, endBy({ unit, execution }, [drafts.failed({ step, execution, now: working.now }, error)]));
     return;

@@ -10,7 +10,7 @@ import { announced, expire } from '../waiting/waits.ts';
 import type { Working } from '../working.ts';
 import { end, kept, recorded, settled } from './settle.ts';
 
-/** `begin`: more may begin, or the dispatch end. `end`: the dispatch may end; its end is queued behind what was recorded. */
+/** `begin`: more steps may begin, or the dispatch end. `end`: the dispatch may end; its end is queued after the recorded changes. */
 export type Follows = 'begin' | 'end' | 'nothing';
 
 export function next(working: Working, message: StepMessage): Follows {
@@ -68,7 +68,8 @@ function bodyEnded(working: Working, body: EndedBody): Follows {
   switch (decision.kind) {
     case 'end':
       end(working, decision.ending);
-      // The next of many takes the room while the commit is under way. After a failure nothing begins before the journal has it.
+      // The next of many steps uses the room while the commit is under way. After a failure no step begins before the failure is
+      // in the journal.
       return working.room === 1 && decision.ending.outcome.kind === 'done' ? 'begin' : 'end';
     case 'record':
       record(working, decision.change);

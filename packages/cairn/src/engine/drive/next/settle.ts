@@ -31,7 +31,7 @@ function recordEnd(working: Working, ending: ExecutionEnd, outcome: Outcome): vo
   known(working, ending.unit, outcome);
 }
 
-/** The journal has the change, or wants nothing of it any more. */
+/** The change is in the journal, or the journal refuses it as outdated. */
 export function recorded(
   working: Working,
   { unit, after = [], isKnown }: ExecutionChange,
@@ -70,7 +70,7 @@ export function settled(working: Working, unit: Unit, outcome: Outcome): void {
   durable(working, unit, outcome);
 }
 
-/** The set's own end is queued right behind that of its last item, and shares its commit. */
+/** The set's end is queued directly after that of its last item, and shares its commit. */
 function known(working: Working, { step, item }: Unit, outcome: Outcome): void {
   if (item) {
     const set = working.sets.get(step.id);

@@ -23,7 +23,7 @@ import { keyOf, type Unit } from '../step-inputs.ts';
 
 export type SetStep = MapStep | (ChildStep & { readonly fanOut: FanOut });
 
-/** @throws Fatal for what is no list, or too long a one */
+/** @throws Fatal unless it is a list of at most the maximum of items */
 export function itemsOf({ id, fanOut }: SetStep, seen: Context, state: RunState): readonly unknown[] {
   const items = fanOut.over(seen);
   if (!Array.isArray(items)) throw new Fatal(`'over' of step '${id}' must return an array`);
@@ -36,7 +36,7 @@ export function itemsOf({ id, fanOut }: SetStep, seen: Context, state: RunState)
       `the ${items.length} items of step '${id}' bring the run to more than ${MAX_STEPS} steps`,
     );
   }
-  // A hole is an item too: an array with holes is passed over in part by what goes through it.
+  // A hole counts as an item; iteration methods would skip the holes of a sparse array.
   return Array.from<unknown>(items);
 }
 
@@ -49,7 +49,7 @@ export class FanOutSet {
   /** Bytes of the whole output so far: brackets, commas and the results that are there. */
   #bytes: number;
   #firstError: RecordedError | undefined;
-  /** Its outcome is on its way into the journal. */
+  /** Its outcome is being committed. */
   closed = false;
   /** Results of an earlier drive are being read. */
   loading = false;

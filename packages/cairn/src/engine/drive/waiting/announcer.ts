@@ -1,6 +1,6 @@
 /**
- * Tells the outside of open waits, as often as it takes: doing it again changes nothing. A run is not suspended before the outside
- * has heard of its waits.
+ * Announces open waits (registers them at mailboxes, starts children), with idempotent repetitions. A run is not suspended
+ * before all its waits are announced.
  */
 import { CairnError } from '../../../core/errors.ts';
 import type { ChildWait, EventWait, Wait } from '../../../core/run/events.ts';
@@ -71,7 +71,8 @@ export class Announcer {
     const place = { tenantId, event: wait.name, key: wait.key, runId, waitId: wait.id };
     let early: BufferedEvent | undefined;
     try {
-      // An event that already answered an earlier wait of this run can still lie here: its sender died before it said so.
+      // An event that already answered an earlier wait of this run may still be here: its sender died before it updated the
+      // mailbox.
       const accepts = ({ eventId, dataText }: BufferedEvent) =>
         !tookIn(journal.state, eventId) && acceptable(step, dataText) !== undefined;
       const patience = { ms: JOIN_PATIENCE_MS, signal: this.#hurry.signal };
@@ -143,8 +144,8 @@ export class Announcer {
   }
 
   /**
-   * A slow registration can arrive after the dispatch that took the run over has closed the wait. Nobody else would remove
-   * that entry before the next event arrives there. Entries of open waits belong to the other dispatch as well.
+   * A slow registration can arrive after the next dispatch has closed the wait. This removes its entry, which otherwise stays
+   * until the next event arrives there. Entries of open waits belong to the other dispatch as well.
    */
   async leaveClosed(): Promise<void> {
     const { deps, runId } = this.#working;
@@ -174,7 +175,7 @@ export class Announcer {
    */
   async endChildren(): Promise<void> {
     const { deps, journal, waits } = this.#working;
-    // A start under way would arrive behind its cancellation.
+    // A start under way would arrive after its cancellation.
     await this.quiet();
     for (const { id, child } of waits.childrenOf(journal.state)) {
       if (!child) continue;

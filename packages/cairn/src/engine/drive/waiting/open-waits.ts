@@ -1,8 +1,8 @@
 /**
- * The open waits of a run while a dispatch holds it, and the room that they take in the snapshot. Several sources may see the end of
- * one (time, outside, others), and one continues from there.
+ * The open waits of a run while a dispatch holds it, and the room that they take in the snapshot. Several sources (time,
+ * events, other processes) may end one wait, and the run continues from one of them.
  *
- * Must not: decide what the answer to a wait means for the run.
+ * Must not: decide the meaning of an answer for the run.
  */
 import { CairnError } from '../../../core/errors.ts';
 import type { Wait } from '../../../core/run/events.ts';
@@ -43,7 +43,7 @@ export class OpenWaits {
     this.#openingBytes += sizeOf(wait);
   }
 
-  /** It is open, or will not be. */
+  /** The wait is open, or its opening was given up. */
   opened(wait: Wait): void {
     this.#openingBytes -= sizeOf(wait);
   }
@@ -89,7 +89,7 @@ export class OpenWaits {
     return closed;
   }
 
-  /** Takes in and returns those whose time others have put off. */
+  /** Adopts and returns the waits whose time others have extended. */
   takePutOff({ waits }: RunState): Wait[] {
     const moved = waits.filter((wait) => {
       const held = this.of(stepKey(wait.execution));
@@ -114,14 +114,14 @@ export class OpenWaits {
     });
   }
 
-  /** Children that the run waits out and that have not ended, as far as is known. */
+  /** Children that the run waits for and that have not ended, as far as known. */
   childrenOf({ waits, compensating }: RunState): Wait[] {
     if (compensating) return [];
     return waits.filter(({ id, child }) => child?.onParentEnd === 'wait' && !this.neverStarted.has(id));
   }
 }
 
-/** A wait in the snapshot once it is announced, and the tie that goes with it. */
+/** Size of an announced wait in the snapshot, with its registration. */
 export function sizeOf(wait: Wait): number {
   return Buffer.byteLength(JSON.stringify({ ...wait, announced: true })) + TIE_BYTES;
 }

@@ -76,7 +76,7 @@ export function expire(working: Working, key: string): boolean {
 
 interface EndingWait {
   readonly facts: readonly EventDraft[];
-  /** False: the journal says that the wait may not end. */
+  /** False: by the journal the wait must not end. */
   readonly mayEnd?: (open: Wait) => boolean;
   readonly after?: readonly Command[] | undefined;
 }

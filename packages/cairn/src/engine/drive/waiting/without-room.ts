@@ -1,7 +1,6 @@
 /**
- * Executions whose question did not fit among the open waits. Such a one is tried again when a wait has ended, and not by
- * the clock: until then nothing can change, so nothing is appended. For each open wait that ends one is tried again, which
- * bounds what they append by what people answer.
+ * Executions whose question did not fit among the open waits. Each is retried when a wait has ended, not by the clock, because
+ * nothing changes before. One is retried for each wait that ends, which limits their appends to the answers of people.
  *
  * Must not: start an execution.
  */
@@ -10,7 +9,7 @@
 const QUESTION_BYTES = 2 * 1024;
 
 export class WithoutRoom {
-  /** Bytes that the question of each takes, in the order in which they came. */
+  /** Sizes of the questions, in order of arrival. */
   readonly #resting = new Map<string, number>();
   /** Tried again, and not yet ended: their questions may be about to take their room. */
   readonly #trying = new Map<string, number>();
@@ -40,7 +39,7 @@ export class WithoutRoom {
     return promised + bytes <= freeBytes ? key : undefined;
   }
 
-  /** It is running again. */
+  /** The execution is running again. */
   tried(key: string): void {
     this.#trying.set(key, this.#resting.get(key) ?? QUESTION_BYTES);
     this.#resting.delete(key);
