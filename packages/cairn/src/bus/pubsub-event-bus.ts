@@ -1,8 +1,8 @@
 /**
- * The bus in Pub/Sub: one topic for all runs. Through the low-level client: the high-level one gathers messages of its
- * own accord and stops a key after a failure, while here who publishes a run gathers, and sends again what failed.
+ * The event bus in Pub/Sub: one topic for all runs. Uses the low-level client, because the high-level one batches messages
+ * itself and stops an ordering key after a failure; here the publisher of a run batches and retries.
  *
- * Must not: know what a message is about, or decide when it is given up.
+ * Must not: know the content of a message, or decide when to give up.
  */
 import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
 import { type Clock, pause } from '../ports/clock.ts';

@@ -5,7 +5,7 @@ const LONGEST_MS = 24 * 60 * 60 * 1000;
 
 /** Some receivers send fractions of a second, which the RFC does not know. */
 const SECONDS = /^\d+(?:\.\d+)?$/;
-/** All forms of a date begin with the name of its day. `Date.parse` takes `-5` and `1.5` for days of the year 2001. */
+/** All forms of a date begin with the name of its day. `Date.parse` would take `-5` and `1.5` for days of the year 2001. */
 const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
 
 /** Epoch ms; undefined for a missing or invalid header. */

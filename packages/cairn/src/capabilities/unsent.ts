@@ -1,4 +1,4 @@
-/** Owns how to tell, from what a failed `fetch` says, that nothing of the request can have reached the receiver. */
+/** Recognizes failures of `fetch` after which the receiver cannot have got any part of the request. */
 
 /** Raised while the address was looked up or the connection made. */
 const BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);

@@ -14,7 +14,8 @@ export type JsonObject = { readonly [name: string]: Json };
 /**
  * The body's bytes.
  *
- * @param maxBytes more is refused, by what is announced before anything is read
+ * @param maxBytes a larger body is refused, by its announced length before anything is read
+ *
  * @throws CairnError PAYLOAD_TOO_LARGE
  */
 export async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
@@ -24,7 +25,11 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Buf
   return bytes;
 }
 
-/** Text of a body. @throws CairnError INVALID_INPUT for bytes that are no UTF-8: guessing would change what is stored */
+/**
+ * Text of a body.
+ *
+ * @throws CairnError INVALID_INPUT for bytes that are not UTF-8: guessing would change the stored value
+ */
 export function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

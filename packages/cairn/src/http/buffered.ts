@@ -1,6 +1,6 @@
 /**
- * Requests and responses whose body is in hand whole. The web's own wrap each body in a stream, which takes longer to make and to read than
- * all else of a small request; here it is made for those alone who ask for it.
+ * Requests and responses whose whole body is in memory. The platform's classes wrap each body in a stream, which costs more
+ * than the rest of a small request; these make the stream only on demand.
  */
 
 export class BufferedRequest extends Request {

@@ -4,7 +4,8 @@ import { assertEnvelope } from './envelope.ts';
 import { methodNotAllowed } from './problem.ts';
 
 /**
- * @param path behind hosting, where it is whole; at the function's own URL it is the root
+ * @param path behind Firebase Hosting, which forwards the full path; at the function's own URL it is the root
+ *
  * @throws CairnError URI_TOO_LONG, HEADERS_TOO_LARGE, NOT_FOUND, METHOD_NOT_ALLOWED
  */
 export function assertPostTo(path: string, request: Request): void {

@@ -18,7 +18,7 @@ const INSTALLATION_HELP =
 /** Causes of a failure that are logged; ours are three deep at most. */
 const MAX_CAUSES = 5;
 
-/** The answer for anything thrown. Logs what is our fault, with its cause. */
+/** The answer for any thrown value. Logs server errors with their cause. */
 export function problemResponse(thrown: unknown, log: Log): Response {
   const error = readable(thrown);
   const known = asOurs(error);
@@ -41,7 +41,10 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Ca
   });
 }
 
-/** The error that says it to a caller. All leave the request safe to repeat: a start with a key is recognised, a read changes nothing. */
+/**
+ * The error in the form for a caller. A request may be repeated after each of them: a start with a key is recognised, a read
+ * changes nothing.
+ */
 export function asOurs(error: unknown): unknown {
   if (error instanceof OutcomeUnknown) {
     return new CairnError('UNAVAILABLE', 'the store did not respond in time', { cause: error });
@@ -57,7 +60,7 @@ export function asOurs(error: unknown): unknown {
   return error;
 }
 
-/** The text of the store stays in the log: it may quote the document. */
+/** The text of the store is logged only, because it may quote the document. */
 function refusedByStore(error: StoreRefused): CairnError {
   const [status = String(error.code)] =
     Object.entries(GRPC_STATUS).find(([, code]) => code === error.code) ?? [];

@@ -1,7 +1,7 @@
 /** The caller's trace, so that a run appears in it. */
 import { parseTraceparent, type TraceContext } from '../core/trace.ts';
 
-/** The span that a request is part of (W3C `traceparent`); undefined if there is none or it is not valid. */
+/** The span of the caller (W3C `traceparent`); undefined if the header is missing or invalid. */
 export function traceOf(headers: Headers): TraceContext | undefined {
   return parseTraceparent(headers.get('traceparent'));
 }

@@ -1,8 +1,9 @@
 /**
- * Finds the code of flows in a file: functions given to `step.flow` and as `run` to `defineWorkflow`, those that get the flow from them,
- * and what they run themselves. Bodies of operations are none: they run once, and may do what they like.
+ * Finds the code of flows in a file: functions given to `step.flow` and as `run` to `defineWorkflow`, functions that receive
+ * the flow from them, and functions that they call themselves. Bodies of operations are excluded: they run once, and may do
+ * anything.
  *
- * A function whose caller is not known is left out, so that nothing is reported that may be right.
+ * A function whose caller is unknown is left out, so that correct code is never reported.
  */
 import type { Scope, SourceCode } from 'eslint';
 import {
@@ -126,7 +127,7 @@ export class FlowCodeScan {
     return this.#code.has(node);
   }
 
-  /** The expression has to do with a flow, other than by a value that was awaited: what it returns may be a promise of an operation. */
+  /** The expression may be or contain the promise of an operation, except through a value that was awaited. */
   derives(expression: Syntax): boolean {
     for (const node of nodesOf(this.#source, expression)) {
       if (node.type !== 'Identifier' || isPropertyName(node)) continue;
@@ -190,7 +191,7 @@ export class FlowCodeScan {
     this.#takeParam(found, 0);
   }
 
-  /** Whatever gets a flow is code of it. */
+  /** A function that receives a flow is code of it. */
   #takeParam(node: FunctionSyntax, at: number): void {
     this.#code.add(node);
     this.#takeFlow(node.params[at]);

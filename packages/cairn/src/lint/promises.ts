@@ -14,7 +14,7 @@ import {
   wrapped,
 } from './syntax.ts';
 
-/** `forEach`: a method that does not wait for its callback. `value`: it is taken for what it resolves to. */
+/** `forEach`: a method that does not wait for its callback. `value`: the promise is used as if it were its value. */
 export type PromiseFate = 'used' | 'lost' | 'forEach' | 'value';
 
 /** Functions that make one promise of several, or of one. */
@@ -52,7 +52,7 @@ export class Promises {
       case 'ArrowFunctionExpression':
         return parent.body === node ? this.#fateOfResult(parent, isArray) : 'used';
       case 'UnaryExpression':
-        // `void` says that it is meant.
+        // `void` marks it as intended.
         return parent.operator === 'void' ? 'used' : 'value';
       case 'BinaryExpression':
       case 'TemplateLiteral':
@@ -85,13 +85,13 @@ export class Promises {
     }
   }
 
-  /** @param isAwaited the function continues after it, and the promise of the function is what is left */
+  /** @param isAwaited the function continues after it, so only the promise of the function remains */
   #fateOfResult(node: FunctionSyntax | undefined, isArray: boolean, isAwaited = false): PromiseFate {
     if (isArray && (isAwaited || (node && this.#code.isRoot(node)))) return 'value';
     return node && !this.#code.isRoot(node) ? this.#fateOfCallback(node, isArray) : 'used';
   }
 
-  /** The fate of what a callback returns, by who calls it. A function with a name is called elsewhere. */
+  /** The fate of a callback's result, by its caller. A named function is called elsewhere. */
   #fateOfCallback(callback: FunctionSyntax, isArray: boolean): PromiseFate {
     const node = wrapped(callback);
     const call = parentOf(node);

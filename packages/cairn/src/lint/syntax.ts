@@ -1,6 +1,6 @@
 /**
- * Questions about a syntax tree: what an expression is called by, which function surrounds a node, where a name comes from. Trees of
- * JavaScript (ESTree) and of TypeScript, whose casts are ignored.
+ * Queries of a syntax tree: the name of an expression, the function around a node, the origin of a name. Trees of JavaScript
+ * (ESTree) and of TypeScript, whose casts are ignored.
  *
  * Must not: know what a flow is.
  */
@@ -154,7 +154,7 @@ export function propertyOf(object: Syntax, name: string): Syntax | undefined {
   return undefined;
 }
 
-/** The beginning of what is written, for a message. */
+/** The beginning of the source text, for a message. */
 export function shortText(source: SourceCode, node: Syntax): string {
   const text = source.getText(node).replace(/\s+/g, ' ');
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;

@@ -31,7 +31,7 @@ export interface RunDocuments {
   snapshot: RunState;
   soft: SoftState;
   wakeAt: number | undefined;
-  /** As the snapshot implied when it was written. */
+  /** As implied by the snapshot when it was written. */
   askingSince: number | undefined;
   foundBy: readonly string[];
   version: Version;

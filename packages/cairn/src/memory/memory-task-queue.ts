@@ -1,6 +1,6 @@
 /**
- * A queue that delivers nothing by itself: a test driver takes due tasks, in any order. A name is never accepted twice,
- * which is stricter than Cloud Tasks, which forgets names after hours.
+ * A queue that delivers nothing by itself: a test driver takes due tasks, in any order. A name is never accepted twice, which
+ * is stricter than Cloud Tasks, which forgets names after hours.
  */
 import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
 

@@ -28,7 +28,7 @@ export interface LogStreamRequest extends FollowBounds {
   readonly sort?: LineSort | undefined;
   /** Number of passed lines of a document, and its id; absent: from the beginning. */
   readonly after: Position | undefined;
-  /** As read when the following begins. */
+  /** Status when the following begins. */
   readonly status: RunStatus;
   readonly stopKind?: StopKind | undefined;
 }

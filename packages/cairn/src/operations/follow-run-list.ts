@@ -76,7 +76,7 @@ function roundOf(runs: readonly ListedRun[], sent: Map<string, string>): Followe
   }
   for (const run of runs) {
     const { id, headHash } = run.state;
-    // All that a run shows is folded from the journal that this hash ends, but for what it has cost.
+    // Everything shown of a run is folded from the journal up to this hash, except its cost.
     const shown = `${headHash} ${JSON.stringify(run.soft.cost)}`;
     if (sent.get(id) === shown) continue;
     sent.set(id, shown);

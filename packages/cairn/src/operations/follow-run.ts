@@ -22,7 +22,7 @@ export interface RunFollowing extends FollowBounds {
   readonly runId: string;
   /** The last event already reported; 0 for none. */
   readonly after: number;
-  /** As read when the following begins. */
+  /** Status when the following begins. */
   readonly status: RunStatus;
   readonly stopKind?: StopKind | undefined;
 }
@@ -65,7 +65,7 @@ export async function* followRun(deps: FollowDeps, following: RunFollowing): Asy
   const arrivals = new WatchReports<readonly RunEvent[]>(clock);
   const onEvents = (events: readonly RunEvent[]) => {
     const all = [...(arrivals.waiting ?? []), ...events];
-    // Whoever is behind finds the journal by the last event alone.
+    // A follower that is behind reads the rest from the journal, so the last event suffices.
     arrivals.put(all.length > PAGE ? all.slice(-1) : all);
   };
   const observer = { onEvents, onError: arrivals.fail };

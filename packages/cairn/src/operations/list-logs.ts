@@ -13,7 +13,7 @@ const SEGMENTS_AT_ONCE = 50;
 const MAX_SEGMENTS_A_PAGE = 500;
 
 export interface RunLogPage extends Page<LogLine> {
-  /** Cursor for lines that are added later; absent: there is none yet. */
+  /** Cursor for lines that are added later; absent: no line exists yet. */
   readonly after?: string | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface MemosAsked {
   readonly step: string;
   /** Default: that which the step is at. */
   readonly revision: number | undefined;
-  /** Those of its compensation instead. */
+  /** Lists the memos of the step's compensation instead. */
   readonly undoes: boolean;
   readonly page: PageRequest;
 }

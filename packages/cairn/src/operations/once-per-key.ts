@@ -101,7 +101,7 @@ interface Attempt {
 
 type OnceEntry = ({ readonly kind: 'ours' } & Attempt) | Exclude<OnceResult, { kind: 'done' }>;
 
-/** Makes the record, or takes over the one that is there, or says what that one answers. */
+/** Creates the record, takes an expired one over, or returns the answer of the existing one. */
 async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> {
   const { records, clock, random, processingLockMs: lockMs = PROCESSING_LOCK_MS } = deps;
   const attemptId = random.token();
@@ -148,7 +148,7 @@ async function answerOf(work: () => Promise<KeptResponse>): Promise<KeptResponse
   }
 }
 
-/** Keeps the response. If another took over meanwhile, what that one answered is the answer of this key. */
+/** Keeps the response. If another process took over meanwhile, its response is the one of this key. */
 async function conclude(
   deps: OnceDeps,
   request: KeyedRequest,
@@ -181,7 +181,7 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
     ...rest,
     status: 'failed',
     attempts: record.attempts - (asksBack(cause) ? 1 : 0),
-    // For the look-up of a record by its caller: no text of an error that is not ours.
+    // For the look-up of a record by its caller: without the text of unexpected errors.
     error: toProblem(cause).detail,
     updatedAt: now,
     expiresAt: now + FAILED_TTL_MS,

@@ -8,7 +8,7 @@ export type RefusedKey = Extract<ExistingDecision['kind'], 'conflict' | 'exhaust
 export function refusedKey(kind: RefusedKey): CairnError {
   if (kind === 'exhausted')
     return new CairnError('IDEMPOTENCY_CONFLICT', 'every attempt with this idempotency key failed');
-  // The same words for another tenant's record: nobody learns that it exists.
+  // The same words as for any other request, so that no tenant learns of another's record.
   return new CairnError('IDEMPOTENCY_KEY_REUSED', 'this idempotency key was used with a different request', {
     field: 'Idempotency-Key',
   });

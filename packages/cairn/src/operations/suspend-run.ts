@@ -21,7 +21,7 @@ interface SuspendRequest {
   readonly actor: string;
 }
 
-/** Says what the first request said: a later one changes nothing. */
+/** Result of the first request: a later one changes nothing. */
 export interface Suspension {
   readonly runId: string;
   /** `suspending`: a worker still holds the run, starts no more steps, and lets bodies end. */
@@ -86,7 +86,7 @@ function continueDrafts(state: RunState, actor: string, reason: string | undefin
   return [{ type: 'continue_requested', initiator: 'user', actor, data: optional('reason', reason) }];
 }
 
-/** Also for a waiting run: a wait may be due meanwhile, or not announced. */
+/** Also for a waiting run, because a wait may become due meanwhile, or may not be announced yet. */
 async function enqueueIfUnleased(deps: SuspendDeps, { state }: Appended): Promise<void> {
   if (state.lease === undefined && !isOver(state))
     await enqueueSoon(deps, { runId: state.id, reason: 'continue' });

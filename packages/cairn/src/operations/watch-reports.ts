@@ -11,7 +11,7 @@ export class WatchReports<R> {
     this.#clock = clock;
   }
 
-  /** Puts a report in the place of the one that waits, if any. */
+  /** Replaces the waiting report, if any. */
   put(report: R): void {
     this.#waiting = report;
     this.#wake();
@@ -22,13 +22,17 @@ export class WatchReports<R> {
     return this.#waiting;
   }
 
-  /** As the `onError` of a watch. */
+  /** For the `onError` of a watch. */
   readonly fail = (error: unknown): void => {
     this.#failure = { error };
     this.#wake();
   };
 
-  /** Undefined when nothing came within `forMs`, or the signal aborted. @throws the error that the watch ended with */
+  /**
+   * Undefined when no report came within `forMs`, or the signal aborted.
+   *
+   * @throws the error that ended the watch
+   */
   async next(forMs: number, signal: AbortSignal): Promise<R | undefined> {
     if (this.#waiting === undefined && !this.#failure) await this.#wait(forMs, signal);
     const report = this.#waiting;

@@ -1,6 +1,6 @@
 /**
- * Handlers of the deployed functions that nobody waits for, once loaded: dispatches, ticks and messages. An instance of them loads neither
- * the API nor Node's `fetch`.
+ * Handlers of functions without a waiting caller, once loaded: dispatches, ticks and messages. Their instances load neither the
+ * API nor Node's `fetch`.
  */
 import type { TaskDelivery } from '../core/decisions/claim.ts';
 import { isRunId } from '../core/encoding/ids.ts';
@@ -55,10 +55,7 @@ export interface DriveQueue {
 /** Status of a dispatch that could not continue. For an instance that died the platform answers with a 5xx. */
 const ANSWERED_LATER = 409;
 
-/**
- * One task of the queue. `later`: the queue should deliver it again. A task that makes no sense is done, since it will
- * make no more sense the next time.
- */
+/** One task of the queue. `later`: the queue should deliver it again. An invalid task is done, because a repetition would be as invalid. */
 export async function driveTask(
   installation: CairnInstallation,
   request: TaskRequest,
@@ -124,7 +121,7 @@ export async function recover(installation: CairnInstallation): Promise<void> {
   if (telemetry) await reportActive(telemetry, { statistics, log: engine.log });
 }
 
-/** Once for all tenants, here and in no other instance. That it fails is no reason to call the scan failed. */
+/** Once for all tenants, in this instance only. Its failure does not fail the scan. */
 async function reportActive(
   telemetry: Telemetry,
   { statistics, log }: { statistics: RunStatistics; log: Log },
@@ -148,7 +145,7 @@ export async function fireDueSchedules(installation: CairnInstallation): Promise
   await telemetry?.workEnded();
 }
 
-/** Nobody waits for it: runs that could not be checked are checked an hour later. */
+/** No caller waits: runs that could not be checked are checked an hour later. */
 export async function checkSample(installation: CairnInstallation): Promise<void> {
   const { sample, telemetry, heartbeat } = await compose(installation);
   await withHeartbeat(heartbeat, 'checkRuns', async () => {

@@ -34,7 +34,7 @@ const MAX_DISCARDED_BYTES = 32 * MIB;
 /** Time for a refused client to stop sending, and to read its answer. */
 const DISCARD_MS = 2_000;
 
-/** As the handlers answer; their module is too large to load with the functions. */
+/** The same as in the handlers, whose module is too large to load with the functions. */
 const RETRY_AFTER_S = 2;
 
 const types = new WeakMap<IncomingMessage, string | undefined>();
@@ -58,7 +58,7 @@ export function guardBodies(memberOf: (name: string) => string | undefined): voi
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     const member = memberOf(target?.replaceAll('.', '-') ?? nameIn(request.url));
     if (member === undefined) return;
-    // One process of the local cloud serves all functions, and its framework hands over bytes.
+    // One process of the local cloud serves all functions, and its framework passes bodies as bytes.
     guard.watch({ request, response, member: target === undefined ? '' : member });
   });
 }

@@ -13,11 +13,11 @@ import { contentTypeOf } from './body-guard.ts';
 /** The used part of Express's response. */
 export interface FunctionResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
-  /** False: the client takes no more until `drain`. */
+  /** False: the client accepts no more until `drain`. */
   write(chunk: Uint8Array): boolean;
   end(body?: Buffer): unknown;
   destroy(): unknown;
-  /** True if the client is gone, or has everything. */
+  /** True if the client has disconnected, or has the complete response. */
   readonly closed: boolean;
   once(event: 'drain' | 'close', listener: () => void): unknown;
 }
@@ -28,7 +28,7 @@ const UNSPEAKABLE: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 const ALLOWED = ['GET', 'HEAD', 'POST'];
 /** A larger answer is sent in chunks, without its length: the platform refuses to hold a whole one above 32 MiB. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
-/** Sent piece by piece, as it comes. */
+/** Sent piece by piece. */
 const STREAM_TYPE = 'text/event-stream';
 /** Only the path and query are read; the name a client used for us decides nothing. */
 const ORIGIN = 'http://functions.invalid';
@@ -77,7 +77,7 @@ async function send(answer: Response, response: FunctionResponse, method: string
   }
   const body =
     answer instanceof TextResponse ? Buffer.from(answer.whole) : Buffer.from(await answer.arrayBuffer());
-  // Its answer to HEAD comes without the body that GET would have, so that the length is not known.
+  // The answer to HEAD has no body, so the length of GET's body is unknown.
   if (body.length <= WHOLE_BYTES && (method !== 'HEAD' || body.length > 0))
     headers['content-length'] = String(body.length);
   response.writeHead(answer.status, headers);
@@ -100,7 +100,7 @@ async function relay(body: ReadableStream<Uint8Array>, response: FunctionRespons
     }
     response.end();
   } catch {
-    // Whoever made the stream has said why. Cut, so that the client does not take it for whole.
+    // The source of the stream has reported the error. The response is cut, so that it does not look complete.
     response.destroy();
   }
   await cancelled.catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * Firebase ID tokens, verified by the admin library: signature, issuer, audience and time. Loaded by the first token, as
- * callers with API keys need none of it. Whether an account was disabled since is not asked: a token lives an hour.
+ * Firebase ID tokens, verified by the admin library: signature, issuer, audience and time. Loaded by the first token, because
+ * callers with API keys do not need it. Accounts disabled after the token was issued are not detected: a token lives an hour.
  */
 import type { App, AppOptions } from 'firebase-admin/app';
 import type { Auth } from 'firebase-admin/auth';
@@ -9,7 +9,7 @@ import type { TokenVerifier, VerifiedToken } from '../ports/access/token-verifie
 
 /** Error codes of the library for an invalid token. Other errors say nothing about the token. */
 const NOT_VALID: ReadonlySet<unknown> = new Set(['auth/argument-error', 'auth/id-token-expired']);
-/** It reports under the same code that it could not read the provider's keys. */
+/** The library uses the same code when it could not read the provider's keys. */
 const NO_KEYS = /^Error (?:fetching|parsing|while making) /;
 
 export interface IdTokenOptions {

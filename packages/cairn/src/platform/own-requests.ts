@@ -88,7 +88,7 @@ export async function resultOwn(
   return { runId, status, ...optional('result', value), ...optional('error', error) };
 }
 
-/** As the header of that name: the same texts are keys, and the same are none. */
+/** Accepts the same keys as the header `Idempotency-Key`. */
 function keyOf({ idempotencyKey }: Asking): string | undefined {
   return readApiIdempotencyHeader((name) => (name === 'Idempotency-Key' ? idempotencyKey : undefined));
 }

@@ -1,6 +1,6 @@
 /**
- * The composition root: the one place that constructs adapters and hands them to the engine and the handlers. Loaded by
- * the first request of an instance, so that deploying and starting cost none of it.
+ * The composition root: the one place that constructs adapters and passes them to the engine and the handlers. Loaded by the
+ * first request of an instance, so that deployments and cold starts do not pay for it.
  */
 import type { ApiDeps } from '../api/deps.ts';
 import type { RateLimit } from '../api/rate-limit.ts';
@@ -91,7 +91,7 @@ export function compose(installation: CairnInstallation): Promise<Root> {
   if (known) return known;
   const root = composed(installation);
   roots.set(installation, root);
-  // The next request tries again: what was wrong may have passed.
+  // The next request tries again, because the error may be temporary.
   root.catch(() => roots.delete(installation));
   return root;
 }
@@ -205,7 +205,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
       dayLimits: limitsOf,
       tokens: tokensFor(settings),
       rateLimit: rateLimitOf(settings),
-      // The local cloud hands over whatever comes.
+      // The local cloud does not limit concurrent requests.
       concurrency: settings.local ? undefined : API_CONCURRENCY,
       counts,
       diagnosis,

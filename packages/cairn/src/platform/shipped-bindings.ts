@@ -13,7 +13,7 @@ export interface GithubApiAccess {
   readonly token: GithubApiOptions['token'];
 }
 
-/** Those that the installation has given, and the shipped ones of capabilities that it does not bind itself. */
+/** The bindings of the installation, and the shipped ones of capabilities that it does not bind itself. */
 export function bindingsFor(
   { github, slack }: Pick<CairnOptions, 'github' | 'slack'>,
   given: readonly Binding[],

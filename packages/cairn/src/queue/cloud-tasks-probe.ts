@@ -1,6 +1,6 @@
 /**
- * Reads from Cloud Tasks the state of a queue that drives runs: whether it runs, and how much waits in it. Takes a role that
- * putting tasks into it does not; without that role it says so.
+ * Reads the state of a queue of drives from Cloud Tasks: whether it runs, and the number of its tasks. This requires a role
+ * that enqueueing does not; without the role it reports that.
  *
  * Must not: change anything, or read the content of a task.
  */

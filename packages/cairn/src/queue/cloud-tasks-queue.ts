@@ -76,12 +76,9 @@ const BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
  * block it for long. One attempt may take half of it, so that a lost answer leaves time for another.
  */
 const ENQUEUE_TIMEOUT_MS = 5_000;
-/** A queue that a higher count names is made by the deployment, some time before or after the functions know of it. */
+/** A deployment with a higher count creates the new queue some time before or after the functions use it. */
 const ABSENT_MS = 60_000;
-/**
- * Cloud Tasks takes nothing due in more than 30 days; less an hour for clocks that differ. A task that comes early is
- * enqueued again by the drive.
- */
+/** Cloud Tasks accepts tasks due within 30 days; less an hour for clocks that differ. The drive enqueues an early task again. */
 const MAX_AHEAD_MS = 30 * 24 * 3_600_000 - 3_600_000;
 
 export class CloudTasksQueue implements TaskQueue {
@@ -155,7 +152,7 @@ export class CloudTasksQueue implements TaskQueue {
           httpMethod: 'POST',
           url,
           headers: { 'Content-Type': 'application/json' },
-          // Not as a header: on its way to a function another span is put into that.
+          // Not as a header, because another span replaces the header on the way to a function.
           body: Buffer.from(
             JSON.stringify({
               data: { runId, reason, ...(watches && { watches }), ...(asked && { asked }), ...traced(trace) },

@@ -21,7 +21,7 @@ export interface TakenRun {
 }
 
 interface BacklogSearch {
-  /** As it was read when the tick began. */
+  /** The configuration read when the tick began. */
   readonly config: RuntimeConfig;
   readonly pageSize: number;
 }
@@ -98,7 +98,7 @@ export class DueRuns {
 
   async #read(): Promise<void> {
     const { store, runtime } = this.#deps;
-    // A tick lasts long enough for a pause that began meanwhile.
+    // A tick is long enough for a pause to begin during it.
     if (this.#last) this.#config = await runtime.current(GATE_AGE_MS);
     const page = await store.dueRuns(this.#startedAt, this.#pageSize, this.#last);
     this.#isAtEnd = page.length < this.#pageSize;

@@ -1,8 +1,8 @@
 /**
- * Has runs that missed a heartbeat dispatched when their lease ends: a tick that only asked what is due would find them up to a minute
- * later. Reads and writes no run: a dispatch that finds a live worker reads one and ends.
+ * Enqueues a dispatch for the end of the lease of runs that missed a heartbeat: by `wakeAt` alone, a tick would find them up to
+ * a minute later. Reads and writes no run: a dispatch that finds a live worker reads one and ends.
  *
- * Must not: fail a tick. What it misses is recovered when it is due.
+ * Must not: fail a tick. A run that it misses is recovered when it is due.
  */
 import { taskName } from '../core/encoding/task-name.ts';
 import { WATCH_MOST, watchAt, watchedHeartbeats } from '../core/recovery/lease-watch.ts';

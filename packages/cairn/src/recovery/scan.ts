@@ -126,7 +126,7 @@ async function reviewSafely(deps: EngineDeps): Promise<void> {
   }
 }
 
-/** One write and no read of the document: of a paused workflow thousands of runs come due again and again. */
+/** One write without a read of the document, because thousands of runs of a paused workflow become due again and again. */
 async function putAside(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<Handled> {
   const { store } = countedStores(deps, new Spending({ reads: 1 }));
   const { kind } = await store.touch({ runId, seen, wakeAt: heldUntil(deps) });
@@ -193,7 +193,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded, { by: trace });
       if (kind !== 'resumed') return kind === 'moved_on' ? 'skipped' : 'recovered';
-      // Whoever takes an orphan over makes a suspect of it.
+      // The process that takes an orphan over makes it a suspect.
       const alone = decision.kind === 'orphaned' || state.suspect?.alone;
       await deps.queue.enqueue({ runId: state.id, reason: 'resume', ...placed(deps, state), alone, trace });
       return 'recovered';
@@ -201,7 +201,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
   }
 }
 
-/** A parked run is driven again once what it waited for is deployed, and checked again until then. */
+/** A blocked run is driven again once its version is deployed, and checked again until then. */
 async function unpark(
   deps: EngineDeps,
   loaded: LoadedRun,
@@ -211,7 +211,7 @@ async function unpark(
   return checkAgain(deps, loaded, nextParkedCheckMs(loaded.state, deps.clock.now()));
 }
 
-/** Nothing to do before external input. */
+/** There is nothing to do before external input. */
 async function checkAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<Handled> {
   const { state, snapshotVersion: seen } = loaded;
   await deps.store.touch({ runId: state.id, seen, wakeAt: deps.clock.now() + afterMs });

@@ -1,4 +1,4 @@
-/** Every call to Firestore goes through here, so that each failure says the same everywhere. */
+/** All calls to Firestore go through here, so that equal failures become equal errors. */
 import { failureOf, GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
 import { OutcomeUnknown, StoreRefused } from '../ports/store-errors.ts';
 import { RequestBudget } from './request-budget.ts';

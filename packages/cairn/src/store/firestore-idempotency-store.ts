@@ -58,7 +58,7 @@ export interface RecordReplacement extends RecordCreation {
   readonly seen: Version;
 }
 
-/** Adds to a commit that a record takes the place of the version last seen. */
+/** Adds the replacement of the version last seen of a record to a commit. */
 export function replaceRecord(
   batch: StoreBatch,
   { document, record, shards, seen }: RecordReplacement,

@@ -67,7 +67,7 @@ export class FirestoreMemos implements MemoStore, Pick<RunStore, 'listMemos'> {
     });
   }
 
-  /** Ids of one revision lie together; a full stop is what follows the hyphen. */
+  /** Ids of one revision are adjacent; a full stop follows the hyphen in the order of characters. */
   #ofRevision(runId: string, { step, revision }: Pick<Memo, 'step' | 'revision'>): Query {
     return this.#paths
       .memos(this.#paths.run(runId), step)

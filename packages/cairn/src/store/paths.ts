@@ -69,7 +69,7 @@ export class Paths {
 
   /**
    * Chunks of large values, addressed by content. Set (always to the same) before the commit that refers to them; read by
-   * who needs the value; deleted with the run, or by the start that made no run after all.
+   * whoever needs the value; deleted with the run, or by a start that created no run.
    */
   payloadChunk(run: DocumentReference, sha256: string, n: number): DocumentReference {
     return this.payloads(run).doc(`${sha256}-${n}`);
@@ -105,7 +105,7 @@ export class Paths {
 
   /** Payloads of every run, in the order of the runs, after a run that is known. */
   payloadsAfter(run: DocumentReference | undefined): Query {
-    // No id has a character below `!` or above `~`, so that these lie before, between and after all there are.
+    // No id has a character below `!` or above `~`, so these bounds are before, between and after all ids.
     const from = run
       ? run.collection(`${this.#names.payloads}~`)
       : this.runs().doc('!').collection(this.#names.payloads);
@@ -126,7 +126,7 @@ export class Paths {
       .endAt(run.collection(this.#names.steps).doc('~').collection(this.#names.memos).doc('~'));
   }
 
-  /** Written by starts and by the idempotency store; read by who meets a key again; deleted by the TTL policy. */
+  /** Written by starts and by the idempotency store; read by repetitions of a key; deleted by the TTL policy. */
   idempotencyRecords(): CollectionReference {
     return this.#db.collection(this.#names.idempotency);
   }
@@ -148,8 +148,8 @@ export class Paths {
   }
 
   /**
-   * Written by runs that wait for an event (or end) and by senders of events; read by the same; deleted by who leaves it
-   * empty, and by the TTL policy where only memories of events are left.
+   * Written and read by runs that wait for an event (or end) and by senders of events; deleted by whoever leaves it empty, and
+   * by the TTL policy where only delivered events are left.
    */
   mailbox(address: MailboxAddress): DocumentReference {
     return this.allMailboxes().doc(mailboxId(address));
@@ -168,14 +168,14 @@ export class Paths {
   }
 
   /**
-   * The plan of each version of a workflow as of its first run. Created by starts, never changed; read by each
-   * process once a version; never deleted: a version keeps its meaning when its last run is gone.
+   * The plan of each version of a workflow as of its first run. Created by starts, never changed; read by each process once a
+   * version; never deleted, because a version keeps its meaning when its last run is deleted.
    */
   plan(type: string, planVersion: number): DocumentReference {
     return this.#db.collection(this.#names.plans).doc(encodeKey(`${type}@${planVersion}`));
   }
 
-  /** Written by who issues API keys (admins through the API, the local cloud); read by calls of the API; deleted by hand. */
+  /** Written when API keys are issued (by admins through the API, or by the local cloud); read by calls of the API; deleted by hand. */
   clients(): CollectionReference {
     return this.#db.collection(this.#names.clients);
   }
@@ -194,8 +194,8 @@ export class Paths {
   }
 
   /**
-   * Limits and spending of a tenant on a UTC day. Written by drives of tenants with a limit and by who raises it; read by the same and by
-   * people; deleted by the TTL policy.
+   * Limits and spending of a tenant on a UTC day. Written by drives of tenants with a limit and by raises; read by the same and
+   * by people; deleted by the TTL policy.
    */
   budgets(): CollectionReference {
     return this.#db.collection(this.#names.budgets);

@@ -9,7 +9,7 @@ import { CairnError } from '../core/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 
-/** GitHub gives up after 10 s, and callers should hear of it before: this leaves time for the request's way and the queue. */
+/** GitHub gives up after 10 s, and callers should be answered before: this leaves time for the network and the queue. */
 const REQUEST_BUDGET_MS = 6_500;
 
 const current = new AsyncLocalStorage<RequestBudget>();

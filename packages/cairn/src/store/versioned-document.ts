@@ -33,12 +33,12 @@ export function createdVersion(what: string, create: SendWrite): Promise<Version
   return versionUnless(isTaken, what, create);
 }
 
-/** Returns the new version; undefined if another write was faster, or the document is gone. */
+/** Returns the new version; undefined if another write won, or the document was deleted. */
 export function changedVersion(what: string, change: SendWrite): Promise<Version | undefined> {
   return versionUnless(isStale, what, change);
 }
 
-/** @param seen the version last seen; undefined: there must be none yet */
+/** @param seen the version last seen; undefined: the document must not exist */
 export async function writeVersioned(
   document: DocumentReference,
   what: string,
@@ -51,7 +51,7 @@ export async function writeVersioned(
   return version === undefined ? { kind: 'stale' } : { kind: 'written', version };
 }
 
-/** An update that leaves nothing of what was there: only updates can carry the precondition of a version. */
+/** An update that replaces the whole document: only updates can carry the precondition of a version. */
 export function wholeUpdate<T>({ names, encode }: DocumentCodec<T>, value: T): Members {
   const members = encode(value);
   return Object.fromEntries(names.map((name) => [name, members[name] ?? FieldValue.delete()]));

@@ -32,7 +32,7 @@ function outlook(state: RunState, read: ReadState): Outlook {
   if (state.parked !== undefined) {
     parts.push({ movesAt: NEVER, asked: [{ text: `blocked on deployment: ${state.parked}`, until: NEVER }] });
   }
-  // Deadlines move it as well, but nobody who runs it to its end wants to see them pass.
+  // Deadlines would move it as well, but a test that runs to the end rarely wants them to pass.
   for (const step of state.steps.values()) {
     if (step.phase === 'retrying' && !step.whenRoom) parts.push({ movesAt: step.retryAt, asked: [] });
   }

@@ -18,7 +18,7 @@ const SCAN_EVERY_MS = 60_000;
 const REDELIVERY_MS = 100;
 /** Keeps the processes of one seed apart from those of the next, and from the installation itself. */
 const SEED_STRIDE = 1_000_003;
-/** Things done at one moment. More means that something goes round in a circle. */
+/** Maximum of actions at one moment. More means an endless loop. */
 const MAX_TURNS = 10_000;
 
 export interface DriverParams {
@@ -105,7 +105,7 @@ export class Driver {
     return true;
   }
 
-  /** Not awaited: what a process that died was doing never ends. */
+  /** Not awaited: the work of a dead process never ends. */
   #begin(work: (deps: EngineDeps) => Promise<unknown>): void {
     work(this.#process.deps).catch((error: unknown) => this.#failures.push(error));
   }

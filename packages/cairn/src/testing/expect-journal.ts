@@ -30,7 +30,7 @@ export interface JournalExpectations {
   toHaveDecided(step: string, decision: Decision): JournalExpectations;
   /** There is an event of this type (with `times`: exactly so many). */
   toHave(type: EventType, times?: number): JournalExpectations;
-  /** The run has ended like this; of a failed run `code` says why. */
+  /** The run has ended with this status; `code`: the error code of a failed run. */
   toEndAs(status: ExpectedEnding, code?: string): JournalExpectations;
 }
 
@@ -43,7 +43,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
   const check = (caller: (...args: never[]) => unknown, holds: boolean, problem: () => string) => {
     if (holds) return expectations;
     const error = new JournalMismatch(`${problem()}\n\n${timelineOf(events)}`);
-    // So that a test framework points at the line of the test.
+    // A test framework then points at the line of the test.
     Error.captureStackTrace(error, caller);
     throw error;
   };

@@ -20,7 +20,7 @@ interface BodyCrash {
 
 interface BodyUnderWay {
   readonly ended: Promise<void>;
-  /** It has had its share of real time; simulated time may advance. */
+  /** It has used its share of real time; simulated time may advance. */
   waitedFor: boolean;
 }
 

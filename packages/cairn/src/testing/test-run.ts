@@ -109,7 +109,7 @@ export class TestRun {
     return timelineOf(this.journal());
   }
 
-  /** All that the journal says of the run. */
+  /** The folded state of the run's journal. */
   state(): RunState {
     return fold(this.id, this.journal());
   }

@@ -35,9 +35,9 @@ export interface TestRuntimeOptions {
   readonly workflows: readonly Workflow[];
   /** Bindings of the capabilities that the workflows use, usually stand-ins. */
   readonly bindings?: readonly Binding[];
-  /** As `callPolicy` of the installation. */
+  /** Like `callPolicy` of the installation. */
   readonly callPolicy?: CallPolicy;
-  /** As `budgets` of the installation. */
+  /** Like `budgets` of the installation. */
   readonly budgets?: BudgetOptions;
   /** When its time begins: epoch ms, a date, or an ISO text. Default: the beginning of 2026, UTC. */
   readonly now?: number | string | Date;

@@ -2,7 +2,7 @@
 import type { EventData, RunEvent } from '../core/run/events.ts';
 import { stepKey } from '../core/run/state.ts';
 
-/** One line an event: its number, the time since the run was made, its type, and what it was about. */
+/** One line an event: its number, the time since the start of the run, its type, and its subject. */
 export function timelineOf(events: readonly RunEvent[]): string {
   const [first] = events;
   if (!first) return '(the journal is empty)';

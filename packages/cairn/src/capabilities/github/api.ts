@@ -1,8 +1,8 @@
 /**
- * Requests to GitHub's REST API through Octokit. Owns their common part: credentials, timeout, and whether a request
- * without a response, or with a refusal, can have been applied.
+ * Requests to GitHub's REST API through Octokit. Owns their common part: credentials, timeout, and whether a request that
+ * failed can have been applied.
  *
- * Must not: repeat a request by itself; the engine does, and knows whether it may.
+ * Must not: repeat a request; only the engine knows whether it may.
  */
 import { NotApplied, RetryAt } from '../../core/errors.ts';
 import type { Found, LookupOptions } from '../../engine/define/capability.ts';
@@ -11,8 +11,8 @@ import { wasNeverSent } from '../unsent.ts';
 import { type GithubResponse, judged, limitEnd } from './refusal.ts';
 
 /**
- * A request as GitHub's documentation writes it: `POST /repos/{owner}/{repo}/…`, and what belongs into the braces, the query or
- * the body. Octokit's own type of it describes all of GitHub, which every compilation would pay for; answers are checked anyway.
+ * A request in the notation of GitHub's documentation: `POST /repos/{owner}/{repo}/…`, and the values for its braces, query or
+ * body. Octokit's own type describes all of GitHub and would slow every compilation; answers are checked anyway.
  */
 type Octokit = (
   route: string,
@@ -22,12 +22,12 @@ type Octokit = (
 export interface GithubApiOptions {
   /** E.g. `https://api.github.com`, without a slash at the end. */
   readonly baseUrl: string;
-  /** Asked at each request, since those of GitHub Apps last an hour; undefined: there is none, and nothing is sent. */
+  /** Called for each request, since tokens of GitHub Apps expire after an hour; undefined: there is no token, and nothing is sent. */
   readonly token: () => string | undefined | Promise<string | undefined>;
   readonly clock: Clock;
   /**
-   * After how long a request that got no answer has certainly ended at GitHub, which gives none more than 10 s: only then
-   * does not finding what it asked for mean that it was not done.
+   * Time after which an unanswered request has certainly ended at GitHub, which allows 10 s. Only then does a lookup that finds
+   * nothing prove that the request was not applied.
    */
   readonly settleMs?: number;
 }
@@ -39,12 +39,12 @@ const API_VERSION = '2022-11-28';
 const PAGE_SIZE = 100;
 
 export interface GithubCall {
-  /** In words, for messages. */
+  /** The request in words, for messages. */
   readonly what: string;
   readonly signal: AbortSignal;
   /** W3C trace context of the call; absent: no collector is configured. */
   readonly traceparent?: string | undefined;
-  /** As GitHub's documentation names it. */
+  /** The name of the route in GitHub's documentation. */
   readonly route: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
@@ -119,7 +119,7 @@ export class GithubApi {
   ): Promise<Found<T>> {
     const { clock, settleMs = SETTLE_MS } = this.#options;
     const found = await lookUp();
-    // By a clock that is set back it may seem to lie ahead: no longer than the whole time is waited.
+    // If the clock was set back, the attempt seems to lie in the future: the wait never exceeds the whole time.
     const restMs = Math.min(settleMs, attemptedAt + settleMs - clock.now());
     if (found.found || restMs <= 0) return found;
     await pause(clock, restMs, signal);
@@ -151,7 +151,7 @@ export class GithubApi {
       },
       request: {
         signal: AbortSignal.any([signal, tooLong.signal]),
-        // A redirected POST would become a GET, whose success is none.
+        // A redirected POST would become a GET, whose success means nothing.
         redirect: 'manual',
         log: SILENT,
       },
@@ -191,5 +191,5 @@ function answerOf(error: unknown): GithubResponse | undefined {
   return { status: response.status, headers: response.headers, message: message.slice(0, MAX_SAID_CHARS) };
 }
 
-/** An error page can be long; the beginning says it. */
+/** An error page can be long; its beginning is enough. */
 const MAX_SAID_CHARS = 300;

@@ -80,7 +80,7 @@ export function createCheckRunBinding(api: GithubApi): Binding {
           signal,
           traceparent,
           route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
-          // Not only the newest of each name.
+          // Includes older check runs of the same name.
           parameters: { ...ownerAndRepo(repository), ref: sha, check_name: name, filter: 'all' },
           maxPages: MAX_PAGES,
           itemsOf: (data) => CheckRuns.parse(data).check_runs,

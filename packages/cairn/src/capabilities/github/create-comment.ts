@@ -9,7 +9,7 @@ import { type Binding, defineBinding, defineCapability } from '../../engine/defi
 import type { GithubApi } from './api.ts';
 import { IssueNumber, ownerAndRepo, Repository } from './names.ts';
 
-/** GitHub's limit of a body is 65,536; the marker needs some of it. */
+/** GitHub's limit of a body is 65,536; the marker needs a part of it. */
 export const MAX_COMMENT_CHARS = 65_000;
 /** GitHub closes an issue for comments at 2,500. */
 const MAX_PAGES = 26;

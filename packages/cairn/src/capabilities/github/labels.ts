@@ -24,7 +24,7 @@ export const addLabels = defineCapability({
   request: z.object({
     repository: Repository,
     number: IssueNumber,
-    /** One that the repository does not have is made. */
+    /** GitHub creates a label that the repository does not have. */
     labels: z.array(Label).min(1).max(MAX_LABELS),
   }),
   /** All that the issue has then. */

@@ -1,8 +1,8 @@
 /**
- * Owns what an answer of GitHub that is no success means for what was asked: certainly not done and when to come back,
- * certainly not done and never to be, or unknown.
+ * Owns the meaning of an unsuccessful answer of GitHub for the request: not applied and to be retried at a time, not applied
+ * for good, or unknown.
  *
- * Must not: treat an answer of the server's own failure (5xx) as a refusal; what was asked may have been done.
+ * Must not: treat a server error (5xx) as a refusal, because the request may have been applied.
  */
 import { NotApplied } from '../../core/errors.ts';
 import { notBeyond, retryAfter } from '../retry-after.ts';
@@ -15,7 +15,7 @@ export interface GithubResponse {
   readonly message: string;
 }
 
-/** "Wait for at least one minute" where no header says how long (GitHub, "Rate limits for the REST API"). */
+/** "Wait for at least one minute" where no header has a time (GitHub, "Rate limits for the REST API"). */
 const UNSAID_LIMIT_MS = 60_000;
 /** GitHub gives the reset in whole seconds of its clock. */
 const RESET_SLACK_MS = 1_000;
@@ -24,14 +24,14 @@ const SECONDARY = /secondary rate limit|abuse detection/i;
 /**
  * For a request that would have changed something.
  *
- * @param what was asked, in words, for the message
+ * @param what the request, in words, for the message
  */
 export function judged(what: string, answer: GithubResponse, now: number): Error {
   const { status } = answer;
   const said = `GitHub answered ${status} to ${what}: ${answer.message}`;
   const retryAt = limitEnd(answer, now);
   if (retryAt !== undefined) return new NotApplied(said, { retryAt });
-  // A proxy gave up waiting, or the server failed: neither says what became of the request.
+  // A proxy timed out, or the server failed: the outcome of the request is unknown.
   if (status === 408 || status >= 500) return new Error(said);
   // Two requests at once; the next may pass.
   if (status === 409) return new NotApplied(said);

@@ -38,7 +38,7 @@ export const slackRespond = defineCapability({
     text: z.string().min(1).max(MAX_TEXT_CHARS),
     /** To the user of the command (default), or to all in the channel. */
     to: z.enum(['user', 'channel']).optional(),
-    /** In the place of the message whose button was pressed. A command has none. */
+    /** Replaces the message whose button was pressed. A command has no such message. */
     replaceOriginal: z.boolean().optional(),
   }),
   response: z.object({}),
@@ -46,7 +46,7 @@ export const slackRespond = defineCapability({
 });
 
 export interface SlackRespondOptions {
-  /** Origin of Slack's response URLs, without a trailing slash: `https://hooks.slack.com`, or a stand-in. */
+  /** Origin of Slack's response URLs, without a trailing slash: `https://hooks.slack.com`, or that of a stand-in. */
   readonly baseUrl: string;
   readonly clock: Clock;
 }
@@ -67,7 +67,7 @@ export function slackRespondBinding({ baseUrl, clock }: SlackRespondOptions): Bi
   });
 }
 
-/** The URL came from outside: only its path is followed, and only if it is one of Slack's. */
+/** The URL is external input: only its path is used, and only if the URL is one of Slack's. */
 function addressOf(responseUrl: string, baseUrl: string): URL {
   const url = URL.canParse(responseUrl) ? new URL(responseUrl) : undefined;
   const base = new URL(baseUrl);
@@ -116,7 +116,7 @@ function throwUnlessPosted({ status, retryAfter: header, text }: SlackResponse, 
   if (status === 429)
     throw new NotApplied(said, { retryAt: retryAfter(header, now) ?? now + UNSAID_LIMIT_MS });
   if (status === 408 || status >= 500) throw new Error(said);
-  // An expired or used URL is a 404, or a 200 that says so.
+  // An expired or used URL is answered with 404, or with a 200 whose text refuses.
   if (status >= 300 || isRefusal(text)) throw new NotApplied(said, { final: true });
 }
 

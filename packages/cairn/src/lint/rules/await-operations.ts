@@ -1,4 +1,4 @@
-/** `cairn/await-operations`: the promise of an operation goes somewhere. */
+/** `cairn/await-operations`: the promise of an operation must be used. */
 import type { Rule } from 'eslint';
 import { flowCodeOf } from '../flow-code.ts';
 import { type PromiseFate, Promises } from '../promises.ts';

@@ -10,7 +10,7 @@ const RANDOM = `Use 'await flow.random()', or draw it ${BODY}.`;
 const ID = `Make it ${BODY}: await flow.step('make-id', () => …).`;
 const ENVIRONMENT = `Another deployment may have another value. Read it ${BODY}, or give it to the run as input.`;
 
-/** By the origin of what is called. */
+/** By the origin of the called function. */
 const CALLS: Readonly<Record<string, string>> = {
   'Date.now': TIME,
   'performance.now': DURATION,

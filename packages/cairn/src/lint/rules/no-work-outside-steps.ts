@@ -22,7 +22,7 @@ const TIMERS = new Set([
   ...['timers:setTimeout', 'timers:setInterval', 'timers:setImmediate'],
   ...['timers/promises:setTimeout', 'timers/promises:setInterval', 'timers/promises:scheduler.wait'],
 ]);
-/** Modules that do I/O. Other calls are known to the author only; what they await is reported. */
+/** Modules that do I/O. Only the author knows what other calls do; a promise of theirs that is awaited is reported. */
 const OUTSIDE =
   /^(?:fs|fs\/promises|child_process|http|https|http2|net|dgram|undici|axios|got|node-fetch|firebase-admin\/[a-z]+):/;
 const OF_PROMISES = new Set(['then', 'catch', 'finally']);
@@ -86,7 +86,7 @@ function workOf(source: SourceCode, { callee }: CallSyntax): keyof typeof INSTEA
   return origin === 'fetch' || OUTSIDE.test(origin) ? 'outside' : undefined;
 }
 
-/** Calls whose promises the expression waits for, and which have nothing to do with the flow. What is not understood is none. */
+/** Calls whose promises the expression waits for, and which do not concern the flow. Syntax that is not understood counts as none. */
 function otherWork(source: SourceCode, code: FlowCodeScan, expression: Syntax): Syntax[] {
   const work = (node: Syntax | null | undefined) => (node ? otherWork(source, code, node) : []);
   const node = unwrapped(expression);

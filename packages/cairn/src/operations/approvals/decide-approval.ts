@@ -17,7 +17,7 @@ import { type ApprovalDecided, assertMakesSense, type DecideRequest, payloadText
 import { resumeAsking } from './resume-asking.ts';
 
 export interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
-  /** Has the definition of the step, which says what a rejection means. */
+  /** Has the definition of the step, which determines the effect of a rejection. */
   readonly registry: WorkflowRegistry;
 }
 
@@ -41,7 +41,7 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
         outcome = approvalDecision(state, { ...answer, waitId }, now);
         if (outcome.kind === 'repeated') return [];
         const { wait } = outcome;
-        // Whoever is overtaken by feedback has not answered the question that follows from it.
+        // A decision that lost against feedback does not answer the question that follows from the feedback.
         waitId = wait.id;
         const decided = draftsOn(deps, { state, request, wait, now });
         const mustRaise = wait.day !== undefined && decision === 'approve' && !raised;

@@ -166,7 +166,7 @@ function raiseFor({ budget }: RunState, wait: Wait, request: DecideRequest): Bud
   });
 }
 
-/** The run is cancelled, after what it has to undo; the step itself has no outcome any more. */
+/** The run is cancelled after its compensations; the step itself has no outcome. */
 function halted({ state, wait, request, deployed }: Deciding): EventDraft[] {
   const { actor, note: reason } = request;
   return [

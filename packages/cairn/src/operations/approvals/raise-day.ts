@@ -1,6 +1,6 @@
 /**
- * Raises the limits of the day that a run asks about, for all runs of its tenant. It is written before the answer is: who dies in between has
- * raised the day, and the same answer again raises nothing a second time.
+ * Raises the limits of the day that a run asks about, for all runs of its tenant. The raise is written before the answer: if
+ * the process dies in between, the day is raised, and a repeated answer raises nothing a second time.
  */
 import { DAY_LIMITS, type DayAmounts, type DayBudget, raise } from '../../core/budget/day.ts';
 import { dayAmounts } from '../../core/budget/day-limits.ts';

@@ -50,7 +50,7 @@ export interface ApprovalDecided {
   readonly decidedAt: number;
 }
 
-/** All that was said beside the decision, as canonical JSON. */
+/** The data of the decision, as canonical JSON. */
 export function payloadTextOf({ note, feedback, steps, raise, data }: DecisionContent): string {
   const more = raise && { ...raiseOf({ raise }) };
   const said = { note, feedback, steps: steps && [...new Set(steps)].sort(), raise: more };

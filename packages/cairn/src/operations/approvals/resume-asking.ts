@@ -1,6 +1,7 @@
 /**
- * Lets other runs of a tenant continue that asked for more of the day before a person raised it: the longest-asking first, as far as
- * what they need fits. The others ask on. Best effort: a run that is left out continues when it is approved, or at the end of the day.
+ * Continues other runs of a tenant that asked for more of the day before a person raised it: the longest-asking first, as far
+ * as their needs fit. The others keep their question. Best effort: a run that is left out continues when it is approved, or at
+ * the end of the day.
  *
  * Must not: raise the day.
  */
@@ -102,7 +103,7 @@ async function resumeOne(
   }
 }
 
-/** Nothing if the question is not open any more, or the run is ending. */
+/** Empty if the question is no longer open, or the run is ending. */
 function resumedDrafts(
   state: RunState,
   { id, actor, now }: { readonly id: string; readonly actor: string; readonly now: number },

@@ -22,7 +22,7 @@ export const FORESEEN = [
 ] as const;
 
 export interface Foreseen {
-  /** `ask_to_end`: a worker ends the run, after what has to be undone. `nothing`: it is so already. */
+  /** `ask_to_end`: a worker ends the run after its compensations. `nothing`: the run is in that state already. */
   readonly would: (typeof FORESEEN)[number];
   readonly stepsReused?: number;
   readonly stepsRun?: number;

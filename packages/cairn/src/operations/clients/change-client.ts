@@ -10,7 +10,7 @@ import { newSecret } from './secret.ts';
 
 /** Changes by others, one after the other, that a caller sits out. People make them: more than this is no accident. */
 const MAX_TRIES = 8;
-/** Secrets accepted beside the newest: a few exchanges in a row, whose answers were lost, do not end the one in use. */
+/** Secrets accepted beside the newest: a few rotations in a row, whose answers were lost, must not end the one in use. */
 export const MAX_RETIRED = 4;
 
 export interface ClientChange {
@@ -62,7 +62,7 @@ async function changeClient(
   const { clientRegistry } = deps;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const stored = await sendUntilKnown(deps, () => clientRegistry.find(clientId));
-    // The same words for another tenant's: nobody learns that it exists.
+    // The same words as for a missing client, so that no other tenant learns that it exists.
     if (stored?.client.tenantId !== tenantId) throw new CairnError('NOT_FOUND', 'no such client');
     const next = decide(stored.client);
     if (!next) return stored.client;

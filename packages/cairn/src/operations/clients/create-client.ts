@@ -13,13 +13,13 @@ export interface ClientRequest {
   readonly name: string;
   readonly role: Role;
   readonly actor: string;
-  /** Names the request, the same for each attempt at it: the client's id comes of it. */
+  /** Id of the request, the same for each attempt: the client's id is derived from it. */
   readonly requestId: string;
 }
 
 export interface Issued {
   readonly client: ApiClient;
-  /** Undefined if an earlier attempt at the same request made it: that one's secret is not known any more. */
+  /** Undefined if an earlier attempt of the same request created the client, whose secret is no longer known. */
   readonly secret?: string;
 }
 
@@ -41,7 +41,7 @@ export async function createClient(deps: ClientDeps, request: ClientRequest): Pr
   const { kind } = await sendUntilKnown(deps, () => deps.clientRegistry.create(client));
   if (kind === 'created') return { client, secret };
   const stored = await sendUntilKnown(deps, () => deps.clientRegistry.read(client.id));
-  // Deleted by hand in this very moment; a repetition makes it again.
+  // Deleted by hand at this moment; a repetition creates it again.
   if (!stored) throw new CairnError('UNAVAILABLE', 'the client was deleted while it was created');
   // Ours by the hash: it was made by an earlier sending whose answer was lost.
   return stored.secretHash === secretHash ? { client, secret } : { client: stored };

@@ -1,4 +1,4 @@
-/** The secrets of API clients: how one is made, and what of it is kept. */
+/** The secrets of API clients: their creation, and their stored hashes. */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 

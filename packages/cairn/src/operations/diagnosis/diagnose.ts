@@ -38,7 +38,7 @@ export class Diagnostician {
     this.#slow = new Shared(deps, () => observeSlowly(deps), SLOW_TTL_MS);
   }
 
-  /** @throws CairnError UNAVAILABLE if nothing could be seen */
+  /** @throws CairnError UNAVAILABLE if no question could be answered */
   async diagnose(): Promise<Diagnosis> {
     const [{ value: now, at }, { value: slow }] = await Promise.all([this.#now.get(), this.#slow.get()]);
     const findings = [...now.findings, ...slow.findings].sort(
@@ -53,7 +53,7 @@ interface TimedResult<T> {
   readonly at: number;
 }
 
-/** One answer for all who ask within a time; one in which something could not be seen is not kept for long. */
+/** One answer for all callers within a time; one with unanswered questions is kept only briefly. */
 class Shared<T extends { readonly findings: readonly DiagnosisFinding[] }> {
   readonly #clock: { now(): number };
   readonly #ask: () => Promise<T>;

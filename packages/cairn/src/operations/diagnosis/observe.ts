@@ -40,9 +40,9 @@ export interface ObserveDeps {
   readonly log: Log;
 }
 
-/** Runs read, the first to be touched: as many as the scan takes in a minute, and a read each. */
+/** Runs read, the most overdue first: as many as the scan handles in a minute, at one read each. */
 const RUNS_CHECKED = 200;
-/** More late schedules than this say no more. */
+/** More late schedules add no information. */
 const SCHEDULES_CHECKED = 100;
 /** Tenants and, of each, versions whose live runs are counted: two reads for each version. */
 const TENANTS_COUNTED = 50;
@@ -57,7 +57,7 @@ export const UNSEEN = 'UNSEEN';
 /** Observations that change from minute to minute. */
 export interface Now {
   readonly findings: readonly DiagnosisFinding[];
-  /** Undefined: it could not be seen. */
+  /** Undefined: they could not be read. */
   readonly heard: StoredHeartbeats | undefined;
   /** Clock of this instance minus the clock of the store. */
   readonly skewMs: number | undefined;

@@ -6,7 +6,7 @@ import { type DiagnosisFinding, note, span, well, wrong } from './finding.ts';
 const HOUR_MS = 3_600_000;
 /** Firestore deletes within a day of the expiry, as a rule; its documentation promises none. */
 export const TTL_GRACE_MS = 72 * HOUR_MS;
-/** Records live for a day: an installation that has run for so long has had some that ought to be gone. */
+/** Records live for a day: an installation that has run for this time has had expired ones, which should be deleted. */
 const TTL_SHOWS_AFTER_MS = TTL_GRACE_MS + 48 * HOUR_MS;
 /** Signed requests and ID tokens tolerate five minutes; a tenth of that indicates an unsynchronised clock. */
 const MOST_SKEW_MS = 30_000;

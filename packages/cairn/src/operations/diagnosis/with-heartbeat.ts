@@ -18,7 +18,7 @@ export interface HeartbeatDeps {
   readonly heartbeats: HeartbeatStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** The name of this installation, which no other in the project has. */
+  /** The name of this installation, unique in the project. */
   readonly installation: string;
 }
 

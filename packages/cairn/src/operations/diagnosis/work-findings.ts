@@ -10,7 +10,7 @@ import type { SeenQueue, WatchedQueue } from '../../ports/diagnosis/queue-probe.
 import { counted, type DiagnosisFinding, note, span, well, wrong } from './finding.ts';
 
 const MINUTE_MS = 60_000;
-/** So much later than it should have run, something is wrong: for those of every minute three in a row. */
+/** Delay after which a scheduled function is a problem: three missed ticks for those that run every minute. */
 export const LATE_MS: Readonly<Record<ScheduledFunction, number>> = {
   recoverRuns: 3 * MINUTE_MS,
   fireSchedules: 3 * MINUTE_MS,
@@ -21,7 +21,7 @@ export const LATE_MS: Readonly<Record<ScheduledFunction, number>> = {
 export const OVERDUE_MS = 5 * MINUTE_MS;
 /** A task waits for seconds where the queue keeps up. */
 const QUEUE_BEHIND_MS = 5 * MINUTE_MS;
-/** The tick fires what is due each minute. */
+/** The tick fires due schedules each minute. */
 export const SCHEDULE_LATE_MS = 3 * MINUTE_MS;
 /** Overdue for this long: two scans have missed it. */
 export const STALE_AFTER_MS = 3 * MINUTE_MS;
@@ -74,7 +74,7 @@ export function ofFunctions({ latest, since, readAt }: StoredHeartbeats): Diagno
 /** An installation with a heartbeat this recent still exists: its scan runs each minute. */
 const INSTALLED_MS = 15 * MINUTE_MS;
 
-/** Codebases cannot see each other, but what they write in the same place. */
+/** Codebases cannot see each other, only the heartbeats that they write to the same place. */
 export function ofInstallations({ latest, readAt }: StoredHeartbeats): DiagnosisFinding[] {
   const names = Object.entries(latest.installations ?? {})
     .filter(([, at]) => readAt - at <= INSTALLED_MS)
@@ -143,7 +143,7 @@ export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: bool
 /** The inbox of their tenant and the log name these runs. */
 export function ofNamed(runs: readonly RunFinding[], now: number): DiagnosisFinding[] {
   const isStuck = ({ reason }: RunFinding) => findingCode(reason) === 'RUN_STUCK';
-  // Those that were not read may be of either kind.
+  // Findings beyond the limit may be of either kind.
   const seen = { now, isCut: runs.length === FINDINGS_READ };
   return [
     ...ofUnwritable(

@@ -1,6 +1,6 @@
 /**
- * Effects without a run as operators see them: rows that ask a person, and what a person says of one. The row alone is changed,
- * under the version that was read; the next call with its key finds it.
+ * Effects without a run as operators see them: rows with an open question, and the answer of a person. Only the row is changed,
+ * under the version that was read; the next call with its key finds the answer.
  *
  * Must not: call anything.
  */
@@ -19,7 +19,7 @@ import { checkedAnswer, storedAnswer } from './answer.ts';
 import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
 import { changeOf } from './resolution-drafts.ts';
 
-/** Most rows that the inbox shows. Who resolves some sees others. */
+/** Maximum of rows in the inbox. Others appear once some are resolved. */
 export const EXTERNAL_READ = 100;
 
 /** Returns true if the id is an owner of rows of the tenant. */
@@ -112,7 +112,7 @@ interface Resolved {
   readonly answer: StoredResponse | undefined;
 }
 
-/** A permission to call again is one of a row that asks: no run has asked by this one. */
+/** Only an asking row can be permitted to call again; here no run has asked. */
 function changeFor({ deps, stored, request, answer }: Resolved): EffectChange {
   const { record } = stored;
   const now = deps.clock.now();

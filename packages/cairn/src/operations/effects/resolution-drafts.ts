@@ -74,7 +74,7 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
       by: 'person',
       responseHash,
     },
-    // Resolved already for another run that asked too: only this run's wait has to end.
+    // Resolved already for another run that also asked: only this run's wait has to end.
     effect: record.resolution
       ? undefined
       : { kind: 'change', effectId, seen, change: changeOf({ stored, request, said, now }) },
@@ -82,8 +82,8 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
 }
 
 /**
- * Change of the row: who resolved it, when, how and why. A question about a repetition stays one: only its answer is
- * noted. So does a doubt that another call may end.
+ * Change of the row: author, time, kind and reason of the resolution. A question about a repetition keeps its status, with the
+ * answer noted. So does a doubt that another call may resolve.
  */
 export function changeOf({
   stored,

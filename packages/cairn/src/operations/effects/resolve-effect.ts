@@ -1,7 +1,7 @@
 /**
  * Records an operator's resolution of an effect that is in doubt, or that needs permission to be repeated. The journal
- * determines who was first: the row, the end of the wait and the consequences for the step are one commit. For an ended
- * run only the row is settled (settle-left.ts).
+ * determines the first one: the row, the end of the wait and the outcome of the step are one commit. For an ended run only the
+ * row is settled (settle-left.ts).
  */
 import { type EffectRecord, isInDoubt } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -21,7 +21,7 @@ import { settleLeft } from './settle-left.ts';
 export interface ResolveDeps extends JournalDeps, DriveAfterDeps {
   readonly effects: EffectStore;
   readonly bindings: Bindings;
-  /** Has the definition of the step, which says what its failure means. */
+  /** Has the definition of the step, which determines the effect of its failure. */
   readonly registry: WorkflowRegistry;
 }
 
@@ -111,7 +111,7 @@ async function saidOf(
       help: fromOrigin ? 'Omit the result: the recorded one is used.' : undefined,
     });
   }
-  // Whoever repeats what was said need not know the result.
+  // A repetition of the same resolution need not contain the result.
   if (row.resolution && result === undefined) return {};
   const { capability } = deps.bindings.byId(row.capabilityId);
   return { answer: await checkedAnswer(deps, capability, { runId, result }) };

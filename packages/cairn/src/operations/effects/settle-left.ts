@@ -1,9 +1,9 @@
 /**
- * Records what a person says of an action that a run left in doubt which has ended. The row of the ledger alone is settled, under
- * the version that was seen: the run never changes again, and nothing is appended behind its end (J6). Runs that are made
- * from it find the row as it is then.
+ * Records a person's resolution of an effect that an ended run left in doubt. Only the row of the ledger is settled, under the
+ * version that was read: the run never changes again, and nothing is appended after its end (J6). Successors of the run read
+ * the row.
  *
- * Must not: check what is said, or answer who says it again; see resolve-effect.ts.
+ * Must not: check the resolution, or answer a repetition; see resolve-effect.ts.
  */
 import { CairnError } from '../../core/errors.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';

@@ -2,9 +2,9 @@
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 
-/** As a step may declare it. */
+/** The limit of a name that a step declares. */
 export const MAX_NAME_CHARS = 100;
-/** As a step may compute it. */
+/** The limit of a key that a step computes. */
 export const MAX_KEY_CHARS = 500;
 
 /** @throws CairnError INVALID_INPUT naming the field */

@@ -1,6 +1,6 @@
 /**
- * Delivers an event to every run that waits for it, or keeps it for the first one that will. What an answer says is
- * so; who gets none sends the same again, and nothing is done twice.
+ * Delivers an event to every run that waits for it, or buffers it for the first one that will. An answer is true when it is
+ * given; a sender without an answer repeats the event, and nothing is done twice.
  */
 import { CairnError } from '../../core/errors.ts';
 import { type DeliverDeps, deliver, type EventRefusal } from '../../engine/mailbox/deliver.ts';
@@ -14,7 +14,7 @@ export interface EventToDeliver {
   readonly event: string;
   /** Correlation key of the waits that it is for. */
   readonly key: string;
-  /** Anything JSON can carry, up to 256 KiB of it. */
+  /** Any JSON value, up to 256 KiB. */
   readonly data?: unknown;
   /** The same for every sending of one event. */
   readonly eventId: string;
@@ -32,12 +32,12 @@ export interface EventDelivered {
   readonly keptUntil?: number | undefined;
   /** Waiting runs whose step refused the data; they keep waiting. */
   readonly refused: readonly EventRefusal[];
-  /** It had been sent before; the rest of the answer is about now. */
+  /** The event had been sent before; the rest of the answer describes this delivery. */
   readonly repeated: boolean;
 }
 
 /**
- * The data as it will be kept: what can be said of an event before anything is read or written.
+ * The data in its stored form; checks the event before anything is read or written.
  *
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
  */

@@ -1,6 +1,6 @@
 /**
- * Fails the wait of a step for an event, from outside and with a reason: who was to send the event says that it will never
- * come, so the run need not wait for its time to be up. One pure decision, one append.
+ * Fails the wait of a step for an event, with a reason: its sender knows that it will never come, so the run need not wait for
+ * the timeout. One pure decision, one append.
  */
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';

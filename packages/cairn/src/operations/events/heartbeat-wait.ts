@@ -1,6 +1,6 @@
 /**
- * Heartbeat of the outside for the wait of a step: who works on the answer says that it still does, and the wait does not fail
- * yet. A heartbeat that changes nothing, because the time recorded by an earlier one suffices, is answered without a write.
+ * Heartbeat for the wait of a step: the sender of the event is still at work, and the wait does not fail yet. A heartbeat is
+ * answered without a write if the time that an earlier one recorded suffices.
  */
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';

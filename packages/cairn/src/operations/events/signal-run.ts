@@ -1,6 +1,6 @@
 /**
- * Signals one run: answers a step of it that waits for an event of that name, or leaves the signal in the run's inbox for
- * the first step that will. One pure decision, one append.
+ * Signals one run: answers a step that waits for an event of that name, or buffers the signal in the run for the first step
+ * that will. One pure decision, one append.
  */
 import { CairnError } from '../../core/errors.ts';
 import { hasRoom, MAX_INBOX, MAX_INBOX_BYTES } from '../../core/run/data/inbox.ts';
@@ -37,12 +37,12 @@ export interface SignalRequest {
 export interface Signalled {
   readonly runId: string;
   readonly signalId: string;
-  /** A step has it; or it waits in the inbox for one that asks. */
+  /** `taken_in`: a step received it. `kept`: it is buffered for a later step. */
   readonly outcome: 'taken_in' | 'kept';
 }
 
 /**
- * The data as it will be kept: what can be said of a signal before anything is read or written.
+ * The data in its stored form; checks the signal before anything is read or written.
  *
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
  */
@@ -53,8 +53,8 @@ export function signalDataText({ name, key, data }: Pick<SignalRequest, 'name' |
 }
 
 /**
- * @throws CairnError INVALID_INPUT (also: the step that waits would not have it), PAYLOAD_TOO_LARGE, RATE_LIMITED (the
- *   inbox is full), RUN_NOT_FOUND, RUN_TERMINAL_STATE, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the same again)
+ * @throws CairnError INVALID_INPUT (also: the waiting step refuses the data), PAYLOAD_TOO_LARGE, RATE_LIMITED (the buffer is
+ * full), RUN_NOT_FOUND, RUN_TERMINAL_STATE, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the same again)
  */
 export async function signalRun(deps: OfferDeps, request: SignalRequest): Promise<Signalled> {
   const { runId, tenantId, name, key, signalId, actor } = request;
@@ -79,14 +79,18 @@ export async function signalRun(deps: OfferDeps, request: SignalRequest): Promis
 
 interface Signalling extends Pick<SignalRequest, 'name' | 'key'>, Omit<Answering, 'waits'> {}
 
-/** Events of the signal; none if the journal has it. Pure. @throws CairnError */
+/**
+ * Events of the signal; empty if the journal has it. Pure.
+ *
+ * @throws CairnError
+ */
 function signalDrafts(state: RunState, { name, key, ...bringing }: Signalling): readonly EventDraft[] {
   const { brought } = bringing;
   if (state.received.includes(brought.id)) return [];
   assertAcceptsSignals(state);
   const waits = waitsFor(state, name, key);
   let first: CairnError | undefined;
-  // One step takes it, as one will that finds it in the inbox: the one that has waited longest.
+  // Only the step that has waited longest receives it, as with buffered signals.
   for (const wait of waits) {
     const { drafts, refused } = answersOn(state, { ...bringing, waits: [wait] });
     if (drafts.length > 0) return drafts;

@@ -73,7 +73,7 @@ async function isResumedByALiveRun({ store }: LeftDeps, run: RunState): Promise<
   return false;
 }
 
-/** By a run that was made from this one in another way; its own question is in the inbox. */
+/** True if a successor of this run asks about it, whose own question is in the inbox. */
 async function isAskedElsewhere({ store }: LeftDeps, { row }: LeftQuestion): Promise<boolean> {
   const other = row?.askedBy === undefined ? undefined : await store.load(row.askedBy);
   return other?.state.waits.some(({ effectId }) => effectId === row?.effectId) ?? false;

@@ -48,8 +48,10 @@ export interface DeployedDefinitions {
 }
 
 /**
- * Questions of one run, the oldest first; what cannot be answered any more is none. Of a run that has ended, each action of
- * whose end its journal does not know; the ledger may know. @param now epoch ms
+ * Open questions of one run, the oldest first, without those that can no longer be answered. For an ended run: each effect
+ * whose outcome is not in its journal; the ledger may have it.
+ *
+ * @param now epoch ms
  */
 export function openQuestions(run: RunState, deployed: DeployedDefinitions, now: number): OpenQuestion[] {
   if (endedInDoubt(run)) return leftInDoubt(run, deployed);

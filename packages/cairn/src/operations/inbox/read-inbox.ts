@@ -27,7 +27,7 @@ export const MAX_QUESTIONS_OF_RUN = 20;
 /** Runs whose ledger rows are read at once. */
 const CONCURRENT_RUNS = 5;
 
-/** A question, with the row of the ledger that it is about, if it is about one and that says more than the run. */
+/** A question, with its row of the ledger if it concerns an effect and the row has more than the run. */
 export type InboxQuestion = OpenQuestion & { readonly row?: EffectRecord | undefined };
 
 export interface AskingRun {
@@ -62,7 +62,7 @@ async function askingRun(deps: InboxDeps, run: RunState): Promise<AskingRun> {
   return { run, questions, more: all.length - some.length };
 }
 
-/** Only the row names what is asked about where another run of the lineage acted. */
+/** If another run of the lineage made the call, only the row names it. */
 async function withRow({ effects }: InboxDeps, question: OpenQuestion): Promise<InboxQuestion> {
   const { effectId, capabilityId } = question;
   if (effectId === undefined || capabilityId !== undefined) return question;

@@ -1,6 +1,6 @@
 /**
- * Cuts the plan of a repair into commits, and fetches the outputs that are copied. Each commit writes the snapshot beside
- * its documents, since the event that records it extends the journal.
+ * Splits the plan of a repair into commits, and reads the outputs to copy. Each commit writes the snapshot beside its
+ * documents, because the event that records it extends the journal.
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { textOf } from '../../core/integrity/differing.ts';
@@ -27,10 +27,7 @@ export interface RepairBatch {
 
 export type FetchDeps = SendDeps & { readonly repairs: Pick<RepairStore, 'outputText'> };
 
-/**
- * The commits of the plan, the snapshot in the first of them. `stale`: an output that was to be copied is not what it was,
- * so the run must be checked again.
- */
+/** The commits of the plan, with the snapshot in the first. `stale`: an output to copy has changed, so the run must be checked again. */
 export async function* batchesOf(
   deps: FetchDeps,
   facts: RunFacts,
@@ -83,7 +80,7 @@ function snapshotFirst(a: RepairChange, b: RepairChange): number {
   return Number(b.kind === 'snapshot') - Number(a.kind === 'snapshot');
 }
 
-/** The text that the checkpoint is to carry, checked against what the journal says of it. */
+/** The text for the checkpoint, checked against the hash in the journal. */
 async function outputFor(
   deps: FetchDeps,
   { runId, journal }: RunFacts,

@@ -1,4 +1,4 @@
-/** `check`: what is wrong with the documents of a run. Reads, judges, writes nothing: it is given no way to. */
+/** `check`: finds problems in the documents of a run. It has no access to writes. */
 import { isRunId } from '../../core/encoding/ids.ts';
 import { checkRun } from '../../core/integrity/check-run.ts';
 import { externalProblems } from '../../core/integrity/external.ts';
@@ -25,14 +25,14 @@ export interface ConsistencyReport {
   readonly runId: string;
   /** The store's time, epoch ms. */
   readonly checkedAt: number;
-  /** Events in the journal, as far as it is sound; undefined if it is not, and for an owner of effects without a run. */
+  /** Number of valid events in the journal; undefined if it is damaged, and for an owner of effects without a run. */
   readonly head: number | undefined;
   readonly problems: readonly ConsistencyProblem[];
   /** Ids of checkpoints whose large value was not read back. */
   readonly unread: readonly string[];
 }
 
-/** `healable`: a repair puts all of it right. `broken`: the journal itself is in question, and nothing can be repaired. */
+/** `healable`: a repair fixes every problem. `broken`: the journal itself is damaged, and nothing can be repaired. */
 export type ConsistencyStatus = 'consistent' | 'healable' | 'needs_person' | 'broken';
 
 /** @param which a run, or the owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */

@@ -1,8 +1,8 @@
 /**
- * Reads all documents of a run for its check, page by page and as of one moment. What it keeps of them is bounded by the
- * steps of the run, not by its values.
+ * Reads all documents of a run for its check, page by page and as of one moment. Its memory is bounded by the steps of the run,
+ * not by its values.
  *
- * Must not: judge what is found, or have a way to write.
+ * Must not: judge the documents, or have access to writes.
  */
 import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -33,7 +33,7 @@ const EVENTS: ListOf = { what: 'events', limit: 300, most: 200_000 };
 const CHECKPOINTS: ListOf = { what: 'checkpoints or steps', limit: 100, most: 100_000 };
 const STEPS: ListOf = { ...CHECKPOINTS, limit: 300 };
 const ROWS: ListOf = { what: 'rows in the ledger', limit: 100, most: 100_000 };
-/** Mailboxes at which the run has waited, those of open waits first: each is one read. */
+/** Mailboxes of the run's waits, those of open waits first: each is one read. */
 const MAX_MAILBOXES = 200;
 
 export interface ReadFactsDeps extends ReadPayloadsDeps {
@@ -47,7 +47,7 @@ export interface ReadRun {
 }
 
 /**
- * Undefined if there is nothing of such a run, or it is another tenant's; nothing more is read then.
+ * Undefined if the run has no documents, or belongs to another tenant; nothing more is read then.
  *
  * @throws CairnError UNAVAILABLE, PAYLOAD_TOO_LARGE for a run that is too long to be checked
  */
@@ -95,7 +95,7 @@ async function begin(reader: RunReader, isWanted: IsWanted): Promise<BegunReadin
   const { found: snapshot, readAt } = await reader.snapshot();
   const [first] = await reader.events({ after: undefined, limit: 1 });
   if (!first && !snapshot) return undefined;
-  // About to be deleted: it may be half gone by the next read.
+  // Marked for deletion: it may be half deleted by the next read.
   if (snapshot?.soft.deletionMarkedAt !== undefined) return undefined;
   const reading = new JournalReading({ runId: reader.runId, snapshotHash: snapshot?.headHash });
   if (first) reading.take(first);
@@ -167,7 +167,7 @@ export function readRows(reader: RunReader): Promise<FoundDocument<EffectRecord>
 async function readEffects(reader: RunReader, journal: JournalFacts): Promise<FoundDocument<EffectRecord>[]> {
   const rows = await readRows(reader);
   const there = new Set(rows.map(({ id }) => id));
-  // A journal that is damaged may say anything of ids; those that are none are of no row.
+  // A damaged journal may contain invalid ids, which have no row.
   const others = [...journal.effects.keys()].filter((id) => !there.has(id) && isEffectId(id));
   return [...rows, ...(await inParts(others, ROWS, (ids) => reader.effects(ids)))];
 }

@@ -1,4 +1,4 @@
-/** Reads back the large values to which the checkpoints of a run point, as far as there is time, and says what is wrong with them. */
+/** Reads the large values to which the checkpoints of a run refer, as far as there is time, and reports those that are damaged. */
 import { CairnError } from '../../core/errors.ts';
 import type { CheckpointFact, FoundDocument, PayloadFact } from '../../core/integrity/facts.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -13,7 +13,7 @@ export interface ReadPayloadsDeps extends SendDeps {
   readonly payloads: Pick<PayloadStore, 'readPayload'>;
 }
 
-/** One at a time: each may have 32 MiB. Addressed by content and never changed, so the moment does not matter. */
+/** One at a time, because each may have 32 MiB. They are addressed by content and never change, so they may be read at any moment. */
 export async function readPayloads(
   deps: ReadPayloadsDeps,
   runId: string,

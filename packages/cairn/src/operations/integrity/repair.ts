@@ -30,12 +30,12 @@ export interface RepairDeps extends ReadFactsDeps, AppendRepairDeps, PlaceDeps {
 
 export interface RepairRequest extends WhichRun {
   readonly actor: string;
-  /** False: only says what would be changed. */
+  /** False: a dry run, which returns the changes. */
   readonly apply: boolean;
 }
 
 export interface RepairReport {
-  /** `sound`: nothing is wrong. `refused`: something is, and none of it can be repaired. */
+  /** `sound`: there is no problem. `refused`: there are problems, and none can be repaired. */
   readonly outcome: 'sound' | 'refused' | 'planned' | 'applied';
   /** Planned or applied changes. */
   readonly changes: readonly RepairChange[];

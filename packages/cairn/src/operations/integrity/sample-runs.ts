@@ -103,7 +103,7 @@ async function lookAt(
   };
   try {
     const read = await readFacts(deps, runId, isWanted);
-    // Gone meanwhile.
+    // The run was deleted meanwhile.
     if (!read) return isTooLong ? 'passedOver' : 'checked';
     const { facts, unread } = read;
     const { problems, head } = consistencyOf(facts, unread);

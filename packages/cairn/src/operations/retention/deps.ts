@@ -33,8 +33,8 @@ export interface SweepDeps extends ErasingDeps {
 }
 
 /**
- * Runs of a lineage that are read: at about a kilobyte each, what an answer of the store bears. A lineage with more of
- * them is kept, and the log says so.
+ * Runs of a lineage that are read: at about a kilobyte each, they fit one answer of the store. A lineage with more runs is
+ * kept, and logged.
  */
 export const MAX_MEMBERS = 2_000;
 /** Ended runs read at once: an interrupted tick reads that many again. */

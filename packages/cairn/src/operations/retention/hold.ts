@@ -1,4 +1,4 @@
-/** Legal hold: a person says that a run, and with it its lineage and the children of it, is not to be deleted. */
+/** Legal hold: a person forbids the deletion of a run, and with it that of its lineage and their children. */
 import { CairnError } from '../../core/errors.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';

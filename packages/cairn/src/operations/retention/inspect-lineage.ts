@@ -10,7 +10,7 @@ import { type LineageDeps, MAX_MEMBERS } from './deps.ts';
 
 export interface InspectedLineage {
   readonly members: readonly LineageMember[];
-  /** `gone`: there is no such lineage any more. */
+  /** `gone`: the lineage does not exist any more. */
   readonly decision: LineageDecision | { readonly kind: 'gone' };
 }
 

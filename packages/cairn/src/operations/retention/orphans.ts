@@ -1,7 +1,7 @@
 /**
- * Inputs that were written for a start which then made no run: large ones lie under the id that the run would have had, and
- * who dies before the commit leaves them. They go a week later, long after everybody has given up that start. So do results of effects
- * without a run, once all rows of their owner have expired.
+ * Inputs of starts that created no run: a large input is stored under the id of the future run, and remains if the process dies
+ * before the commit. They are deleted a week later, when the start can no longer be repeated. So are results of effects without
+ * a run, once all rows of their owner have expired.
  */
 import type { TickBudget } from './budget.ts';
 import { DELETES_A_COMMIT, type SweepDeps } from './deps.ts';

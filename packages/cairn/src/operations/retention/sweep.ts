@@ -24,9 +24,9 @@ export interface RetentionReport {
   readonly unfinished: number;
   /** Number that could not be handled; each is logged, and tried again after the others. */
   readonly failed: number;
-  /** Runs that never were, whose input was left behind and is deleted. */
+  /** Deleted inputs of starts that created no run. */
   readonly orphans: number;
-  /** Requested erasures, which come first. */
+  /** Requested erasures, which are handled first. */
   readonly erasures: ErasureReport;
   /** The kill switch is on, or the installation is held after a restore: nothing was inspected. */
   readonly off: boolean;
@@ -127,7 +127,7 @@ async function sweepLineages(
       sentences.push({ rootRunId, lineage });
     }),
   );
-  // First noted, then begun: should they be kept longer by tomorrow, what is left of them still goes.
+  // Recorded before it begins: if the retention is extended by tomorrow, the rest is still deleted.
   if (sentences.some(({ lineage }) => lineage.decision.kind === 'delete')) {
     const runs = place && placeText(place);
     await save(deps, sweep, { runs, payloads: sweep.progress.payloads });

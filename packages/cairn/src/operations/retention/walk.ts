@@ -53,7 +53,7 @@ export async function* walk(
   }
 }
 
-/** The place behind one run of a bucket. */
+/** The position after one run of a bucket. */
 export function placeAfter({ status, type }: Bucket, run: EndedRun): BucketPosition {
   return { status, type, after: placeOf(run) };
 }
@@ -84,7 +84,7 @@ function parsed(text: string): readonly unknown[] {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     return Array.isArray(value) ? value : [];
   } catch {
-    // Not JSON, so not a place; the caller says so.
+    // Not JSON, so not a position; the caller reports it.
     return [];
   }
 }

@@ -23,10 +23,10 @@ export interface Restoring {
 }
 
 /**
- * Before each scan: notes where the installation is used, and holds one whose database says that it was used elsewhere, since
- * it is a copy. True: it is held.
+ * Before each scan: records where the installation is used, and holds one whose database was used elsewhere, because it is a
+ * copy. True: it is held.
  *
- * @throws CairnError UNAVAILABLE, and what reading throws
+ * @throws CairnError UNAVAILABLE, and read errors of the store
  */
 export async function noticeRestore(deps: HomeDeps): Promise<boolean> {
   const { home, clock, log } = deps;

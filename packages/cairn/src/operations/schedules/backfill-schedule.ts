@@ -1,4 +1,4 @@
-/** Starts the runs of slots that lie in the past and have none: of a pause, of a downtime, of before there was a schedule. */
+/** Starts the missing runs of past slots: those during a pause or a downtime, or before the schedule existed. */
 import { CairnError } from '../../core/errors.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
 import { slotsBetween } from '../../core/schedule/slots.ts';
@@ -40,11 +40,10 @@ export function assertPast(
 }
 
 /**
- * Asked again it starts what is still missing, and no slot twice. Moves the schedule nowhere, and works on one that is
- * paused.
+ * A repetition starts only the slots that are still missing. Does not change the schedule, and works while it is paused.
  *
  * @throws CairnError INVALID_INPUT (no past range, more than {@link MAX_BACKFILL} slots; also if the workflow refuses the
- *   input), NOT_FOUND, UNAVAILABLE (send the same again)
+ * input), NOT_FOUND, UNAVAILABLE (send the same again)
  */
 export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequest): Promise<Backfilled> {
   const { schedule } = await ownSchedule(deps, request);
@@ -59,7 +58,7 @@ export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequ
   return { slots: slots.length, started: count('started'), existing: count('existing') };
 }
 
-/** The first failure ends it: started runs stay, and a repetition continues. */
+/** The first failure ends it: started runs are kept, and a repetition continues. */
 async function startAll(
   deps: ScheduleDeps,
   schedule: Schedule,

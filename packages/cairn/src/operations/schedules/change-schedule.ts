@@ -1,4 +1,4 @@
-/** Every change that a caller makes to a schedule: read, decide, write what is still as it was read, else again. */
+/** Every change of a schedule by a caller: reads, decides, writes if the document is unchanged, and otherwise repeats. */
 import { CairnError } from '../../core/errors.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -41,9 +41,9 @@ export async function changeSchedule(
 }
 
 /**
- * Deletes it. What it has started stays.
+ * Deletes it. Its runs are kept.
  *
- * @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again), or what `assertMay` throws
+ * @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again), or an error of `assertMay`
  */
 export async function removeSchedule(
   deps: ScheduleDeps,
@@ -56,7 +56,7 @@ export async function removeSchedule(
     const seen = version;
     if ((await sendUntilKnown(deps, () => deps.schedules.remove(ref.id, seen))).kind === 'written') return;
     const found = await find(deps, ref);
-    // Gone meanwhile, be it by an earlier sending of ours.
+    // Deleted meanwhile, perhaps by an earlier attempt of ours.
     if (!found) return;
     ({ schedule, version } = found);
   }

@@ -1,6 +1,6 @@
 /**
- * Schedules that workflows declare, and their documents: there is one for each, so that it can be paused and seen. The
- * newest version of a workflow decides what is declared.
+ * Schedules that workflows declare, and their documents: each has one, so that it can be paused and shown. The newest version
+ * of a workflow declares them.
  */
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { armed, newSchedule, retimed } from '../../core/schedule/due.ts';
@@ -18,9 +18,9 @@ export function isDeclared(registry: WorkflowRegistry, id: string): boolean {
 }
 
 /**
- * Makes the document of a declared schedule, or brings it up to what is declared now. A pause stays. Slots before now are
- * not made up for where the schedule, its cron line or its time zone is new, but see {@link retimed}. Losing a race is no failure: the next tick
- * looks again.
+ * Creates the document of a declared schedule, or updates it to the declaration. A pause is kept. Slots before now are not made
+ * up for where the schedule, its cron line or its time zone is new, except as {@link retimed} says. A lost race is no error:
+ * the next tick repeats it.
  */
 export async function keepDeclared(
   deps: ScheduleDeps,

@@ -55,7 +55,7 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
   // Stale: another tick did the same, or the schedule was changed; both writes are newer.
   await write({
     ...moved,
-    // Not at the next tick: schedules that nothing can be done about would take the places of those that are due.
+    // Not at the next tick, so that schedules that cannot start do not displace those that can.
     ...(blocked && { nextAt: now + PARKED_MS }),
     ...optional('last', blocked ?? last ?? schedule.last),
     ...optional('lastCatchUp', (blocked ? undefined : decision.catchUp) ?? schedule.lastCatchUp),
@@ -78,7 +78,7 @@ interface SlotsFired {
   readonly failure?: { readonly error: unknown; readonly blocked?: SlotResult };
 }
 
-/** One after the other, so that what is done is always a beginning. */
+/** One after the other, so that the finished slots are always the first ones. */
 async function fireSlots(
   deps: ScheduleDeps,
   schedule: Schedule,

@@ -14,7 +14,7 @@ import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { ListedRun, LoadedRun, RunStore } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
 
-/** A name that many runs share (a thread, a pull request) is one to filter the list by. */
+/** A name that more runs share (a thread, a pull request) should be used as a filter of the list. */
 export const MAX_FOUND = 20;
 /** Form of GitHub delivery ids. */
 const DELIVERY = /^[A-Za-z0-9-]{1,100}$/;

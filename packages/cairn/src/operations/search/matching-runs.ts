@@ -42,7 +42,7 @@ export async function matchingRuns(
   return pageOf([...items, ...rest.items], [...unreadable, ...(rest.unreadable ?? [])], next);
 }
 
-/** The same filter, by the index if one query of it finds all runs that match. */
+/** The same filter with the index, if one query of the index finds all matching runs. */
 export async function byIndex(
   { indexedRuns }: Pick<MatchingDeps, 'indexedRuns'>,
   filter: RunFilter,

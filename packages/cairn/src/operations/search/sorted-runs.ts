@@ -83,7 +83,7 @@ async function partsOf(deps: SortingDeps, asked: Sorting): Promise<readonly Runs
   const parts: RunsPart[] = [];
   if (live.length > 0)
     parts.push(await oldestPart(deps, { ...asked, filter: { ...asked.filter, status: oneOrAll(live) } }));
-  // Read after the live ones: a run that ends meanwhile is on the page.
+  // Read after the live ones, so that a run that ends meanwhile is on the page.
   if (live.length < statuses.length) parts.push(await indexedPart(deps, { ...asked, order: 'longest' }));
   return parts;
 }
@@ -105,7 +105,7 @@ async function indexedPart(
   { finder }: SortingDeps,
   { filter, order, limit, after }: Sorting & { readonly order: IndexedOrder },
 ): Promise<RunsPart> {
-  // Nothing that has ended has lasted for less than nothing.
+  // A duration is never negative, so no ended run is left.
   if (after && after[0] < 0) return NOTHING_LEFT;
   const cursor = after && encodeCursor(order, after);
   const { items, next, unreadable = [] } = await finder.ordered(order, filter, { limit, cursor });
@@ -167,7 +167,7 @@ function whole(part: RunsPart): RunsPart {
   throw new CairnError('UNAVAILABLE', 'more runs came to match while the list was read; ask again');
 }
 
-/** The filter for runs of a time besides; undefined: it has none of that time. */
+/** The filter restricted to a time; undefined: it has no runs of that time. */
 function within(filter: RunFilter, from: number, before: number): RunFilter | undefined {
   const createdFrom = Math.max(filter.createdFrom ?? 0, from);
   const createdBefore = Math.min(filter.createdBefore ?? Number.POSITIVE_INFINITY, before);

@@ -116,7 +116,7 @@ export function draftRun({ clock, random, bus, installed, shards }: StartDeps, r
 interface DraftInput {
   readonly hash: string;
   readonly input: StoredValue;
-  /** The value for the first checkpoint, if the snapshot does not have all of it. */
+  /** The value for the first checkpoint, if the snapshot does not have it in full. */
   readonly carried: CarriedOutput;
   readonly inputFrom?: CheckpointRef;
   readonly secretInput?: RunIdentity['secretInput'] | undefined;
@@ -174,9 +174,9 @@ function payloadOf(text: string): DraftPayload {
 
 /** Canonical JSON. The hash of an input is that of `text`. */
 export interface CheckedInput {
-  /** As people read it: without its secret members. */
+  /** For people: without its secret members. */
   readonly text: string;
-  /** As step bodies get it. */
+  /** For step bodies: complete. */
   readonly whole: string;
 }
 
@@ -205,7 +205,7 @@ function validated(workflow: Workflow, input: unknown): unknown {
   throw new CairnError('INVALID_INPUT', why, { field });
 }
 
-/** Named only where it differs from what everybody derives. */
+/** Stored only if it differs from the derived one. */
 function namedShard(runId: string, shards: number | undefined): { shard?: number } {
   const shard = shardOf(runId, shards);
   return shard === shardOf(runId) ? {} : { shard };

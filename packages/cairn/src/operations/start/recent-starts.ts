@@ -11,7 +11,7 @@ import type { StartDeps, StartRequest, StartResult } from './request.ts';
 
 /** Time an outcome is cached: clients that retry at once do so within seconds. */
 const KEEP_MS = 60_000;
-/** About 1 KiB each; the oldest goes first. */
+/** About 1 KiB each; the oldest is evicted first. */
 const MAX_KEPT = 2_000;
 
 interface Recent {

@@ -42,7 +42,7 @@ export interface StartDeps extends Pools {
   readonly recent?: RecentStarts;
   /** The deployed workflows and bindings, recorded with each run; absent: they are not recorded. */
   readonly installed?: Installed;
-  /** Shards of the installation; absent: as many as an installation has that names none. */
+  /** Shards of the installation; absent: the default number. */
   readonly shards?: number;
   /** Lock of requests whose work is more than one commit: see `OnceDeps`. */
   readonly processingLockMs?: number;
@@ -83,7 +83,7 @@ export interface Lineage {
   readonly effectScopes: readonly EffectScope[];
   /** Requester. */
   readonly actor?: string | undefined;
-  /** The input of the source, where the successor is given no other: itself, or the checkpoint that has it. */
+  /** The inherited input of the source: the value itself, or the checkpoint that has it. */
   readonly input?: {
     readonly hash: string;
     readonly value: { readonly text: string } | CheckpointRef;

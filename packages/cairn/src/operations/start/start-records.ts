@@ -1,6 +1,4 @@
-/**
- * The idempotency records of a start: what it writes, and what records that were there already mean for it. Pure.
- */
+/** The idempotency records of a start: those that it writes, and the meaning of those that exist already. Pure. */
 
 import {
   COMPLETED_TTL_MS,

@@ -1,7 +1,7 @@
 /**
- * Starts a run, exactly once per idempotency key. Create first: one atomic commit makes the record, the run and its
- * first event, each under must-not-exist. One caller wins; the others read what the winner wrote and answer the same. An
- * input that is too large for that commit is written before it, and taken away again by who did not win.
+ * Starts a run, exactly once per idempotency key. Create first: one atomic commit creates the record, the run and its first
+ * event, each under must-not-exist. One caller wins; the others read its record and give the same answer. An input that is too
+ * large for that commit is written before it, and deleted again by a caller that did not win.
  */
 
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
@@ -119,7 +119,7 @@ async function place(
   throw new CairnError('UNAVAILABLE', 'too many concurrent requests with this idempotency key');
 }
 
-/** Nothing is started. If the same request started a run before, that run is the response. */
+/** Starts nothing. If the same request started a run before, that run is the response. */
 async function refused(
   deps: StartDeps,
   request: StartRequest,

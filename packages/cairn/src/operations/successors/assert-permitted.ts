@@ -31,7 +31,7 @@ export async function assertPermitted(
 }
 
 export interface PermissionRequest {
-  /** As it ended. */
+  /** The state of the source at its end. */
   readonly source: RunState;
   readonly workflow: Workflow;
   readonly mode: SuccessorMode;

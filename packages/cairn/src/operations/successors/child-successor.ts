@@ -103,7 +103,7 @@ async function originalOf(
   return undefined;
 }
 
-/** The newest run of the child, once it has ended; undefined for one that continues by itself. */
+/** The newest run of the child, once it has ended; undefined while it continues by itself. */
 async function ended(
   deps: SuccessorDeps,
   original: RunState,

@@ -132,8 +132,8 @@ async function sourceOf(
 }
 
 /**
- * Unless it is given another, a successor has the input of its source, without a copy of it. Another version of the plan may
- * make something else of it.
+ * Without a new input, a successor refers to the input of its source, without a copy. Another version of the plan may parse it
+ * differently.
  */
 async function inputOf(
   deps: SuccessorDeps,

@@ -121,7 +121,7 @@ function capabilityOf(
   return { idempotency, replayPolicy, requiresConfirmation, hasLookup };
 }
 
-/** Effects of the source and the runs before it; nearest first, as far as they fit. */
+/** Effects of the source and the runs before it; nearest first, up to the limit. */
 async function rowsOfLineage(
   deps: PreviewDeps,
   end: RunState,

@@ -1,6 +1,6 @@
 /**
- * The verb `resume` on a run that has not ended: sets one going that was interrupted or parked or whose time
- * has come, and says of one that waits what it waits for. A run that has ended needs a successor (start-successor.ts).
+ * The verb `resume` on a live run: continues one that was interrupted or blocked or whose time has come, and names what a
+ * waiting one waits for. An ended run needs a successor (start-successor.ts).
  *
  * Must not: answer a wait.
  */

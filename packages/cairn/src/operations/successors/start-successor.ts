@@ -25,7 +25,7 @@ import type { SuccessorDeps, SuccessorRequest } from './request.ts';
  *   again)
  */
 export async function startSuccessor(deps: SuccessorDeps, request: SuccessorRequest): Promise<StartResult> {
-  // Before anything is judged: since the first time the run may have come to where it could not be asked for again.
+  // Before the checks, because the run may have changed since the first request so that the checks would refuse the repetition.
   const known = await knownStart(deps, request);
   if (known) return known;
   const prepared = await prepare(deps, request);
@@ -90,7 +90,7 @@ interface Superseding {
   readonly actor: string | undefined;
 }
 
-/** @throws CairnError RUN_TERMINAL_STATE if another run has resumed it, RUN_NOT_FOUND if it is gone */
+/** @throws CairnError RUN_TERMINAL_STATE if another run has resumed it, RUN_NOT_FOUND if it was deleted */
 async function supersede(
   deps: SuccessorDeps,
   { runId, by, actor }: Superseding,

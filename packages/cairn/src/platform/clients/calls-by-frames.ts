@@ -53,7 +53,7 @@ export function callsByFrames(
     const { [request]: asked, [response]: told } = v1;
     const bytes = asked.encode(asked.fromObject(message)).finish();
     const answers = await wire.stream(`/google.firestore.v1.Firestore/${name}`, bytes, readMs);
-    // The library ends the stream that it was given, so it is one that can be written to.
+    // The library ends the stream that it was given, so the stream must be writable.
     const stream = new PassThrough({ objectMode: true });
     for (const answer of answers) stream.write(told.decode(answer));
     stream.end();
@@ -82,7 +82,7 @@ class FrameListenStream extends Readable {
       },
       onEnd: (error) => this.destroy(error),
     });
-    // Emitted by the library for a stream that it needs no more when it gets it.
+    // The library emits `end` on a stream that it no longer needs when it receives it.
     this.once('end', this.#stop);
   }
 

@@ -72,8 +72,8 @@ interface InterceptedCommit {
 type Interceptor = (options: object, next: (options: object) => InterceptedCommit) => InterceptedCommit;
 
 /**
- * By the authenticated stub of the low-level client, and not by its method: that one takes objects. The header that routes the call is the one
- * that the method adds.
+ * Uses the authenticated stub of the low-level client, because the client's own method takes objects. Adds the same routing
+ * header as that method.
  */
 function carriedByGrpc(options: CommitChannelOptions, database: string): CommitCarrier {
   let connected:

@@ -16,11 +16,11 @@ const LENGTH_BYTES = 4;
 /** Number of the call, length of the path, and the longest path. */
 const MAX_HEAD_BYTES = 5 + 255;
 const NOTHING = Buffer.alloc(0);
-/** In place of a status: a message of a stream, which is not over. */
+/** Instead of a status: a message of a stream that continues. */
 const MORE = 255;
 const MAX_CALL_ID = 0xffff_ffff;
 
-/** As the client libraries throw it. */
+/** In the form in which the client libraries throw it. */
 class WireError extends Error {
   readonly code: number;
   readonly details: string;
@@ -73,9 +73,9 @@ export class Wire {
   }
 
   /**
-   * The messages of a method that answers by a stream, once it is over.
+   * The messages of a streaming method, once the stream has ended.
    *
-   * @throws WireError as {@link call} does, whatever came before the failure
+   * @throws WireError as {@link call} does, even if messages came before the failure
    */
   async stream(path: string, request: Uint8Array, timeoutMs: number): Promise<readonly Buffer[]> {
     return (await this.#send(path, request, timeoutMs)).messages;
@@ -225,7 +225,7 @@ export function wireTo(host: string | undefined, served: ReadonlySet<string>): W
   return wire;
 }
 
-/** As `frames.ts` of the local servers, which this package must not need. */
+/** The same as in `frames.ts` of the local servers, on which this package must not depend. */
 class FrameReader {
   #pieces: Buffer[] = [];
   #held = 0;

@@ -7,13 +7,13 @@ export function isOfConsole(url: string): boolean {
   return !/^\/+v1(?:[/?]|$)/.test(url);
 }
 
-/** From this module as it is published and in this repository, and from the parts of a bundle that has the console beside its folder. */
+/** Relative to this module as published and in this repository, and to the parts of a bundle whose folder is beside the console. */
 const PLACES = ['../../../console/', '../../../../console/', '../console/', '../../console/'];
 
 /**
  * The folder of `hosting.json` and `dist`.
  *
- * @throws Error that says what to do
+ * @throws Error with advice
  */
 export function consoleFolder(): string {
   const places = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url)));

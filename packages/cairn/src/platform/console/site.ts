@@ -26,7 +26,7 @@ interface File {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
   readonly etag: string;
-  /** Made for the first who takes it. */
+  /** Compressed for the first client that accepts it. */
   gzipped?: Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -59,7 +59,7 @@ export function consoleSite(folder: string): SiteHandler {
   const files = filesIn(join(folder, 'dist'));
   const headersOf = (path: string) => {
     const all = new Headers({ 'strict-transport-security': TRANSPORT });
-    // A rule for all but the API is for everything that comes here.
+    // A rule for all paths but the API applies to every path here.
     for (const rule of headers.filter(({ source }) => source.startsWith('!') || isAt(path, source)))
       for (const { key, value } of rule.headers) all.set(key, value);
     return all;
@@ -98,7 +98,7 @@ async function sent(file: File, { request, status, headers }: SiteResponse): Pro
   return new Response(await file.gzipped, { status, headers });
 }
 
-/** By path. Names that begin with a dot are none of the site, as at Hosting. */
+/** By path. Files whose names begin with a dot are not served, like on Hosting. */
 function filesIn(root: string): Map<string, File> {
   const names = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))

@@ -10,7 +10,7 @@ import { tenantsIn } from '../../triggers/slack/tenants.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { BoundSecrets } from './bound-secrets.ts';
 
-/** The one that may say that there is none. */
+/** Value of a secret that the installation does not use. */
 const NONE = 'none';
 
 export function setupProbe(
@@ -31,7 +31,7 @@ export function setupProbe(
   };
 }
 
-/** A function that is not given a secret has no such variable; one that is has it, be it empty. */
+/** A function has the variable of a secret exactly if the secret is bound to it, even if it is empty. */
 function stateOf(value: string | undefined): SeenSecret['state'] {
   if (value === undefined) return 'elsewhere';
   const text = value.trim();

@@ -29,18 +29,18 @@ export interface EffectsOptions {
   readonly project?: string;
   /** Id of the Firestore database; default `(default)`. Use that of the installation whose inbox shows the questions. */
   readonly database?: string;
-  /** In front of the names of the collections; default `gwi_`, as an installation has it. */
+  /** Prefix of the collections; default `gwi_`, like that of an installation. */
   readonly collectionPrefix?: string;
   /** Longest time that a call may take, ms: 1 to 540,000; default 60,000. */
   readonly callTimeoutMs?: number;
   /** Retries of calls that did not take effect or can be looked up. Default: three attempts within a few seconds. */
   readonly retry?: Partial<RetryPolicy>;
   /**
-   * Time for which a key is known once nothing more happens by it, such as '400d' or ms; at least a day. The same key acts anew after it.
-   * Default: until the tenant is erased.
+   * Lifetime of a key after its last change, such as '400d' or ms; at least a day. The same key acts anew afterwards. Default:
+   * until the tenant is erased.
    */
   readonly keepFor?: string | number;
-  /** Called with each outcome of a call, for metrics. What it throws is logged. */
+  /** Called with each outcome of a call, for metrics. Its errors are logged. */
   readonly onOutcome?: (effect: EffectMetric) => void;
 }
 
@@ -54,12 +54,13 @@ export interface OnceOptions {
 
 export interface Effects {
   /**
-   * Makes the call once for the key, or returns what was recorded.
+   * Makes the call once for the key, or returns the recorded answer.
    *
-   * @param key the same for each attempt at this one action, and for no other action of the tenant: 1 to 200 visible ASCII
-   *   characters
-   * @throws EffectPending: a person has to say something first; EffectForbidden: a person has forbidden it; NotApplied: it did not
-   *   take effect; CairnError INVALID_INPUT, EFFECT_REQUEST_MISMATCH, UNAVAILABLE
+   * @param key the same for each attempt of this one action, and for no other action of the tenant: 1 to 200 visible ASCII
+   * characters
+   *
+   * @throws EffectPending: a person has to decide first; EffectForbidden: a person has forbidden it; NotApplied: it did not
+   * take effect; CairnError INVALID_INPUT, EFFECT_REQUEST_MISMATCH, UNAVAILABLE
    */
   once<Request, Response>(
     key: string,

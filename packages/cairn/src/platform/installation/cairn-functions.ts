@@ -68,10 +68,10 @@ export type CairnFunctions<
   ClassFunctions<D>;
 
 /**
- * Export what it returns under any name: `export const cairn = cairnFunctions(…)` is deployed as `cairn-api`, `cairn-drive` and so on,
- * `export const { api, drive, … } = cairnFunctions(…)` as `api`, `drive` and so on.
+ * Export its result under any name: `export const cairn = cairnFunctions(…)` is deployed as `cairn-api`, `cairn-drive` and so
+ * on, `export const { api, drive, … } = cairnFunctions(…)` as `api`, `drive` and so on.
  *
- * @throws TypeError that names an option which does not exist, or whose value is none
+ * @throws TypeError that names an unknown option or an invalid value
  */
 export function cairnFunctions<
   const G extends GithubChoice = undefined,

@@ -28,10 +28,10 @@ export interface DeploymentTarget {
 }
 
 /**
- * The HTTP API, all of `/v1`, and the console beside it if the options say so. Open to everybody: it checks keys itself. Memory for one
- * start with 32 MiB at a time.
+ * The HTTP API, all of `/v1`, and the console if the options include it. Public: it checks keys itself. Memory for one start
+ * with 32 MiB at a time.
  *
- * @throws Error if the console is wanted and not there
+ * @throws Error if the console is wanted and missing
  */
 export function apiOf({ installation, region }: DeploymentTarget) {
   const hasConsole = installation.options.console === true;
@@ -48,7 +48,7 @@ export function apiOf({ installation, region }: DeploymentTarget) {
   return hasConsole ? api : takesWhole(api);
 }
 
-/** GitHub's webhook. Open to everybody: it checks signatures itself. */
+/** GitHub's webhook. Public: it checks signatures itself. */
 export function githubFunction(target: DeploymentTarget, secret: SecretOption) {
   return webhookOf(
     target,
@@ -57,7 +57,7 @@ export function githubFunction(target: DeploymentTarget, secret: SecretOption) {
   );
 }
 
-/** Slack's commands and buttons. Open to everybody: it checks signatures itself. */
+/** Slack's commands and buttons. Public: it checks signatures itself. */
 export function slackFunction(target: DeploymentTarget, secret: SecretOption) {
   return webhookOf(target, { ...slackSizes(target.installation.options), secrets: [secret] }, 'answerSlack');
 }
@@ -74,10 +74,7 @@ function webhookOf(
   );
 }
 
-/**
- * The first repetition comes soon: it is what takes a run over whose instance died. Failures that last are repeated less
- * and less often.
- */
+/** The first repetition is soon, because it takes over the run of a dead instance. Lasting failures are repeated ever more rarely. */
 const RETRIES = { maxAttempts: 100, minBackoffSeconds: 0.1, maxBackoffSeconds: 60 };
 /** The most a queue may have. */
 const DISPATCHES_PER_SECOND = 500;
@@ -120,7 +117,7 @@ export function drivesOf(
   const dispatched = (alone: boolean) => async (request: TaskRequest) => {
     const { driveTask } = await backgroundHandlers();
     const outcome = await driveTask(installation, request, { alone, pool });
-    // Neither 429 nor 5xx: those slow the whole queue down, and count as the end of an instance.
+    // Neither 429 nor 5xx, which slow the whole queue down, and count as the end of an instance.
     if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be dispatched now');
   };
   return {

@@ -38,7 +38,7 @@ function givenTimeoutS(): number {
   );
 }
 
-/** For clocks that differ, and what is written last. */
+/** For differences of clocks, and for the last writes. */
 const ROOM_MS = 360_000;
 
 /** Time for which a run marked for deletion is left alone, ms: longer than any drive that may still write to it. */

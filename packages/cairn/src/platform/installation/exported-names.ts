@@ -14,14 +14,14 @@ export interface RunningFunction {
   readonly service: string | undefined;
   /** `FUNCTION_TARGET`: its export, such as `cairn.drive`. */
   readonly target: string | undefined;
-  /** In the local cloud, where one process serves all functions of a codebase: the prefix of their names. */
+  /** Prefix of the function names in the local cloud, where one process serves all functions of a codebase. */
   readonly prefix?: string | undefined;
 }
 
 /** By member of the installation, such as `drive`. */
 export type FunctionNames = Readonly<Record<string, string>>;
 
-/** `firebase deploy` looks for functions at any depth; no codebase nests them deeper. */
+/** `firebase deploy` finds functions at any depth; no codebase nests them deeper. */
 const MAX_DEPTH = 5;
 
 /** Path of the export of each of these, the first one that there is. */
@@ -95,7 +95,7 @@ export async function servedModule(): Promise<object | undefined> {
   const require = createRequire(join(folder, 'package.json'));
   const main = local ?? mainOf(folder, require);
   if (main === undefined) return undefined;
-  // A module in CommonJS would show what it exports as its default.
+  // A CommonJS module shows its exports as its default export when it is imported, so the cache is read.
   const exported: unknown = require.cache[main]?.exports;
   return typeof exported === 'object' && exported !== null ? exported : import(pathToFileURL(main).href);
 }

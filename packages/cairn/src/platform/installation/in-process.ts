@@ -1,6 +1,6 @@
 /**
- * Starts, signals and reads runs from other functions of the codebase, such as a callable: by the operations that the HTTP API
- * calls, without its keys. The caller has checked whose request it is, and says for which tenant it asks.
+ * Starts, signals and reads runs from other functions of the codebase, such as a callable: the operations of the HTTP API,
+ * without its keys. The caller must have authenticated the request, and names the tenant.
  */
 import type { CairnInstallation } from './installation.ts';
 
@@ -49,7 +49,7 @@ export interface InProcess {
   result(runId: string, asking: Pick<Asking, 'tenantId'>): Promise<RunResult>;
 }
 
-/** Loads what it needs with the first call. */
+/** Loads its modules with the first call. */
 export function inProcess(installation: CairnInstallation): InProcess {
   const own = async () => {
     const [{ compose }, requests] = await Promise.all([import('../root.ts'), import('../own-requests.ts')]);

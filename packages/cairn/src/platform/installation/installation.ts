@@ -1,9 +1,9 @@
-/** One call of `cairnFunctions`: what it was given and the functions that it made. A process may serve several. */
+/** One call of `cairnFunctions`: its options and the functions that it made. A process may serve several. */
 import type { CairnOptions } from './options.ts';
 
 export interface CairnInstallation {
   readonly options: CairnOptions;
-  /** By the name that each has in what the call returns; those of a group as `pubsub.{name}`. */
+  /** By the name of each in the result of the call; those of a group as `pubsub.{name}`. */
   readonly members: Readonly<Record<string, object>>;
 }
 
@@ -13,7 +13,7 @@ const served: CairnInstallation[] = [];
 /** All of the codebase. */
 export const servedInstallations = (): readonly CairnInstallation[] => served;
 
-/** To be found again by what the call returned, and by each function of it. */
+/** Makes the installation known by the result of the call, and by each function in it. */
 export function register(installation: CairnInstallation, returned: object): void {
   served.push(installation);
   for (const one of [returned, ...Object.values(installation.members)]) known.set(one, installation);
@@ -30,5 +30,5 @@ export function installationOf(made: object): CairnInstallation {
 export const driveMember = (pool?: string): string =>
   pool === undefined ? 'drive' : `drive${pool.charAt(0).toUpperCase()}${pool.slice(1)}`;
 
-/** The one beside it in which runs whose worker died are alone. */
+/** The function and queue beside it for suspects, which are dispatched alone. */
 export const aloneMember = (pool?: string): string => `${driveMember(pool)}Alone`;

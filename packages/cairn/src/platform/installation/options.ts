@@ -9,7 +9,10 @@ import type { Binding } from '../../engine/define/capability.ts';
 import type { Names } from '../../engine/define/known-options.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 
-/** As they are, or made by the first request that needs them, so that neither a deployment nor a cold start loads them. */
+/**
+ * The value itself, or a function that makes it for the first request that needs it, so that neither a deployment nor a cold
+ * start loads it.
+ */
 export type Lazily<T> = T | (() => T | Promise<T>);
 
 /**
@@ -17,17 +20,17 @@ export type Lazily<T> = T | (() => T | Promise<T>);
  * them.
  */
 export interface DriveOptions {
-  /** 1GiB unless it says otherwise. */
+  /** Default: 1GiB. */
   readonly memory?: HttpsOptions['memory'];
   readonly cpu?: number | 'gcf_gen1';
-  /** 540 unless it says otherwise, at most 1,800: a step may take about a minute and a half less, or a fifth if that is less. */
+  /** Default: 540, at most 1,800. A step may take about a minute and a half less, or a fifth if that is less. */
   readonly timeoutSeconds?: number;
-  /** Runs that one instance moves at a time, 80 unless it says otherwise. */
+  /** Runs that one instance drives at a time. Default: 80. */
   readonly concurrency?: number;
   readonly minInstances?: number;
-  /** 100 unless it says otherwise. */
+  /** Default: 100. */
   readonly maxInstances?: number;
-  /** Dispatches of a queue at a time, 2,000 unless it says otherwise, at most 5,000. */
+  /** Concurrent dispatches of a queue. Default: 2,000, at most 5,000. */
   readonly queuePlaces?: number;
 }
 
@@ -39,14 +42,14 @@ export interface DriveClassOptions extends DriveOptions {
 
 /** Defaults: parameters of the environment (docs/deploy.md). */
 export interface GithubOptions {
-  /** As in `GITHUB_TENANTS`. */
+  /** The format of `GITHUB_TENANTS`. */
   readonly tenants?: string;
-  /** As in `GITHUB_TENANT`. */
+  /** The format of `GITHUB_TENANT`. */
   readonly tenant?: string;
 }
 
 export interface SlackOptions {
-  /** As in `SLACK_TENANTS`. */
+  /** The format of `SLACK_TENANTS`. */
   readonly tenants?: string;
 }
 

@@ -4,7 +4,7 @@ import type { CairnOptions } from './options.ts';
 
 type RequiredRole = Parameters<typeof requiresRole>[0];
 
-/** Needed by every installation, on the project (docs/deploy.md says what each is for). */
+/** Required by every installation, on the project (docs/deploy.md has the purpose of each). */
 const ALWAYS: readonly RequiredRole[] = [
   'roles/datastore.user',
   'roles/cloudtasks.enqueuer',
@@ -18,7 +18,7 @@ const ALWAYS: readonly RequiredRole[] = [
 export function rolesOf({ runEventsTopic, topics = [] }: CairnOptions): readonly RequiredRole[] {
   return [
     ...ALWAYS,
-    // Left out, a parameter says it, whose value is not known while functions are read for a deployment.
+    // Without the option a parameter decides, whose value is unknown while functions are read for a deployment.
     ...(runEventsTopic === '' ? [] : (['roles/pubsub.publisher'] as const)),
     ...(topics.length > 0 ? (['roles/eventarc.eventReceiver'] as const) : []),
   ];

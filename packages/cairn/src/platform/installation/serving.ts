@@ -10,7 +10,7 @@ const served = servedInstallations();
 let exported: ReadonlyMap<string, string> | undefined;
 
 let isServing = false;
-/** In front of the deployed names of the codebase. Kept, because each request asks, and a read of the environment is slow. */
+/** Prefix of the deployed names of the codebase. Cached, because each request needs it, and reading the environment is slow. */
 let prefix = '';
 
 /** To be called when an installation is registered. */
@@ -39,7 +39,7 @@ function memberOf(called: string): string | undefined {
   return served.some(({ members }) => Object.hasOwn(members, last)) ? last : undefined;
 }
 
-/** A module that cannot be read makes the first request fail, which says why. */
+/** If a module cannot be read, the first request fails with the reason. */
 async function learnExports(): Promise<void> {
   const module = await servedModule().catch(() => undefined);
   if (!module) return;

@@ -1,4 +1,7 @@
-/** Sizes of the functions: what the code says, else a parameter where the installation declares its parameters, else the default. */
+/**
+ * Sizes of the functions: the option in the code, otherwise a parameter if the installation declares its parameters, otherwise
+ * the default.
+ */
 import type { HttpsOptions } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import {

@@ -20,7 +20,7 @@ function locationOf({ options }: CairnInstallation, drive: string): StoreLocatio
 /** The local cloud reads it: it writes the development key there, and has its Firestore make the indexes. */
 const LOCATION = Symbol.for('cairn:store-location');
 
-/** Says it on the function `drive`, since it depends on the name under which that is deployed. */
+/** Attached to the function `drive`, because it depends on the deployed name of that function. */
 export function locateStore(installation: CairnInstallation): void {
   const locate = (drive: string): StoreLocation & { readonly indexes: FirestoreIndexes } => {
     const location = locationOf(installation, drive);

@@ -1,7 +1,7 @@
 /**
  * Ends an instance in which a body broke a built-in that all runs use, such as `JSON.stringify` or `Promise.prototype.then`.
- * Such an instance stays alive, and its heartbeats go on, but no run on it can end. Its death is recovered as any other, and
- * the step that was under way is dispatched alone.
+ * Such an instance stays alive and sends heartbeats, but no run on it can end. Its death is recovered like any other, and the
+ * step that was under way is dispatched alone.
  */
 import type { Log } from '../../ports/log.ts';
 

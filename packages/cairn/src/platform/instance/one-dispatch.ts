@@ -1,7 +1,7 @@
 /**
- * Ends an instance of the function for suspects after one dispatch. What a body leaves behind (a timer that throws) would
- * otherwise kill the instance while it serves another run, and the death would count against that one. Node reports each
- * request before the framework hears of it, and its answer is out when the response is closed.
+ * Ends an instance of the function for suspects after one dispatch. A leftover of a body (such as a timer that throws) could
+ * otherwise kill the instance while it serves another run, and the death would count against that run. Node reports each
+ * request before the framework receives it, and its answer is complete when the response is closed.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';

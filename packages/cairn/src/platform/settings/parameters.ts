@@ -238,7 +238,7 @@ export const slackHooksUrl = text('SLACK_HOOKS_URL', {
   description: 'Origin of Slack response URLs.',
 });
 
-/** Those that a deployment need not ask for, because the code says them or nothing uses them. */
+/** Parameters that a deployment need not ask for, because the code sets them or nothing uses them. */
 function needless(options: CairnOptions): ReadonlySet<unknown> {
   const { github, slack, topics = [], drive = {} } = options;
   const given: readonly (readonly [unknown, unknown])[] = [

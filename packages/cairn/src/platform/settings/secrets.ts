@@ -4,7 +4,7 @@
  */
 import { defineSecret } from 'firebase-functions/params';
 
-/** Token that reviews are posted with; `none`: they are not posted. Only the functions that run bodies have it. */
+/** Token for posting reviews; `none`: they are not posted. Only the functions that run bodies have it. */
 const GITHUB_TOKEN = 'GITHUB_TOKEN';
 /** One secret, or during an exchange several, separated by commas. */
 const GITHUB_WEBHOOK_SECRET = 'GITHUB_WEBHOOK_SECRET';
@@ -19,14 +19,14 @@ export const declareSlackSigningSecret = (): Secret => defineSecret(SLACK_SIGNIN
 
 export interface SecretText {
   readonly name: string;
-  /** Empty: there is none, or not in this function. */
+  /** Empty: there is none, or this function does not have it. */
   readonly text: string;
 }
 
 export const githubWebhookSecrets = (): SecretText => read(GITHUB_WEBHOOK_SECRET);
 export const slackSigningSecrets = (): SecretText => read(SLACK_SIGNING_SECRET);
 
-/** Undefined: there is none, or not in this function. */
+/** Undefined: there is none, or this function does not have it. */
 export function githubToken(): string | undefined {
   const token = read(GITHUB_TOKEN).text.trim();
   return token === '' || token === 'none' ? undefined : token;

@@ -62,15 +62,15 @@ export interface Settings {
   readonly pubsubHost: string | undefined;
   /** `host:port` of a Firestore that speaks plain text; undefined: Google's. */
   readonly firestoreHost: string | undefined;
-  /** Those of these hosts that the local cloud serves by frames (clients/wire.ts). */
+  /** Hosts among these that the local cloud serves by frames (clients/wire.ts). */
   readonly wireHosts: ReadonlySet<string>;
   /** Requests a second of one caller of the API at one instance; undefined: no limit. */
   readonly apiRateLimit: number | undefined;
   /** True if ID tokens are those of the Auth emulator, which are unsigned. */
   readonly authEmulator: boolean;
-  /** As it was given; undefined: nothing is sent. */
+  /** The given value; undefined: nothing is sent. */
   readonly otlpEndpoint: string | undefined;
-  /** As they were given. */
+  /** The given value. */
   readonly otlpHeaders: string;
   readonly traceSampler: string;
   readonly traceRatio: string;
@@ -87,7 +87,7 @@ export interface Settings {
 }
 
 /**
- * Collections of two installations must not meet, so each has its own name in front of them unless it says otherwise.
+ * Two installations must not share collections, so the default prefix is derived from the installation's deployed name.
  *
  * @param drive the deployed name of the function `drive`
  */
@@ -173,7 +173,7 @@ function shardsOf(shards: number): number {
   return shards;
 }
 
-/** Cloud Tasks waits this long for an answer unless a task says otherwise. */
+/** Default timeout of Cloud Tasks for an answer. */
 const USUAL_DEADLINE_S = 600;
 
 /** The service must not deliver again what a function is still at. */

@@ -21,7 +21,7 @@ for (const [value, digit] of [...DIGITS].entries()) VALUES[digit.charCodeAt(0)] 
 const COMMA = 44;
 const SEMICOLON = 59;
 
-/** Origin of the last segment at or before the position, on its line; undefined: there is none, or the text is no mappings. */
+/** Origin of the last segment at or before the position, on its line; undefined: there is none, or the text is invalid. */
 export function originOf(mappings: string, { line, column }: SourcePosition): MappedOrigin | undefined {
   // Fields of a segment, each relative to the segment before: generated column, then source, line and column of the origin.
   const fields = [0, 0, 0, 0, 0];

@@ -105,7 +105,7 @@ function shown(file: string, root: string | undefined): string {
   return (isInside ? parts : parts.slice(installed < 0 ? -2 : installed)).join('/');
 }
 
-/** Nothing for a file without a map, and for one whose map is no use. */
+/** Undefined for a file without a map, and for one with an invalid map. */
 function mapOf(file: string): Pick<Loaded, 'map'> {
   try {
     const text = mapTextOf(file);

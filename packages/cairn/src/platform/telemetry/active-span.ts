@@ -4,7 +4,7 @@
  */
 import type { TraceContext } from '../../core/trace.ts';
 
-/** Key of the global under which every copy of OpenTelemetry's API, version 1, keeps what is registered. */
+/** Key of the global in which every copy of OpenTelemetry's API, version 1, registers. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 export function withActiveSpan<T>(span: TraceContext, work: () => Promise<T>): Promise<T> {

@@ -18,9 +18,9 @@ export function isGoogle(endpoint: string): boolean {
 }
 
 /**
- * As OpenTelemetry writes them in OTEL_EXPORTER_OTLP_HEADERS: `name=value,name=value`, values percent-encoded.
+ * The format of OTEL_EXPORTER_OTLP_HEADERS: `name=value,name=value`, values percent-encoded.
  *
- * @throws Error that names the parameter and nothing of what it holds
+ * @throws Error that names the parameter, but not its value
  */
 export function parseHeaders(text: string): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -56,7 +56,7 @@ export interface TokenOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Headers with a token of the account that the functions run as; without one where there is none at the moment. */
+/** Headers with a token of the functions' account; without one while none can be obtained. */
 export function googleHeaders({
   metadata,
   clock,

@@ -17,8 +17,8 @@ import { type OtlpOptions, SEND_TIMEOUT_MS, signalUrl } from './otlp-options.ts'
 import type { MetricSink, TenantActivity } from './sink.ts';
 
 /**
- * Series of an instrument at most: five hundred tenants with twenty kinds of transitions each. What is beyond that is
- * counted in one series that says so (`otel.metric.overflow`); the sum stays right.
+ * Maximum of series of an instrument: five hundred tenants with twenty kinds of transitions each. Further ones are counted in
+ * one overflow series (`otel.metric.overflow`), so the sum stays correct.
  */
 const MAX_SERIES = 10_000;
 const METER = 'cairn';

@@ -4,7 +4,7 @@
 export const SEND_TIMEOUT_MS = 5_000;
 
 export interface OtlpOptions {
-  /** Base address of the collector; the path of each signal is added, as OTLP has it. */
+  /** Base address of the collector; the path of each signal is appended, as OTLP defines it. */
   readonly endpoint: string;
   /** Attributes that distinguish this instance. */
   readonly resource: Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ export interface MetricSink extends Metrics, ProblemMetrics, InstallationMetrics
 }
 
 export interface SpanSink {
-  /** @throws Error if the collector did not take them: some may be there, and come again */
+  /** @throws Error if the collector refused them: some may have arrived, and are sent again */
   send(spans: readonly EndedSpan[]): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export class SpanBuffer {
     return hasRoom;
   }
 
-  /** Those that were dropped since it was last asked. */
+  /** Number of spans dropped since the last call. */
   takeDropped(): number {
     const dropped = this.#dropped;
     this.#dropped = 0;
@@ -33,9 +33,9 @@ export class SpanBuffer {
   }
 
   /**
-   * Sends what is there by now, the oldest first. What is refused is kept, and all behind it.
+   * Sends the buffered spans, the oldest first. A refused batch is kept, with all after it.
    *
-   * @throws what `send` throws
+   * @throws errors of `send`
    */
   async drain(send: (spans: readonly EndedSpan[]) => Promise<void>): Promise<void> {
     let left = this.#spans.length;

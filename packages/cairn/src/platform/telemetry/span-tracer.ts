@@ -110,7 +110,7 @@ class RecordedSpan implements Span {
       context: this.context,
       parent,
       startedAt: this.#startedAt,
-      // Times may come from other clocks, which are ahead.
+      // Times may come from other clocks, which may be ahead.
       endedAt: Math.max(this.#startedAt, clock.now()),
       links: links.filter((link) => link !== undefined),
       attributes: given(this.#attributes),

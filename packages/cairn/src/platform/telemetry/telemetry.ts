@@ -26,7 +26,7 @@ import type { EndedSpan } from './span-tracer.ts';
 
 /** Longest time a collector delays the end of a function; the export continues if the instance does. */
 const WAIT_MS = 2_000;
-/** The same for an instance that ends then: nothing continues after it, and it serves no other request. */
+/** The same limit for an ending instance, which serves no other request. */
 const LAST_WAIT_MS = 10_000;
 /** Most entries before the exporter is loaded, which takes a fraction of a second. */
 const MAX_PENDING = 10_000;
@@ -36,7 +36,7 @@ const COMPLAIN_EVERY_MS = 60_000;
 export interface TelemetryOptions {
   /** Called once, with the first count or span. */
   load(): Promise<Sinks>;
-  /** The shortest time between two exports; what is counted meanwhile goes with the next. */
+  /** Minimum time between two exports; later counts are sent with the next. */
   readonly everyMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -122,7 +122,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     await this.#inTime(this.#sendNow(), LAST_WAIT_MS);
   }
 
-  /** Metrics of a scheduled function, exported at once because nobody waits for it. */
+  /** Metrics of a scheduled function, exported at once because no caller waits for it. */
   async reportActive(activity: readonly TenantActivity[]): Promise<void> {
     this.#count((sink) => sink.active(activity));
     await this.#inTime(this.#sendNow());
@@ -136,7 +136,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     }
     if (this.#pending.length < MAX_PENDING) this.#pending.push(report);
     else this.#lost += 1;
-    // Without waiting for the first export: what is counted before it is loaded is kept in a list.
+    // Does not wait for the exporter: counts made before it is loaded are kept in a list.
     this.#load().catch((error: unknown) => this.#complain(error));
   }
 
@@ -158,7 +158,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     return this.#loading;
   }
 
-  /** For instances that keep running: at rest none fires before the next request, which exports by itself. */
+  /** For instances that keep running: in an idle instance the timer does not fire before the next request, which exports itself. */
   #sendIn(dueIn: number): void {
     const { clock } = this.#options;
     const dueAt = clock.now() + dueIn;
@@ -176,7 +176,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     await this.#sendAll();
   }
 
-  /** One export at a time; callers during an export share it, and data that came too late waits for the next. */
+  /** One export at a time; callers during an export share it, and later data waits for the next. */
   #sendAll(): Promise<void> {
     if (!this.#news) return this.#sending ?? Promise.resolve();
     this.#sending ??= this.#send().finally(() => {

@@ -1,9 +1,9 @@
 /**
- * The kinds of value a document member can hold, each with its one form in Firestore, and how a record of them
- * becomes a document. A codec is a table of members, so that its names are known (masks, index exemptions) and
- * reading back gives exactly what was written.
+ * The kinds of value of a document member, each with its form in Firestore, and the encoding of a record of them as a document.
+ * A codec is a table of members, so that their names are known (masks, index exemptions) and decoding returns exactly what was
+ * encoded.
  *
- * Must not: know what any member means.
+ * Must not: know the meaning of a member.
  */
 import { Timestamp } from '@google-cloud/firestore';
 import { canonicalJson, canonicalTextOf, type Json } from '../../core/encoding/json.ts';
@@ -14,7 +14,7 @@ import { UndecodableDocument } from '../../ports/store-errors.ts';
 /** The members of a document, by name. */
 export type Members = Record<string, unknown>;
 
-/** A form in Firestore for values of one type; `decode` throws for what it never wrote. */
+/** A form in Firestore for values of one type; `decode` throws for anything that `encode` cannot have written. */
 export interface Kind<V> {
   readonly optional: boolean;
   /** Name in the document, where it is not that of the property. */
@@ -93,7 +93,7 @@ export const storedValue: Kind<StoredValue> = kind<StoredValue>(
   },
 );
 
-/** A kind of one's own. */
+/** A custom kind. */
 export function kind<V>(encode: (value: V) => unknown, decode: (raw: unknown) => V): Kind<V> {
   return { optional: false, encode, decode };
 }

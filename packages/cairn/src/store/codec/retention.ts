@@ -64,7 +64,7 @@ export function decodeMember(document: Members, what: string): Omit<LineageMembe
   };
 }
 
-/** One member of `soft`, and nothing else of the document; undefined takes it away. */
+/** One member of `soft`, and nothing else of the document; undefined removes it. */
 export function encodeRetainedUpdate(
   name: 'legalHold' | 'deletionMarkedAt',
   value: Partial<SoftState>,

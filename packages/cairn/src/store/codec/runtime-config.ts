@@ -20,7 +20,7 @@ const codec = documentCodec<RuntimeConfig>({
   home: optional(text),
 });
 
-/** A document made by hand may have one of the two members only. */
+/** A document made by hand may have only one of the two members. */
 const DEFAULTS: Members = { killSwitch: false, paused: {} };
 
 export const runtimeConfigCodec: typeof codec = {

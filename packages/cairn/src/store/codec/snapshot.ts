@@ -264,7 +264,7 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
   return update;
 }
 
-/** After an event of others, by who knows what is not folded: that stays, and counts for `wakeAt`. */
+/** After an append without the lease: the volatile metadata is kept, and counts for `wakeAt`. */
 export function encodeUnleasedUpdate(snapshot: RunState, known: SoftState): Members {
   return { ...encodeSnapshotUpdate({ snapshot }), wakeAt: timeOrDelete(wakeAt(snapshot, known)) };
 }
@@ -278,7 +278,7 @@ export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoft
   update.askingSince = timeOrDelete(askingSince(state));
   update.foundBy = indexedNames(state);
   Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(state));
-  // Nobody knows whether lines were kept, and their deletion relies on what is said of them here.
+  // It is unknown whether lines were kept, and their deletion relies on this member.
   if (isSoftDamaged) update.soft = softCodec.encode({ ...known, logs: known.logs ?? NO_LOGS });
   return update;
 }

@@ -47,7 +47,7 @@ export function decodeSoft(document: Members, what: string): SoftState {
   return softCodec.decode((document.soft ?? {}) as Members, what);
 }
 
-/** As much of the part that is not folded as can be read, and the names of its members that cannot. */
+/** The readable members of the volatile metadata, and the names of the unreadable ones. */
 export function salvageSoft(document: Members): {
   readonly soft: SoftState;
   readonly damaged: readonly string[];
@@ -72,7 +72,7 @@ export function encodeRetained(kept: Pick<SoftState, 'legalHold' | 'deletionMark
   return softCodec.encode(kept);
 }
 
-/** Added to what is there. */
+/** Increments of the stored total. */
 export function encodeCost(cost: Spent): Members {
   const update: Members = {};
   for (const what of BILLED) {

@@ -48,7 +48,7 @@ function encodeEntry(key: string, step: StepState): string {
   return `${encodeStepKey(key)}:${encodeState(step)}`;
 }
 
-/** @throws Error naming the entry that is none */
+/** @throws Error with the invalid entry */
 export function decodeSteps(text: string): Steps {
   if (text === '') return PersistentMap();
   return PersistentMap<string, StepState>().withMutations((steps) => {

@@ -62,7 +62,7 @@ export class CommitCombiner {
     }
   }
 
-  /** The first that wait, as many as one request bears; always at least one. */
+  /** The first waiting parts, up to the limit of one request; always at least one. */
   #take(): WaitingPart[] {
     let count = 0;
     let writes = 0;

@@ -1,6 +1,6 @@
 /**
- * Writes protobuf from its end to its beginning, so that the length of a message is known when it is written, after what is in it. Knows
- * Firestore's `Value`, and of other messages only kinds of fields.
+ * Writes protobuf from its end to its beginning, so that the length of a message is known when it is written, after its
+ * content. Knows Firestore's `Value`, and of other messages only kinds of fields.
  */
 import { Timestamp } from '@google-cloud/firestore';
 import type { Members } from '../codec/kinds.ts';
@@ -38,7 +38,7 @@ export class ProtoWriter {
   /** The first byte that is written. */
   #at = INITIAL_BYTES;
 
-  /** A copy of what was written since the last call. */
+  /** A copy of the bytes written since the last call. */
   finish(): Uint8Array {
     const bytes = Buffer.from(this.#buffer.subarray(this.#at));
     if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES);

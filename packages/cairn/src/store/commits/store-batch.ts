@@ -4,7 +4,7 @@ import type { Members } from '../codec/kinds.ts';
 
 export type CommitPrecondition = { readonly lastUpdateTime?: Timestamp };
 
-/** The client library's batch has it too. */
+/** The batch of the client library has this form too. */
 export interface StoreBatch {
   create(document: DocumentReference, members: Members): unknown;
   set(document: DocumentReference, members: Members): unknown;

@@ -6,7 +6,7 @@ import { findingCodec } from '../codec/finding.ts';
 import { FirestoreStore } from '../firestore-store.ts';
 
 export class FirestoreFindingStore extends FirestoreStore implements FindingStore {
-  /** The last of two concurrent writes stays: both say the same. */
+  /** The later of two concurrent writes wins: both have the same content. */
   async note(finding: RunFinding): Promise<void> {
     const { since } = (await this.find(finding.runId)) ?? finding;
     const document = this.paths.finding(finding.runId);

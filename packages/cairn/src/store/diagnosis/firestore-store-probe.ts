@@ -103,7 +103,7 @@ export class FirestoreStoreProbe implements StoreProbe {
     return oldestIn(await call('look for expired idempotency records', () => expired.get()), before);
   }
 
-  /** A sample: their ids are hashes, so that any stretch of them is one. */
+  /** A sample: ids are hashes, so any range of them is a random sample. */
   async #oldestMailbox(before: number): Promise<number | undefined> {
     const what = 'sample of mailbox';
     const ordered = this.#paths.allMailboxes().orderBy(FieldPath.documentId()).select('expiresAt');
@@ -125,7 +125,7 @@ async function tried({ ask, ...need }: IndexProbe): Promise<SeenIndex> {
   } catch (error) {
     if (error instanceof OutcomeUnknown) throw error;
     if (grpcStatusOf(error) !== GRPC_STATUS.FAILED_PRECONDITION) return { ...need, state: 'unknown' };
-    // One status for both; the service's words tell them apart: "That index is currently building".
+    // Both cases have one status; only the text of the service distinguishes them: "That index is currently building".
     const isBuilding = error instanceof Error && /building/i.test(error.message);
     return { ...need, state: isBuilding ? 'building' : 'missing' };
   }

@@ -40,7 +40,7 @@ const probesOf =
 
 export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe[] {
   const paths = new Paths(db, prefix);
-  // One, and none beyond: each probe asks its own query and no other.
+  // One shard only, so that each probe sends exactly its own query.
   const shards = new Shards(paths, 1, 1);
   const lists = new RunLists(paths, shards);
   const finder = new FirestoreRunFinder(db, prefix, shards);

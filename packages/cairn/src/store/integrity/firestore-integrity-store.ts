@@ -1,8 +1,8 @@
 /**
- * The documents of a run in Firestore for who checks and repairs them. A check is one read-only transaction, so that all
- * it sees is of one moment; it takes no locks. A repair is one commit under the versions that were read.
+ * The documents of a run in Firestore for checks and repairs. A check is one read-only transaction, so that its reads are of
+ * one moment; it takes no locks. A repair is one commit under the versions that were read.
  *
- * Must not: judge what is found, or decide what is written.
+ * Must not: judge documents, or decide what is written.
  */
 import {
   type CollectionReference,

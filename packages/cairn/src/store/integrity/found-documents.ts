@@ -1,5 +1,5 @@
 /**
- * Documents of a run as facts: what can be decoded, and of the rest why it cannot. Never throws for what it is given.
+ * Documents of a run as facts: their decoded content, or the reason why decoding failed. Never throws for a document.
  *
  * Must not: read anything itself; see firestore-integrity-store.ts.
  */
@@ -45,7 +45,7 @@ export function foundSnapshot(document: RawDocument, pages?: FoundPages): FoundS
   };
 }
 
-/** Null: what is there is no time. */
+/** Null: the member is not a time. */
 function timeOrOther(member: unknown): number | null | undefined {
   if (member === undefined) return undefined;
   return member instanceof Timestamp ? member.toMillis() : null;

@@ -1,7 +1,7 @@
 /**
- * The pages of a run document as they were found at one moment: what can be put back, and what is wrong with them.
+ * The pages of a run document as found at one moment: the readable ones, and the problems of the others.
  *
- * Must not: read anything outside the transaction that it is given the reads of.
+ * Must not: read anything outside the given transaction.
  */
 import type { DocumentSnapshot } from '@google-cloud/firestore';
 import { sha256Hex } from '../../core/encoding/hash.ts';
@@ -63,7 +63,7 @@ function readable(members: Members): PageNames | undefined {
   try {
     return pagesOf(members);
   } catch {
-    // The decoding of the document says so.
+    // Decoding the document reports it.
     return undefined;
   }
 }

@@ -29,10 +29,10 @@ export interface CollectionNames {
 }
 
 /**
- * The prefix covers the collections below a run as well, because index exemptions apply to every collection of an id: those
- * of `events` would break the queries of an app that has such a collection in the same database.
+ * The prefix covers the collections below a run as well, because index exemptions apply to every collection of an id: those of
+ * `events` would break the queries of an app that has such a collection in the same database.
  *
- * @throws Error for what is no prefix
+ * @throws Error for an invalid prefix
  */
 export function collectionNames(prefix: string): CollectionNames {
   if (!PREFIX.test(prefix))

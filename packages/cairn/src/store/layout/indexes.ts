@@ -28,9 +28,10 @@ export interface FieldOverride {
 /**
  * All entries name collections of this prefix, so they can be added to those of an app.
  *
- * @param prefix what the names of the installation's collections begin with: `gwi_` for functions that are exported by
- *   their own names, `cairn_` for `export const cairn = cairnFunctions(…)`
- * @throws Error for what is no prefix
+ * @param prefix of the installation's collections: `gwi_` for functions that are exported by their own names, `cairn_` for
+ * `export const cairn = cairnFunctions(…)`
+ *
+ * @throws Error for an invalid prefix
  */
 export function firestoreIndexes(prefix: string): FirestoreIndexes {
   const names = collectionNames(prefix);

@@ -15,7 +15,7 @@ import { matchingRuns, positionAt } from './run-lists.ts';
 import { Shards } from './shards.ts';
 import { withWaits } from './waits.ts';
 
-/** Sorts behind every character of an id. */
+/** Sorts after every character of an id. */
 const LAST_CHARACTER = '~';
 
 export class FirestoreRunFinder implements RunFinder {
@@ -54,7 +54,7 @@ export class FirestoreRunFinder implements RunFinder {
       positionOfDamaged: ({ askingSince }, id) => positionAt(askingSince, id),
     });
     const runs: RunState[] = [];
-    // An ended run asks about its open actions, which may lie in pages; the questions of others are in the document.
+    // An ended run asks about its open effects, which may be in pages; the questions of others are in the document.
     for (const { id, document, run } of items)
       runs.push(isOver(run) ? await this.#withEffects(id, document) : run);
     return { ...page, items: runs };

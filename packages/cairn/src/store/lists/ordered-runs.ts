@@ -70,7 +70,7 @@ function ended(paths: Paths, { tenantId, type }: RunFilter): Query {
   return (type === undefined ? runs : runs.where('type', '==', type)).orderBy('durationMs', 'desc');
 }
 
-/** Every snapshot changes its entry, all at the end of the index: behind a shard, they are written in many places. */
+/** Every snapshot moves its entry to the end of the index: with a shard first, the writes are spread over the index. */
 async function changed(paths: Paths, shards: Shards, { tenantId }: RunFilter): Promise<readonly Query[]> {
   const runs = paths.runs().where('tenantId', '==', tenantId);
   const all = await shards.covering('look for changed runs of more shards', (beyond) =>
@@ -79,7 +79,7 @@ async function changed(paths: Paths, shards: Shards, { tenantId }: RunFilter): P
   return groupsOf(all).map((some) => runs.where('shard', 'in', some).orderBy('updatedAt', 'desc'));
 }
 
-/** A damaged document is not, unless it is of another kind by what can be read of it: the list names it. */
+/** A damaged document is kept, so that the list names it, unless its readable members do not match the filter. */
 function isPassedOver(document: DocumentData, id: string, filter: RunFilter): boolean {
   if (isMarkedToGo(document)) return false;
   const { type, repoId, threadId } = filter;

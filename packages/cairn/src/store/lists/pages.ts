@@ -46,7 +46,7 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
     const asked = room.wanted;
     const { docs } = await call(`list of ${list}`, () => from.limit(asked).get());
     for (const found of docs) {
-      // The library decodes the document anew at each call.
+      // The library decodes the document again at each call.
       const document = found.data();
       const place = isPassedOver(document, found.id)
         ? listing.positionOfDamaged?.(document, found.id)

@@ -39,7 +39,7 @@ import { inShards, Shards, shardedPage } from './shards.ts';
 import { withWaits } from './waits.ts';
 import { findDue } from './without-index.ts';
 
-/** The members by which the scan decides what comes first. */
+/** The members by which the scan orders runs. */
 const DUE_NAMES = ['wakeAt', 'type', 'status', 'parked'];
 const SILENT_NAMES = ['lastHeartbeatAt', 'lease.epoch', 'type', 'tenantId'];
 
@@ -164,7 +164,7 @@ function byId<T>(documents: Query, page: PageRequest, { list, one, runId, codec 
   });
 }
 
-/** By the member that the list is ordered by, as it was found. */
+/** Position by the member that orders the list, as found. */
 export function positionAt(at: unknown, id: string): Position | undefined {
   return at instanceof Timestamp ? [at.toMillis(), id] : undefined;
 }
@@ -197,7 +197,7 @@ function isPassedOver(document: DocumentData, id: string, { topLevel, match }: R
   }
 }
 
-/** A run that has the status, or would have it if only its open waits were left. */
+/** A run that has the status, or would have it by its open waits alone. */
 function ofStatus(statuses: readonly RunStatus[]): Filter {
   const asked = statuses.filter((status): status is WaitsFor => WAITS_FOR.some((word) => word === status));
   const has = isOneOf('status', statuses);
@@ -209,7 +209,7 @@ function isOneOf(name: string, values: readonly string[]): Filter {
   return others.length > 0 ? Filter.where(name, 'in', values) : Filter.where(name, '==', only);
 }
 
-/** As much of them as a list shows: a projection needs no other index. */
+/** Only the members that a list shows: a projection needs no other index. */
 function listedRuns(paths: Paths, filter: RunFilter): Query {
   return matchingRuns(paths, filter).select(...LISTED_NAMES);
 }

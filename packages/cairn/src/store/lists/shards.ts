@@ -1,9 +1,9 @@
 /**
- * Queries over indexes that begin with a shard, which ask for all shards there may be. A document keeps the shard that it was written
- * with, while the number of shards of the installation may be raised, and lowered again.
+ * Queries of indexes that begin with a shard, over all shards in use. A document keeps its shard, while the number of shards of
+ * the installation may be raised, and lowered again.
  *
- * So a query asks for the shards that are written now, and for all {@link MAX_SHARDS} if a document lies beyond them: nothing that was
- * written under a higher number is overlooked, and nobody has to remember that number.
+ * So a query covers the configured shards, and all {@link MAX_SHARDS} if a document exists beyond them: nothing written under a
+ * higher number is missed, and nobody has to remember that number.
  */
 import { FieldPath, type Query, type QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
 import { MAX_SHARDS, SHARD_COUNT } from '../../core/encoding/ids.ts';
@@ -37,7 +37,7 @@ export class Shards {
     return this.#live ?? this.read();
   }
 
-  /** Shards of runs that are to be woken. One read, unless there can be no more shards. */
+  /** Shards of runs with a `wakeAt`. One read, unless all shards are configured anyway. */
   read(): Promise<readonly number[]> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
@@ -52,7 +52,7 @@ export class Shards {
     return this.#live;
   }
 
-  /** Shards of idempotency records. One read, unless there can be no more shards. */
+  /** Shards of idempotency records. One read, unless all shards are configured anyway. */
   ofRecords(): Promise<readonly number[]> {
     return this.covering('look for idempotency records of more shards', (beyond) =>
       beyond(this.#paths.idempotencyRecords()).orderBy('status').orderBy('expiresAt'),
@@ -60,9 +60,10 @@ export class Shards {
   }
 
   /**
-   * Shards to ask for.
+   * Shards to query.
    *
-   * @param ask what lies beyond a shard, in the order of an index that begins with it
+   * @param ask finds documents beyond a shard, in the order of an index that begins with it
+   *
    * @throws FAILED_PRECONDITION while there is no such index
    */
   async covering(
@@ -76,7 +77,7 @@ export class Shards {
   }
 }
 
-/** Asks for some shards at a time, all at once, and returns what is found in no order. */
+/** Queries the shards concurrently, and returns the results in no order. */
 export async function inShards<T>(
   shards: readonly number[],
   ask: (some: readonly number[]) => Promise<readonly T[]>,
@@ -172,7 +173,7 @@ function timeIn(found: QueryDocumentSnapshot, member: string): number {
   return (found.get(member) as Timestamp).toMillis();
 }
 
-/** As many shards as one query can name, of each group. */
+/** Groups of as many shards as one query can name. */
 export function groupsOf(shards: readonly number[]): number[][] {
   const groups: number[][] = [];
   for (let from = 0; from < shards.length; from += SHARDS_A_QUERY)

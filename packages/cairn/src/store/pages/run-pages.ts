@@ -70,7 +70,7 @@ interface Placing {
 export interface SnapshotWrite {
   readonly run: DocumentReference;
   readonly snapshot: RunState;
-  /** As it is encoded with all that belongs to it. */
+  /** The encoded document, with all its members. */
   readonly members: Members;
   /** Cost that the write reports, its pages included; undefined: none. */
   readonly cost: Spent | undefined;
@@ -81,7 +81,7 @@ export class RunPages {
   readonly #paths: Paths;
   readonly #newBatch: () => StoreBatch;
   readonly #budget: PageBudget;
-  /** Runs seen with pages, the latest last: when one has room for all again, its pages are to be deleted. */
+  /** Runs with pages, the latest last: when the document of one has room for everything again, its pages must be deleted. */
   readonly #paged = new BoundedMap<string, true>(MAX_PAGED);
 
   constructor(
@@ -128,7 +128,7 @@ export class RunPages {
     }
   }
 
-  /** One list of a run document that was read, whole. */
+  /** One complete list of a run document that was read. */
   async list(run: DocumentReference, members: Members, list: PagedList): Promise<Members> {
     const names = pagesOf(members);
     const wanted = names?.lists[list];
@@ -140,7 +140,7 @@ export class RunPages {
     return restored(members, only, texts);
   }
 
-  /** The pages that are there and hold what they are named for. */
+  /** The existing pages whose content matches their name. */
   async read(run: DocumentReference, names: readonly string[]): Promise<Map<string, string>> {
     const texts = new Map<string, string>();
     for (let from = 0; from < names.length; from += PAGES_A_REQUEST) {
@@ -160,10 +160,10 @@ export class RunPages {
   }
 
   /**
-   * Sends the write of a snapshot: as it is, if the document has room for all of it, and otherwise with its pages.
-   * Retries while the document is written between the read of its pages and the commit.
+   * Writes a snapshot: without pages if the document has room for all of it. Retries while the document is written between the
+   * read of its pages and the commit.
    *
-   * @param isRefused true if a precondition prevented the write, as an error of `isStale` means too
+   * @param isRefused true if a precondition prevented the write, which an error of `isStale` also means
    */
   async write<T>(
     wanted: SnapshotWrite,

@@ -57,7 +57,7 @@ export type PagedList = (typeof PAGED_LISTS)[number];
 
 /** The member `pages` of a run document. */
 export interface PageNames {
-  /** `schemaVersion` of the state; that of the document says that it has pages. */
+  /** `schemaVersion` of the state; that of the document marks it as one with pages. */
   readonly of: number;
   /** Names of the pages of each list, the oldest entries first. */
   readonly lists: { readonly [L in PagedList]?: readonly string[] };
@@ -195,10 +195,11 @@ export function namedBy({ lists }: Pick<PageNames, 'lists'>): string[] {
 }
 
 /**
- * The document as if nothing had been moved out of it.
+ * The document with its moved parts restored.
  *
  * @param texts has every page of `names`
- * @throws UndecodableDocument if the document does not fit its pages
+ *
+ * @throws UndecodableDocument if the document does not match its pages
  */
 export function restored(
   members: Members,

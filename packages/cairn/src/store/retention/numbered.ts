@@ -23,7 +23,7 @@ export interface Numbered {
 const A_NUMBER = 2;
 
 interface ClearedNumbers extends Required<Cleared> {
-  /** False: the run document says that no lines are kept. A repair that could not know says nothing of the kind. */
+  /** False: the run document records that no lines are kept. A repair that could not know records nothing. */
   readonly mayHaveLogs: boolean;
 }
 

@@ -87,7 +87,7 @@ class Watch {
         ({ docs }) => {
           if (!isCurrent) return;
           try {
-            // Only what has changed is decoded anew: a run may have thousands of steps.
+            // Only changed documents are decoded again: a run may have thousands of steps.
             known = new Map(docs.map((found) => [found.id, decoded(found, known.get(found.id))]));
           } catch (error) {
             this.#fail(error);

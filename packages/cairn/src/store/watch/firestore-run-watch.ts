@@ -19,7 +19,7 @@ import { loadedFrom } from '../loaded-run.ts';
 import { pagesOf } from '../pages/spill.ts';
 import { Paths } from '../paths.ts';
 
-/** Events one listener is for; then another one takes over behind the last. */
+/** Events of one listener; then another one continues after the last. */
 const WINDOW = 300;
 
 export class FirestoreRunWatch implements RunWatch {
@@ -119,7 +119,7 @@ class SnapshotListener<Snapshot> {
     return this.#isOver;
   }
 
-  /** In the place of the listener before. */
+  /** Replaces the previous listener. */
   listen(
     subscribe: (next: (snapshot: Snapshot) => void, fail: (error: unknown) => void) => () => void,
     onSnapshot: (snapshot: Snapshot) => void,
@@ -147,7 +147,7 @@ class SnapshotListener<Snapshot> {
   };
 }
 
-/** Events are never changed: what is not added is the deletion of the run. */
+/** Events never change: any other change is the deletion of the run. */
 function addedEvents(snapshot: QuerySnapshot, runId: string) {
   return snapshot
     .docChanges()

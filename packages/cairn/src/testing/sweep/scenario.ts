@@ -2,7 +2,7 @@
 import type { TestRuntime, TestRuntimeOptions } from '../test-runtime.ts';
 import type { Moment } from '../world/crash-plan.ts';
 
-/** One performance: workflows upon stand-ins of its own, and what happens to their runs. */
+/** One performance: workflows on its own stand-ins, and the actions on their runs. */
 export interface Arranged extends TestRuntimeOptions {
   /**
    * Starts runs, sends events, decides, until everything has ended. Wait with `runtime.runUntilBlocked` and `runtime.runToEnd`, not
@@ -42,8 +42,9 @@ export interface SweepReport {
   readonly recovered: number;
   readonly failures: readonly SweepDifference[];
   /**
-   * Bodies that ran more often than without a crash, with the number of points after which they did. That is no failure: a body that was running
-   * when its process died runs again, unless its step is `idempotent: false`. What it does must bear that.
+   * Bodies that ran more often than without a crash, with the number of crash points after which they did. That is no failure:
+   * a body that was running when its process died runs again, unless its step is `idempotent: false`. Its actions must tolerate
+   * that.
    */
   readonly repeatedBodies: Readonly<Record<string, number>>;
 }

@@ -1,6 +1,6 @@
 /**
- * Counts every call that leaves a process, and every body that begins and ends, and says at which of them the process
- * dies. The count is the address of a crash point, so the same scenario must give the same calls each time.
+ * Counts every call that leaves a process, and every start and end of a body, and decides at which of them the process dies.
+ * The count is the address of a crash point, so the same scenario must make the same calls each time.
  */
 
 /** `before`: the call is never sent. `after`: it is applied, and the process dies before it gets the response. */

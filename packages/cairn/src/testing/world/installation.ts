@@ -1,6 +1,6 @@
 /**
- * A whole installation in memory: what `platform/` composes of real services, composed of pretended ones. Owns no
- * behaviour: who delivers tasks, ticks the scan and moves time is the driver.
+ * A whole installation in memory: the composition of `platform/`, with stand-ins for the real services. Owns no behaviour: the
+ * driver delivers tasks, ticks the scan and moves time.
  */
 
 import { type BudgetOptions, dayLimits } from '../../core/budget/day-limits.ts';
@@ -51,7 +51,7 @@ export interface InstallationOptions {
   readonly tracerBy?: ((clock: VirtualClock) => Tracer) | undefined;
   /** Asked about each call with side effects; absent: all are allowed. */
   readonly callPolicy?: CallPolicy | undefined;
-  /** Limits of what each tenant spends a day; absent: there are none. */
+  /** Daily limits of tenants; absent: no limits. */
   readonly budgets?: BudgetOptions | undefined;
   /** Knows the source of the workflows; absent: the location of a flow's code is not recorded. */
   readonly sources?: SourceLocations | undefined;

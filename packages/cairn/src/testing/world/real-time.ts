@@ -1,6 +1,6 @@
 /**
- * Real time, of which the kit needs a little: a body may read a file or call a server, and pretended time must not run
- * out on it meanwhile. The only file of the kit that waits for anything.
+ * Real time, which the kit needs in one case: a body may read a file or call a server, and simulated time must not run out
+ * meanwhile. The only file of the kit that waits.
  */
 
 /** Resolves to true once one of `ends` has, or to false after `patienceMs` of real time. */

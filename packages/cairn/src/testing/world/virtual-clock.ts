@@ -29,7 +29,7 @@ export class VirtualClock implements Clock {
     return this.#timers.size === 0 ? undefined : Math.min(...[...this.#timers].map((timer) => timer.at));
   }
 
-  /** Moves time to the next timer, if that is not after `limit`, and fires what is due then. */
+  /** Moves time to the next timer, if that is not after `limit`, and fires the due timers. */
   fireNext(limit = Number.POSITIVE_INFINITY): boolean {
     const at = this.nextAt;
     if (at === undefined || at > limit) return false;

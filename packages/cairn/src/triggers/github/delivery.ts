@@ -1,6 +1,6 @@
 /**
- * Reads one delivery off the wire: limits, headers, signature, payload, in this order, so that nothing is parsed that
- * was not signed. Owns what is refused; decides nothing about runs.
+ * Reads one delivery: limits, headers, signature, payload, in this order, so that nothing unsigned is parsed. Owns the
+ * refusals; decides nothing about runs.
  */
 import { CairnError } from '../../core/errors.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';

@@ -52,7 +52,7 @@ interface PullRequest {
   readonly url: string | undefined;
 }
 
-/** A comment on a pull request arrives as one on an issue that says it is a pull request. */
+/** A comment on a pull request arrives as one on an issue that is marked as a pull request. */
 function pullRequestIn({ pull_request, issue }: GithubDelivery['payload']): PullRequest | undefined {
   const isIssueOfOne = isObject(issue) && isObject(issue.pull_request);
   const source = isObject(pull_request) ? pull_request : isIssueOfOne ? issue : undefined;

@@ -6,7 +6,7 @@
  */
 import type { GithubDelivery } from './delivery.ts';
 
-/** Longer than any account's; what a payload says may be anything. */
+/** Longer than any account name; payloads may contain anything. */
 const MAX_NAME_CHARS = 100;
 const PAIR = /^([\w-]{1,100}|\*)=([\w.-]{1,100})$/;
 const TENANT = /^[\w.-]{0,100}$/;

@@ -1,6 +1,6 @@
 /**
- * The GitHub webhook: one signed delivery becomes one run of every workflow that listens to it, however often it is
- * delivered. Answers as soon as the runs are durable; what they do happens later.
+ * The GitHub webhook: one signed delivery becomes one run of every workflow that listens to it, however often it is delivered.
+ * Answers as soon as the runs are durable, before they are driven.
  */
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
@@ -106,11 +106,11 @@ interface ListeningTenant {
 }
 
 /**
- * One run of each. The first has the key of the source texts, further ones add their type. Which one is first may have
- * changed since the event was delivered before: then its key leads to the run of another, and it starts under its own.
+ * One run of each workflow. The first has the key of the source texts, further ones add their type. The first one may have
+ * changed since the event was delivered before: then its key leads to the run of another, and it starts under its own key.
  *
  * @throws CairnError PLAN_CHANGED of the first that was changed under its version, once all others have their runs: GitHub's
- *   log of deliveries shows the failure, and the delivery sent again from there starts what is missing
+ * log of deliveries shows the failure, and a redelivery from there starts the missing one
  */
 async function startAll(
   deps: GithubDeps,

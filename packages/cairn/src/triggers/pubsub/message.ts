@@ -20,7 +20,7 @@ const Delivered = z.object({
 });
 
 export interface DeliveredMessage {
-  /** Short name of the subscription that delivered it; it says, with the id, which message this is. */
+  /** Short name of the subscription that delivered it; together with the id it identifies the message. */
   readonly subscription: string;
   readonly message: PubsubMessage;
 }

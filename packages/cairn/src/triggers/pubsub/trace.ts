@@ -8,7 +8,7 @@ import type { MessageResult } from './take-message.ts';
 /** Attribute of Google's client libraries, and the standard one. */
 const ATTRIBUTES = ['googclient_traceparent', 'traceparent'];
 
-/** The span that published the message, if it said. */
+/** The span of the publisher, if the message has it. */
 export function traceOf({ attributes }: PubsubMessage): TraceContext | undefined {
   for (const name of ATTRIBUTES) {
     const trace = parseTraceparent(attributes[name]);

@@ -135,7 +135,7 @@ function dateOf(at: number): string {
   return `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} {time}|${new Date(at).toISOString()}>`;
 }
 
-/** Another one for another question, as Slack wants it when a message is replaced. */
+/** Different for each question, as Slack requires when a message is replaced. */
 function blockIdOf({ id }: Wait): string {
   return clipped(`${DECIDE_ACTION}:${id}`, MAX_BLOCK_ID_CHARS);
 }

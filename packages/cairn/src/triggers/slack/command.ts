@@ -59,7 +59,7 @@ export async function runCommand(deps: SlackScope, { command, context }: Command
   );
 }
 
-/** The same for commands and buttons: nothing was done, and the log says which team asked. */
+/** The same answer for commands and buttons: nothing was done, and the log has the team. */
 export function notConnected({ start }: SlackScope, teamId: string): SlackMessage {
   start.log.warn('slack_team_unknown', { teamId });
   return privately('This Slack workspace is not connected to Cairn. Nothing was done.');

@@ -1,6 +1,6 @@
 /**
- * Reads one request of Slack off the wire: limits, signature, form, in this order, so that nothing is parsed that was not
- * signed. Owns what is refused; does not know what the fields mean.
+ * Reads one request of Slack: limits, signature, form, in this order, so that nothing unsigned is parsed. Owns the refusals;
+ * does not know the meaning of the fields.
  */
 import { CairnError } from '../../core/errors.ts';
 import { decode, mediaType, readBytes } from '../../http/body.ts';
@@ -42,8 +42,8 @@ export async function readForm(request: Request, { secrets, now }: FormReading):
 }
 
 /**
- * Stricter than a browser's form: a text that says a field twice, or half a character, was not made by Slack, and what it
- * means would be a guess.
+ * Stricter than a browser's form: a text with a duplicate field, or half a character, was not made by Slack, and has no certain
+ * meaning.
  *
  * @throws CairnError INVALID_INPUT
  */

@@ -1,4 +1,4 @@
-/** The press of a button becomes the decision of an approval, by the person who pressed it. */
+/** A press of a button becomes the decision of an approval, by the person who pressed it. */
 import { z } from 'zod';
 import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';

@@ -38,11 +38,11 @@ export function clipped(text: string, most: number): string {
 
 /** A refusal, and what can be done. @param error below 500: its texts are written for the caller */
 export function refusal({ message, help, code }: CairnError): SlackMessage {
-  // The general advice about fields and requests is for programs; a person has just read what is wrong.
+  // The general advice about fields and requests is for programs; a person has just read the error.
   return privately(code === 'INVALID_INPUT' ? quoted(message) : `${quoted(message)}\n${quoted(help)}`);
 }
 
-/** It is not known whether what was asked for has happened. */
+/** The outcome of the request is unknown. */
 export const UNKNOWN_OUTCOME = privately(
   'Cairn cannot determine whether this was done. Check the list of runs before you try again.',
 );

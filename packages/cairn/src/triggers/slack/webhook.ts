@@ -12,7 +12,7 @@ import { type Form, readForm } from './form.ts';
 import { decidePress, readPress } from './interaction.ts';
 import { refusal, type SlackMessage, STILL_BUSY, UNKNOWN_OUTCOME } from './message.ts';
 
-/** Slack waits three seconds; what is left is for the way there and back. */
+/** Slack waits three seconds; the rest is for the network. */
 const ANSWER_WITHIN_MS = 2_500;
 
 /** Never rejects. */
@@ -58,10 +58,7 @@ async function inWords({ start }: SlackDeps, work: SlackWork): Promise<SlackMess
   }
 }
 
-/**
- * The response, or after {@link ANSWER_WITHIN_MS} that there is none yet. The work continues, and its key keeps it to
- * one run.
- */
+/** The response, or after {@link ANSWER_WITHIN_MS} a notice that there is none yet. The work continues, and its key keeps it to one run. */
 async function inTime({ start }: SlackDeps, answer: Promise<SlackMessage>): Promise<SlackMessage> {
   const late = Promise.withResolvers<SlackMessage>();
   const cancel = start.clock.timer(ANSWER_WITHIN_MS, () => {

@@ -121,7 +121,7 @@ function reasonOf({ decision }: InspectedLineage): Erasure['keptBy'] {
   return { why, runId };
 }
 
-/** Counts what is deleted by kind. A parent that is over goes too, or the request would have been refused. */
+/** Counts deletions by kind. A parent that has ended is deleted too, because otherwise the request would have been refused. */
 function counting(retention: RetentionStore, gone: Count): RetentionStore {
   const counted = async (kind: 'documents' | 'effects', clearing: Promise<Cleared>): Promise<Cleared> => {
     const cleared = await clearing;

@@ -118,7 +118,7 @@ async function begin(
     requestedAt: clock.now(),
     requestedBy: requesterKept(actor),
   };
-  // One that is done begins anew: runs were started since.
+  // A finished erasure begins again, because runs were started since.
   if (before) await sendUntilKnown(deps, () => erasures.write(erasure, before.version));
   else await sendUntilKnown(deps, () => erasures.create(erasure));
   log.warn('erasure_requested', { erasureId: erasure.id, scope: erasure.scope, by: actor });

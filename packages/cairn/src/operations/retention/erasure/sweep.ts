@@ -22,7 +22,7 @@ export async function sweepErasures(deps: ErasingDeps, budget: TickBudget): Prom
     if (budget.isSpent) return { ...report, open: report.open + 1 };
     try {
       const after = await pass(deps, erasure, budget);
-      // Stale: another tick has been at it, and has noted what it saw.
+      // Stale: another tick has worked on it and written its result.
       await erasures.write(after, version);
       report[after.state] += 1;
       if (after.state === 'done') log.warn('erasure_done', { erasureId: after.id, ...after.gone });
