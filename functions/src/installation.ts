@@ -1,4 +1,4 @@
-/** The options of this repository's own installation. What is shipped is loaded by the first request. */
+/** The options of this repository's own installation. The first request loads the shipped workflows. */
 const shipped = () => import('./shipped.ts');
 
 export const installation = {

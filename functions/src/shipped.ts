@@ -1,4 +1,4 @@
-/** The workflows of this installation: those that are shipped, as far as what they act upon is configured. */
+/** The workflows of this installation: the shipped ones whose receivers are configured. */
 import type { Binding, Workflow } from 'cairn';
 import { githubToken, hookUrls } from 'cairn/functions';
 import { outsideOf } from './hooks/hooks.ts';

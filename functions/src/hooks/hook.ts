@@ -1,8 +1,8 @@
 /**
- * Calls an HTTP hook of the operator: one POST, one response. Owns the meaning of a response for the calling step:
- * done, retry, or final failure.
+ * Calls an HTTP hook of the operator: one POST, one response. Owns the meaning of a response for the calling step: done, retry,
+ * or final failure.
  *
- * Must not: repeat a call by itself; the step's policy does, with the same `Idempotency-Key`.
+ * Must not: repeat a call; the step's policy does, with the same `Idempotency-Key`.
  */
 
 import { Fatal, type Json } from 'cairn';
@@ -45,7 +45,7 @@ export class Hook {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': key },
         body: JSON.stringify(body),
-        // A hook that has moved is to be configured anew, not to be followed to wherever it says.
+        // A redirect is an error: a hook that has moved must be configured again.
         redirect: 'manual',
         signal,
       });

@@ -30,5 +30,5 @@ export function shippedWorkflows({ deployTarget, janitor, github, slack }: Outsi
   ];
 }
 
-/** Those that need nothing of outside. */
+/** Workflows without external receivers. */
 export const workflows: readonly Workflow[] = shippedWorkflows({});

@@ -13,7 +13,7 @@ interface CallingStep {
   readonly signal: AbortSignal;
 }
 
-/** @param about what the step calls more than one thing for: an item of a map, the undoing of what it did; any text */
+/** @param about distinguishes several calls of one step, such as an item of a map or a compensation; any text */
 export function callFrom({ runId, stepId, signal }: CallingStep, about?: string): OutsideCall {
   // Keys travel in headers, which take ASCII only.
   const rest = about === undefined ? [] : [encodeURIComponent(about)];

@@ -23,7 +23,7 @@ interface Block {
 
 const BLOCK = /^(text|reasoning)-(start|delta|end)$/;
 
-/** @throws what the stream reports as its error, or an error if it ends before the answer does */
+/** @throws the error that the stream reports, or an error if the stream ends before the answer does */
 export async function answerOfStream(
   stream: ReadableStream<StreamPart>,
   onText: (piece: string) => void,

@@ -7,7 +7,7 @@ import type { AgentMessage, AgentModel, ModelRequest, ModelResponse } from './me
 import { type AgentTool, assertDistinct, described, invalid, MESSAGE, MODEL } from './tool.ts';
 import { carryOut } from './tool-calls.ts';
 
-/** Calls of the model, unless `maxTurns` says otherwise. */
+/** Default maximum of calls of the model (`maxTurns`). */
 export const MAX_TURNS = 20;
 const MODEL_TIMEOUT = '2m';
 const MESSAGE_EVENT = 'agent-message';

@@ -3,7 +3,7 @@ import { CairnError, type Capability, type Json, type StepContext } from 'cairn'
 import { type ZodType, z } from 'zod';
 
 interface CommonToolOptions<Input> {
-  /** As the model calls it: a letter, then up to 63 letters, digits, '_' and '-'. Its calls are operations of this name. */
+  /** Name for the model: a letter, then up to 63 letters, digits, '_' and '-'. Its calls are operations of this name. */
   readonly name: string;
   /** Shown to the model. */
   readonly description: string;

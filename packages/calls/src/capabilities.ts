@@ -23,7 +23,7 @@ const CallAnswer = z.object({
   status: z.number().int(),
   /** JSON if the receiver says that it is and a run can keep it, otherwise text. */
   body: z.json(),
-  /** The body was longer than what is kept, or was cut off. */
+  /** The body exceeded the limit, or was cut off. */
   truncated: z.boolean(),
 });
 

@@ -1,4 +1,4 @@
-/** The workflow of the kit: one HTTP call, made once, after a person has approved it where the instance says so. */
+/** The workflow of the kit: one HTTP call, made once, after a person's approval if the instance requires it. */
 import { defineWorkflow, type Workflow } from 'cairn';
 import { HttpCall, repeatableCall, singleCall } from './capabilities.ts';
 import type { Approval, InDoubt } from './parameters.ts';

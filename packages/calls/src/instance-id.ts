@@ -1,11 +1,12 @@
 /** Names that an instance of the kit can have. */
 
 /**
- * firebase-tools allows underscores. The name becomes part of the names of queues, which cannot have them, so that a deployment would
- * fail half way.
+ * firebase-tools allows underscores in an id, but it becomes part of the names of queues, which cannot have them: a deployment
+ * would fail half way.
  *
  * @param id undefined: not installed as a kit
- * @throws Error that says what to do
+ *
+ * @throws Error with advice
  */
 export function assertInstanceId(id: string | undefined): void {
   if (id?.includes('_'))

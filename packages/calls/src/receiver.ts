@@ -1,7 +1,7 @@
 /**
  * Calls the receiver of an instance over HTTP. Owns the meaning of its response, or of a missing one, for the call.
  *
- * Must not: repeat a call by itself; the step does, and the ledger knows whether it may.
+ * Must not: repeat a call; the step does, and the ledger knows whether it may.
  */
 import { type Binding, type CallOptions, defineBinding, NotApplied } from 'cairn';
 import { retryAfter, wasNeverSent } from 'cairn/outside';
@@ -15,7 +15,7 @@ export interface Receiver {
   readonly token: () => string;
   /** Epoch ms. */
   readonly now: () => number;
-  /** In place of the one of this machine. */
+  /** Replaces the `fetch` of the runtime. */
   readonly fetch?: typeof fetch;
 }
 
@@ -67,7 +67,7 @@ async function sent(receiver: Receiver, request: HttpCall, options: CallOptions)
         ...(traceparent === undefined ? {} : { traceparent }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A receiver that has moved is to be configured anew, not to be followed to wherever it says.
+      // A redirect is an error: a receiver that has moved must be configured again.
       redirect: 'manual',
       signal,
     });

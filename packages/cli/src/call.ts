@@ -3,7 +3,7 @@
 /** Used if nothing is known: an installed command, an alias, a shell function. */
 export const PLAIN_CALL = 'cairn';
 
-/** The words before those of a command: `npx cairn`. npm, pnpm, Yarn and Bun say in the environment what they run. */
+/** The words before those of a command: `npx cairn`. npm, pnpm, Yarn and Bun name the running program in the environment. */
 export function callOf(env: Readonly<Record<string, string | undefined>>): string {
   const { npm_command: mode, npm_lifecycle_event: script, npm_config_user_agent: agent = '' } = env;
   if (agent.startsWith('npm/')) {
@@ -16,7 +16,7 @@ export function callOf(env: Readonly<Record<string, string | undefined>>): strin
   return PLAIN_CALL;
 }
 
-/** With `npm --prefix`, as in a shell function, npm finds no such script from where the person stands. */
+/** With `npm --prefix`, as in a shell function, npm does not find the script from the user's folder. */
 function isBelow(folder: string | undefined, root: string | undefined): boolean {
   return folder !== undefined && root !== undefined && `${folder}/`.startsWith(`${root}/`);
 }

@@ -17,13 +17,13 @@ export const EXIT = {
   cancelled: 6,
   /** `doctor`, `check`, `repair` or `sweep` worked, and found something wrong. */
   found: 7,
-  /** Ctrl-C, as shells have it. */
+  /** Ctrl-C, by the convention of shells. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The command was refused before any request was sent. The message says why. */
+/** The command was refused before any request was sent. The message has the reason. */
 export class Declined extends Error {
   override readonly name: string = 'Declined';
   readonly exitCode: ExitCode;
@@ -39,7 +39,7 @@ export class Declined extends Error {
   }
 }
 
-/** The arguments are invalid. The message says which and why. */
+/** The arguments are invalid. The message names the argument and the reason. */
 export class UsageError extends Declined {
   override readonly name = 'UsageError';
 

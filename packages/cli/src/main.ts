@@ -23,7 +23,7 @@ if (refusal !== undefined) {
 modules.enableCompileCache?.();
 const { run } = await import('./program.ts');
 
-// Node 22 announces in the middle of `cairn dev` that its SQLite is experimental, which nobody can do anything about.
+// Node 22 warns in the middle of `cairn dev` that its SQLite is experimental, which a user cannot change.
 const shown = process.listeners('warning');
 process.removeAllListeners('warning');
 process.on('warning', (warning) => {

@@ -1,4 +1,4 @@
-/** The Node that the command line needs, before anything of it is loaded: an older one fails with the name of what it does not have. */
+/** Checks the version of Node before anything else is loaded, because an older one fails with the name of a missing function. */
 
 /**
  * @param running such as `20.20.2`

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 
 /** Data directory of a local cloud, below the project's folder. */
 export const DATA_DIR = '.cairn';
-/** In the data directory while its cloud runs; see packages/local/src/data-dir/address.ts. */
+/** Its file in the data directory while its cloud runs; see packages/local/src/data-dir/address.ts. */
 export const ADDRESS_FILE = 'address.json';
 
 /**
@@ -25,8 +25,8 @@ export function projectOf(starts: readonly [string, ...string[]], exists: (path:
 }
 
 /**
- * The current folder of the user. npm runs the scripts of a package in its folder, and says in `INIT_CWD` where it was called;
- * a script that calls the command line in another folder means that folder.
+ * The current folder of the user. npm runs the scripts of a package in its folder, and sets `INIT_CWD` to the folder of the
+ * call; a script that calls the command line in another folder means that folder.
  */
 export function calledIn(env: Readonly<Record<string, string | undefined>>, cwd: string): string {
   const { npm_package_json: manifest, INIT_CWD: called } = env;

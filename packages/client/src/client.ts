@@ -29,7 +29,7 @@ export type ClientName = 'api' | 'cli' | 'ui';
 export interface ClientOptions extends Partial<Machine> {
   /** URL of the installation, without a path; that of the function `api` works too. A slash at its end is dropped. */
   readonly url: string;
-  /** An API key or an ID token; or what gives one, asked with each request since tokens expire. */
+  /** An API key or an ID token, or a function that returns one, called for each request because tokens expire. */
   readonly credential: string | (() => string | Promise<string>);
   /** Recorded as the source of runs that this client starts. Default: `api`. */
   readonly name?: ClientName;
@@ -39,14 +39,14 @@ export interface ClientOptions extends Partial<Machine> {
   readonly attempts?: number;
 }
 
-/** An answer as it came. */
+/** An answer of the API, unparsed. */
 export interface Exchange {
   readonly status: number;
   readonly headers: Reply['headers'];
   readonly text: string;
   /** Duration, ms. */
   readonly tookMs: number;
-  /** The middle of that, by our clock: what a clock of the server is compared with. */
+  /** The middle of the request by our clock, for comparison with the server's clock. */
   readonly at: number;
 }
 
@@ -76,7 +76,7 @@ const PAUSE_MS = 500;
 const MOST_PAUSE_MS = 5_000;
 /** The API answers within 60 s, whatever it does. */
 const TIMEOUT_MS = 65_000;
-/** As long as the API lets a read wait. */
+/** The maximum that the API allows a read to wait. */
 const LONGEST_WAIT = '50s';
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 /** The most a page holds. */
@@ -199,7 +199,11 @@ export class CairnClient {
     }
   }
 
-  /** One sending, whatever the answer. @throws Unreachable */
+  /**
+   * Sends once, and returns any answer.
+   *
+   * @throws Unreachable
+   */
   async exchange({ method, target, body, key, signal }: Request): Promise<Exchange> {
     const { fetch, now } = this.machine;
     const asked = await this.headers({

@@ -43,7 +43,7 @@ function roughly(span: number): string {
   return span < HOUR ? `${Math.floor(span / MINUTE)} min` : duration(span);
 }
 
-/** One digit after the point, none for whole numbers. */
+/** One decimal, none for whole numbers. */
 function trimmed(value: number): string {
   return value.toFixed(1).replace(/\.0$/, '');
 }

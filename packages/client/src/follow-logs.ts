@@ -1,4 +1,7 @@
-/** Follows what a run logs and streams over `GET /v1/runs/{id}/logs/stream`, each line once and in order, over every cut. */
+/**
+ * Follows the log lines and the streamed text of a run over `GET /v1/runs/{id}/logs/stream`, each line once and in order,
+ * across interruptions.
+ */
 
 import type { Answer, Question } from 'cairn/api/calls';
 import type { CairnClient } from './client.ts';

@@ -1,7 +1,6 @@
 /**
- * Reads a stream of the API from a position on, over every cut: the API ends a stream within a minute, networks sooner. Owns coming
- * back with `Last-Event-ID`, and asking for what there is, again and again, where answers come only when they are whole (Firebase
- * Hosting hands none on before).
+ * Reads a stream of the API from a position on, across interruptions: the API ends a stream within a minute, networks earlier.
+ * Reconnects with `Last-Event-ID`, and polls where a proxy delivers only complete answers (such as Firebase Hosting).
  */
 
 import type { CairnClient } from './client.ts';
@@ -14,7 +13,7 @@ export type Streamed =
   | { readonly kind: 'again'; readonly why: string };
 
 export interface Stream {
-  /** Path and query; `follow`: with these parameters the answer has what there is, and ends. */
+  /** Path and query; with the parameters of `follow` the answer ends after the current state. */
   readonly target: (follow: { readonly follow?: 'false' }) => string;
   /** `id` of the last known event; undefined: none. */
   readonly after: string | undefined;
@@ -22,14 +21,14 @@ export interface Stream {
 
 /** The API sends something every 15 s; a stream that is silent for longer is closed. */
 const SILENCE_MS = 45_000;
-/** In a row, without an event between them. With the pauses between them, about a minute. */
+/** Failures in a row, without an event between them. With the pauses between them, about a minute. */
 const MOST_FAILURES = 15;
 const PAUSE_MS = 1_000;
 /** The API starts each stream with a comment immediately. */
 const FIRST_WORD_MS = 5_000;
-/** One may be an instance that has to begin. */
+/** The first may be a cold start. */
 const MUTES = 2;
-/** Between two answers that come whole: each is two billed reads. */
+/** Pause between two complete answers: each is two billed reads. */
 const WHOLE_PAUSE_MS = 2_000;
 const MOST_PAUSE_MS = 5_000;
 
@@ -58,7 +57,7 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
         if (frame.event === 'end') return;
       }
       if (isAlive) {
-        // It came to its end in order: the API lets none be longer than a minute.
+        // A regular end: the API ends every stream within a minute.
         failures = 0;
         await machine.sleep(isWhole ? WHOLE_PAUSE_MS : PAUSE_MS, signal);
         continue;
@@ -79,7 +78,7 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
   }
 }
 
-/** A stream is open and nothing of it comes through. */
+/** A stream is open and nothing arrives. */
 class Mute extends Error {}
 
 interface StreamOpening {

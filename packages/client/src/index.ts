@@ -1,4 +1,4 @@
-/** `@cairn/client`: what users of the API call. */
+/** `@cairn/client`: the typed client of the API. */
 export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
 export { declaredType } from './declared-type.ts';
 export { ago, duration, soFar } from './duration.ts';

@@ -1,6 +1,6 @@
 /** Reason why a request failed: the API refused it, or there was no response. */
 
-/** As far as an answer of whatever server can be read as problem details. */
+/** The readable members of a problem document of any server. */
 export interface Problem {
   readonly status: number;
   readonly code: string;
@@ -48,7 +48,7 @@ export class Unreachable extends Error {
 
 const TEXT_CHARS = 300;
 
-/** @param text of the body; that of a proxy is no problem document, and is shown as far as it can be */
+/** @param text of the body; that of a proxy is no problem document, and its readable part is shown */
 export function problemOf(status: number, text: string): Problem {
   const read = objectOf(text);
   if (typeof read?.code === 'string' && typeof read.title === 'string')
@@ -63,8 +63,8 @@ export function problemOf(status: number, text: string): Problem {
 }
 
 /**
- * True if the outcome is still to come. A request that is carried out later, such as an erasure, is accepted with 202 as well: then the body
- * is the answer.
+ * True if the outcome is still unknown. A deferred request, such as an erasure, is accepted with 202 as well: then the body is
+ * the answer.
  */
 export function isInFlight(status: number, text: string): boolean {
   if (status !== UNDER_WAY) return false;

@@ -1,6 +1,6 @@
 /**
  * Many requests, a few at a time. A rate limit that refuses one pauses all. After an abort nothing more is sent; the outcome of
- * sent requests is awaited. Must not: know what is asked.
+ * sent requests is awaited. Must not: know the requests.
  */
 import { THIS_MACHINE } from './transport.ts';
 

@@ -17,7 +17,7 @@ const MOST_SENDINGS = 4;
 const PAUSE_MS = 2_000;
 
 export interface SendBulkOptions<T> extends Omit<SendAllOptions<T, BulkResult>, 'work'> {
-  /** One request; `items` are all different. Must be the same change whenever it is sent. */
+  /** Sends one request; `items` are all different. Must be the same change each time it is sent. */
   send(items: readonly T[]): Promise<Pick<Answer<'BulkReport'>, 'results'>>;
 }
 
@@ -27,7 +27,7 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
   const report = (some: readonly T[], sent: SendState<BulkResult>) => {
     for (const item of some) onSent(item, sent);
   };
-  /** By chunk: those of its items that have no outcome yet. */
+  /** By chunk: its items without an outcome. */
   const left = new Map<readonly T[], readonly T[]>();
   const sendChunk = async (chunk: readonly T[]): Promise<void> => {
     for (let sending = 1; ; sending += 1) {

@@ -7,7 +7,7 @@ export interface EventFrame {
   readonly data: string;
 }
 
-/** One without data is none. What stands after the last blank line was cut off, and is dropped. */
+/** A frame without data is skipped. Text after the last blank line was cut off, and is dropped. */
 export async function* framesOf(
   body: ReadableStream<Uint8Array>,
   heard: () => void = () => {},

@@ -1,4 +1,4 @@
-/** Puts the text that the steps of a run stream together. Pure. */
+/** Assembles the text that the steps of a run stream. Pure. */
 
 interface OfAttempt {
   readonly at: string;
@@ -15,7 +15,7 @@ export type StreamedLine =
   | (OfAttempt & { readonly kind: 'attempt' })
   /** `offset`: length of the attempt's text before it. */
   | (OfAttempt & { readonly kind: 'text'; readonly text: string; readonly offset: number })
-  /** The text is whole, or `cut`: the API keeps no more of it. */
+  /** The text is complete, or `cut` at the limit of the API. */
   | (OfAttempt & { readonly kind: 'text_end'; readonly cut?: true });
 
 export interface StreamedText extends Pick<OfAttempt, 'step' | 'revision' | 'attempt' | 'undoes'> {

@@ -1,6 +1,6 @@
 /** Dependencies of the client on its platform, and their defaults. */
 
-/** As much of a `Response` as is read. */
+/** The members of a `Response` that are read. */
 export interface Reply {
   readonly status: number;
   readonly headers: Pick<Headers, 'get'>;

@@ -5,7 +5,7 @@ import { movableClock } from '@cairn/local-kit/time/clock';
 import { dispatchOverHttp } from '@cairn/local-tasks/over-http';
 
 const DEFAULT_PROJECT = 'demo-project';
-/** As Pub/Sub names topics. */
+/** The form of topic names in Pub/Sub. */
 const TOPIC_ID = /^(?!goog)[A-Za-z][A-Za-z0-9\-_.~+%]{2,254}$/;
 
 await serve(

@@ -30,7 +30,7 @@ export interface PubsubServerOptions {
   /** 0 or absent: any free port. */
   readonly port?: number;
   readonly clock: Clock;
-  /** Sends what is pushed. */
+  /** Sends pushed messages. */
   readonly dispatch: Dispatch;
   /** Never the same twice, not even after a restart: letters, digits, `-` and `_`. */
   readonly freshGeneration: () => string;
@@ -48,7 +48,7 @@ export interface PubsubServer {
   readonly faults: Faults;
   /** Creates the topic if it does not exist. */
   ensureTopic(name: string): void;
-  /** Makes the subscription, and its topic, if they are not there, and has it push where the configuration says. */
+  /** Creates the subscription, and its topic, if they do not exist, with push to the configured endpoint. */
   ensureSubscription(config: SubscriptionConfig): void;
   /** Starts pushing. Until then messages are accepted and wait. */
   start(): void;
@@ -57,7 +57,7 @@ export interface PubsubServer {
   stop(): Promise<void>;
 }
 
-/** Room for the envelope of a request at the limit, so that the refusal is ours and says why. */
+/** Room for the envelope of a request at the limit, so that the refusal comes from this server with a reason. */
 const MAX_MESSAGE_BYTES = 2 * LIMITS.requestBytes;
 
 /**

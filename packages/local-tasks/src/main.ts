@@ -7,7 +7,7 @@ import { burstFor, DEFAULT_RATE_LIMITS, DEFAULT_RETRY, type QueueConfig } from '
 
 const DEFAULT_PROJECT = 'demo-project';
 const DEFAULT_LOCATION = 'us-central1';
-/** As Cloud Tasks names queues. */
+/** The form of queue names in Cloud Tasks. */
 const QUEUE_ID = /^[A-Za-z0-9-]{1,100}$/;
 
 await serve(

@@ -64,7 +64,7 @@ export interface TaskRecord {
   /** `{queue name}/tasks/{task id}` */
   readonly name: string;
   readonly queue: string;
-  /** The caller chose the id: only such a name is remembered after the task is gone. */
+  /** The caller chose the id: only such a name is remembered after the task. */
   readonly named: boolean;
   readonly createdAt: number;
   readonly scheduledAt: number;

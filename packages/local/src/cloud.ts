@@ -127,7 +127,7 @@ export interface LocalCloud {
 
 export const DEFAULT_PROJECT = 'demo-cairn';
 const DEFAULT_TICK_S = 5;
-/** As long as a lease, so that a body that blocks for less is not killed. */
+/** The length of a lease, so that a body that blocks for less is not killed. */
 const DEFAULT_WATCHDOG_S = 90;
 /** Grace period of Cloud Run after SIGTERM. */
 const GRACE_MS = 10_000;
@@ -154,7 +154,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
     (request) => host.dispatch(request),
     (name) => `${host.url}/${name}`,
   );
-  // In a new data directory nothing was started yet.
+  // In a new data directory no server was started yet.
   const isKnown = dev.functionsPorts.length > 0;
   // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startHost(options, setting);

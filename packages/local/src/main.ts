@@ -34,7 +34,7 @@ process.env.MALLOC_ARENA_MAX ??= '1';
 
 let stopAsked = false;
 let cloud: Cloud | undefined;
-/** Stop functions of what was started beside the cloud. */
+/** Stop functions of servers beside the cloud. */
 const others: (() => Promise<void>)[] = [];
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);

@@ -38,7 +38,7 @@ export function toolResult({ text, data }: ToolResponse): CallToolResult {
   const isCut = isDataCut || said !== text;
   const structuredContent = { ...(value as Record<string, unknown>), ...(isCut && { isCut }) };
   return {
-    // The data as text too, since not every client hands structured content to its model.
+    // The data as text too, because not every client passes structured content to its model.
     content: [
       { type: 'text', text: isCut ? `${said}\n${CUT_NOTE}` : said },
       { type: 'text', text: JSON.stringify(structuredContent) },

@@ -1,7 +1,7 @@
 /**
- * Tokens of previews: which arguments and which state were shown, when. Pure but for the nonce.
+ * Tokens of previews: the shown arguments and state, and the time. Pure except for the nonce.
  *
- * A token is stateless, so any instance can check it, and keyed, so that an agent cannot make one for what it has not
+ * A token is stateless, so any instance can check it, and keyed, so that an agent cannot make one for a preview it has not
  * seen. Its nonce is the idempotency key of the act: one token acts at most once.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';

@@ -5,7 +5,7 @@ import { failed, toolResult } from './answer.ts';
 import { TOOLS } from './tools/all.ts';
 
 export interface ServerOptions {
-  /** Asks the API as the person whose agent this is: its role is what the agent may do. */
+  /** Calls the API for the person whose agent this is: its role limits the agent. */
   readonly client: CairnClient;
   /** Key of the tokens of previews. An agent must not know it; all servers that answer one agent must share it. */
   readonly secret: string | Uint8Array;

@@ -11,7 +11,7 @@ const Build = z.object({
   substitutions: z.object({ COMMIT_SHA: z.string() }),
 });
 
-/** Statuses after which a build changes no more. Others are news on the way. */
+/** Final statuses of a build. Others are progress. */
 const CONCLUSIONS = new Map<string, z.output<typeof CiReport>['conclusion']>([
   ['SUCCESS', 'success'],
   ['FAILURE', 'failure'],

@@ -1,4 +1,4 @@
-/** Owns what a deployment is asked with, and what the CI says when it has finished. */
+/** The input of a deployment, and the report of the CI when it has finished. */
 
 import { parseDuration } from 'cairn';
 import { z } from 'zod';

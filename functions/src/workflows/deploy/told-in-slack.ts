@@ -1,6 +1,6 @@
 /**
- * The second plan of a deployment: one that a slash command can start, and that says in Slack how it ended. Everything in
- * between is that of workflow.ts.
+ * The second plan of a deployment: a slash command can start it, and it reports its end in Slack. The other steps are those of
+ * workflow.ts.
  */
 
 import { CairnError, defineWorkflow, type SlackCommand, type Workflow } from 'cairn';
@@ -48,7 +48,7 @@ export function deployToldInSlack(target: DeployTarget): Workflow {
           needs: { health, unlocked },
           when: ({ input }) => input.replyTo !== undefined,
           uses: [slackRespond],
-          // Slack takes no more after 30 minutes. What is deployed is so all the same.
+          // Slack accepts no message after 30 minutes. The deployment succeeds all the same.
           onFailure: 'skip',
         },
         async ({ input, unlocked, runId, perform }) => {
@@ -63,7 +63,7 @@ export function deployToldInSlack(target: DeployTarget): Workflow {
   });
 }
 
-/** @throws CairnError INVALID_INPUT that says how it is typed */
+/** @throws CairnError INVALID_INPUT with the form of the command */
 function requestOf({ text, responseUrl }: SlackCommand): unknown {
   const [service, environment, version, previousVersion, sha, soak, ...more] = text
     .split(/\s+/)

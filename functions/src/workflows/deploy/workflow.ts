@@ -55,7 +55,7 @@ export function deploymentSteps(step: StepFactory<DeployRequest>, target: Deploy
     {
       needs: { agreed },
       ifSkipped: 'run',
-      // Somebody else's deployment may hold it for a while.
+      // Another deployment may hold the lock for a while.
       retry: { maxAttempts: 10, initialMs: 10_000, capMs: 300_000 },
       compensate: (context) => target.unlock(placeOf(context.input), callFrom(context, 'undo')),
     },

@@ -6,7 +6,7 @@ import type { CleanupItem } from './request.ts';
 export interface Janitor {
   /** Items, for a cleanup started without a list. */
   list(call: OutsideCall): Promise<readonly CleanupItem[]>;
-  /** Nothing, if it is gone already. */
+  /** Does nothing if it is already removed. */
   remove(item: CleanupItem, call: OutsideCall): Promise<void>;
   exists(item: CleanupItem, call: OutsideCall): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-/** Owns what a cleanup says it has done. */
+/** The report of a cleanup. */
 import type { CleanupItem } from './request.ts';
 
 export type CleanupReport = {
@@ -6,7 +6,7 @@ export type CleanupReport = {
   readonly removed: readonly string[];
   /** Could not be removed. */
   readonly failed: readonly string[];
-  /** Was removed, and is there all the same. */
+  /** Removed, but still listed. */
   readonly stillThere: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-/** Owns what a cleanup is asked with: what there is, and what counts as stale. */
+/** The input of a cleanup: the existing items, and the rule for stale ones. */
 
 import { MAX_ITEMS, parseDuration } from 'cairn';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ export const CleanupItem = z.object({
 
 export type CleanupItem = z.output<typeof CleanupItem>;
 
-/** More than this in one answer is no list of what one night could clean. */
+/** A longer list cannot be cleaned in one night. */
 const MAX_LISTED = 10_000;
 
 /** Response of a janitor's list. */

@@ -8,7 +8,7 @@ import type { Janitor } from './janitor.ts';
 import { reportOf, shortcomings } from './report.ts';
 import { CleanupRequest, staleItems } from './request.ts';
 
-/** Concurrent calls: what the receiver should bear at night. */
+/** Concurrent calls: a bearable load for the receiver at night. */
 const CONCURRENCY = 8;
 /** If more than this share cannot be removed, something else is wrong than single items. */
 const TOLERATED = '20%';
@@ -35,7 +35,7 @@ export function nightlyCleanupBy(janitor: Janitor): Workflow {
           details: { first: stale.slice(0, 10).map(({ id }) => id), olderThan: input.olderThan },
         }),
         timeout: '12h',
-        // Nobody was there to confirm it: the next night asks again.
+        // No person confirmed it: the next night asks again.
         onExpiry: 'halt',
       });
       const removed = step.map(

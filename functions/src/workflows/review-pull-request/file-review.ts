@@ -13,7 +13,7 @@ export type FindingSeverity = 'problem' | 'warning' | 'note';
 export type ReviewFinding = {
   readonly severity: FindingSeverity;
   readonly what: string;
-  /** In the file as it will be; absent where the whole file is meant. */
+  /** Line in the new version of the file; absent for the whole file. */
   readonly line?: number;
 };
 
@@ -25,7 +25,7 @@ export type FileReview = {
 
 /** More would not be read. */
 export const MAX_FINDINGS = 20;
-/** About what a reader takes in at one sitting. */
+/** About as much as a reviewer can read in one sitting. */
 const LARGE_ADDITIONS = 500;
 
 const SEVERITIES: readonly FindingSeverity[] = ['problem', 'warning', 'note'];

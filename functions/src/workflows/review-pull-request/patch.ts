@@ -1,7 +1,7 @@
 /** Owns how a unified diff is read: which lines a file gains, and where. Judges nothing. */
 
 export interface AddedLine {
-  /** In the file as it will be, from 1. */
+  /** Line in the new version of the file, from 1. */
   readonly line: number;
   readonly text: string;
 }

@@ -1,7 +1,7 @@
 /**
- * Owns what of a review GitHub is asked to show: as a comment, as labels, as the status of the commit.
+ * Owns the form of a review at GitHub: as a comment, as labels, as the status of the commit.
  *
- * Must not: do it; requests only.
+ * Must not: send it; it only makes requests.
  */
 import { MAX_COMMENT_CHARS, MAX_DESCRIPTION_CHARS } from 'cairn/github';
 import { beginning, type PullRequestEvent } from './event.ts';
@@ -44,7 +44,7 @@ export interface PostedReview {
   readonly commentUrl: string;
 }
 
-/** A problem fails the commit, unless a person has waived it. Everything less was said, and is theirs to weigh. */
+/** A problem fails the commit, unless a person has waived it. Lesser findings are in the comment, for people to weigh. */
 export function statusOf(event: PullRequestEvent, { review, verdict, commentUrl }: PostedReview) {
   const { signOff } = review;
   const isWaived = signOff?.decision === 'approve_with_waiver';

@@ -9,12 +9,12 @@ import { MAX_ITEMS } from 'cairn';
 import { z } from 'zod';
 import { beginning, PullRequestEvent } from './event.ts';
 
-/** A patch is read up to here: what GitHub shows of a file before it asks to load the rest is about as long. */
+/** Maximum of a patch that is read: about as long as GitHub shows of a file before it asks to load the rest. */
 export const MAX_PATCH_CHARS = 40_000;
 
 const Count = z.int().nonnegative();
 
-/** One entry of GitHub's "list pull requests files", as far as the review reads it. */
+/** The members of GitHub's "list pull requests files" that the review reads. */
 export const ChangedFile = z.object({
   filename: z.string().min(1),
   status: z.enum(['added', 'removed', 'modified', 'renamed', 'copied', 'changed', 'unchanged']),

@@ -117,7 +117,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** By code points, so that no character is torn. */
+/** By code points, so that no character is split. */
 function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   let kept = '';

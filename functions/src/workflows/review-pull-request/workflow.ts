@@ -21,9 +21,7 @@ import { judge, needsSignOff } from './verdict.ts';
 /** Posts wait for GitHub's limits to pass, and for its failures: the review itself is done by then. */
 const PATIENCE = { maxAttempts: 8, initialMs: 2_000, capMs: 120_000 } as const;
 
-/**
- * @param posts whether there is a GitHub to post to; asked when a run comes to it
- */
+/** @param posts returns whether a token for GitHub is configured; called when a run reaches the step */
 export function reviewPullRequestThat(posts: () => boolean): Workflow {
   const toBePosted = ({ input }: { readonly input: ReviewRequest }) => input.post && posts();
   return defineWorkflow({

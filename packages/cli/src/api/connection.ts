@@ -24,7 +24,7 @@ interface LocalCloudAddress {
   readonly dir: string;
 }
 
-/** @throws UsageError naming what is missing and how to give it */
+/** @throws UsageError that names the missing value and how to give it */
 export function connect(wanted: ConnectionOptions, world: World): Connection {
   const url = wanted.url ?? (wanted.local === undefined ? nonEmpty(world.env.CAIRN_URL) : undefined);
   if (url === undefined) return connectLocally(wanted, world);

@@ -9,7 +9,7 @@ export interface OptionSpec {
   /** `list`: may be given several times. */
   readonly type: 'flag' | 'text' | 'number' | 'list';
   readonly help: string;
-  /** Letter by which it can be said: `-f`. */
+  /** Its short form, a letter: `-f`. */
   readonly short?: string;
   /** Placeholder of the value in help; default: the name in capitals. */
   readonly value?: string;
@@ -64,7 +64,7 @@ export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
   readonly options: O;
   /** It changes something, so it sends an idempotency key and takes `--key`. */
   readonly mutates?: true;
-  /** Each a whole command line without `cairn`, and what it does. At least one. */
+  /** Each a whole command line without `cairn`, and its effect. At least one. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   readonly run: RunCommand<A, O>;
 }

@@ -19,7 +19,7 @@ export function completionScript(shell: (typeof SHELLS)[number], commands: reado
   }
 }
 
-/** For each beginning of a command, what can follow: further words of its name, else its options and choices. */
+/** For each beginning of a command, its possible continuations: further words of its name, otherwise its options and choices. */
 function entries(commands: readonly CliCommand[]): Map<string, CompletionEntry> {
   const found = new Map<string, Map<string, string>>([['', new Map()]]);
   for (const command of commands) {

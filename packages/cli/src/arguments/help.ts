@@ -16,7 +16,7 @@ To see why a run is where it is: cairn explain RUN`;
 const OUTRO =
   'COMMAND --help shows its options, with examples. cairn --version prints the version. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not found, 4 unreachable, 5 not allowed, 6 cancelled, 7 found a problem.';
 
-/** Commands that begin with the words; all, if there are none. */
+/** Commands that begin with the words; all if there are none. */
 export function helpOfGroup(
   words: readonly string[],
   commands: readonly CliCommand[],

@@ -1,4 +1,4 @@
-/** `budgets`: what a tenant may spend today, and has spent. */
+/** `budgets`: limits and spending of a tenant today. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import { table } from '../render/table.ts';
@@ -51,7 +51,7 @@ function raiseText({ by, at, amounts }: Answer<'DayBudget'>['raises'][number]): 
   return `${by} ${what}, ${moment(at)}`;
 }
 
-/** In full, without the noise of binary fractions. */
+/** In full, without rounding errors of binary fractions. */
 function amount(value = 0): string {
   return String(Number(value.toFixed(6)));
 }

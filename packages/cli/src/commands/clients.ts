@@ -1,4 +1,4 @@
-/** `clients …`: who has keys of the tenant. */
+/** `clients …`: the API clients of the tenant, and their keys. */
 import { ago } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';

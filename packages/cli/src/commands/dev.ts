@@ -1,8 +1,8 @@
-/** `dev`: serves the functions of a project on the local cloud, and loads them anew when they are edited. */
+/** `dev`: serves the functions of a project on the local cloud, and reloads them when they are edited. */
 import { command } from '../arguments/command.ts';
 import { Declined, EXIT } from '../exit.ts';
 
-/** Those of the local cloud, which is loaded by this command only. */
+/** Defaults of the local cloud, which only this command loads. */
 const USUAL_PORT = 8080;
 const MAX_PORT = 65_530;
 

@@ -14,7 +14,7 @@ import type { World } from '../world.ts';
 const FIRESTORE = 'https://firestore.googleapis.com';
 const TIMEOUT_MS = 30_000;
 const PROJECT = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/;
-/** As a key carries it, and as tenants are written everywhere: see docs/access.md. */
+/** The form of names in keys and of tenants: see docs/access.md. */
 const NAME = /^[A-Za-z0-9._-]{1,64}$/;
 const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
@@ -62,7 +62,7 @@ interface NewClient {
   readonly now: number;
 }
 
-/** As Firestore's REST API writes values; the members are those of the store's codec of clients. */
+/** A value in the form of Firestore's REST API; the members are those of the store's codec of clients. */
 function clientDocument({ id, tenantId, secret, now }: NewClient): unknown {
   return {
     fields: {
@@ -110,7 +110,7 @@ function googleProblem(status: number, text: string): Refusal['problem'] {
   try {
     said = JSON.parse(text) as typeof said;
   } catch {
-    // Not from Firestore: only the text itself can be shown.
+    // Not JSON of Firestore, so the text itself is shown.
   }
   return {
     status,

@@ -1,4 +1,4 @@
-/** `inbox`: what waits for a person. */
+/** `inbox`: the open questions to people. */
 import { command } from '../arguments/command.ts';
 import { answerLines, externalList, findingList, inboxTable } from '../views/inbox.ts';
 import { limitOption, noteMore, noteUnreadable } from './listed.ts';

@@ -2,7 +2,7 @@
 import type { CommandContext } from '../context.ts';
 import { clean } from '../render/width.ts';
 
-/** Unless `--limit` says otherwise. */
+/** Default of `--limit`. */
 export const USUAL_LISTED = 100;
 
 interface Limit {
@@ -16,7 +16,7 @@ export function limitOption({ most, usual = USUAL_LISTED, what = 'how many' }: L
   return { type: 'number', value: 'N', range: [1, most], help: `${what} (default ${usual})` } as const;
 }
 
-/** Prints a note if the list was cut. Not with `--json`, where the output says it. */
+/** Prints a note if the list was cut. Not with `--json`, whose output has it. */
 export function noteMore({ out, notes }: Pick<CommandContext, 'out' | 'notes'>, more: boolean): void {
   if (more && !out.json) notes.print(notes.style.dim('More exist: --limit N\n'));
 }

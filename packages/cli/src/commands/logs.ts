@@ -1,4 +1,4 @@
-/** `logs`: the lines that steps of a run logged, and with `--follow` those that come until it ends, with the text that steps stream. */
+/** `logs`: the log lines of a run's steps; with `--follow` also later lines until it ends, and the text that steps stream. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import type { CommandContext } from '../context.ts';
@@ -13,7 +13,7 @@ import { RUN, runIdOf } from './runs/named.ts';
 
 const LEVELS = ['info', 'warn', 'error'] as const;
 const USUAL_LINES = 1_000;
-/** As many as are kept of a run. */
+/** The maximum that is kept of a run. */
 const MOST_LINES = 20_000;
 
 export const logs = command({

@@ -140,7 +140,7 @@ export const triggerSchedule = command({
   },
 });
 
-/** The clock of the installation is known to within this, ms, and it refuses slots that lie ahead of it. */
+/** The clock of the installation is known to within this, ms, and it refuses future slots. */
 const AGREEMENT_MS = 5_000;
 
 export const backfillSchedule = command({

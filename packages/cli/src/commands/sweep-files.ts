@@ -7,7 +7,7 @@ import { closest } from '../arguments/closest.ts';
 import { Declined, EXIT } from '../exit.ts';
 
 const FILES = '**/*.sweep.{ts,mts,js,mjs}';
-/** Packages, data, and what a build wrote. */
+/** Packages, data, and build output. */
 const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'lib', 'dist', 'build']);
 
 /** @throws Declined if there is none, or a file cannot be loaded or exports none */

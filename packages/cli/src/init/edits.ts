@@ -70,7 +70,7 @@ function replace(files: Files, path: string, content: Uint8Array): void {
 }
 
 export interface Restored {
-  /** As it was before `init`, or gone. */
+  /** Restored to their content before `init`, or deleted. */
   readonly restored: readonly string[];
   /** Edited since: entries or lines of Cairn were taken out, the rest stayed. */
   readonly takenOut: readonly string[];
@@ -126,7 +126,7 @@ function restore(record: InitRecord, files: Files): Restored {
   return { restored, takenOut, left };
 }
 
-/** Made by package managers from a package.json. */
+/** Files that package managers create from a package.json. */
 const OF_PACKAGES = ['node_modules', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
 
 /** Files made from those that are as `init` wrote them: they are removed together. */

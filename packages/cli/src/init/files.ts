@@ -18,7 +18,7 @@ export interface Files {
   /** Undefined: there is no file. */
   read(path: string): Uint8Array | undefined;
   exists(path: string): boolean;
-  /** Replaces a file that is there. */
+  /** Replaces an existing file. */
   write(path: string, content: Uint8Array): void;
   /** Replaces `to`; a symbolic link stays one, and permissions stay as they are. */
   rename(from: string, to: string): void;

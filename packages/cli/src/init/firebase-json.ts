@@ -46,7 +46,7 @@ export function readFirebaseJson(text: string): FirebaseJson {
 
 export interface Additions {
   readonly entries: Entries;
-  /** firebase-tools deploys the folder `functions` if `functions` is left out; once there is an entry, only what it names. */
+  /** firebase-tools deploys the folder `functions` if there is no entry `functions`, and otherwise only the named ones. */
   readonly impliedFunctions: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface Removed {
   readonly left: readonly FirebaseSection[];
 }
 
-/** Removes the entries that `init` wrote and nobody changed. Undefined: the file cannot be read. */
+/** Removes the unchanged entries of `init`. Undefined: the file cannot be read. */
 export function withoutEntries(text: string, entries: Entries): Removed | undefined {
   if (parsed(text).errors.length > 0) return undefined;
   const codebase = { section: 'functions', key: 'codebase' } as const;
@@ -120,7 +120,7 @@ function named(text: string): string {
   return applyEdits(text, modify(text, ['firestore', 'database'], '(default)', options));
 }
 
-/** Appends to the list; an object that stands in its place becomes the first of one, and keeps its text. */
+/** Appends to the list; an object in its place becomes the first item of a list, with its text unchanged. */
 function added(text: string, section: FirebaseSection, entries: readonly FirebaseMembers[]): string {
   const node = findNodeAtLocation(rootOf(text), [section]);
   const formattingOptions = formatOf(text);
@@ -132,7 +132,7 @@ function added(text: string, section: FirebaseSection, entries: readonly Firebas
   const shown = entries.map((entry) => JSON.stringify(entry, null, unit).replaceAll('\n', `${eol}${indent}`));
   const end = last.offset + last.length;
   if (node.type === 'array') {
-    // Not by `modify`, which formats the item before it anew.
+    // Not by `modify`, which would reformat the item before it.
     const separator = startsLine(text, last.offset) ? `,${eol}${indent}` : ', ';
     return applyEdits(text, [
       { offset: end, length: 0, content: shown.map((one) => separator + one).join('') },
@@ -158,7 +158,7 @@ function lineBefore(text: string, offset: number): string {
   return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
 }
 
-/** As the file has it: the first indented line decides. */
+/** The style of the file: the first indented line decides. */
 function styleOf(text: string): { readonly eol: string; readonly unit: string } {
   return { eol: text.includes('\r\n') ? '\r\n' : '\n', unit: /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ' };
 }
@@ -190,7 +190,7 @@ function valueAt(text: string, path: JSONPath): unknown {
   return root && contentOf(findNodeAtLocation(root, path));
 }
 
-/** As `JSON.parse` would read it: the parser's objects have no prototype, so that they equal no others. */
+/** The result of `JSON.parse`: the parser's own objects have no prototype, so they equal no others. */
 function contentOf(node: Node | undefined): unknown {
   return node && JSON.parse(JSON.stringify(getNodeValue(node)));
 }

@@ -1,4 +1,4 @@
-/** Plans the changes of `init` to a project, or says why it refuses. Pure. */
+/** Plans the changes of `init` to a project, or the reason of its refusal. Pure. */
 import type { Entries } from './firebase-json.ts';
 import { withEntries } from './firebase-json.ts';
 import { hasLine, missingLines, withLines } from './ignore-file.ts';
@@ -25,7 +25,7 @@ export interface InitPlan {
 
 export interface PlanOptions {
   readonly name: string;
-  /** Left out: as the codebases of the project have it. */
+  /** Default: the language of the project's codebases. */
   readonly language: Language | undefined;
   /** Left out: that of the project's functions, where files name it. */
   readonly region?: string | undefined;

@@ -21,7 +21,7 @@ export interface ProjectCodebase {
 export interface InstalledPackage {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
-  /** It was installed from this file, which a deployment would not find. */
+  /** The tarball from which it was installed, which a deployment would not find. */
   readonly tarball?: { readonly fileName: string; readonly content: Uint8Array };
 }
 
@@ -133,7 +133,7 @@ function manifestIn(text: string | undefined): Manifest {
   }
 }
 
-/** The nearest folder of packages that has it, upwards, as Node looks for it. */
+/** The nearest `node_modules` that has it, upwards, like Node's resolution. */
 function installedIn(root: string): InstalledPackage {
   const home = upwards(root).find((one) => existsSync(join(one, 'node_modules/cairn/package.json')));
   if (home === undefined) {

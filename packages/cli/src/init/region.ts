@@ -8,7 +8,7 @@ export interface FoundRegion {
   readonly why: string;
 }
 
-/** As firebase-tools deploys functions that name none. */
+/** The default of firebase-tools for functions without a region. */
 const DEFAULT_REGION = 'us-central1';
 const CONTINENT = '(?:africa|asia|australia|europe|me|northamerica|southamerica|us)';
 const REGION = new RegExp(`^${CONTINENT}-[a-z]+[0-9]{1,2}$`);

@@ -1,4 +1,4 @@
-/** An error as text: what, where, and what to do next. Pure. */
+/** An error as text: the error, its place, and the next step. Pure. */
 import { isUncertain, type Problem, Refusal, Unreachable } from '@cairn/client';
 import { asCalled, PLAIN_CALL } from '../call.ts';
 import { Declined, EXIT, type ExitCode } from '../exit.ts';

@@ -9,7 +9,7 @@ export interface Column<Row> {
   readonly align?: 'right';
   /** May be truncated to this number of cells. */
   readonly least?: number;
-  /** The higher the sooner it goes where there is no room; 0 (the default) never does. */
+  /** Columns with a higher number are dropped first where there is no room; 0 (the default) is never dropped. */
   readonly goes?: number;
 }
 
@@ -25,7 +25,7 @@ export interface TableShape {
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], shape: TableShape): string {
   if (rows.length === 0) return '';
   const { style } = shape;
-  // A column in which nothing stands says nothing.
+  // An empty column is dropped.
   const used = columns.filter(({ of }) => rows.some((row) => of(row) !== ''));
   const texts = rows.map((row) => new Map(used.map((column) => [column, clean(column.of(row))])));
   const wanted = new Map(

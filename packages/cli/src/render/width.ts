@@ -34,8 +34,8 @@ export function pad(text: string, to: number, align: 'left' | 'right' = 'left'):
 }
 
 /**
- * One line that can do nothing to a terminal. What runs say of themselves comes from anywhere: an escape sequence in it
- * could clear the screen, or write over what stands above.
+ * Text on one line that cannot control a terminal. Texts of runs are external input: an escape sequence could clear the screen,
+ * or overwrite earlier lines.
  */
 export function clean(text: string): string {
   return text

@@ -26,7 +26,7 @@ export function effectTable(effects: readonly Answer<'Effect'>[], now: number, s
   );
 }
 
-/** An action under way looks the same: whether one is in doubt the run says, by the question it asks. */
+/** A call under way has the same status: only the question of the run shows that an effect is in doubt. */
 function isInDoubt({ status, blockedBy, resolution }: Answer<'Effect'>): boolean {
   const isOpen = status === 'blocked' && blockedBy === 'doubt' && resolution === undefined;
   return status === 'attempted' || isOpen;

@@ -8,7 +8,7 @@ export function questionText(detail: unknown): string {
   return typeof question === 'string' ? question : JSON.stringify(question ?? detail);
 }
 
-/** Names of those who are asked, after the question. */
+/** Names of the people to ask, after the question. */
 export function askedText(detail: unknown): string {
   const { to } = Object(detail) as { readonly to?: unknown };
   return Array.isArray(to) ? ` (asked: ${to.join(', ')})` : '';

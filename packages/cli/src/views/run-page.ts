@@ -1,4 +1,4 @@
-/** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
+/** One run as a page: its head, its steps, its waits and how to answer them, and its events. Pure. */
 import { ago, budgetLines, duration, type Move, moveOf, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { asCalled, PLAIN_CALL } from '../call.ts';
@@ -143,7 +143,7 @@ function suspicionText({ suspect }: RunView): string | undefined {
   return `since its worker died${at}${alone && `; ${alone}`}`;
 }
 
-/** The reason why the run cannot continue, in one sentence, and what to do. */
+/** The reason why the run cannot continue, in one sentence, with advice. */
 export function findingText(
   { code, title, message, stepId, help }: Omit<NonNullable<RunView['finding']>, 'since'>,
   { style, call }: OutputShape,
@@ -152,7 +152,7 @@ export function findingText(
   return `  ${style.paint('bad', code)} ${title}${at}: ${clean(message)}\n    ${style.dim(asCalled(help, call))}\n`;
 }
 
-/** The reason why the run makes no progress, since when, and what to do. */
+/** The reason why the run makes no progress, since when, and advice. */
 export function blockedText(
   { message, since, help }: NonNullable<RunView['blocked']>,
   now: number,
@@ -186,7 +186,7 @@ function valueText(
   return value === undefined ? undefined : JSON.stringify(value);
 }
 
-/** @param run with it the table says which undo failed, and which steps the end of the run stopped */
+/** @param run if given, the table marks failed compensations, and steps that the end of the run stopped */
 export function stepTable(steps: readonly Answer<'Step'>[], shape: OutputShape, run?: RunView): string {
   const failedUndos = new Set(
     run?.compensationLog.filter(({ outcome }) => outcome === 'failed').map(({ stepId }) => stepId),
@@ -267,7 +267,7 @@ export function waitList(
 
 const INDENT = 2;
 
-/** The command, and what it does: below it where the terminal has no room beside it. */
+/** The command, and its effect: below it where the terminal has no room beside it. */
 function hintText(move: Move, columns: number, call: string): string {
   const [command, what] = [`    ${commandOf(move, call)}`, `(${move.what})`];
   return cells(`${command}   ${what}`) > columns ? `\n${command}\n      ${what}` : `\n${command}   ${what}`;

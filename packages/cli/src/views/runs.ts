@@ -12,7 +12,11 @@ export function runTable(runs: readonly RunListItem[], now: number, shape: Outpu
   return table(runs, runColumns(now), shape);
 }
 
-/** Runs that a search found, each with what the name matched. @param now epoch ms */
+/**
+ * Runs that a search found, each with the matched name.
+ *
+ * @param now epoch ms
+ */
 export function foundTable(found: Answer<'FoundRuns'>['items'], now: number, shape: OutputShape): string {
   const columns: readonly Column<(typeof found)[number]>[] = [
     { title: 'BY', of: ({ by }) => by.replaceAll('_', ' ') },
@@ -45,7 +49,7 @@ export function statusText(run: RunListItem): string {
   if (cancellation && !isOver(status)) return `${status} (cancelling)`;
   if (suspension && !isOver(status)) return `${status} (suspended)`;
   if (blocked) return `${status} (blocked)`;
-  // It is found by that status too.
+  // The run is found by that status too.
   return waitsFor === undefined || waitsFor === status ? status : `${status}, ${waitsFor}`;
 }
 

@@ -1,4 +1,4 @@
-/** The stack of an error of a step, as far as it leads through the user's own code. Pure. */
+/** The stack of a step's error, limited to frames of the user's code. Pure. */
 import type { OutputShape } from '../context.ts';
 import { cells, clean, wrap } from '../render/width.ts';
 
@@ -16,7 +16,7 @@ interface ShownError {
   readonly trace?: string | undefined;
 }
 
-/** @returns the whole message with the stack; empty if the head of the run has said all that is known */
+/** @returns the whole message with the stack; empty if the head of the run shows all of it */
 export function errorDetails(error: ShownError, shape: OutputShape): string {
   const { columns = Number.POSITIVE_INFINITY } = shape;
   const text = clean(`${error.code}: ${error.message}`);

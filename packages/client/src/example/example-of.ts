@@ -61,7 +61,7 @@ function made(schema: unknown, place: SchemaPlace): unknown {
   return ofType(schema, inner);
 }
 
-/** `null` is what a value has when there is none, so it comes last. */
+/** `null` stands for a missing value, so it is the last choice. */
 function firstOf(options: readonly unknown[], place: SchemaPlace): unknown {
   const all = options.map((option) => made(option, place)).filter((one) => one !== undefined);
   return all.find((one) => one !== null) ?? all[0];
@@ -171,7 +171,7 @@ function objectOf(schema: JsonSchema, place: SchemaPlace): unknown {
   for (const [name, member] of members) {
     const one = made(member, place);
     if (one !== undefined) Object.defineProperty(value, name, { value: one, enumerable: true });
-    // A list of what refers to itself ends where an item would need what lies too deep.
+    // A recursive list ends where an item would need a member beyond the depth limit.
     else if (needed.includes(name) && place.depth > 1) return undefined;
   }
   return value;

@@ -1,6 +1,6 @@
 /**
- * A text that a regular expression matches, made from its source: literals, classes, groups, alternatives and quantifiers. What it does not
- * know (assertions, references, properties of characters) has no such text. Pure.
+ * A text that matches a regular expression, made from its source: literals, classes, groups, alternatives and quantifiers.
+ * Patterns with assertions, references or character properties have no such text. Pure.
  */
 
 /** Repetitions beyond what a quantifier requires make a text longer, not clearer. */
@@ -8,7 +8,7 @@ const MOST_REPEATED = 200;
 
 class UnknownPattern extends Error {}
 
-/** Undefined: none was found. What is returned has been checked against the pattern. */
+/** Undefined: none was found. A returned text was checked against the pattern. */
 export function matchingText(pattern: string): string | undefined {
   try {
     const text = new PatternReader(pattern).read();
@@ -20,7 +20,7 @@ export function matchingText(pattern: string): string | undefined {
   }
 }
 
-/** Characters that an escape stands for, the first of which is taken. */
+/** Characters of an escape, the first of which is used. */
 const ESCAPES: Readonly<Record<string, string>> = {
   d: '1',
   w: 'a',
@@ -58,7 +58,7 @@ class PatternReader {
   #sequence(): string {
     let text = '';
     while (this.#at < this.#source.length && !'|)'.includes(this.#next)) {
-      // Anchors hold where they usually stand; the check at the end finds those that do not.
+      // Anchors usually stand where they hold; the check at the end finds those that do not.
       if (this.#take('^') || this.#take('$')) continue;
       const one = this.#atom();
       text += one.repeat(this.#times());

@@ -17,5 +17,5 @@ export function budgetLines({ limits, spent, reserved }: NonNullable<Answer<'Run
   return wallClockMs === undefined ? counted : [...counted, `at most ${duration(wallClockMs)}`];
 }
 
-/** In full, without the noise of binary fractions. */
+/** In full, without rounding errors of binary fractions. */
 const shown = (amount: number): string => String(Number(amount.toFixed(6)));

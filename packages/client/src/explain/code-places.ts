@@ -8,7 +8,7 @@ export interface CodePlace {
   /** Key of the step, such as `flow[charge]`. */
   readonly step: string;
   readonly state: 'running' | 'waiting' | 'retrying' | 'failed';
-  /** Such as `src/orders.ts:12`. */
+  /** For example `src/orders.ts:12`. */
   readonly location: string;
 }
 

@@ -7,7 +7,8 @@ const DAY_QUESTION = /\.day$/;
  * Undefined: a person has answered the question, or it is another one.
  *
  * @param data of the event `wait_resolved`
- * @param actor of the event: who raised the day by the answer of another run
+ *
+ * @param actor of the event: the person who raised the day by the answer to another run
  */
 export function dayResumption(
   { waitId, decision }: { readonly waitId: string; readonly decision?: string | undefined },

@@ -1,6 +1,6 @@
 /**
- * Explains why a run is where it is: one sentence, since when, until when, and what would move it. Pure; the console and
- * `cairn explain` show the same words.
+ * Explains the state of a run: one sentence, since when, until when, and what would move it. Pure; the console and `cairn
+ * explain` show the same words.
  */
 import type { Answer } from 'cairn/api/calls';
 import { stepKey } from '../step-key.ts';
@@ -42,11 +42,11 @@ export type ExplainedRun = Pick<
 export interface Held {
   /** Such as `other runs hold the rest of what the tenant may spend on this day`. */
   readonly reason: string;
-  /** The reason is gone, since its question was answered or the day has ended: it begins next. */
+  /** The reason has ended, because its question was answered or the day is over: the execution begins next. */
   readonly isOver: boolean;
 }
 
-/** The steps that move, as far as the caller knows them: the run alone does not name every one. */
+/** The moving steps, as far as the caller knows them: the run alone does not name every one. */
 export interface Activity {
   /** Keys of steps with a running body. */
   readonly working: readonly string[];
@@ -74,7 +74,7 @@ const MOST_NAMED = 2;
 const FAILING_HELP =
   'The run is dispatched again by itself, and continues once the cause is fixed. Otherwise cancel it.';
 
-/** @param activity default: what the run itself names */
+/** @param activity default: that of the run itself */
 export function explainRun(run: ExplainedRun, activity: Activity = activityOf(run)): Explanation {
   const { status, source, suspension, cancellation } = run;
   if (suspension && !cancellation) return suspended(run, suspension);
@@ -272,7 +272,7 @@ function waiting(run: ExplainedRun): Explanation {
       moves: [{ words: ['runs', 'resume', run.id], what: 'continue it now' }],
     };
   const { waits } = run;
-  // A person is what a run waits for first: everything else comes by itself.
+  // A wait for a person is named first, because other waits end by themselves.
   const first = waits.find(({ kind }) => kind === 'approval') ?? waits[0];
   if (!first) return { text: 'Waiting.', until: run.wakeAt, moves: [] };
   return {
@@ -340,7 +340,7 @@ function cancelled({ stopKind, cancellation }: ExplainedRun): string {
   }
 }
 
-/** Each revision of a step is undone by itself; a failure counts more, because a person has to see it. */
+/** Each revision of a step is compensated separately; a failure takes precedence, because a person has to see it. */
 function undoneText({ compensationLog = [] }: ExplainedRun): string {
   const failed = new Set(
     compensationLog.filter(({ outcome }) => outcome === 'failed').map(({ stepId }) => stepId),

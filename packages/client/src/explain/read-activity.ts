@@ -1,4 +1,4 @@
-/** The steps that move, with what only the journal says of those that are tried again. */
+/** The moving steps, with facts about retries that only the journal has. */
 import type { Answer } from 'cairn/api/calls';
 import type { CairnClient } from '../client.ts';
 import type { RunEvent } from '../follow.ts';

@@ -17,7 +17,10 @@ export interface Finding {
 
 /** Tokens and Slack's signatures tolerate five minutes; a tenth of that indicates an unsynchronised clock. */
 const MOST_SKEW_MS = 30_000;
-/** Those of the installation's own diagnosis (a test keeps them equal): the scan touches what is overdue each minute, the tick fires what is due. */
+/**
+ * The thresholds of the installation's own diagnosis (a test keeps them equal): the scan handles overdue runs and the tick due
+ * schedules each minute.
+ */
 export const OVERDUE_MS = 5 * 60_000;
 
 /** @param now time of the installation, epoch ms */
@@ -76,7 +79,7 @@ function readHealth(text: string): Answer<'Health'> | undefined {
   }
 }
 
-/** By the `Date` of an answer, which has whole seconds. */
+/** From the `Date` of an answer, which has whole seconds. */
 export function clock({ headers, at, tookMs }: Exchange): Finding {
   const said = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(said))

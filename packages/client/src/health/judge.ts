@@ -1,6 +1,6 @@
 /**
- * The judge of an installation's health, for the command line and the console. What the installation finds by itself counts as it
- * says it; the rest follows from answers that any role may read. Pure.
+ * Judges the health of an installation, for the command line and the console. Findings of the installation itself are used
+ * unchanged; the rest follows from answers that any role may read. Pure.
  *
  * Must not: have a threshold for something that the diagnosis of the installation judges.
  */
@@ -62,7 +62,7 @@ const READINGS = {
 
 export type Reading = keyof typeof READINGS;
 
-/** True if a finding says that the reading is wrong. */
+/** True if a finding marks the reading as wrong. */
 export function isWrong(reading: Reading, found: readonly Finding[]): boolean {
   const codes: readonly string[] = READINGS[reading];
   return found.some(({ code, state }) => state === 'wrong' && codes.includes(code));

@@ -19,7 +19,7 @@ import { notImplemented, servedCall } from '../service/served-calls.ts';
 import { bindingsOf, restCall } from './routes.ts';
 
 export interface RestOptions {
-  /** As it is described, with nothing left opaque. */
+  /** The described protocol, without opaque types. */
   readonly protocol: protobuf.Service;
   /** The same service as gRPC serves it. */
   readonly service: ServiceDefinition;

@@ -80,10 +80,10 @@ function bindingOf(method: protobuf.Method, rule: Rule): RestBinding {
 }
 
 /**
- * Undefined when nothing is bound to the path. `documents/a/b` is a document and `documents/a` a list; both fit one
- * pattern of a path of any length, so the number of segments decides.
+ * Undefined when no method is bound to the path. `documents/a/b` is a document and `documents/a` a list; both match one pattern
+ * of a path of any length, so the number of segments decides.
  *
- * @throws JsonShapeError for what does not fit the message
+ * @throws JsonShapeError if the request does not match the message
  */
 export function restCall(bindings: readonly RestBinding[], request: RestRequest): RestCall | undefined {
   for (const binding of bindings) {

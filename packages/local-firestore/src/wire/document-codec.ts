@@ -41,8 +41,8 @@ export function decodeDocument(bytes: Uint8Array, database?: string): DecodedDoc
 }
 
 /**
- * The name of a stored document and those of its fields that are `wanted`; absent: all. The others are passed over undecoded:
- * a list of runs wants a few kilobytes out of documents of up to 1 MiB.
+ * The name of a stored document and its `wanted` fields; absent: all fields. The others are skipped without decoding: a list of
+ * runs needs a few kilobytes of documents of up to 1 MiB.
  */
 export function decodeStored(
   body: Uint8Array,

@@ -12,11 +12,11 @@ const NOTHING = Buffer.alloc(0);
 export class ProtoReader {
   readonly bytes: Buffer;
   at: number;
-  /** Set by a codec that read something other than what would be written back. */
+  /** Set by a codec that read a value whose encoding would differ. */
   altered = false;
   /** Operands of a query may hold arrays of arrays (`in` over arrays); stored values may not. */
   nestedArrays = false;
-  /** The database of the write that is read: what it refers to must lie there. Undefined for what is no write. */
+  /** The database of the write being read: references must lie in it. Undefined outside of writes. */
   database: string | undefined;
 
   /** The protocol decoder gives an empty array instead of bytes for a field missing in the request. */
@@ -82,7 +82,7 @@ export class ProtoReader {
     if (this.at !== end) throw truncated();
   }
 
-  /** @throws INVALID_ARGUMENT for what is no UTF-8, a lone surrogate included. */
+  /** @throws INVALID_ARGUMENT for invalid UTF-8, a lone surrogate included. */
   text(): string {
     const end = this.end();
     const text = this.bytes.toString('utf8', this.at, end);

@@ -13,7 +13,7 @@ const DESCRIPTION = 'build/protos/protos.json';
 const SERVICE = 'google.firestore.v1.Firestore';
 const OPAQUE = new Set(['Document', 'Value', 'ArrayValue']);
 
-/** As the protocol describes it, for who needs every field by name. */
+/** The described protocol, for code that needs every field by name. */
 export function firestoreProtocol(): protobuf.Service {
   return loadProtocol(PACKAGE, DESCRIPTION, withVerify).lookupService(SERVICE);
 }
@@ -45,8 +45,8 @@ function measured(decode: (bytes: Buffer) => object): (bytes: Buffer) => object 
 }
 
 /**
- * A write may also ask that a document be as its reader saw it. The clients of browsers and phones send that for what a
- * transaction has only read; their own descriptions of the protocol have it, the published one leaves it out.
+ * A write may also verify that a document is unchanged since it was read. Clients of browsers and phones send that for
+ * documents that a transaction only reads; their descriptions of the protocol have it, the published one does not.
  */
 export function withVerify(json: ProtocolJson): ProtocolJson {
   const { fields, oneofs } = v1(json).nested?.Write ?? {};

@@ -20,7 +20,7 @@ export interface WireNearest {
 const MEASURES: Record<number, DistanceMeasure> = { 1: 'euclidean', 2: 'cosine', 3: 'dotProduct' };
 const MAX_NEIGHBOURS = 1_000;
 
-/** @throws INVALID_ARGUMENT naming the rule that is broken, UNIMPLEMENTED for what no document says the meaning of */
+/** @throws INVALID_ARGUMENT with the violated rule, UNIMPLEMENTED for undocumented options */
 export function decodeSearch(parent: string, wire: WireQuery): Query {
   const { findNearest, ...plain } = wire;
   const query = decodeQuery(parent, plain);

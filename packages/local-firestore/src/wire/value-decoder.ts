@@ -224,7 +224,7 @@ function readTimestamp(reader: ProtoReader, end: number): Value {
   if (seconds < MIN_SECONDS || seconds > MAX_SECONDS || nanos < 0 || nanos > 999_999_999) {
     throw invalid('A timestamp is outside 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z.');
   }
-  // Firestore keeps microseconds: what is finer is dropped.
+  // Firestore keeps microseconds and drops the rest.
   if (nanos % 1000 !== 0) reader.altered = true;
   return { kind: 'timestamp', seconds, nanos: nanos - (nanos % 1000) };
 }

@@ -72,7 +72,7 @@ function writeInt64(writer: protobuf.Writer, value: bigint): void {
     return;
   }
   const bits = BigInt.asUintN(64, value);
-  // A plain object with both halves is what the writer makes of every 64-bit number.
+  // The writer represents every 64-bit number as a plain object of both halves.
   writer.int64({
     low: Number(BigInt.asIntN(32, bits)),
     high: Number(BigInt.asIntN(32, bits >> 32n)),

@@ -10,7 +10,7 @@ export interface Flag {
   /** Placeholder of the value in the help. */
   readonly value: string;
   readonly help: string;
-  /** It may be given several times. */
+  /** The flag may be given several times. */
   readonly multiple?: true;
 }
 

@@ -1,4 +1,4 @@
-/** Stops an HTTP server without cutting current requests. Independent of what is served. */
+/** Stops an HTTP server without cutting current requests. Independent of its handlers. */
 import type { Server } from 'node:http';
 
 /**

@@ -7,7 +7,11 @@ export interface BodyRefusals {
   readonly malformed: (why: string) => Error;
 }
 
-/** Undefined: there is none. @throws what `refusals` makes */
+/**
+ * Undefined: there is no body.
+ *
+ * @throws the errors of `refusals`
+ */
 export async function jsonBody(request: IncomingMessage, refusals: BodyRefusals): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;

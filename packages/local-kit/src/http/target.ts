@@ -1,4 +1,4 @@
-/** The target of a request as the line says it. */
+/** The target in the request line. */
 import type { IncomingMessage } from 'node:http';
 
 const ABSOLUTE = /^https?:\/\/([^/?]+)(.*)$/is;

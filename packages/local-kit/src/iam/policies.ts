@@ -75,7 +75,7 @@ export interface TestRequest {
 export interface IamOptions {
   readonly store: PolicyStore;
   readonly now: () => number;
-  /** Throws the server's own errors: for a name that is none, and, as NOT_FOUND, for a resource that is missing. */
+  /** Throws the server's own errors: for an invalid name, and NOT_FOUND for a missing resource. */
   readonly requireResource: (name: string) => void;
 }
 
@@ -108,7 +108,7 @@ export function iamCalls({ store, now, requireResource }: IamOptions) {
       const before = store.policy(name);
       const bindings = takesBindings(updateMask?.paths) ? bindingsFrom(policy) : (before?.bindings ?? []);
       requireCurrent(before, policy.etag);
-      // By the clock as production's, so that a resource made anew under an old name is given no old etag.
+      // Follows the clock like production's, so that a resource that is created again under an old name gets no old etag.
       const revision = Math.max((before?.revision ?? 0) + 1, Math.floor(now() * 1000));
       store.putPolicy(name, { revision, bindings });
       return toWire({ revision, bindings }, CONDITIONAL);
@@ -201,7 +201,7 @@ function etagOf(policy: IamPolicy | undefined): Buffer {
   if (policy === undefined) return NEVER_SET;
   const etag = Buffer.alloc(8);
   etag.writeBigUInt64BE(BigInt(policy.revision));
-  // As production's, whose first byte is this one.
+  // The first byte of production's etags.
   etag[0] = 0x07;
   return etag;
 }

@@ -45,7 +45,7 @@ export interface Statement {
 
 /** 32 MB of log between checkpoints: each one waits for the disk, in the middle of a call. */
 const CHECKPOINT_PAGES = 8_000;
-/** As much as a few hundred commits write. The databases of most servers stay smaller. */
+/** The size of a few hundred commits. The databases of most servers stay smaller. */
 const RESERVED_LOG_BYTES = 4 * 1024 * 1024;
 /** Time between retries of deferred writes after the disk was full, ms. */
 const NO_ROOM_PAUSE_MS = 1_000;

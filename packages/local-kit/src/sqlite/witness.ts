@@ -36,7 +36,7 @@ const HANDOVER_MS = 2_000;
  */
 export const synchronous = (sync: boolean) => `PRAGMA synchronous = ${sync ? 'FULL' : 'NORMAL'};`;
 
-/** The message says what is lost and how to continue. */
+/** The message has the loss and the way to continue. */
 export class DamagedDataError extends Error {
   override readonly name = 'DamagedDataError';
 }
@@ -124,7 +124,7 @@ function damageOf(file: string): string | undefined {
   return `of ${noted.number} acknowledged commits only the first ${found.number} can be read; the last ${noted.number - found.number} are lost (those${since}).`;
 }
 
-/** The newest commit that can be read, or what is wrong with the file. */
+/** The newest readable commit, or the problem of the file. */
 function inside(file: string): { readonly number: number; readonly at: number } | string {
   const db = new DatabaseSync(file, { readOnly: true, timeout: HANDOVER_MS });
   try {

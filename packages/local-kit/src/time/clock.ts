@@ -22,7 +22,7 @@ export interface MovableClock extends Clock {
   /**
    * Moves the clock forward. Moving it back is refused: stored times must never lie in the future.
    *
-   * @throws RangeError for what would lead backwards, or beyond {@link LATEST_MS}
+   * @throws RangeError for a move backwards, or beyond {@link LATEST_MS}
    */
   advance(ms: number): void;
   /** Calls `listener` with the new offset after each move. If it throws, the move is undone. */

@@ -98,7 +98,7 @@ class FrameConnection {
     try {
       for (const frame of this.#frames.read(piece.subarray(skipped))) this.#serve(frame);
     } catch {
-      // Not a peer of this protocol, or out of sync: nothing that follows can be read.
+      // Not a peer of this protocol, or out of sync: the rest cannot be read.
       this.#socket.destroy();
     }
     this.#readOrRest();
@@ -179,7 +179,7 @@ class FrameConnection {
     call.emit('data', request);
   }
 
-  /** A listener that has ended by itself meanwhile is not there any more. */
+  /** The listener may have ended by itself meanwhile. */
   #onWord(id: number, word: number | undefined): void {
     const call = this.#listeners.get(id);
     if (!call) return;

@@ -11,11 +11,11 @@
  * The worker's end is `packages/cairn/src/platform/clients/wire.ts`.
  */
 
-/** Neither HTTP/2 nor any method of HTTP/1.1 begins so. */
+/** Neither HTTP/2 nor any method of HTTP/1.1 begins like this. */
 export const PREFACE = Buffer.from('CWIRE1\n');
-/** In place of a status: a message of a stream, which is not over. No status of gRPC. */
+/** Instead of a status: a message of a stream that continues. No status of gRPC. */
 export const MORE = 255;
-/** Words of a caller about a listener: it wants no more, no more for now, or more again. Nothing is the same as {@link END}. */
+/** Words of a caller to a listener: end, pause, or continue. An empty word equals {@link END}. */
 export const END = 0;
 export const PAUSE = 1;
 export const RESUME = 2;
@@ -42,7 +42,7 @@ export function framed(
   return [whole];
 }
 
-/** Puts frames together from the pieces in which they arrive. */
+/** Assembles frames from the pieces in which they arrive. */
 export class FrameReader {
   #pieces: Buffer[] = [];
   #held = 0;

@@ -5,7 +5,7 @@
  */
 import protobuf from 'protobufjs';
 
-/** As protobuf's own parsers; a request that nests deeper is refused, not a stack that overflows. */
+/** The limit of protobuf's own parsers; a request that nests deeper is refused before the stack overflows. */
 const MAX_DEPTH = 100;
 
 /** The text is for the caller. */

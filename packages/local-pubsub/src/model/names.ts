@@ -1,4 +1,4 @@
-/** The resource names of Pub/Sub: what is well-formed, and the sentence for what is not. Pure. */
+/** The resource names of Pub/Sub: their form, and the error for an invalid one. Pure. */
 import { invalid } from './status.ts';
 
 /** An id or a number. */

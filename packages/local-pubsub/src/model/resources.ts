@@ -64,12 +64,12 @@ export interface SubscriptionConfig {
   readonly ordered: boolean;
   /** Undefined: never expires. Returned to the caller, not enforced. */
   readonly expiresAfterMs: number | undefined;
-  /** As the caller wrote it; empty: everything matches. */
+  /** The filter as written by the caller; empty: every message matches. */
   readonly filter: string;
   readonly deadLetter: DeadLetterPolicy | undefined;
   readonly retry: PushBackoff | undefined;
   readonly detached: boolean;
-  /** Acknowledgements are confirmed once they last, and refused when they come too late. */
+  /** Acknowledgements are confirmed once they are durable, and refused when they are late. */
   readonly exactlyOnce: boolean;
 }
 
@@ -135,7 +135,7 @@ export const LIMITS = {
   maxDeliveryAttempts: 100,
   /** A snapshot is kept until the oldest message in it is so old. */
   snapshotAgeMs: 7 * DAY_MS,
-  /** One that would be kept for less is not made. */
+  /** A snapshot with a shorter life is not created. */
   minSnapshotLifeMs: 60 * MINUTE_MS,
   schemaBytes: 300 * 1024,
   /** Revisions of one schema at a time. */

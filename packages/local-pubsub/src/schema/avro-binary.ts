@@ -20,7 +20,7 @@ const DEEPEST = 500;
 const INT_MAX = 2n ** 31n - 1n;
 const LONG_MAX = 2n ** 63n - 1n;
 
-/** @throws Error that says what is wrong */
+/** @throws Error with the problem */
 export function checkAvroBinary(type: avro.Type, bytes: Uint8Array): void {
   const cursor = new ByteCursor(bytes);
   check(type as unknown as AvroShape, cursor, 0);

@@ -11,14 +11,14 @@ const require = createRequire(import.meta.url);
 let reader: AvroReader | undefined;
 
 export function avroDefinition(text: string): Definition {
-  // Loaded with the first schema: every start of the cloud would wait for what few ask for.
+  // Loaded with the first schema, because few programs need it and every start of the cloud would wait for it.
   reader ??= readerWith(require('avsc') as typeof avro);
   return new AvroDefinition(reader(JSON.parse(text)));
 }
 
 function readerWith({ Type, types }: typeof avro): AvroReader {
   const long = types.LongType.__with(WHOLE, false);
-  // A registry of its own for each: avsc adds to it what the definition names.
+  // A separate registry for each, because avsc adds the names of the definition to it.
   return (definition) => Type.forSchema(definition as avro.Schema, { registry: { long } });
 }
 
@@ -52,7 +52,7 @@ class AvroDefinition implements Definition {
     else this.#type.fromString(JSON.stringify(jsonOf(data)));
   }
 
-  /** As if it were both the schema that reads and the one that wrote. */
+  /** Checked both as the reader's and as the writer's schema. */
   requireFollows(before: Definition): void {
     if (!(before instanceof AvroDefinition)) throw new Error('the type of a schema cannot change');
     this.#type.createResolver(before.#type);

@@ -12,13 +12,13 @@ export type Encoding = 'JSON' | 'BINARY';
 
 /** A parsed definition. */
 export interface Definition {
-  /** @throws Error that says what is wrong with a message in this encoding */
+  /** @throws Error with the problem of a message in this encoding */
   check(data: Uint8Array, encoding: Encoding): void;
-  /** @throws Error that says why this may not follow `before`, a definition of the same type, as a schema's next revision */
+  /** @throws Error with the reason why this may not follow `before`, a definition of the same type, as a schema's next revision */
   requireFollows(before: Definition): void;
 }
 
-/** @throws Error that says what is wrong with the text, whatever it is */
+/** @throws Error with the problem of the text */
 export function parseDefinition(type: SchemaType, text: string): Definition {
   return type === 'AVRO' ? avroDefinition(text) : protobufDefinition(text);
 }

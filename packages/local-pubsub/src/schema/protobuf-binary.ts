@@ -7,10 +7,10 @@ import protobuf from 'protobufjs';
 const BYTES = 2;
 const PACKABLE: Readonly<Record<string, number | undefined>> = protobuf.types.packed;
 const WIRE_TYPES: Readonly<Record<string, number | undefined>> = protobuf.types.basic;
-/** As deep as protobuf's own readers go. */
+/** The depth limit of protobuf's own readers. */
 const DEEPEST = 100;
 
-/** @throws Error that says what is wrong */
+/** @throws Error with the problem */
 export function checkBinary(type: protobuf.Type, bytes: Uint8Array, depth = 0): void {
   if (depth > DEEPEST) throw new Error(`it is nested more than ${DEEPEST} deep`);
   const reader = protobuf.Reader.create(bytes);

@@ -14,7 +14,7 @@ const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const FLOAT = /^(?:NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
-/** @throws Error that says what is wrong, and where */
+/** @throws Error with the problem and its place */
 export function checkJson(type: protobuf.Type, value: unknown, path = 'the message'): void {
   const members = membersOf(value, path);
   const fields = new Map(

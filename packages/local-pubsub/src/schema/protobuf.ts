@@ -42,7 +42,7 @@ class ProtobufDefinition implements Definition {
     else checkJson(this.#message, jsonOf(data));
   }
 
-  /** Optional fields come and go; all others stay as they are. */
+  /** Optional fields may be added and removed; all others must stay unchanged. */
   requireFollows(before: Definition): void {
     if (!(before instanceof ProtobufDefinition)) throw new Error('the type of a schema cannot change');
     if (this.#message.fullName !== before.#message.fullName)

@@ -216,7 +216,7 @@ export class Feed {
         });
         if (taken.length === 0) continue;
         gave = true;
-        // The consumer that has just received comes last the next time.
+        // The consumer that has just received a message is the last one next time.
         if (this.#receivers.delete(receiver)) this.#receivers.add(receiver);
         receiver.receive(taken.flatMap((delivery) => this.#received(delivery)));
       }

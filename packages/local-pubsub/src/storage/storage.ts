@@ -229,7 +229,7 @@ export class PubsubStore {
     this.#db.close();
   }
 
-  /** By SQLite's sequence of the highest id ever used, so that ids of messages that are not stored are unique too. */
+  /** From SQLite's sequence of the highest id ever used, so that ids of messages that are not stored are unique too. */
   #newIds(count: number): number[] {
     const { seq } = this.#db.statements.takeIds.get(count) as { seq: number };
     return Array.from({ length: count }, (_, i) => seq - count + 1 + i);

@@ -46,7 +46,7 @@ function publicationFrom({ data, attributes, orderingKey }: WireMessage): Public
   return publication;
 }
 
-/** `googclient_` is what Google's own clients put there for tracing. */
+/** Google's own clients add `googclient_` attributes for tracing. */
 function checkAttribute(key: string, value: string): void {
   const reserved = key.startsWith('goog') && !key.startsWith('googclient_');
   if (key === '' || reserved) throw invalid(`An attribute key is empty or begins with 'goog'.`);

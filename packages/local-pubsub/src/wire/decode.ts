@@ -166,7 +166,7 @@ export function pushFrom(wire: WirePushConfig | null | undefined): PushConfig | 
   };
 }
 
-/** As in production, and this machine without a certificate. */
+/** The rule of production; this machine needs no certificate. */
 function isEndpoint(endpoint: string): boolean {
   if (!URL.canParse(endpoint)) return false;
   const { protocol, hostname, username, password } = new URL(endpoint);

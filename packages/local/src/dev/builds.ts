@@ -70,7 +70,7 @@ export class Builds {
     this.#running.delete(name);
   }
 
-  /** Watches with the TypeScript of the project; logs if there is none. */
+  /** Watches with the TypeScript of the project; logs if it has none. */
   checkTypes({ name, folder }: DevCodebase): void {
     const { children, root, env, log } = this.#options;
     const source = `${name} types`;

@@ -1,7 +1,7 @@
 /** Reads the output of the TypeScript compiler and other build tools in watch mode. Pure. */
 
 export interface TypesMessage {
-  /** As the compiler writes it, from the folder of the codebase. */
+  /** The compiler's text, relative to the folder of the codebase. */
   readonly text: string;
   readonly isError: boolean;
 }

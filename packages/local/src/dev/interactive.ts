@@ -30,7 +30,7 @@ type ServedCloud = Pick<LocalCloud, 'gateway' | 'apiKey' | 'reload'>;
 const paint: Paint = (tone, text) =>
   text === '' ? '' : styleText(FORMATS[tone], text, { stream: process.stderr });
 
-/** Destinations of what functions and the cloud print. */
+/** Destinations for the output of functions and the cloud. */
 export function readableLog(terminal: LogOutput) {
   const print = lineWriter(terminal);
   return {

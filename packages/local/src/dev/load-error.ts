@@ -7,10 +7,11 @@ const MAX_FRAMES = 5;
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * Shortens an error to its message and the frames in the project, without those of Cairn, Node and packages; paths begin at the project's
- * folder.
+ * Shortens an error to its message and the frames in the project, without those of Cairn, Node and packages; paths begin at the
+ * project's folder.
  *
- * @param text what a worker said, with a stack
+ * @param text error of a worker, with a stack
+ *
  * @param more text after the number of omitted frames; absent: the number is not shown
  */
 export function readableError(text: string, root: string, more?: string): string {

@@ -1,4 +1,7 @@
-/** A line of the log of `cairn dev` and `npm start`: read from what functions and tools print, shown to a person or as JSON. Pure. */
+/**
+ * A line of the log of `cairn dev` and `npm start`: parsed from the output of functions and tools, and printed for a person or
+ * as JSON. Pure.
+ */
 import { ownFrames } from './load-error.ts';
 
 export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
@@ -121,7 +124,7 @@ function painted(severity: Severity, text: string, paint: Paint): string {
   return severity === 'DEBUG' ? paint('dim', text) : text;
 }
 
-/** In UTC, as the tables of the command line have times. */
+/** In UTC, like the times in tables of the command line. */
 function timeOf(at: number): string {
   return `${new Date(at).toISOString().slice(11, 19)}Z`;
 }

@@ -1,4 +1,4 @@
-/** The error of a project that `cairn dev` cannot serve. The message says what is wrong, `help` what to do. */
+/** The error of a project that `cairn dev` cannot serve. The message has the problem, `help` the advice. */
 export type DevCode =
   | 'PROJECT_NOT_FOUND'
   | 'FIREBASE_JSON_INVALID'

@@ -21,7 +21,7 @@ export interface Discovered {
   readonly path: string;
 }
 
-/** The emulator starts a process for each concurrent request, whatever `concurrency` says. */
+/** The emulator starts a process for each concurrent request, regardless of `concurrency`. */
 const MOST_PROCESSES_A_FUNCTION = 6;
 
 export function discovered(functions: readonly EmulatedFunction[], projectId: string): Discovered[] {

@@ -29,7 +29,7 @@ export interface FirebaseToolsOptions {
   /** Holds the `firebase.json`; its logs and its settings go there too. */
   readonly folder: string;
   readonly projectId: string;
-  /** As in `--only`. */
+  /** The value of `--only`. */
   readonly only: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Receives its output. */
@@ -55,7 +55,7 @@ export function startFirebaseTools(options: FirebaseToolsOptions): FirebaseTools
     env: {
       ...env,
       FUNCTIONS_DISCOVERY_TIMEOUT: String(DISCOVERY_TIMEOUT_S),
-      // By a file instead of a port that another start may have taken in the meantime.
+      // A file instead of a port, which another start might take in the meantime.
       FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
       // No update check, no usage reports, and no login of firebase-tools.
       CI: '1',

@@ -1,6 +1,6 @@
 /**
- * Serves `/{function name}/{path}` as a worker of the local cloud does, by asking firebase-tools' functions emulator. Owns
- * the differences between the two: the path of a function, and that a message goes in as the event made of it.
+ * Serves `/{function name}/{path}` like a worker of the local cloud, through firebase-tools' functions emulator. Owns the
+ * differences between the two: the path of a function, and the event that is made of a message.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';

@@ -54,7 +54,7 @@ function matcher({ source, glob, regex }: { source?: string; glob?: string; rege
 /** A path without empty, hidden or trailing segments, about which globs have no rules of their own. */
 const PLAIN = /^(?:\/[\w~:-][\w.~:-]*)+$/;
 
-/** As Hosting reads the `source` of a rule: a glob, or with `!` before it all that it does not match. */
+/** Hosting's reading of the `source` of a rule: a glob, or with `!` before it everything that the glob does not match. */
 export function sourceMatcher(source: string): (path: string) => boolean {
   if (source.startsWith('!')) {
     const matches = globMatcher(source.slice(1));

@@ -57,7 +57,7 @@ export function siteOf(root: string, { rewrites = [], headers = [] }: HostingCon
       setHeaders(path, response);
       if (!isFile && page !== undefined)
         sendPage(join(root, page), response, { method: request.method, status: 200 });
-      // The file may be gone since: a build empties the folder.
+      // A build may have deleted the file since.
       else
         files(request, response, () => {
           response.writeHead(404).end();
@@ -68,8 +68,8 @@ export function siteOf(root: string, { rewrites = [], headers = [] }: HostingCon
 }
 
 /**
- * Files whose names begin with a dot are none of the site: Hosting does not take them, and no `**` of its headers is about
- * them. That also keeps `..` inside the folder.
+ * Files whose names begin with a dot are not served: Hosting does not upload them, and no `**` of its headers matches them.
+ * That also keeps `..` inside the folder.
  */
 function isFileOf(root: string, path: string): boolean {
   const place = join(root, path);

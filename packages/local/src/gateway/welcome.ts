@@ -48,7 +48,7 @@ export const EXAMPLE_PAYLOAD = JSON.stringify({
   sender: { login: 'ada', id: 1, type: 'User' },
 });
 
-/** Shell commands, ready to paste: one signed delivery (if the secret is known), the runs, what the review of it posts. */
+/** Shell commands, ready to paste: one signed delivery (if the secret is known), the runs, and the posts of its review. */
 export function commandsToTry({ gateway, github, apiKey, githubSecret }: Welcome): string[] {
   const list = `curl -s ${gateway}/v1/runs -H 'authorization: Bearer ${apiKey}'`;
   if (githubSecret === undefined) return [list];

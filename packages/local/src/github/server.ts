@@ -1,6 +1,6 @@
 /**
- * GitHub's REST API, as far as the shipped capabilities use it, on a loopback port. Owns who may do what, and which routes
- * there are; state and faults are those of `packages/local/src/stand-in`.
+ * The part of GitHub's REST API that the shipped capabilities use, on a loopback port. Owns permissions and routes; state and
+ * faults are those of `packages/local/src/stand-in`.
  */
 
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';

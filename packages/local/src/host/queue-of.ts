@@ -2,7 +2,7 @@
 import { burstFor, DEFAULT_RATE_LIMITS, type QueueConfig } from '@cairn/local-tasks/model';
 import type { FunctionSpec, QueueTrigger } from './function-spec.ts';
 
-/** The Firebase command line's defaults where a function says nothing; fewer attempts than a bare queue's 100. */
+/** The defaults of the Firebase command line; fewer attempts than a bare queue's 100. */
 const DEFAULTS = { maxAttempts: 3, minBackoffSeconds: 0.1, maxBackoffSeconds: 3600, maxDoublings: 16 };
 
 export function queueOf(projectId: string, spec: FunctionSpec, trigger: QueueTrigger): QueueConfig {

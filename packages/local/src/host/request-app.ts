@@ -1,6 +1,6 @@
 /**
- * Gives a function the request and response Cloud Functions would: Express's, with the body parsed by content
- * type and its bytes in `rawBody`. Owns how bodies are read, nothing of what functions do.
+ * Gives a function the request and response of Cloud Functions: Express's, with the body parsed by content type and its bytes
+ * in `rawBody`. Owns the reading of bodies, nothing of the functions.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { refuse } from '@cairn/local-kit/http/problem';

@@ -12,7 +12,7 @@ export interface Codebase {
   readonly name: string;
   /** Absolute path of the module that exports its functions. */
   readonly module: string;
-  /** In front of the names of its functions, with its dash. */
+  /** Prefix of the names of its functions, including the dash. */
   readonly prefix?: string;
   /** Added to the environment of all functions for those of this codebase. */
   readonly env?: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ export class ServedCodebase {
     this.#options = options;
   }
 
-  /** Those of the generation that serves; empty before one is loaded. */
+  /** The functions of the serving generation; empty before one is loaded. */
   get functions(): ReadonlyMap<string, FunctionSpec> {
     return this.#serving?.functions ?? new Map();
   }
@@ -138,7 +138,7 @@ export class ServedCodebase {
         return secrets;
       },
     });
-    // As soon as one worker can answer; others may still be starting.
+    // Starts when one worker can answer; others may still be starting.
     const verified = loaded.promise.then(() => verify?.(asking({ pool, functions }), functions));
     verified.catch(() => {});
     this.#started += 1;
@@ -147,7 +147,7 @@ export class ServedCodebase {
     return generation;
   }
 
-  /** It is forgotten when its workers have ended. */
+  /** The generation is forgotten when its workers have ended. */
   #leave(generation: Generation, end: 'retire' | 'stop'): void {
     void generation.pool[end]().finally(() => this.#generations.delete(generation));
   }

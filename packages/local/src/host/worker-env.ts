@@ -1,4 +1,4 @@
-/** The environment of a worker: what Cloud Functions sets, and where the local servers are. Pure. */
+/** The environment of a worker: the variables of Cloud Functions, and the addresses of the local servers. Pure. */
 
 export interface WorkerEnvOptions {
   readonly projectId: string;
@@ -28,7 +28,7 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     CLOUD_TASKS_EMULATOR_HOST: tasks,
     CAIRN_WIRE_HOSTS: own.join(','),
     CAIRN_FUNCTIONS_URL: functionsUrl,
-    // Tells the functions that nothing here is production: shorter leases, readable logs.
+    // Switches the functions to local settings: shorter leases, readable logs.
     CAIRN_LOCAL: '1',
     ENVIRONMENT: 'local',
     // A team to try commands with, in the tenant of the development key.

@@ -5,7 +5,7 @@ export type RateLimitFault = {
   readonly kind: 'rate-limit';
   /** 429 or 403; GitHub uses both. */
   readonly status: 403 | 429;
-  /** `Retry-After` in seconds; absent: `X-RateLimit-Reset` says when, as GitHub's primary limit does. */
+  /** `Retry-After` in seconds; absent: `X-RateLimit-Reset` has the time, as for GitHub's primary limit. */
   readonly retryAfterS?: number;
   readonly message?: string;
 };

@@ -1,8 +1,8 @@
 /**
- * HTTP server of a stand-in for an external service, on loopback. Owns listening, faults and the log of calls; its routes
- * are given.
+ * HTTP server of a stand-in for an external service, on loopback. Owns listening, faults and the log of calls; its routes are
+ * given.
  *
- * Must not: know its callers. It outlives the workers, so its counts are what was really applied.
+ * Must not: know its callers. It outlives the workers, so its counts show the applied calls.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,9 +1,9 @@
 /**
- * A change as two tools: `preview_X` shows what it would do and gives a token, `X` does it if the arguments and the state
- * are still those that were shown.
+ * A change as two tools: `preview_X` shows its effect and returns a token, `X` applies it if the arguments and the state are
+ * still those of the preview.
  *
- * The state is read again at once before the act. What happens in between is left to the API, which refuses what no longer
- * fits: a decision names its wait, and an ended run does not change.
+ * The state is read again directly before the act. Changes in between are left to the API, which refuses outdated acts: a
+ * decision names its wait, and an ended run does not change.
  */
 import type { CairnClient } from '@cairn/client';
 import { z } from 'zod';
@@ -24,7 +24,7 @@ export interface ActPreview<State> {
   /** The effect of the act, in a sentence or a few lines. */
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The part of what was shown that must not have changed; JSON. */
+  /** The part of the preview that must not have changed; JSON. */
   readonly state: State;
   readonly blockers: readonly Blocker[];
 }
@@ -42,7 +42,7 @@ interface ActSpec<S extends z.ZodObject, State> {
 
 interface ConfirmedAct<S extends z.ZodObject, State> {
   readonly args: z.output<S>;
-  /** As it was just before. */
+  /** The state just before the act. */
   readonly state: State;
   readonly idempotencyKey: string;
 }
@@ -118,7 +118,7 @@ const PROBLEMS: Readonly<Record<SealProblem, readonly [code: string, detail: str
   other_state: ['STATE_CHANGED', 'What the preview showed has changed since; nothing was done.'],
 };
 
-/** @throws ToolProblem unless there is none */
+/** @throws ToolProblem if there is a problem */
 function refuse(problem: SealProblem | undefined, name: string): void {
   if (problem === undefined) return;
   const [code, detail] = PROBLEMS[problem];

@@ -1,4 +1,4 @@
-/** `doctor`: prints the health of an installation, and where to check what its API does not show. */
+/** `doctor`: prints the health of an installation, and the places to check that its API does not show. */
 import { type Finding, NOT_SEEN } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { asCalled } from '../../call.ts';

@@ -1,4 +1,4 @@
-/** Reads what `doctor` judges from the API. A refused request does not end the others. */
+/** Reads the data for `doctor` from the API. A refused request does not end the others. */
 import {
   type Asked,
   type CairnClient,

@@ -79,7 +79,7 @@ async function add(context: CommandContext, place: InitTarget, wish: InitWish): 
 
 /** Most characters of npm's output in an error. */
 const MAX_TOLD_CHARS = 2_000;
-/** Made by npm. */
+/** Files that npm creates. */
 const INSTALLED = ['node_modules', 'package-lock.json'];
 
 async function install(context: CommandContext, { root, name }: InitTarget): Promise<void> {
@@ -104,7 +104,7 @@ function printAdded({ out }: CommandContext, { root, name, files }: InitTarget, 
       `${recordPath(name)} says that Cairn was added, but firebase.json has no codebase '${name}'`,
       'An earlier cairn init was interrupted, or the entry was removed. Run cairn init --undo, then cairn init.',
     );
-  // As in a fresh clone.
+  // Missing in a fresh clone.
   const isInstalled = files.exists(`${name}/node_modules`);
   const next = nextSteps(name, packageManagerOf(files), isInstalled).slice(0, isInstalled ? 0 : 1);
   const steps = next.map(({ command, why }) => `Run ${command} for the ${why}.\n`).join('');
@@ -214,7 +214,7 @@ function stepsText(steps: readonly NextStep[], style: Style): string {
   return steps.map(({ command: line, why }) => `  ${style.dim(`# ${why}`)}\n  ${line}\n`).join('');
 }
 
-/** Commands that take back what other commands made. */
+/** Commands that undo the effects of other commands. */
 function stepsAfterUndo(files: Files): NextStep[] {
   const packages = packagesIn(files);
   const manager = packageManagerOf(files);

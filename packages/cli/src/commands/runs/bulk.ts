@@ -18,7 +18,7 @@ const MOST = 1_000;
 /** Runs that are named one by one; each is read. */
 const MOST_NAMED = 100;
 
-/** Statuses that the action is for, unless `--status` says otherwise. */
+/** Statuses to which the action applies; default of `--status`. */
 const STATUSES: Readonly<Record<Exclude<Action, 'approve'>, readonly string[]>> = {
   cancel: ['pending', 'running', 'replaying', 'awaiting_approval', 'waiting_external', 'interrupted'],
   resume: ['failed', 'cancelled'],

@@ -1,4 +1,4 @@
-/** The five answers to what a run asks: `approve`, `waive`, `send-back`, `reject`, `halt`. */
+/** The five answers to a question of a run: `approve`, `waive`, `send-back`, `reject`, `halt`. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';

@@ -26,7 +26,7 @@ const MOST_EVENTS = 10_000;
 const STEPS = 100;
 const EFFECTS = 100;
 const MOST_LISTED = 10_000;
-/** As many as one revision of a step can have. */
+/** The maximum of one revision of a step. */
 const MOST_MEMOS = 1_000;
 const MOST_REVISION = 999_999_999;
 

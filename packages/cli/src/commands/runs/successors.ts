@@ -1,4 +1,4 @@
-/** Commands that create a successor of a run (`resume`, `replay`, `fork`), and `preview`, which shows what they would do. */
+/** Commands that create a successor of a run (`resume`, `replay`, `fork`), and `preview`, which shows their effect. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';

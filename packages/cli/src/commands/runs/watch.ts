@@ -39,7 +39,11 @@ const ENDS: Readonly<Record<string, ExitCode>> = {
   cancelled: EXIT.cancelled,
 };
 
-/** Prints every event after `after`. @returns the exit code that says how the run ended */
+/**
+ * Prints every event after `after`.
+ *
+ * @returns the exit code for the end of the run
+ */
 export async function watch(context: CommandContext, runId: string, after: number): Promise<ExitCode> {
   const { api, out, notes } = context;
   const { createdAt } = await api.get('/v1/runs/{id}', { params: { id: runId } });

@@ -10,7 +10,7 @@ import {
 export class DeclaredIndexes implements IndexConfig {
   #current: IndexConfig = AUTOMATIC_INDEXES;
 
-  /** @throws Error naming what is wrong with the declaration, and keeps what was declared before */
+  /** @throws Error with the problem of the declaration, and keeps the previous one */
   declare(file: IndexesFile | undefined): void {
     this.#current = file ? readIndexConfig(file) : AUTOMATIC_INDEXES;
   }

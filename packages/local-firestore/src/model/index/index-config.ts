@@ -85,7 +85,7 @@ export const AUTOMATIC_INDEXES: IndexConfig = {
   expiry: new Map(),
 };
 
-/** @throws Error naming what is wrong with the declaration. */
+/** @throws Error with the problem of the declaration. */
 export function readIndexConfig(file: IndexesFile): IndexConfig {
   const composites = new Map<string, IndexDefinition[]>();
   const vectors = new Map<string, VectorIndex[]>();

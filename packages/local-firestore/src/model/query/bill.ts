@@ -18,7 +18,7 @@ export interface Bill {
   readonly documents: number;
   /** Billed entries. */
   readonly entries: number;
-  /** 1 where everything else comes to nothing. */
+  /** 1 if the other amounts are zero. */
   readonly minimum: 0 | 1;
   /** All of it, in reads. */
   readonly reads: number;

@@ -54,7 +54,7 @@ function numbersAt(candidate: Candidate, field: FieldPath): readonly number[] | 
   return elements?.map((e) => (e.kind === 'double' || e.kind === 'integer' ? Number(e.value) : Number.NaN));
 }
 
-/** NaN where there is none: of numbers that are none, and the cosine of a vector without length. */
+/** NaN where there is no distance: of values that are not numbers, and the cosine of a vector of length zero. */
 function distance(measure: DistanceMeasure, a: readonly number[], b: readonly number[]): number {
   switch (measure) {
     case 'euclidean':
@@ -66,7 +66,7 @@ function distance(measure: DistanceMeasure, a: readonly number[], b: readonly nu
   }
 }
 
-/** One root of both squares is what production takes: vectors of one direction are then exactly 0 apart. */
+/** One root of the product of both squares, like production: vectors of one direction are then exactly 0 apart. */
 function productOfLengths(a: readonly number[], b: readonly number[]): number {
   const squared = dot(a, a) * dot(b, b);
   // Squares of very large and very small numbers leave the range of doubles, where lengths do not.

@@ -54,7 +54,7 @@ export interface QueryScope {
 export interface Query {
   readonly scope: QueryScope;
   readonly filter: Filter | undefined;
-  /** As normalised: ends with `__name__`. */
+  /** Normalised: ends with `__name__`. */
   readonly orders: readonly FieldOrder[];
   /** Number of `orders` written by the caller; the others are implied. */
   readonly explicitOrders: number;
@@ -67,6 +67,6 @@ export interface Query {
   readonly required: readonly FieldPath[];
   /** Undefined: whole documents. */
   readonly select: readonly FieldPath[] | undefined;
-  /** Present: of what the query finds, only the nearest to a vector are wanted, and in that order. */
+  /** Present: only the nearest results to a vector, in that order. */
   readonly nearest?: Nearest;
 }

@@ -3,7 +3,7 @@ import { type FieldPath, formatFieldPath } from '../field-path.ts';
 import type { IndexField } from '../index/index-config.ts';
 import type { VectorIndex } from '../index/vector-index.ts';
 
-/** An index that a query reads, as production would have it. */
+/** An index that a query reads, in the form of production. */
 export interface UsedIndex {
   /** Without `__name__`, which every index ends with. */
   readonly fields: readonly IndexField[];

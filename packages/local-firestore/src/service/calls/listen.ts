@@ -42,7 +42,7 @@ export class ListenCall {
   /** From the first target without an id on, the server chooses them all. */
   #choosesIds = false;
 
-  /** @throws INVALID_ARGUMENT for what is no database */
+  /** @throws INVALID_ARGUMENT for an invalid database name */
   constructor(first: ListenRequest, { session, meter }: CallContext, answers: ListenAnswers) {
     this.#database = parseDatabase(first.database);
     const database = session.databases.get(this.#database);
@@ -54,7 +54,7 @@ export class ListenCall {
     });
   }
 
-  /** @throws INVALID_ARGUMENT for what concerns no target, so that there is none to refuse */
+  /** @throws INVALID_ARGUMENT for a request without a target, because then no target can be refused */
   take({ database, targetChange, addTarget, removeTarget }: ListenRequest): void {
     if (database !== '' && database !== this.#database)
       throw invalid('All requests of a stream must be for the same database.');

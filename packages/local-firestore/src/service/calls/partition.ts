@@ -113,7 +113,7 @@ function encodeToken({ given, last }: PartitionProgress): string {
   return Buffer.from(`${given} ${last}`).toString('base64url');
 }
 
-/** @throws INVALID_ARGUMENT for what this call never gave, or gave for another database */
+/** @throws INVALID_ARGUMENT for a token that this call did not issue, or issued for another database */
 function decodeToken(token: string, database: string): PartitionProgress {
   if (token === '') return { given: 0, last: undefined };
   const [, given, last] = /^(\d{1,9}) (.+)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];

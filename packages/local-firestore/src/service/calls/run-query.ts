@@ -1,4 +1,4 @@
-/** RunQuery: documents that match, in order, or the nearest to a vector; on request with what that took. */
+/** RunQuery: matching documents in order, or the nearest to a vector; on request with the query's statistics. */
 
 import { performance } from 'node:perf_hooks';
 import { fromMicros } from '@cairn/local-kit/wire/timestamp';
@@ -90,7 +90,7 @@ function* answers(
   yield* begun(selected);
   const end = stats ? { explainMetrics: stats } : {};
   if (shown.length === 0) yield { readTime, skippedResults: skipped, ...end };
-  // Parts of documents are taken out at once: while an answer is sent, what it leaves out need not be held.
+  // Projected at once, so that the omitted parts need not be held while an answer is sent.
   const parts = query.select && shown.map((one) => encodeShown(query, one));
   for (const [i, one] of (parts ?? shown).entries()) {
     const document = Buffer.isBuffer(one) ? one : encodeShown(query, one);

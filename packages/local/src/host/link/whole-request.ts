@@ -15,7 +15,7 @@ export class WholeRequest {
   constructor({ head, body }: LinkMessage<RequestHead>) {
     this.method = head.method;
     this.url = head.path;
-    // As Node's HTTP server gives them.
+    // In the form of Node's HTTP server.
     this.headers = Object.fromEntries(
       Object.entries(head.headers).map(([name, value]) => [
         name.toLowerCase(),
@@ -50,7 +50,7 @@ function parsed(body: Buffer, type: string | readonly string[] | undefined): unk
   if (!JSON_TYPE.test(String(type))) return body;
   try {
     const value: unknown = JSON.parse(body.toString());
-    // As Express: JSON for requests is an object or an array.
+    // Like Express: the JSON of a request is an object or an array.
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
     return undefined;

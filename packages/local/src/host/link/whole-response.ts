@@ -88,7 +88,7 @@ export class WholeResponse extends EventEmitter {
     return this;
   }
 
-  /** As Express: text is HTML, everything else JSON. */
+  /** Like Express: text is HTML, everything else JSON. */
   send(body?: unknown): this {
     if (body === undefined) return this.end();
     const isText = typeof body === 'string';

@@ -162,12 +162,12 @@ export class WorkerProcess {
     return this.#retired;
   }
 
-  /** It was killed, and has not ended yet. */
+  /** The process was killed, and has not ended yet. */
   get isKilled(): boolean {
     return this.#isKilled;
   }
 
-  /** It is killed when it uses more. */
+  /** The process is killed when it uses more. */
   get memoryLimitMib(): number {
     return this.#memoryLimitMib;
   }

@@ -23,7 +23,7 @@ export const cancelRun = act({
     return {
       text: `Would cancel ${type} ${runId}, which is ${status}. ${text} ${steps.succeeded} steps have succeeded; those with a compensation are undone.`,
       data: { runId, type, status, explanation: text, running, steps, waits },
-      // Not how far it has come: a run that moves would always have changed.
+      // Excludes the progress of the run, which would always have changed.
       state: { status, cancellation, waits: waits.map(({ id }) => id) },
       blockers: ENDED.includes(status)
         ? [

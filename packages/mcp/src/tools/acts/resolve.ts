@@ -1,4 +1,4 @@
-/** Says what became of an effect in doubt. */
+/** Records the outcome of an effect in doubt. */
 import type { Answer } from 'cairn/api/calls';
 import { z } from 'zod';
 import { ToolProblem } from '../../answer.ts';
@@ -8,7 +8,7 @@ import { NOTE, RUN_ID } from '../arguments.ts';
 /** Ten requests. Beyond, a person uses the console or the command line. */
 const MAX_SEARCHED = 1_000;
 
-/** As the API refuses it; asked here, so that no person is shown a preview of an act that cannot be done. */
+/** The refusals of the API, checked here so that no person is shown a preview of an impossible act. */
 function resolvedBlockers({
   status,
   resolution,

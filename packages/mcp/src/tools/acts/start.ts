@@ -15,7 +15,7 @@ export const startRun = act({
   isDestructive: false,
   async preview(client, { type, input = {} }) {
     const params = { type };
-    // NOT_FOUND, which names the workflow, comes from here.
+    // Throws NOT_FOUND with the workflow.
     const [{ planVersion, schema }, { items, killSwitch }] = await Promise.all([
       client.get('/v1/workflows/{type}/input', { params }),
       client.get('/v1/workflows'),
