@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isMatch, matchOf } from '../../packages/cairn/src/core/search/match.ts';
+import { entriesFor, storedNames } from '../../packages/cairn/src/core/search/match-index.ts';
 import { RUN_ORDERS, sortedBy } from '../../packages/cairn/src/core/search/order.ts';
 
 const run = {
@@ -50,6 +51,34 @@ describe('a run matches', () => {
       );
     },
   );
+
+  const integers = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
+  const near = fc
+    .tuple(integers, fc.bigInt({ min: -2n, max: 2n }))
+    .map(([a, more]) => [a, a + more] as const);
+  const signs = { '>': (a: bigint, b: bigint) => a > b, '>=': (a: bigint, b: bigint) => a >= b };
+
+  test('by integers to their last digit, beyond 2^53 too, and the index has it then', () => {
+    fc.assert(
+      fc.property(
+        near,
+        fc.constantFrom('>', '>=', '<', '<='),
+        fc.integer({ min: 1, max: 30 }),
+        ([a, b], is, most) => {
+          const one = { ...run, tags: [`id:${a}`] };
+          const isLess = is.startsWith('<');
+          const compare = signs[is.replace('<', '>') as keyof typeof signs];
+          const match = matchOf(`id${is}${b}`);
+          const expected = isLess ? compare(b, a) : compare(a, b);
+          expect(isMatch(one, match)).toBe(expected);
+          const entries = entriesFor(match, most);
+          if (entries && expected)
+            expect(entries.some((entry) => storedNames(one).includes(entry))).toBe(true);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
 
   test('by each beginning of each of its tags, in any case', () => {
     fc.assert(

@@ -41,7 +41,8 @@ export function isMatch(run: Named & { readonly id: string }, match: RunMatch): 
 function holds(value: string, { is, than }: Extract<RunMatch, { readonly kind: 'comparison' }>): boolean {
   const [a, b] = [numberIn(value), numberIn(than)];
   if ((a === undefined) !== (b === undefined)) return false;
-  const order = a !== undefined && b !== undefined ? a - b : value < than ? -1 : value > than ? 1 : 0;
+  const order =
+    a !== undefined && b !== undefined && a !== b ? a - b : orderOf(exact(value, a), exact(than, b));
   switch (is) {
     case '>':
       return order > 0;
@@ -52,6 +53,17 @@ function holds(value: string, { is, than }: Extract<RunMatch, { readonly kind: '
     case '<=':
       return order <= 0;
   }
+}
+
+/** Integers beyond 2^53, such as ids, are equal as numbers where they differ in their last digits. */
+function exact(text: string, number: number | undefined): string | number | bigint {
+  return number !== undefined && INTEGER.test(text) ? BigInt(text.trim().replace('+', '')) : (number ?? text);
+}
+
+const INTEGER = /^\s*[+-]?\d+\s*$/;
+
+function orderOf(a: string | number | bigint, b: string | number | bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Undefined: the value of a tag is no number. */
