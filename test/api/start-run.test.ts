@@ -168,7 +168,9 @@ describe('an invalid start is refused before anything is written', () => {
     ['an overlong thread', { ...START, threadId: 'x'.repeat(256) }, 400, 'threadId'],
     ['deep nesting', nested, 400, undefined],
     ['nesting that would break the stack', `{"type":"echo","input":${veryDeep}}`, 400, undefined],
-    ['half a character', '{"type":"echo","input":{"text":"\\ud800"}}', 400, undefined],
+    ['half a character', '{"type":"echo","input":{"text":"\\ud800"}}', 400, 'input.text'],
+    ['half a character in a name', '{"type":"echo","input":{"a":[{"\\ud800":1}]}}', 400, 'input.a.0.\ufffd'],
+    ['a number out of range', '{"type":"echo","input":{"a":[0,1e400]}}', 400, 'input.a.1'],
     [
       'more than a request can carry',
       { ...START, input: { text: 'x'.repeat(32 * 1024 * 1024) } },

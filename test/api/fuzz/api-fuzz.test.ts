@@ -49,6 +49,9 @@ function assertProblem({ status, text, headers }: Answered, method: string): voi
     help: expect.stringMatching(/./),
   });
   expect(known.httpStatus).toBe(status);
+  const { field, stepId, help } = JSON.parse(text) as { field?: string; stepId?: string; help: string };
+  // Nothing is named that could be corrected.
+  if (field === undefined && stepId === undefined) expect(help).not.toMatch(/named field/);
   expect(text).not.toMatch(/\n\s+at |node_modules|functions\/src/);
   if (status === 401) expect(headers.get('www-authenticate')).toBe('Bearer');
   if (status === 405) expect(headers.get('allow')).toMatch(/^[A-Z]+(, [A-Z]+)*$/);

@@ -13,7 +13,7 @@ import { canonicalJson, type Json } from '../core/encoding/json.ts';
 import { CairnError, type ErrorCode } from '../core/errors.ts';
 import { firstIssue } from '../core/first-issue.ts';
 import type { Trigger } from '../core/run/events.ts';
-import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
+import { decode, type JsonObject, mediaType, NAMELESS_HELP, parseObject, readBytes } from '../http/body.ts';
 import { jsonResponse, TextResponse } from '../http/buffered.ts';
 import { clientOf, contextOf, type RequestContext } from '../http/caller-context.ts';
 import { RETRY_AFTER_S } from '../http/problem.ts';
@@ -178,7 +178,11 @@ function checked<Body>(schema: z.ZodType<Body>, sent: JsonObject): Body {
       ? [{ path: [...issue.path, unknown], message: 'is not a known member' }]
       : parsed.error.issues,
   );
-  // A problem of the whole body has no field.
-  const named = field === '' ? 'the body' : field;
-  throw new CairnError('INVALID_INPUT', `${named}: ${why}`, field === '' ? {} : { field });
+  // A problem of the whole body has no other name, and a member may have an empty one.
+  const named = field !== '' ? field : unknown === '' ? 'the member ""' : 'the body';
+  throw new CairnError(
+    'INVALID_INPUT',
+    `${named}: ${why}`,
+    field === '' ? { help: unknown === '' ? NAMELESS_HELP : undefined } : { field },
+  );
 }

@@ -6,8 +6,14 @@
 
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError } from '../core/errors.ts';
+import { firstIssue } from '../core/first-issue.ts';
 import { BufferedRequest } from './buffered.ts';
 import { assertShape } from './json-shape.ts';
+
+/** The name of the field at fault is empty. */
+export const NAMELESS_HELP = 'Correct the member whose name is empty, or leave it out.';
+/** No field is at fault. */
+const BODY_HELP = 'Send one JSON object as the body, in UTF-8.';
 
 export type JsonObject = { readonly [name: string]: Json };
 
@@ -34,7 +40,7 @@ export function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new CairnError('INVALID_INPUT', 'the body is not UTF-8', { cause });
+    throw new CairnError('INVALID_INPUT', 'the body is not UTF-8', { help: BODY_HELP, cause });
   }
 }
 
@@ -60,9 +66,9 @@ export function parseObject(text: string): JsonObject {
   assertShape(text);
   const value = parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new CairnError('INVALID_INPUT', 'the body must be a JSON object');
+    throw new CairnError('INVALID_INPUT', 'the body must be a JSON object', { help: BODY_HELP });
   }
-  assertStorable(value);
+  assertStorable(value as JsonObject);
   return value as JsonObject;
 }
 
@@ -70,30 +76,51 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new CairnError('INVALID_INPUT', 'the body is not JSON', { cause });
+    throw new CairnError('INVALID_INPUT', 'the body is not JSON', { help: BODY_HELP, cause });
   }
 }
 
-/**
- * Refuses values that JSON allows and canonical JSON does not: a lone surrogate, and a number out of range (`1e400`).
- */
-function assertStorable(value: unknown): void {
-  if (typeof value === 'string') assertWellFormed(value);
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw new CairnError('INVALID_INPUT', 'the body contains a number that is out of range');
-  if (typeof value !== 'object' || value === null) return;
+/** Refuses values that JSON allows and canonical JSON does not: a lone surrogate, and a number out of range (`1e400`). */
+function assertStorable(body: JsonObject): void {
+  const offence = offenceIn(body);
+  if (!offence) return;
+  const { field } = firstIssue([{ path: offence.path.reverse(), message: offence.is }]);
+  const named = field === '' ? { help: NAMELESS_HELP } : { field };
+  throw new CairnError('INVALID_INPUT', `the body contains ${offence.is}`, named);
+}
+
+/** The path is filled in while returning, innermost part first, so that the good case costs nothing. */
+interface Offence {
+  readonly is: string;
+  readonly path: PropertyKey[];
+}
+
+function offenceIn(value: unknown): Offence | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : lone();
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? undefined : { is: 'a number that is out of range', path: [] };
+  if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {
-    for (const member of value) assertStorable(member);
-    return;
+    for (const [index, member] of value.entries()) {
+      const found = offenceIn(member);
+      if (found) return within(found, index);
+    }
+    return undefined;
   }
   for (const [name, member] of Object.entries(value)) {
-    assertWellFormed(name);
-    assertStorable(member);
+    const found = name.isWellFormed() ? offenceIn(member) : lone();
+    if (found) return within(found, name);
   }
+  return undefined;
 }
 
-function assertWellFormed(text: string): void {
-  if (!text.isWellFormed()) throw new CairnError('INVALID_INPUT', 'the body contains a lone surrogate');
+function within(inner: Offence, part: PropertyKey): Offence {
+  inner.path.push(part);
+  return inner;
+}
+
+function lone(): Offence {
+  return { is: 'a lone surrogate', path: [] };
 }
 
 function assertSize(bytes: number, maxBytes: number): void {

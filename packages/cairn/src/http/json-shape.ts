@@ -39,7 +39,9 @@ export function assertShape(text: string): void {
     } else if (CLOSING.has(code)) depth -= 1;
     else continue;
     if (depth > MAX_BODY_DEPTH)
-      throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_BODY_DEPTH} levels`);
+      throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_BODY_DEPTH} levels`, {
+        help: 'Make the body flatter: a list of entries that name their parent, or a text of JSON in place of a part.',
+      });
     if (values > MAX_BODY_VALUES)
       throw new CairnError('PAYLOAD_TOO_LARGE', `the body has more than ${MAX_BODY_VALUES} values`);
   }
