@@ -5,6 +5,7 @@ import {
   Refusal,
   type Sent,
   sendBulk,
+  Unreachable,
 } from '../../packages/client/src/index.ts';
 
 const RUNS = Array.from({ length: 2 * BULK_CHUNK + 3 }, (_, i) => `run_${i}`);
@@ -19,16 +20,16 @@ interface Ran {
 }
 
 async function ran(
-  send: (runs: readonly string[], request: number) => readonly BulkResult[],
+  send: (runs: readonly string[], request: number, sending: number) => readonly BulkResult[],
   signal = new AbortController().signal,
 ): Promise<Ran> {
   const requests: string[][] = [];
   const ends = new Map<string, Sent<BulkResult>>();
   const pauses: number[] = [];
   await sendBulk(RUNS, {
-    async send(runs) {
+    async send(runs, sending) {
       requests.push([...runs]);
-      return { results: [...send(runs, requests.length)] };
+      return { results: [...send(runs, requests.length, sending)] };
     },
     onSent: (run, sent) => void ends.set(run, sent),
     onPause() {},
@@ -74,6 +75,34 @@ describe('a change of many runs', () => {
     expect(end?.at === 'failed' && end.error).toMatchObject({ problem: { code: 'UNAVAILABLE' } });
     expect(at(one).filter((where) => where === 'failed')).toHaveLength(1);
     expect(one.requests.filter((runs) => runs.includes('run_3'))).toHaveLength(4);
+  });
+
+  test('sends a request anew whose worker died, and whose key is taken until its lock expires', async () => {
+    const sendings: number[] = [];
+    const one = await ran((runs, _request, sending) => {
+      if (!runs.includes('run_0')) return runs.map(done);
+      sendings.push(sending);
+      if (sending < 3) throw new Unreachable('the same request is in progress', 'k', undefined, 202);
+      return runs.map((run) => (run === 'run_4' && sending === 3 ? later(run) : done(run)));
+    });
+    expect(sendings).toEqual([1, 2, 3]);
+    expect(at(one).filter((where) => where === 'done')).toHaveLength(RUNS.length);
+    expect(one.pauses).toHaveLength(3);
+  });
+
+  test('does not wait for ever for such a request, nor for an installation that does not answer', async () => {
+    for (const status of [0, 202] as const) {
+      let asked = 0;
+      const one = await ran((runs) => {
+        if (runs.includes('run_0')) {
+          asked += 1;
+          throw new Unreachable('no outcome', 'k', undefined, status);
+        }
+        return runs.map(done);
+      });
+      expect(asked).toBe(status === 0 ? 1 : 4);
+      expect(at(one).filter((where) => where === 'failed')).toHaveLength(BULK_CHUNK);
+    }
   });
 
   test('a refused request fails its runs alone, and a rate limit is waited out', async () => {

@@ -3,7 +3,7 @@
  * requests must name one batch, so that a run is changed once.
  */
 import type { Answer } from 'cairn/api/calls';
-import { type Problem, Refusal } from './problem.ts';
+import { type Problem, Refusal, Unreachable } from './problem.ts';
 import { type SendAllOptions, type SendState, sendAll } from './send-all.ts';
 import { THIS_MACHINE } from './transport.ts';
 
@@ -17,8 +17,13 @@ const MOST_SENDINGS = 4;
 const PAUSE_MS = 2_000;
 
 export interface SendBulkOptions<T> extends Omit<SendAllOptions<T, BulkResult>, 'work'> {
-  /** Sends one request; `items` are all different. Must be the same change each time it is sent. */
-  send(items: readonly T[]): Promise<Pick<Answer<'BulkReport'>, 'results'>>;
+  /**
+   * One request; `items` are all different. Must be the same change whenever it is sent, and each sending a request of its own: one whose
+   * worker died is in progress for minutes.
+   *
+   * @param sending from 1
+   */
+  send(items: readonly T[], sending: number): Promise<Pick<Answer<'BulkReport'>, 'results'>>;
 }
 
 /** Resolves when each has an outcome, or the signal aborted and the requests in progress ended. Never throws. */
@@ -32,10 +37,17 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
   const sendChunk = async (chunk: readonly T[]): Promise<void> => {
     for (let sending = 1; ; sending += 1) {
       const some = left.get(chunk) ?? chunk;
-      const { results } = await send(some);
+      const isLast = sending === MOST_SENDINGS || signal.aborted;
+      const { results } = await send(some, sending).catch((error: unknown) => {
+        if (isLast || !isInProgress(error)) throw error;
+        return { results: undefined };
+      });
+      if (!results) {
+        await sleep(PAUSE_MS, signal);
+        continue;
+      }
       if (results.length !== some.length)
         throw new Error(`${some.length} runs were sent, and ${results.length} outcomes came back`);
-      const isLast = sending === MOST_SENDINGS || signal.aborted;
       const again = results.flatMap((result, i) => {
         const item = some[i] as T;
         if (result.outcome === 'retry' && !isLast) return [item];
@@ -56,6 +68,11 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
       if (sent.at !== 'done') report(left.get(chunk) ?? chunk, sent);
     },
   });
+}
+
+/** Most of its runs may have an outcome. */
+function isInProgress(error: unknown): boolean {
+  return error instanceof Unreachable && error.status === 202;
 }
 
 function failed(problem: NonNullable<BulkResult['problem']>): SendState<BulkResult> {
