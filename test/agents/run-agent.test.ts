@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { z } from 'zod';
 import {
   type AgentMessage,
@@ -86,6 +87,56 @@ async function told(...args: Parameters<typeof started>): Promise<string> {
   if (run.status() !== 'completed') throw new Error(`it ended as ${run.status()}: ${run.error()?.message}`);
   return ((await run.result()) as { output: string }).output;
 }
+
+describe('what a model writes', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const odd = fc.constantFrom(
+    '"\\ud83d"',
+    '1e400',
+    '-1e400',
+    '{"\\udc00":1}',
+    nested(99),
+    nested(5_000),
+    '"📦"',
+    '-0',
+  );
+  const written = fc.record({
+    text: fc.string({ unit: 'binary', maxLength: 5 }),
+    name: fc.constantFrom('add', 'pay', '\ud800', 'nothing'),
+    input: fc.oneof(
+      odd,
+      odd.map((text) => `{"a":1,"b":${text}}`),
+      odd.map((text) => `{"cents":${text}}`),
+      fc.json(),
+    ),
+    count: fc.constantFrom(1, Number.NaN, Number.POSITIVE_INFINITY),
+  });
+
+  test('is recorded whatever JSON it is, so that the schemas of the tools decide', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(written, { minLength: 1, maxLength: 3 }),
+        fc.boolean(),
+        async (turns, stream) => {
+          const script = turns.map(({ text, name, input, count }) => {
+            const parsed = JSON.parse(input) as never;
+            return {
+              text,
+              calls: [{ name, input: parsed }],
+              usage: { input: count, output: 1 },
+              raw: [{ text, input: parsed }] as never,
+            };
+          });
+          const end = { text: 'done' };
+          expect(
+            await told([...script, end], [add, { ...payTool, needsApproval: () => false }], { stream }),
+          ).toBe('done');
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
 
 describe('an agent', () => {
   test('without calls answers at once', async () => {

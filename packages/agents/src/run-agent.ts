@@ -4,6 +4,7 @@
  */
 import { type Flow, type Json, OperationFailed } from 'cairn';
 import type { AgentMessage, AgentModel, ModelRequest, ModelResponse } from './messages.ts';
+import { recordable } from './recordable.ts';
 import { type AgentTool, assertDistinct, described, invalid, MESSAGE, MODEL } from './tool.ts';
 import { carryOut } from './tool-calls.ts';
 
@@ -85,9 +86,11 @@ function asked<Input>(
   return flow.step(
     MODEL,
     async ({ signal, usage, stream }): Promise<ModelResponse> => {
-      const answer = await (options.stream
-        ? streamed(model, { ...request, signal }, stream)
-        : model.generate({ ...request, signal }));
+      const answer = recordable(
+        await (options.stream
+          ? streamed(model, { ...request, signal }, stream)
+          : model.generate({ ...request, signal })),
+      );
       usage({ agent: model.id, tokens: answer.usage });
       return answer;
     },

@@ -1,0 +1,41 @@
+/**
+ * Makes the answer of a model fit to be recorded. A model writes JSON that parses and that no journal keeps: half of a character in an
+ * escape, `1e400`, endless nesting. Refused as the output of its step, it ended the agent; now the schemas of the tools decide. Pure.
+ */
+import type { Json } from 'cairn';
+import type { ModelResponse } from './messages.ts';
+
+/** Below the 200 levels of an output, in which they are members. */
+const MAX_DEPTH = 100;
+
+export function recordable(answer: ModelResponse): ModelResponse {
+  const { text, calls, finish, usage, raw } = answer;
+  return {
+    ...answer,
+    text: text.toWellFormed(),
+    calls: calls.map(({ id, name, input }) => ({
+      id: id.toWellFormed(),
+      name: name.toWellFormed(),
+      input: kept(input, MAX_DEPTH),
+    })),
+    finish: finish.toWellFormed(),
+    ...(usage && { usage: { input: tokens(usage.input), output: tokens(usage.output) } }),
+    ...(raw !== undefined && { raw: kept(raw, MAX_DEPTH) }),
+  };
+}
+
+/** A number out of range, and what is nested deeper, becomes text, which the schema of a tool refuses where it is not welcome. */
+function kept(value: Json, levels: number): Json {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return '…';
+  if (Array.isArray(value)) return value.map((member: Json) => kept(member, levels - 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name.toWellFormed(), kept(member as Json, levels - 1)]),
+  );
+}
+
+function tokens(count: number): number {
+  return Number.isFinite(count) ? count : 0;
+}
