@@ -22,3 +22,12 @@ describe('programs that wait for people, events and signals', () => {
     ],
   });
 });
+
+describe('programs whose approvals take data', () => {
+  everySeed({
+    from: 21_001,
+    count: 20,
+    repertoire: { kinds: { step: 5, approval: 6, map: 1, child: 1 }, maxSteps: 8, extras: true, data: true },
+    meet: ['wait_resolved', 'feedback_given', 'orphan_detected'],
+  });
+});

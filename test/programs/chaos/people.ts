@@ -23,7 +23,7 @@ import {
   type StepPlan,
   withFollowers,
 } from '../data/program.ts';
-import { eventData, eventKey } from '../data/values.ts';
+import { approvalData, eventData, eventKey } from '../data/values.ts';
 import type { Cluster, Job } from './cluster.ts';
 
 export interface Outside {
@@ -42,6 +42,9 @@ const STILL_KEPT_MS = 23 * 60 * MINUTE;
 const REPEATS = 0.2;
 /** Begins the id by which a journal knows that a wait was failed from outside. */
 export const FAILS = 'fail';
+
+/** Absent: nothing is filled in. */
+const WRONG_DATA = [undefined, {}, { said: 'much' }, { said: 1, added: null }];
 
 /** Refusals that tell somebody he was too late: others, or the end of the run, were faster. */
 const TOO_LATE = new Set([
@@ -109,7 +112,9 @@ export class People {
       if (this.#outside.draw.chance(0.5)) this.#decide(run, { ...asked, decision: 'reject' }, at);
     } else {
       const note = plan.answer === 'approve_with_waiver' ? { note: waiverOf(plan.id) } : {};
-      this.#decide(run, { ...asked, decision: plan.answer, ...note }, this.#soon);
+      const approves = plan.answer === 'approve' || plan.answer === 'approve_with_waiver';
+      const data = plan.data && approves ? { data: approvalData(plan, inputOf(run.snapshot)) } : {};
+      this.#decide(run, { ...asked, decision: plan.answer, ...note, ...data }, this.#soon);
     }
   }
 
@@ -143,7 +148,7 @@ export class People {
 
   #decide(
     { snapshot }: RunDocuments,
-    answer: Pick<DecideRequest, 'stepId' | 'waitId' | 'decision' | 'note' | 'feedback' | 'steps'>,
+    answer: Pick<DecideRequest, 'stepId' | 'waitId' | 'decision' | 'note' | 'feedback' | 'steps' | 'data'>,
     at: number,
   ): void {
     const { tenantId, draw, cluster } = this.#outside;
@@ -151,6 +156,8 @@ export class People {
     cluster.plan(at, {
       label: `${answer.decision} ${answer.waitId}`,
       work: async (deps) => {
+        if (answer.data !== undefined)
+          for (const data of WRONG_DATA) await refused(decideApproval(deps, { ...request, data }));
         await unlessTooLate(decideApproval(deps, request));
         if (draw.chance(REPEATS)) await unlessTooLate(decideApproval(deps, { ...request, actor: 'p9' }));
       },
@@ -213,6 +220,17 @@ function planOf({ steps }: Program, { execution }: Wait): StepPlan {
 export function inputOf({ input }: RunState): ProgramInput {
   if (!('text' in input)) throw new Error('the input is not inline');
   return JSON.parse(input.text) as ProgramInput;
+}
+
+/** The question stays open. */
+async function refused(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof CairnError && (error.code === 'INVALID_INPUT' || TOO_LATE.has(error.code))) return;
+    throw error;
+  }
+  throw new Error('data that does not fit was taken');
 }
 
 async function unlessTooLate(work: Promise<unknown>): Promise<void> {

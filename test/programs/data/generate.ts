@@ -18,6 +18,8 @@ export interface Repertoire {
   readonly maxSteps: number;
   /** Without: no memos, policies, compensation, lesser results, nor any way out of a failure. */
   readonly extras: boolean;
+  /** Some approvals take data. */
+  readonly data?: true;
 }
 
 const HOUR = 3_600_000;
@@ -188,8 +190,14 @@ class Generator {
     // Twice sent back by different people, what a step was last told would depend on who came last.
     const sendsBack = needs.length > 0 && !this.#sendsBack && draw.chance(0.3) ? draw.some(needs, 1) : [];
     if (sendsBack.length > 0) this.#sendsBack = true;
+    const { onExpiry, ...asked } = this.#answer();
+    const takesData = this.#repertoire.data && onExpiry !== 'approve' && this.#more.chance(0.6);
+    return { sendsBack, ...asked, onExpiry, ...(takesData ? { data: true as const } : {}) };
+  }
+
+  #answer() {
+    const draw = this.#draw;
     return {
-      sendsBack,
       answer: draw.weighted<'approve' | 'approve_with_waiver' | 'reject' | 'halt' | 'nobody'>([
         [8, 'approve'],
         [3, 'approve_with_waiver'],

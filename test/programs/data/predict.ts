@@ -16,7 +16,17 @@ import {
   type StepPlan,
   withFollowers,
 } from './program.ts';
-import { bodyValue, childInput, eventData, isOdd, replacement, returned, seen } from './values.ts';
+import {
+  ADDED,
+  approvalData,
+  bodyValue,
+  childInput,
+  eventData,
+  isOdd,
+  replacement,
+  returned,
+  seen,
+} from './values.ts';
 
 /** `never`: the run ends, or stands, before it. */
 export type Outcome = 'succeeded' | 'degraded' | 'skipped' | 'failed' | 'never';
@@ -176,8 +186,9 @@ function fateOf(plan: StepPlan, sight: Sight): Fate {
       const answer = plan.answer === 'nobody' ? plan.onExpiry : plan.answer;
       if (answer === 'halt') return HALTED;
       if (answer === 'reject' || answer === 'fail') return failure(plan);
-      if (answer === 'approve') return { outcome: 'succeeded', output: { decision: answer } };
-      return { outcome: 'succeeded', output: { decision: answer, note: waiverOf(plan.id) } };
+      const data = plan.data ? { data: { ...approvalData(plan, sight.input), ...ADDED } } : {};
+      if (answer === 'approve') return { outcome: 'succeeded', output: { decision: answer, ...data } };
+      return { outcome: 'succeeded', output: { decision: answer, note: waiverOf(plan.id), ...data } };
     }
   }
 }

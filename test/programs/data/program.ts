@@ -68,6 +68,8 @@ export interface ApprovalPlan extends AnyPlan {
   readonly kind: 'approval';
   readonly answer: 'approve' | 'approve_with_waiver' | 'reject' | 'halt' | 'nobody';
   readonly onExpiry: 'fail' | 'approve' | 'halt';
+  /** An approval needs data. The person first sends some that is wrong. */
+  readonly data?: true;
   /** Steps the person first sends back, once in a run. */
   readonly sendsBack: readonly string[];
 }

@@ -71,6 +71,14 @@ export function eventData(plan: StepPlan, input: ProgramInput): { readonly said:
   return { said: mix('event', plan.id, input.path) };
 }
 
+/** Data of an approval. */
+export function approvalData(plan: StepPlan, input: ProgramInput): { readonly said: number } {
+  return { said: mix('data', plan.id, input.path) };
+}
+
+/** The member that the schema of the data adds. */
+export const ADDED = { added: 'by default' };
+
 export function eventKey(plan: StepPlan, input: ProgramInput): string {
   return `${input.path}/${plan.id}`;
 }

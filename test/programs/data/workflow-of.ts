@@ -15,7 +15,7 @@ import type {
   ProgramInput,
   StepPlan,
 } from './program.ts';
-import { childInput, eventKey, isOdd, replacement, seen } from './values.ts';
+import { ADDED, childInput, eventKey, isOdd, replacement, seen } from './values.ts';
 
 /** The world answers well before it, or well after. */
 const WAIT_TIMEOUT_MS = 24 * 3_600_000;
@@ -29,6 +29,7 @@ const UNUSED = defineCapability({
 });
 /** Longer than a trial takes. */
 const POLL_WITHIN = '1000d';
+const DATA = z.object({ said: z.number(), added: z.string().default(ADDED.added) });
 const SNAPPY = { initialMs: 500, factor: 4, capMs: 30_000 };
 
 export function workflowOf(program: Program, stage: Stage, planVersion = 1): Workflow {
@@ -90,7 +91,8 @@ function declare(step: types.StepFactory<ProgramInput>, declaration: Declaration
         ask: () => ({ question: `what of ${plan.id}?`, details: [plan.answer] }),
         timeout: WAIT_TIMEOUT_MS,
         onExpiry: plan.onExpiry,
-      });
+        ...(plan.data ? { data: DATA } : {}),
+      } as Parameters<typeof step.approval>[1]);
     case 'event':
       return step.event(plan.id, {
         ...common,
