@@ -2,6 +2,9 @@
  * Tests run the same type-stripped ES modules that run locally: no bundler, no second compiler. The functions that most tests
  * serve on a local cloud are bundled, as they are deployed (scripts/test-functions/).
  */
+// For the processes of local clouds (packages/local/src/node-flags.ts).
+process.env.CAIRN_SHORT_LIVED ??= '1';
+
 export default {
   testEnvironment: '<rootDir>/scripts/jest/environment.cjs',
   runtime: '<rootDir>/scripts/jest/runtime.cjs',

@@ -44,8 +44,11 @@ const DRAWN = [
   'test/system/sweep-sample',
 ];
 
-/** Everything with real processes once more, by gRPC and HTTP alone: `npm test` goes by the short ways of the local cloud. */
-const WITHOUT_FRAMES = { paths: ['test/system/'], env: { CAIRN_WIRE_HOSTS: '' } };
+/**
+ * Everything with real processes once more, by gRPC and HTTP alone, and with the flags of Node that a cloud usually has: `npm test` goes by
+ * the short ways of the local cloud.
+ */
+const WITHOUT_FRAMES = { paths: ['test/system/'], env: { CAIRN_WIRE_HOSTS: '', CAIRN_SHORT_LIVED: '' } };
 
 const words = process.argv.slice(2);
 const jest = ['--disable-warning=ExperimentalWarning', '--experimental-vm-modules'];

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { CloudPids } from './cloud.ts';
-import { NODE_FLAGS } from './node-flags.ts';
+import { nodeFlags } from './node-flags.ts';
 
 /** The line `npm start -- --json` prints. */
 export interface Ready {
@@ -76,7 +76,7 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
   ];
   const { logFile } = options;
   const log = logFile === undefined ? 'pipe' : openSync(logFile, 'a');
-  const child = spawn(process.execPath, [...NODE_FLAGS, main, ...flags], {
+  const child = spawn(process.execPath, [...nodeFlags(process.env), main, ...flags], {
     stdio: ['ignore', 'pipe', log],
     env: { ...process.env, ...options.env },
   });

@@ -1,10 +1,22 @@
+/** Flags of Node for the processes of the local cloud. */
+
+const QUIET = '--disable-warning=ExperimentalWarning';
+
 /**
- * Flags of Node for the processes of the local cloud. By default V8 compiles a function with Maglev after 400 calls, and after 500
- * more when it sees another kind of value. Most functions are called one to ten times a run, so the first hundreds of runs would be
- * interpreted. V8 of Node 22 and 24 has both flags; they are thresholds only.
+ * By default V8 compiles a function with Maglev after 400 calls, and after 500 more when it sees another kind of value. Most functions are
+ * called one to ten times a run, so the first hundreds of runs would be interpreted. V8 of Node 22 and 24 has both flags; they are
+ * thresholds only.
  */
 export const NODE_FLAGS: readonly string[] = [
-  '--disable-warning=ExperimentalWarning',
+  QUIET,
   '--invocation-count-for-maglev=40',
   '--minimum-invocations-after-ic-update=40',
 ];
+
+/**
+ * {@link NODE_FLAGS}, or V8's own thresholds with `CAIRN_SHORT_LIVED=1`, which tests set: a process that ends after a few runs takes more CPU
+ * to compile so early than it saves.
+ */
+export function nodeFlags(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return env.CAIRN_SHORT_LIVED === '1' ? [QUIET] : NODE_FLAGS;
+}

@@ -6,7 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
-import { NODE_FLAGS } from '../../node-flags.ts';
+import { nodeFlags } from '../../node-flags.ts';
 import type { FunctionSpec } from '../function-spec.ts';
 import { openLink } from '../link/open-link.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
@@ -91,7 +91,7 @@ export class WorkerProcess {
     const { module, region, env, output, workerMain = WORKER_MAIN } = options;
     const to = typeof output === 'number' ? output : 'pipe';
     this.#child = fork(workerMain, {
-      execArgv: [...NODE_FLAGS, ...typeFlags(module)],
+      execArgv: [...nodeFlags(env), ...typeFlags(module)],
       // Standard output of the cloud process belongs to `--json`.
       stdio: ['ignore', to, to, 'ipc'],
     });
