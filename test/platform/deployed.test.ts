@@ -14,7 +14,7 @@ let cloud: CloudProcess;
 
 beforeAll(async () => {
   const functionsModule = builtFunctions(join(import.meta.dirname, 'fixtures/functions.ts'));
-  cloud = await startCloudProcess({ data: 'memory', functionsModule });
+  cloud = await startCloudProcess({ data: 'memory', functionsModule, keepsSpare: false });
 });
 afterAll(async () => {
   cloud.process.kill('SIGTERM');

@@ -21,7 +21,6 @@ describe('a worker that dies', () => {
       // A lease lasts 90 s; this cloud is told to make it 5, since the test waits until one has run out.
       const cloud = await startTestCloud('sqlite', {
         workers: 2,
-        keepsSpare: true,
         leaseMs: 5_000,
         watchdogSeconds: 3_600,
       });

@@ -25,7 +25,7 @@ const AT_ONCE = 20;
 describe('with one Firestore call in eight going wrong', () => {
   let cloud: TestCloud;
   beforeAll(async () => {
-    cloud = await startTestCloud('sqlite', { keepsSpare: true });
+    cloud = await startTestCloud('sqlite');
     await control(cloud.ready, 'PUT', '/faults', { seed: 20_261_121, rules: RULES });
   });
   afterAll(async () => {

@@ -18,7 +18,7 @@ const PAUSE_MS = 50;
 
 let cloud: TestCloud;
 beforeAll(async () => {
-  cloud = await startTestCloud('memory', { workers: 2, keepsSpare: true });
+  cloud = await startTestCloud('memory', { workers: 2 });
 });
 afterAll(() => cloud.stop());
 

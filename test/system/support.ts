@@ -35,7 +35,7 @@ export function setCloud(storage: Storage, options: CloudOptions = {}): CloudSta
 
 /**
  * @param functions a module of `fixtures/`
- * @param keepsSpare true for tests in which a worker dies; a spare worker costs as much to load as another one
+ * @param keepsSpare true for tests of what a spare takes over: it costs as much to load as another worker, and so does its successor
  * @param leaseMs shorter than usual for tests that wait for the end of a lease
  */
 export async function startTestCloud(

@@ -41,7 +41,7 @@ describe('npm start -- --functions examples/research/functions.ts', () => {
     async () => {
       const line = await printed(
         'npm start -- --functions examples/research/functions.ts',
-        ['--json', '--data', 'memory', '--port', '0'],
+        ['--json', '--no-spare', '--data', 'memory', '--port', '0'],
         /^\{"ready".*\}$/m,
       );
       const ready = JSON.parse(line) as Record<'gateway' | 'apiKey' | 'github' | 'slack', string>;

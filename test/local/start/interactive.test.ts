@@ -45,7 +45,15 @@ beforeAll(async () => {
   write('functions.ts', FUNCTIONS);
   write('greet.ts', GREET('good morning'));
   const main = join(ROOT, 'packages/local/src/main.ts');
-  const words = ['--port', '0', '--data', 'memory', '--functions', join(folder, 'functions.ts')];
+  const words = [
+    '--port',
+    '0',
+    '--data',
+    'memory',
+    '--no-spare',
+    '--functions',
+    join(folder, 'functions.ts'),
+  ];
   child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, FORCE_COLOR: '1' },

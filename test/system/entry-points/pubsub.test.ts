@@ -29,6 +29,7 @@ describe('Pub/Sub, through the official client', () => {
   beforeAll(async () => {
     cloud = await startCloudProcess({
       data: 'memory',
+      keepsSpare: false,
       functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/message-functions.ts')),
     });
     process.env.PUBSUB_EMULATOR_HOST = cloud.ready.pubsub;

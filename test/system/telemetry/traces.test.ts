@@ -15,6 +15,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   cloud = await startCloudProcess({
     data: 'memory',
+    keepsSpare: false,
     functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/traced-functions.ts')),
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: await collector.listen(),
