@@ -30,10 +30,22 @@ const PARTS: readonly Shown[] = [
     states: 450,
   },
   {
-    claim: 'a drive, a scan and an outside append, any one crash and any one lost answer',
-    race: { actors: ['drive', 'scan', 'signal'], crashes: 1, lostAnswers: 1, loseTasks: true },
-    schedules: 6_500n,
-    states: 3_500,
+    claim: 'a drive, a scan and an outside append, any one crash',
+    race: { actors: ['drive', 'scan', 'signal'], crashes: 1, loseTasks: true },
+    schedules: 900n,
+    states: 1_000,
+  },
+  {
+    claim: 'a drive, a scan and an outside append, any one lost answer',
+    race: { actors: ['drive', 'scan', 'signal'], lostAnswers: 1, loseTasks: true },
+    schedules: 1_350n,
+    states: 1_850,
+  },
+  {
+    claim: 'a drive and an outside append, any one crash and any one lost answer',
+    race: { actors: ['drive', 'signal'], crashes: 1, lostAnswers: 1, loseTasks: true },
+    schedules: 270n,
+    states: 400,
   },
 ];
 

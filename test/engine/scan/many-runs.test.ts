@@ -7,6 +7,8 @@ import { intercept } from '../../support/intercept.ts';
 
 const INDEXES = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
 const PAGE = 50;
+/** `npm run soak` scans 600. */
+const RUNS = Number(process.env.SCAN_RUNS ?? 200);
 /** Empty queries of every tick: for runs of more shards, and for silent runs, running and replaying. */
 const LOOKS = 3;
 
@@ -25,20 +27,24 @@ describe('a tick of the scan', () => {
     return { reads: after.reads - before.reads, writes: after.writes - before.writes };
   }
 
-  test('enqueues 600 runs whose tasks are lost, page after page, each once', async () => {
-    const started = await installation.start('many', 600);
+  test(`enqueues ${RUNS} runs whose tasks are lost, page after page, each once`, async () => {
+    const started = await installation.start('many', RUNS);
     installation.pass();
     const { reads, writes } = await billed(async () => {
-      expect(await scan(installation.deps, PAGE)).toMatchObject({ found: 600, enqueued: 600, isCut: false });
+      expect(await scan(installation.deps, PAGE)).toMatchObject({
+        found: RUNS,
+        enqueued: RUNS,
+        isCut: false,
+      });
     });
     expect([...installation.enqueued].sort()).toEqual([...started].sort());
     // The entry and the document of each, and the empty page behind the last full one.
-    expect({ reads, writes }).toEqual({ reads: 2 * 600 + 1 + LOOKS, writes: 600 });
+    expect({ reads, writes }).toEqual({ reads: 2 * RUNS + 1 + LOOKS, writes: RUNS });
     expect(await scan(installation.deps, PAGE)).toMatchObject({ found: 0 });
   });
 
-  test('enqueues a lost task before it defers 500 older held runs', async () => {
-    await installation.start('many', 500);
+  test(`enqueues a lost task before it defers ${RUNS} older held runs`, async () => {
+    await installation.start('many', RUNS);
     installation.pass();
     const [other] = await installation.start('other', 1);
     installation.pass();
@@ -55,15 +61,15 @@ describe('a tick of the scan', () => {
     });
     const { reads, writes } = await billed(async () => {
       expect(await scan({ ...installation.deps, store }, PAGE)).toMatchObject({
-        held: 500,
+        held: RUNS,
         enqueued: 1,
         isCut: false,
       });
     });
     expect(installation.enqueued).toEqual([other]);
-    expect({ before, putAside }).toEqual({ before: 0, putAside: 500 });
+    expect({ before, putAside }).toEqual({ before: 0, putAside: RUNS });
     // A held run costs its entry and one write.
-    expect({ reads, writes }).toEqual({ reads: 501 + 1 + LOOKS, writes: 501 });
+    expect({ reads, writes }).toEqual({ reads: RUNS + 1 + 1 + LOOKS, writes: RUNS + 1 });
     expect(await scan(installation.deps, PAGE)).toMatchObject({ found: 0 });
   });
 
