@@ -311,14 +311,10 @@ describe('ten thousand runs', () => {
     const page = await stage.browser.open('/inbox');
     await page.route('**/v1/runs?*', (route) => {
       const cursor = new URL(route.request().url()).searchParams.get('cursor');
-      const answer = pageOf(cursor, {
-        status: 'failed',
-        error: { code: 'OTHER', message: 'out of ink', retryable: false },
-      });
+      const error = { code: 'OTHER', message: 'out of ink', retryable: false };
+      const answer = pageOf(cursor, { status: 'failed', error });
       const items = answer.items.map((run) =>
-        run.id.endsWith('_0')
-          ? { ...run, error: { code: 'RARE', message: 'no paper', retryable: false } }
-          : run,
+        run.id.endsWith('_0') ? { ...run, error: { ...error, code: 'RARE' } } : run,
       );
       return route.fulfill({ json: { ...answer, items } });
     });
