@@ -6,7 +6,7 @@ import { goTo, settled } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { QUARTERED, SIZES } from './support/sizes.ts';
 import { setStage } from './support/stage.ts';
-import { STATES } from './support/states.ts';
+import { load, STATES } from './support/states.ts';
 import { OTHER_VIEWS, VIEWS } from './support/views.ts';
 
 /** Folder for the pictures of the documentation: `CONSOLE_SCREENSHOTS=docs/console npm test -- test/console/every-page`. */
@@ -51,7 +51,7 @@ test.each(OTHER_VIEWS)(
 describe('beyond what an address leads to,', () => {
   test.each(STATES)(
     '$name is no hindrance to anybody, and as wide as the screen',
-    async ({ path, reach }) => {
+    async ({ path, reach, breaks, needsReload }) => {
       // Another page takes away whatever an earlier state has opened.
       await goTo(page, '/nothing');
       await page.getByText('Nothing is here').waitFor();
@@ -65,12 +65,14 @@ describe('beyond what an address leads to,', () => {
         await page.setViewportSize(SIZES.desktop);
         await page.keyboard.press('Escape');
         await page.unrouteAll();
+        if (needsReload) await load(page, '/inbox');
       }
+      if (breaks) expect(() => stage.browser.check()).toThrow(breaks);
     },
   );
 
   // The page shows lists of nothing, and failures, until it reads again.
-  afterAll(async () => void (await page.goto('/runs')));
+  afterAll(() => load(page, '/runs'));
 });
 
 test('no page scrolls sideways at a zoom of 400 %', async () => {
@@ -160,13 +162,15 @@ function beyond(page: Page): Promise<string[]> {
   });
 }
 
-/** By all rules on a desktop, in dark colours too, and on a phone, where nothing is beyond the edge. */
+/** By all rules on a desktop, in dark and in forced colours too, and on a phone, where nothing is beyond the edge. */
 async function examine(inTheDark = async () => {}): Promise<void> {
   expect(await hindrances(page, 'all')).toEqual([]);
   await page.emulateMedia({ colorScheme: 'dark' });
   await inTheDark();
   expect(await hindrances(page, 'colours')).toEqual([]);
-  await page.emulateMedia({ colorScheme: 'light' });
+  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
+  expect(await hindrances(page, 'colours')).toEqual([]);
+  await page.emulateMedia({ forcedColors: 'none' });
   await page.setViewportSize(SIZES.phone);
   expect(await hindrances(page, 'the rest')).toEqual([]);
   expect(await beyond(page)).toEqual([]);

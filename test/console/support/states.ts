@@ -9,6 +9,10 @@ export interface State {
   path(show: Showcase): string;
   /** Brings the page from its address into the state. */
   reach(page: Page, show: Showcase): Promise<unknown>;
+  /** Report of the rule of all pages that the state breaks by its nature. */
+  readonly breaks?: RegExp;
+  /** The page is of no use after it: nobody is signed in, or it keeps an answer that no page can show. */
+  readonly needsReload?: true;
 }
 
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -41,7 +45,7 @@ function empty(path: string, api: string, shows: string): State {
 }
 
 /** Anew, as what an earlier state has read is shown until it is read again. */
-async function load(page: Page, path: string): Promise<void> {
+export async function load(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await addAxe(page);
 }
@@ -54,7 +58,114 @@ const FAILED = {
   help: 'Look again.',
 };
 
+/** Problems that no run of the tests has: repaired by the engine, and left to a person. */
+const PROBLEM = {
+  code: 'STEP_DIFFERENT',
+  severity: 'error',
+  healable: true,
+  subject: 'steps/book',
+  title: 'A step says something else than the journal.',
+  help: 'Repair the run.',
+  evidence: { member: 'attempt' },
+};
+const FOR_A_PERSON = {
+  ...PROBLEM,
+  code: 'ORIGIN_LOST',
+  severity: 'warning',
+  healable: false,
+  subject: 'idempotency record',
+  help: 'Find out who wrote it.',
+};
+const CONSISTENCY = {
+  checkedAt: '2026-01-02T03:04:05.000Z',
+  verdict: 'needs_person',
+  head: 9,
+  problems: [PROBLEM, FOR_A_PERSON],
+  more: 3,
+  unread: ['4'],
+};
+const REPAIR = {
+  outcome: 'planned',
+  changes: [
+    {
+      subject: 'steps/book',
+      action: 'replace',
+      fixes: ['STEP_DIFFERENT'],
+      differences: [{ member: 'attempt', before: '2', after: '1' }],
+    },
+  ],
+  refused: [FOR_A_PERSON],
+  events: [],
+};
+
+/** As Hosting serves the console in a project with users, to somebody who is not signed in. */
+async function comesFromOutside(page: Page): Promise<void> {
+  await page.route('**/console.json', (route) => route.fulfill({ json: { local: false } }));
+  await page.route('**/__/firebase/init.json', (route) =>
+    route.fulfill({ json: { apiKey: 'public', projectId: 'demo-cairn' } }),
+  );
+  await load(page, '/runs');
+  await page.getByRole('button', { name: 'Sign in with e-mail' }).waitFor();
+}
+
 export const STATES: readonly State[] = [
+  {
+    name: 'the sign-in',
+    path: () => '/nothing',
+    reach: comesFromOutside,
+    needsReload: true,
+  },
+  {
+    name: 'a refused sign-in',
+    path: () => '/nothing',
+    async reach(page) {
+      await comesFromOutside(page);
+      await page.getByLabel('API key').fill('cairn_nobody_0123456789abcdef');
+      await press(page, 'Sign in');
+      await page.getByRole('alert').getByText('UNAUTHENTICATED').waitFor();
+    },
+    needsReload: true,
+  },
+  {
+    name: 'a page that threw',
+    path: () => '/nothing',
+    async reach(page) {
+      await load(page, '/inbox');
+      await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+      await page.route('**/v1/workflows*', (route) => route.fulfill({ json: {} }));
+      await goTo(page, '/workflows');
+      await page.getByRole('alert').getByText('This page cannot be shown').waitFor();
+    },
+    needsReload: true,
+    breaks: /console: TypeError.*reading 'find'/,
+  },
+  {
+    name: 'a restored database to release',
+    path: () => '/nothing',
+    async reach(page) {
+      const restore = {
+        home: 'demo-cairn',
+        held: true,
+        restoredAt: '2026-01-02T03:04:05.000Z',
+        by: 'system',
+      };
+      await page.route('**/v1/restore', (route) => route.fulfill({ json: restore }));
+      await load(page, '/health');
+      await page.getByText('Held: no run of any tenant moves').waitFor();
+      await opened('Release', 'Runs of every tenant continue')(page);
+    },
+  },
+  {
+    name: 'a run to repair',
+    path: ({ failed }) => `/runs/${failed}?tab=journal`,
+    async reach(page, { failed: runId }) {
+      await page.route('**/consistency', (route) => route.fulfill({ json: { runId, ...CONSISTENCY } }));
+      await page.route('**/repair?*', (route) => route.fulfill({ json: { runId, ...REPAIR } }));
+      await press(page, 'Check the chain');
+      await page.getByText('5 problems. Some of it needs a person.').waitFor();
+      await opened('Repair', 'These changes would be made')(page);
+    },
+  },
   { name: 'the keys', path: () => '/health', reach: opened('Keys of the pages', 'go to Schedules') },
   {
     name: 'the menu View',
