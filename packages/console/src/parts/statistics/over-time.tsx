@@ -15,7 +15,7 @@ export function OverTime({ parts }: { readonly parts: readonly PartShown[] }) {
       <Chart
         name="Runs over time"
         parts={parts}
-        note={`at most ${counted(most, 'run')} in a bar`}
+        note={`red failed, green completed, gray live or cancelled; at most ${counted(most, 'run')} in a bar`}
         of={partText}
       >
         {({ runs, completed, failed }) => (
