@@ -71,12 +71,12 @@ export const OVER_RUNS: readonly Flow[] = [
   },
   {
     name: 'several runs are cancelled together, with progress and an outcome for each',
-    path: () => '/inbox',
+    path: () => '/schedules',
     async run({ page, hand, call, go }) {
       const threadId = crypto.randomUUID();
       const start = () =>
         call<{ runId: string }>('POST', '/v1/runs', { type: 'refund', input: { order: 'B-3' }, threadId });
-      const ids = [(await start()).runId, (await start()).runId];
+      const ids = (await Promise.all([start(), start()])).map(({ runId }) => runId);
       await go(`/runs?thread=${threadId}`);
       for (const id of ids) await page.locator(`#row-${id} [data-status=awaiting_approval]`).waitFor();
       if (hand.name === 'mouse')
