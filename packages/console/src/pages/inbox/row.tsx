@@ -6,7 +6,7 @@ import { Failure } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { questionOf } from '../run/actions/decisions.ts';
-import type { ApprovalProgress } from './approval-queue.ts';
+import { type ApprovalProgress, UNDO_MS } from './approval-queue.ts';
 import { canApprove, canReject, type InboxItem, KINDS } from './item.ts';
 
 interface QuestionRowProps {
@@ -80,7 +80,7 @@ export function Question(props: QuestionRowProps) {
         <p className="row" role="status">
           {approval.at === 'waiting' ? (
             <>
-              <span className="good">✓ Approved</span>
+              <span className="good">✓ Approved, sent within {UNDO_MS / 1_000} s</span>
               <button type="button" className="answer" onClick={props.onUndo}>
                 Undo
               </button>
