@@ -19,9 +19,12 @@ export const PAGE_WITH_CODE = 'docs/first-workflow.md';
 /** Words of prose and code that a person reads with understanding; people read prose alone at 200 to 300. */
 export const WORDS_A_MINUTE = 200;
 export const LIMIT_MS = 10 * 60_000;
+/** For the first `npm start` of a clone, which installs and builds what it serves. */
+export const FIRST_START_LIMIT_MS = 60_000;
 
 /** In their order, as the pages show them. */
 export const COMMANDS = {
+  firstStart: 'npm start',
   test: 'npm test -- test/workflows/invite-team',
   start: 'npm start -- --functions functions/src/my-functions.ts',
   run: `RUN=$(npm run --silent cairn -- runs start invite-team --input '{"team":"blue","members":["ann@example.com"]}')`,
