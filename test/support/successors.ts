@@ -6,7 +6,7 @@ import { previewSuccessor } from '../../packages/cairn/src/operations/successors
 import type {
   PreviewDeps,
   SuccessorRequest,
-  Wanted,
+  WantedSuccessor,
 } from '../../packages/cairn/src/operations/successors/request.ts';
 import { startSuccessor } from '../../packages/cairn/src/operations/successors/start-successor.ts';
 import { assertStored } from './soundness.ts';
@@ -45,9 +45,9 @@ export async function driven(
 
 export function preview(
   world: World,
-  mode: Wanted['mode'],
+  mode: WantedSuccessor['mode'],
   runId: string,
-  more: Partial<Wanted> = {},
+  more: Partial<WantedSuccessor> = {},
 ): Promise<SuccessorForecast> {
   return previewSuccessor(depsOf(world), { tenantId: 't1', ...more, runId, mode });
 }

@@ -20,13 +20,13 @@ import { type FollowedLog, type FollowingLogs, followLogs } from './follow-logs.
 import { isInFlight, isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
 import { offsetMs } from './server-clock.ts';
 import { targetOf } from './target.ts';
-import { type Machine, type Reply, THIS_MACHINE } from './transport.ts';
+import { type MachineServices, type Reply, THIS_MACHINE } from './transport.ts';
 
 /** Programs of Cairn that the API distinguishes. */
 export type ClientName = 'api' | 'cli' | 'ui';
 
-/** URL and credential of requests. Members of `Machine` default to this machine's. */
-export interface ClientOptions extends Partial<Machine> {
+/** URL and credential of requests. Members of `MachineServices` default to this machine's. */
+export interface ClientOptions extends Partial<MachineServices> {
   /** URL of the installation, without a path; that of the function `api` works too. A slash at its end is dropped. */
   readonly url: string;
   /** An API key or an ID token, or a function that returns one, called for each request because tokens expire. */
@@ -85,7 +85,7 @@ const PAGE = 100;
 export class CairnClient {
   /** Without a slash at its end. */
   readonly url: string;
-  readonly machine: Machine;
+  readonly machine: MachineServices;
   /** Never aborted unless one was given. */
   readonly signal: AbortSignal;
   readonly #credential: ClientOptions['credential'];

@@ -11,7 +11,7 @@ export interface Reply {
 /** `fetch`, or something that sends requests in another way. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Reply>;
 
-export interface Machine {
+export interface MachineServices {
   readonly fetch: Fetch;
   /** Epoch ms. */
   now(): number;
@@ -22,7 +22,7 @@ export interface Machine {
 }
 
 /** Node's, a browser's, or that of another runtime with the standards of the web. */
-export const THIS_MACHINE: Machine = {
+export const THIS_MACHINE: MachineServices = {
   fetch: (url, init) => fetch(url, init),
   now: Date.now,
   newKey: () => crypto.randomUUID(),

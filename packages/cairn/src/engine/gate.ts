@@ -23,7 +23,7 @@ export const HELD_MS = 5 * 60_000;
 const JITTER = 0.2;
 
 export type GateDeps = Pick<EngineDeps, 'runtime'>;
-type WhatRun = Pick<RunState, 'type' | 'status'>;
+type GatedRun = Pick<RunState, 'type' | 'status'>;
 
 /** The reason why no run may be driven and nothing deleted; undefined: some may. */
 export function stoppedBy({ killSwitch, restore }: RuntimeConfig): 'kill_switch' | 'restored' | undefined {
@@ -34,7 +34,7 @@ export function stoppedBy({ killSwitch, restore }: RuntimeConfig): 'kill_switch'
 /** The reason why a run may not be driven; undefined: it may. */
 export function closedBy(
   config: RuntimeConfig,
-  run: WhatRun,
+  run: GatedRun,
 ): 'kill_switch' | 'restored' | 'paused' | undefined {
   const stopped = stoppedBy(config);
   if (stopped) return stopped;
@@ -49,13 +49,13 @@ export function closedBy(
  *
  * @throws OutcomeUnknown and other read errors; the task is then retried
  */
-export async function mayDrive({ runtime }: GateDeps, run: WhatRun): Promise<boolean> {
+export async function mayDrive({ runtime }: GateDeps, run: GatedRun): Promise<boolean> {
   if (!closedBy(await runtime.current(GATE_AGE_MS), run)) return true;
   return !closedBy(await runtime.current(0), run);
 }
 
 /** Checked by a running drive at its heartbeat. Never rejects: a read error stops no started work. */
-export async function mayContinue(deps: GateDeps & Pick<EngineDeps, 'log'>, run: WhatRun): Promise<boolean> {
+export async function mayContinue(deps: GateDeps & Pick<EngineDeps, 'log'>, run: GatedRun): Promise<boolean> {
   try {
     return await mayDrive(deps, run);
   } catch (error) {

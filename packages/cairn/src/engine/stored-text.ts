@@ -7,7 +7,9 @@ import type { Checkpoint } from '../core/run/records.ts';
 import type { RunStore } from '../ports/run-store.ts';
 
 /** A value as canonical JSON, or its location if it is too large. */
-export type Located = { readonly text: string } | { readonly checkpoint: number; readonly ref: PayloadRef };
+export type LocatedText =
+  | { readonly text: string }
+  | { readonly checkpoint: number; readonly ref: PayloadRef };
 
 /** The part of a checkpoint needed to read its value. */
 export type Carrier = Pick<Checkpoint, 'seq' | 'outputText' | 'outputRef' | 'outputFrom'>;
@@ -32,7 +34,7 @@ export async function storedText(store: RunStore, runId: string, value: StoredVa
 }
 
 /** An input or a result, without reading a payload. */
-export async function located(store: RunStore, runId: string, value: StoredValue): Promise<Located> {
+export async function located(store: RunStore, runId: string, value: StoredValue): Promise<LocatedText> {
   if ('text' in value) return value;
   const [origin] = await originsOf(store, runId, [await checkpointAt(store, runId, value.checkpoint)]);
   const { outputText: text, outputRef: ref } = origin?.checkpoint ?? {};

@@ -7,14 +7,17 @@ import { type Log, ofRun } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { CommitBatch } from './batch.ts';
 
-export type Durable = Pick<CommitBatch, 'after' | 'events' | 'moves' | 'checkpoints'>;
+export type DurableCommit = Pick<CommitBatch, 'after' | 'events' | 'moves' | 'checkpoints'>;
 
 interface Observers {
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
-export function measure({ metrics, log }: Observers, { after, events, moves, checkpoints }: Durable): void {
+export function measure(
+  { metrics, log }: Observers,
+  { after, events, moves, checkpoints }: DurableCommit,
+): void {
   const { tenantId, type, durationMs = 0 } = after;
   const about = ofRun(after);
   for (const event of events) {

@@ -15,7 +15,7 @@ export interface ShownMemo {
   readonly recordedAt: number;
 }
 
-export interface MemosAsked {
+export interface MemoQuery {
   readonly step: string;
   /** Default: that which the step is at. */
   readonly revision: number | undefined;
@@ -28,7 +28,7 @@ export interface MemosAsked {
 export async function listMemos(
   store: RunStore,
   { state, soft }: Pick<LoadedRun, 'state' | 'soft'>,
-  { step, revision, undoes, page }: MemosAsked,
+  { step, revision, undoes, page }: MemoQuery,
 ): Promise<Page<ShownMemo> & { readonly revision: number }> {
   const newest =
     state.steps.get(step)?.revision ??

@@ -4,7 +4,7 @@ import { isOver, type RunState, stepKey } from '../core/run/state.ts';
 
 export type ReadState = (runId: string) => RunState | undefined;
 
-interface Outlook {
+interface NextMove {
   /** Time of the next event without external input, epoch ms; infinity: never, negative infinity: now. */
   readonly movesAt: number;
   /** Pending requests, with their deadlines. */
@@ -25,7 +25,7 @@ export function blockedBy(state: RunState, read: ReadState): string | undefined 
   return asked.map(({ text }) => text).join('; and ');
 }
 
-function outlook(state: RunState, read: ReadState): Outlook {
+function outlook(state: RunState, read: ReadState): NextMove {
   const waits = state.status === 'awaiting_approval' || state.status === 'waiting_external';
   if (isOver(state) || !waits) return { movesAt: AT_ONCE, asked: [] };
   const parts = state.waits.map((wait) => outlookOf(wait, read));
@@ -42,7 +42,7 @@ function outlook(state: RunState, read: ReadState): Outlook {
   };
 }
 
-function outlookOf(wait: Wait, read: ReadState): Outlook {
+function outlookOf(wait: Wait, read: ReadState): NextMove {
   const { kind, dueAt, name, key, child } = wait;
   const step = `'${stepKey(wait.execution)}'`;
   switch (kind) {
@@ -64,7 +64,7 @@ function outlookOf(wait: Wait, read: ReadState): Outlook {
   }
 }
 
-function asks(text: string, dueAt: number | undefined): Outlook {
+function asks(text: string, dueAt: number | undefined): NextMove {
   return { movesAt: NEVER, asked: [{ text, until: dueAt ?? NEVER }] };
 }
 

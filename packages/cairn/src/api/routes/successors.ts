@@ -11,7 +11,7 @@ import { isOver } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { loadOwn } from '../../operations/append-to-run.ts';
 import { previewSuccessor } from '../../operations/successors/preview.ts';
-import type { Wanted } from '../../operations/successors/request.ts';
+import type { WantedSuccessor } from '../../operations/successors/request.ts';
 import { resumeRun } from '../../operations/successors/resume-run.ts';
 import { startSuccessor } from '../../operations/successors/start-successor.ts';
 import { assertRole } from '../auth.ts';
@@ -100,7 +100,7 @@ async function startedBy(sent: SentRequest, mode: SuccessorMode): Promise<Respon
 function wantedBy(
   { caller, params, body }: Pick<SentRequest, 'caller' | 'params' | 'body'>,
   mode: SuccessorMode,
-): Wanted {
+): WantedSuccessor {
   const { planVersion, threadId, signals, from } = body;
   const input = body.input === undefined ? undefined : { value: body.input };
   return { runId: params.id, tenantId: caller.tenantId, mode, from, input, planVersion, threadId, signals };

@@ -1,6 +1,10 @@
 /** Retention of ended runs, as operators see it. */
 import type { KeptReason, LegalHold } from '../../core/retention/lineage.ts';
-import type { ExpiredRun, Fate, RunFate } from '../../operations/retention/expired-runs.ts';
+import type {
+  ExpiredRun,
+  RetentionState,
+  RunRetentionState,
+} from '../../operations/retention/expired-runs.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
 
@@ -8,20 +12,20 @@ export function holdView({ by, at, reason }: LegalHold): View {
   return { by, at: iso(at), reason };
 }
 
-export function runFateView({ expireAt, hold, ...fate }: RunFate): View {
+export function runRetentionView({ expireAt, hold, ...fate }: RunRetentionState): View {
   return {
-    ...fateView(fate),
+    ...retentionView(fate),
     ...(expireAt === undefined ? {} : { expiresAt: iso(expireAt) }),
     ...(hold === undefined ? {} : { legalHold: holdView(hold) }),
   };
 }
 
 export function expiredRunView({ type, status, completedAt, ...fate }: ExpiredRun): View {
-  return { ...fateView(fate), type, status, completedAt: iso(completedAt) };
+  return { ...retentionView(fate), type, status, completedAt: iso(completedAt) };
 }
 
 /** A lineage that was deleted since it was found counts as deleted. */
-function fateView({ runId, rootRunId, runs, decision }: Fate): View {
+function retentionView({ runId, rootRunId, runs, decision }: RetentionState): View {
   const keeps = decision.kind === 'keep';
   return {
     runId,

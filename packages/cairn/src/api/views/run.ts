@@ -13,7 +13,7 @@ import { wakeAt } from '../../core/run/wake.ts';
 import { type ListedState, listedState } from '../../core/search/listed.ts';
 import { listedWaits } from '../../core/search/listing.ts';
 import { stepCounts } from '../../core/search/step-counts.ts';
-import type { Located } from '../../engine/stored-text.ts';
+import type { LocatedText } from '../../engine/stored-text.ts';
 import type { ListedRun, LoadedRun } from '../../ports/run-store.ts';
 import { fromText, iso, isoIf, readable } from './values.ts';
 
@@ -96,8 +96,8 @@ function costView({ cost: spent }: ListedRun['soft']): View {
 }
 
 export interface RunValues {
-  readonly input: Located;
-  readonly result: Located | undefined;
+  readonly input: LocatedText;
+  readonly result: LocatedText | undefined;
 }
 
 export function runView(
@@ -138,7 +138,7 @@ function progressView({ state, soft }: Pick<LoadedRun, 'state' | 'soft'>): View 
 }
 
 /** The value itself, or where it can be read: `resultRef: { checkpoint, sha256, … }`, at `…/checkpoints/{seq}/output`. */
-function valueView(name: string, value: Located): View {
+function valueView(name: string, value: LocatedText): View {
   if ('text' in value) return { [name]: fromText(value.text) };
   return { [`${name}Ref`]: { checkpoint: value.checkpoint, ...value.ref } };
 }

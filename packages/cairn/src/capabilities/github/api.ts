@@ -49,7 +49,7 @@ export interface GithubCall {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-export interface Sought<T> extends GithubCall {
+export interface LookupCall<T> extends GithubCall {
   readonly maxPages: number;
   /** The things on a page, checked. */
   readonly itemsOf: (data: unknown) => readonly T[];
@@ -102,7 +102,7 @@ export class GithubApi {
    *
    * @throws Error if it is not in the first `maxPages` pages: then its absence is uncertain
    */
-  async findIn<T>({ maxPages, itemsOf, isIt, ...asked }: Sought<T>): Promise<T | undefined> {
+  async findIn<T>({ maxPages, itemsOf, isIt, ...asked }: LookupCall<T>): Promise<T | undefined> {
     for (let page = 1; page <= maxPages; page += 1) {
       const parameters = { ...asked.parameters, per_page: PAGE_SIZE, page };
       const items = itemsOf(await this.read({ ...asked, parameters }));

@@ -94,7 +94,7 @@ export function usedOf({ spent, holds }: Pick<DayBudget, 'spent' | 'holds'>): Da
   return sumOf([spent, ...holds.map(({ granted }) => granted)]);
 }
 
-export interface Taking {
+export interface DayTake {
   readonly owner: string;
   /** The dispatch is dead by then, epoch ms. */
   readonly expiresAt: number;
@@ -109,7 +109,7 @@ export interface Taking {
   readonly kinds?: Readonly<Record<string, Cost>>;
 }
 
-export type Taken =
+export type DayTakeResult =
   /** `day` is to be written; absent: it has been, by a write whose answer was lost. */
   | { readonly kind: 'granted'; readonly held: DayAmounts; readonly day?: DayBudget }
   /** Other dispatches may leave enough. */
@@ -137,7 +137,7 @@ export type BudgetRefusal = { readonly kind: 'ask'; readonly reached: readonly B
  *
  * @param now epoch ms
  */
-export function take(before: DayBudget, taking: Taking, now: number): Taken {
+export function take(before: DayBudget, taking: DayTake, now: number): DayTakeResult {
   const { owner, expiresAt, held, need, limits, isSpent = false, kinds = {} } = taking;
   const day = { ...withoutDead(before, now), limits };
   const own = day.holds.find((hold) => hold.owner === owner);

@@ -53,7 +53,7 @@ export interface SuccessorRun {
 }
 
 /** The reason why a step runs again, or for the first time. */
-export type WhyRun =
+export type RerunReason =
   /** The successor begins from the start. */
   | 'from_start'
   | 'chosen'
@@ -75,7 +75,7 @@ export type WhyRun =
 export type StepReuse = { readonly id: string; readonly kind: StepKind; readonly revision: number } & (
   | { readonly action: 'reused'; readonly from: CheckpointRef }
   /** `items`: for a map step, the number of items reused. */
-  | { readonly action: 'runs'; readonly why: WhyRun; readonly items: number }
+  | { readonly action: 'runs'; readonly why: RerunReason; readonly items: number }
 );
 
 export interface Reuse extends RecordedStep {
@@ -156,7 +156,7 @@ class Planning {
   }
 
   /** Undefined: the step is reused. In order of significance to the user. */
-  #whyRun(step: PlannedStep): WhyRun | undefined {
+  #whyRun(step: PlannedStep): RerunReason | undefined {
     const { id } = step;
     const { asOf, end } = this.#source;
     if (!asOf) return 'from_start';
@@ -181,7 +181,7 @@ class Planning {
    * Items of an incomplete map step that would be the same again. For a map step that is reused as a whole, those that
    * would have to be compensated with it.
    */
-  #itemsToReuse(step: PlannedStep, why: WhyRun | undefined): Reuse[] {
+  #itemsToReuse(step: PlannedStep, why: RerunReason | undefined): Reuse[] {
     const { asOf, end } = this.#source;
     const keys = this.#items.get(step.id) ?? [];
     if (!asOf || keys.length === 0) return [];

@@ -82,7 +82,7 @@ function kindOf(request: string): string {
 }
 
 /** An operation that the journal had when the code began. */
-export interface Left {
+export interface LeftOperation {
   readonly name: string;
   /** It was reused from another run: the code need not ask for it. */
   readonly isReused: boolean;
@@ -94,7 +94,7 @@ export interface Left {
  * @param left in the order of the journal
  * @param asked all that the code asked for, in its order
  */
-export function leftOut(left: readonly Left[], asked: ReadonlySet<string>): string | undefined {
+export function leftOut(left: readonly LeftOperation[], asked: ReadonlySet<string>): string | undefined {
   const missing = left.find(({ name, isReused }) => !isReused && !asked.has(name));
   if (missing === undefined) return undefined;
   const known = new Set(left.map(({ name }) => name));

@@ -13,7 +13,7 @@ import { PositionSet } from './position-set.ts';
 export type NodeState = 'pending' | 'open' | 'done' | 'skipped' | 'failed';
 
 /** Effect of a need's state on a dependent step. */
-type Bearing = 'satisfied' | 'unsatisfied' | 'skips';
+type NeedState = 'satisfied' | 'unsatisfied' | 'skips';
 
 /** Per step: its state, and the number of unfinished and of skipped needs. */
 interface Tracked {
@@ -98,13 +98,13 @@ export class ReadyTracker {
   }
 }
 
-function bearing(needState: NodeState, dependent: GraphNode): Bearing {
+function bearing(needState: NodeState, dependent: GraphNode): NeedState {
   if (needState === 'done') return 'satisfied';
   if (needState !== 'skipped') return 'unsatisfied';
   return dependent.ifSkipped === 'run' ? 'satisfied' : 'skips';
 }
 
-function count(tracked: Tracked, of: Bearing, by: 1 | -1): void {
+function count(tracked: Tracked, of: NeedState, by: 1 | -1): void {
   if (of === 'unsatisfied') tracked.unsatisfied += by;
   if (of === 'skips') tracked.skips += by;
 }

@@ -7,7 +7,7 @@ import { canonicalJson } from '../encoding/json.ts';
 import type { KeptReason } from './lineage.ts';
 
 /** Deleted documents, by kind. */
-export interface Gone {
+export interface DeletedCounts {
   readonly runs: number;
   /** Journal, checkpoints, steps, remembered results, large values. */
   readonly documents: number;
@@ -21,7 +21,7 @@ export interface Gone {
   readonly published: number;
 }
 
-export const NOTHING_GONE: Gone = {
+export const NOTHING_GONE: DeletedCounts = {
   runs: 0,
   documents: 0,
   effects: 0,
@@ -44,7 +44,7 @@ export interface Erasure {
   readonly state: 'open' | 'done';
   /** Reason why one of them is kept, as of the last pass. */
   readonly keptBy?: Pick<KeptReason, 'why' | 'runId'> | undefined;
-  readonly gone: Gone;
+  readonly gone: DeletedCounts;
   /** Epoch ms. */
   readonly requestedAt: number;
   /** Principal of an API client. Absent if a user asked: only the log names the user. */
@@ -71,8 +71,8 @@ export function isErasureId(text: string): boolean {
   return /^era_[0-9a-f]{32}$/.test(text);
 }
 
-export function added(gone: Gone, more: Partial<Gone>): Gone {
+export function added(gone: DeletedCounts, more: Partial<DeletedCounts>): DeletedCounts {
   const sum = { ...gone };
-  for (const [name, count] of Object.entries(more)) sum[name as keyof Gone] += count ?? 0;
+  for (const [name, count] of Object.entries(more)) sum[name as keyof DeletedCounts] += count ?? 0;
   return sum;
 }

@@ -6,7 +6,7 @@
 import type { BudgetLimits, Cost } from '../budget/budget.ts';
 import type { EffectWrite } from '../effects/effect.ts';
 import type { CheckpointRef, RunIdentity, StoredValue, SuccessorMode } from './data/identity.ts';
-import type { Lost, Takeover, TaskRef } from './data/takeover.ts';
+import type { LostHolder, Takeover, TaskRef } from './data/takeover.ts';
 import type { Wait } from './data/wait.ts';
 import type { Initiator } from './status.ts';
 
@@ -241,7 +241,7 @@ export interface EventData {
   suspend_requested: { readonly reason: string };
   continue_requested: { readonly reason?: string };
   /** `why`: absent in journals from before 0.2, in which a death does not make the run a suspect. */
-  orphan_detected: Lost & { readonly why?: Takeover };
+  orphan_detected: LostHolder & { readonly why?: Takeover };
   /** The process of a dispatch alone died after it released the run and before it answered. `epoch`: of that dispatch. */
   worker_lost: { readonly epoch: number };
   /** `error`: why the run fails, if no step failed. `count`: number of steps, if `steps` does not name all. */

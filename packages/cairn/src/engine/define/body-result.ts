@@ -44,8 +44,8 @@ type ErrorReason<T> = T extends Error
   : never;
 
 /** Named in the compiler's error. */
-interface OutputIsNotJson<Why> {
-  readonly 'return only strings, numbers, booleans, null, arrays and plain objects': Why;
+interface OutputIsNotJson<Loss> {
+  readonly 'return only strings, numbers, booleans, null, arrays and plain objects': Loss;
 }
 
 /** Symbols of types only, which no output has: those of a brand of Zod, and of a degraded result. */
@@ -73,17 +73,17 @@ type SymbolKey<K, V> = K extends KeyOfType
 type Below = [never, 0, 1, 2, 3];
 
 /** The reason with the names that lead to it: `at: a Date becomes a text`. */
-type Why<T, Depth extends number = 4> = [AnyJson] extends [T] ? never : WhyEach<T, Depth>;
+type LossIn<T, Depth extends number = 4> = [AnyJson] extends [T] ? never : LossOfEach<T, Depth>;
 
-type WhyEach<T, Depth extends number> = T extends Primitive
+type LossOfEach<T, Depth extends number> = T extends Primitive
   ? never
   : [LossOf<T>] extends [never]
     ? Depth extends 0
       ? never
       : T extends readonly (infer Item)[]
-        ? Why<Item, Below[Depth]>
+        ? LossIn<Item, Below[Depth]>
         : T extends object
-          ? { [K in keyof T]-?: NamedLoss<K, Why<T[K], Below[Depth]>> }[keyof T]
+          ? { [K in keyof T]-?: NamedLoss<K, LossIn<T[K], Below[Depth]>> }[keyof T]
           : never
     : LossOf<T>;
 
@@ -99,7 +99,7 @@ type NamedLoss<K, Said> = K extends symbol
  * Type check of a body's result, so that an error appears at the body. Values of the types `any` and `unknown` are checked when the
  * step ends.
  */
-export type Recorded<T> = [T] extends [KeptByJson<T>] ? unknown : OutputIsNotJson<Why<T>>;
+export type Recorded<T> = [T] extends [KeptByJson<T>] ? unknown : OutputIsNotJson<LossIn<T>>;
 
 class DegradedResult {
   readonly value: unknown;

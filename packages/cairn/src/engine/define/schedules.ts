@@ -13,7 +13,7 @@ const MAX_SCHEDULES = 20;
 const ID_PATTERN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const MAX_ID_LENGTH = 100;
 
-interface Whose {
+interface DeclaringWorkflow {
   readonly type: string;
   readonly input: ZodType<unknown>;
   readonly secretInput: readonly string[];
@@ -21,7 +21,7 @@ interface Whose {
 
 /** @throws CairnError INVALID_INPUT naming the schedule and the reason */
 export function declaredSchedules(
-  { type, input: schema, secretInput }: Whose,
+  { type, input: schema, secretInput }: DeclaringWorkflow,
   subscriptions: readonly ScheduleSubscription[],
 ): readonly DeclaredSchedule[] {
   if (subscriptions.length > MAX_SCHEDULES)

@@ -11,6 +11,8 @@ import {
   type DayAmounts,
   type DayBudget,
   type DayRefusal,
+  type DayTake,
+  type DayTakeResult,
   dayAfter,
   dayBefore,
   dayOf,
@@ -18,8 +20,6 @@ import {
   of,
   settle,
   sumOf,
-  type Taken,
-  type Taking,
   take,
 } from '../../core/budget/day.ts';
 import type { TenantLimits } from '../../core/budget/day-limits.ts';
@@ -222,7 +222,11 @@ export class DayAccount {
   }
 
   /** Takes the amount that exceeds the rest of the dispatch's hold. */
-  async #take(open: OpenDay, need: DayAmounts, { isSpent }: Pick<Taking, 'isSpent'>): Promise<Taken> {
+  async #take(
+    open: OpenDay,
+    need: DayAmounts,
+    { isSpent }: Pick<DayTake, 'isSpent'>,
+  ): Promise<DayTakeResult> {
     const { tenant, scope, budgetEndsAt } = this.#params;
     const { budgetMs, graceMs, leaseMs } = scope.deps.settings;
     const missing = difference(sumOf([open.used, need]), open.held);
@@ -320,7 +324,7 @@ export class DayAccount {
   }
 }
 
-function refusalOf(taken: Exclude<Taken, { kind: 'granted' }>, { at }: OpenDay): DayRefusal {
+function refusalOf(taken: Exclude<DayTakeResult, { kind: 'granted' }>, { at }: OpenDay): DayRefusal {
   if (taken.kind === 'busy') return taken;
   return { kind: 'reached', reached: taken.names, budget: taken.day, until: dayAfter(at) };
 }

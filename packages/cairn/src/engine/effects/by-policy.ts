@@ -19,7 +19,7 @@ import type { CheckedRequest } from './rows.ts';
 /** Longest reason that is recorded and shown. */
 const MAX_REASON_CHARS = 1_000;
 
-interface Judged {
+interface JudgedCall {
   readonly state: RunState;
   readonly execution: StepExecution;
   readonly capability: Capability;
@@ -29,7 +29,7 @@ interface Judged {
 /** Undefined: the installation has no policy. */
 export function judgeOf(
   policy: CallPolicy | undefined,
-  { state, execution, capability, request }: Judged,
+  { state, execution, capability, request }: JudgedCall,
 ): PerformCall['judge'] {
   if (!policy) return undefined;
   const { id: runId, type, tenantId, environment, trigger } = state;

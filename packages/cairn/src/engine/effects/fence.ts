@@ -12,7 +12,7 @@ import type { LedgerAppended } from './effect-call.ts';
 /** Events that are read. After more events than this the dispatch has lost the run. */
 const MAX_SINCE = 200;
 
-export interface Proof {
+export interface HeartbeatProof {
   /** When the append was asked for; epoch ms, by the drive's own clock like the other. */
   readonly sentAt: number;
   /** Time of the dispatch's last heartbeat. */
@@ -23,7 +23,7 @@ export interface Proof {
 export async function isStillHeld(
   deps: EngineDeps,
   { state, events }: Appended,
-  { sentAt, provedAt }: Proof,
+  { sentAt, provedAt }: HeartbeatProof,
 ): Promise<boolean> {
   const { clock, settings, store } = deps;
   const last = events.at(-1);

@@ -53,13 +53,13 @@ export async function deliverBuffered(deps: DeliverDeps, state: RunState): Promi
   return found === 'brought';
 }
 
-interface Lying {
+interface BufferedAt {
   readonly address: MailboxAddress;
   readonly event: BufferedEvent;
 }
 
 /** Answers of the run to the event; nothing about other runs. */
-function answersTo({ registry, clock }: DeliverDeps, state: RunState, { address, event }: Lying) {
+function answersTo({ registry, clock }: DeliverDeps, state: RunState, { address, event }: BufferedAt) {
   const now = clock.now();
   if (event.takenBy || hasExpired(event, now)) return { drafts: [] };
   const waits = waitsFor(state, address.event, address.key);

@@ -21,7 +21,7 @@ import {
   reported,
 } from './delivery.ts';
 import { OFFER_CONCURRENCY } from './limits.ts';
-import { type Brought, type OfferDeps, offerTo, type Reception } from './offer.ts';
+import { type DeliveredData, type OfferDeps, type OfferResult, offerTo } from './offer.ts';
 import { comeBackSoon } from './scan-soon.ts';
 
 export interface DeliverDeps extends MailboxDeps, OfferDeps {}
@@ -114,12 +114,12 @@ async function offerUntilDone(
   return { outcome: delivery, refused: tally.refusals };
 }
 
-export function broughtOf({ eventId: id, dataText, actor }: IncomingEvent): Brought {
+export function broughtOf({ eventId: id, dataText, actor }: IncomingEvent): DeliveredData {
   return { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' };
 }
 
 interface Round {
-  readonly brought: Brought;
+  readonly brought: DeliveredData;
   readonly to: readonly WaitRef[];
   readonly tally: OfferTally;
 }
@@ -178,7 +178,7 @@ class OfferTally {
     };
   }
 
-  note(waits: readonly WaitRef[], { isDelivered, refused, open }: Reception): void {
+  note(waits: readonly WaitRef[], { isDelivered, refused, open }: OfferResult): void {
     const [first] = waits;
     if (isDelivered && first) this.#deliveredTo.push(first.runId);
     if (refused && first)

@@ -24,7 +24,7 @@ export interface OfferDeps extends JournalDeps, DriveAfterDeps {
 }
 
 /** Data delivered to a wait. */
-export interface Brought {
+export interface DeliveredData {
   /** Id of the event or signal. */
   readonly id: string;
   /** Canonical JSON. */
@@ -34,7 +34,7 @@ export interface Brought {
 }
 
 /** Result of an offer to a run. */
-export interface Reception {
+export interface OfferResult {
   /** The event is in the journal of the run, now or since earlier. */
   readonly isDelivered: boolean;
   /** The reason why an open wait refuses it. */
@@ -47,8 +47,8 @@ export interface Reception {
 export async function offerTo(
   deps: OfferDeps,
   runId: string,
-  { tenantId, event, key, brought }: MailboxAddress & { readonly brought: Brought },
-): Promise<Reception> {
+  { tenantId, event, key, brought }: MailboxAddress & { readonly brought: DeliveredData },
+): Promise<OfferResult> {
   const loaded = await deps.store.load(runId);
   if (loaded?.state.tenantId !== tenantId) return { isDelivered: false, open: [] };
   let refused: CairnError | undefined;
@@ -77,7 +77,7 @@ export function waitsFor(state: RunState, event: string, key: string | undefined
 
 export interface Answering {
   readonly registry: WorkflowRegistry;
-  readonly brought: Brought;
+  readonly brought: DeliveredData;
   readonly waits: readonly Wait[];
   /** Epoch ms. */
   readonly now: number;

@@ -52,14 +52,14 @@ export function answeredSpan(
   };
 }
 
-export interface DriveAsked {
+export interface DispatchStart {
   /** The span that asked for it. */
   readonly by: TraceContext | undefined;
   readonly startedAt: number;
 }
 
 /** A dispatch that took the run, if `epoch` is the epoch of its lease; without `epoch`, one that found nothing to do. */
-export function driveSpanOf(state: RunState, asked: DriveAsked, epoch?: number): SpanOptions {
+export function driveSpanOf(state: RunState, asked: DispatchStart, epoch?: number): SpanOptions {
   return {
     name: `drive ${state.type}`,
     kind: 'consumer',

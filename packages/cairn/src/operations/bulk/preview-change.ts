@@ -21,7 +21,7 @@ export const FORESEEN = [
   'nothing',
 ] as const;
 
-export interface Foreseen {
+export interface PreviewedChange {
   /** `ask_to_end`: a worker ends the run after its compensations. `nothing`: the run is in that state already. */
   readonly would: (typeof FORESEEN)[number];
   readonly stepsReused?: number;
@@ -34,7 +34,7 @@ export interface Foreseen {
   readonly question?: NamedQuestion;
 }
 
-export interface Foreseeing {
+export interface ChangeToPreview {
   readonly act: BulkAct;
   readonly tenantId: string;
   readonly target: BulkTarget;
@@ -43,8 +43,8 @@ export interface Foreseeing {
 /** @throws CairnError that the change would be refused with */
 export async function previewChange(
   deps: PreviewDeps,
-  { act, tenantId, target }: Foreseeing,
-): Promise<Foreseen> {
+  { act, tenantId, target }: ChangeToPreview,
+): Promise<PreviewedChange> {
   const { runId } = target;
   if (act === 'resume' || act === 'replay')
     return previewChosenSuccessor(deps, { mode: act, tenantId, runId });
@@ -66,7 +66,7 @@ export async function previewChange(
 async function previewChosenSuccessor(
   deps: PreviewDeps,
   wanted: { readonly mode: 'resume' | 'replay'; readonly tenantId: string; readonly runId: string },
-): Promise<Foreseen> {
+): Promise<PreviewedChange> {
   const { would, steps, effects, blockers } = await previewSuccessor(deps, wanted);
   const [blocker] = blockers;
   if (blocker) throw blocker;

@@ -6,7 +6,14 @@
  */
 import type { OperationReader } from '../../ports/diagnosis/operations.ts';
 import type { DiagnosisFinding } from './finding.ts';
-import { type Now, type ObserveDeps, observeNow, observeSlowly, type Slow, UNSEEN } from './observe.ts';
+import {
+  type CurrentObservations,
+  type ObserveDeps,
+  observeNow,
+  observeSlowly,
+  type SlowObservations,
+  UNSEEN,
+} from './observe.ts';
 
 /** Short, so that an operator sees a fix; each diagnosis costs a read per due or leased run. */
 export const FAST_TTL_MS = 5_000;
@@ -18,7 +25,7 @@ export interface DiagnosisDeps extends ObserveDeps {
   readonly operations: OperationReader;
 }
 
-export interface Diagnosis extends Omit<Now, 'findings'> {
+export interface Diagnosis extends Omit<CurrentObservations, 'findings'> {
   /** Time of the diagnosis by the clock of the instance, epoch ms. */
   readonly at: number;
   readonly findings: readonly DiagnosisFinding[];
@@ -29,8 +36,8 @@ const ORDER: readonly DiagnosisFinding['state'][] = ['wrong', 'note', 'well'];
 
 export class Diagnostician {
   readonly #deps: DiagnosisDeps;
-  readonly #now: Shared<Now>;
-  readonly #slow: Shared<Slow>;
+  readonly #now: Shared<CurrentObservations>;
+  readonly #slow: Shared<SlowObservations>;
 
   constructor(deps: DiagnosisDeps) {
     this.#deps = deps;

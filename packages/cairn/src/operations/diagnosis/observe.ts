@@ -55,7 +55,7 @@ const QUEUES_AT_ONCE = 16;
 export const UNSEEN = 'UNSEEN';
 
 /** Observations that change from minute to minute. */
-export interface Now {
+export interface CurrentObservations {
   readonly findings: readonly DiagnosisFinding[];
   /** Undefined: they could not be read. */
   readonly heard: StoredHeartbeats | undefined;
@@ -68,27 +68,27 @@ export interface Now {
 }
 
 /** @throws CairnError UNAVAILABLE if not even the store's time is known */
-export async function observeNow(deps: ObserveDeps): Promise<Now> {
+export async function observeNow(deps: ObserveDeps): Promise<CurrentObservations> {
   const { heartbeats, storeProbe, queueProbe, schedules, config, setup, clock } = deps;
-  const asking = new Probes(deps.log);
+  const probes = new Probes(deps.log);
   const begunAt = clock.now();
-  const heard = await asking.ask('the heartbeats of the scheduled functions', () => heartbeats.read());
+  const heard = await probes.ask('the heartbeats of the scheduled functions', () => heartbeats.read());
   const askedAt = (begunAt + clock.now()) / 2;
   const skewMs = heard && Math.round(askedAt - heard.readAt);
   const now = heard?.readAt ?? clock.now();
   const [waking, queues, late, switches, named] = await Promise.all([
-    asking.ask('overdue runs', async () => wakingIn(await storeProbe.waking(RUNS_CHECKED), now)),
-    asking.ask('the queue', () =>
+    probes.ask('overdue runs', async () => wakingIn(await storeProbe.waking(RUNS_CHECKED), now)),
+    probes.ask('the queue', () =>
       someAtOnce(queueProbe.queues, QUEUES_AT_ONCE, async (queue) => ({
         ...queue,
         seen: await queueProbe.inspect(now, queue.name),
       })),
     ),
-    asking.ask('late schedules', () => schedules.due(now - work.SCHEDULE_LATE_MS, SCHEDULES_CHECKED)),
-    asking.ask('the switches', async () => (await config.read())?.config ?? NOTHING_SET),
-    asking.ask('runs that make no progress', () => deps.findings.list(FINDINGS_READ)),
+    probes.ask('late schedules', () => schedules.due(now - work.SCHEDULE_LATE_MS, SCHEDULES_CHECKED)),
+    probes.ask('the switches', async () => (await config.read())?.config ?? NOTHING_SET),
+    probes.ask('runs that make no progress', () => deps.findings.list(FINDINGS_READ)),
   ]);
-  if (asking.isDeaf) throw new CairnError('UNAVAILABLE', 'the store did not respond');
+  if (probes.isUnanswered) throw new CairnError('UNAVAILABLE', 'the store did not respond');
   const lateSchedules = late && { late: late.length, isCut: late.length === SCHEDULES_CHECKED };
   const isOff = switches !== undefined && stoppedBy(switches) !== undefined;
   const findings = [
@@ -102,30 +102,30 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
     ...(heard ? work.ofSample(heard) : []),
     ...deployment.ofSecrets(setup.secrets()),
     ...deployment.ofParameters(setup.wrongParameters()),
-    ...asking.unanswered,
+    ...probes.unanswered,
   ];
   return { findings, heard, skewMs, waking, queue: queues?.[0]?.seen, lateSchedules };
 }
 
-export interface Slow {
+export interface SlowObservations {
   readonly findings: readonly DiagnosisFinding[];
 }
 
 /** Observations that change only with deployments, or slowly, and are more expensive. */
-export async function observeSlowly(deps: ObserveDeps): Promise<Slow> {
+export async function observeSlowly(deps: ObserveDeps): Promise<SlowObservations> {
   const { storeProbe, heartbeats } = deps;
-  const asking = new Probes(deps.log);
+  const probes = new Probes(deps.log);
   const [indexes, expiry, versions, plans] = await Promise.all([
-    asking.ask('the indexes', async () => store.ofIndexes(await storeProbe.indexes())),
-    asking.ask('expired documents', async () => {
+    probes.ask('the indexes', async () => store.ofIndexes(await storeProbe.indexes())),
+    probes.ask('expired documents', async () => {
       const heard = await heartbeats.read();
       return store.ofExpiry(await storeProbe.leftOvers(heard.readAt - store.TTL_GRACE_MS), heard);
     }),
-    asking.ask('the versions in use', () => versionsInUse(deps)),
-    asking.ask('the recorded definitions', () => changedPlans(deps)),
+    probes.ask('the versions in use', () => versionsInUse(deps)),
+    probes.ask('the recorded definitions', () => changedPlans(deps)),
   ]);
   const found = [indexes, expiry, versions, plans].flatMap((some) => some ?? []);
-  return { findings: [...found, ...asking.unanswered] };
+  return { findings: [...found, ...probes.unanswered] };
 }
 
 function wakingIn(runs: Awaited<ReturnType<StoreProbe['waking']>>, now: number): work.Waking {
@@ -169,7 +169,7 @@ async function changedPlans({ registry, plans }: ObserveDeps): Promise<Diagnosis
   return deployment.ofPlans(await changesIn(plans, registry), nextOf);
 }
 
-/** Asks, and keeps what could not be answered. */
+/** Asks the questions of a diagnosis, and collects those without an answer. */
 class Probes {
   readonly unanswered: DiagnosisFinding[] = [];
   readonly #log: Log;
@@ -180,7 +180,7 @@ class Probes {
   }
 
   /** True if no question was answered. */
-  get isDeaf(): boolean {
+  get isUnanswered(): boolean {
     return this.#answered === 0;
   }
 

@@ -23,7 +23,7 @@ export interface HeartbeatDeps {
 }
 
 /** Report of a scheduled function about its run. */
-export interface Worked {
+export interface WorkResult {
   /** The kill switch is on, and it did nothing. */
   readonly off?: boolean;
   readonly found?: Omit<SampleFound, 'at'>;
@@ -33,7 +33,7 @@ export interface Worked {
 export async function withHeartbeat(
   deps: HeartbeatDeps,
   name: ScheduledFunction,
-  work: () => Promise<Worked>,
+  work: () => Promise<WorkResult>,
 ): Promise<void> {
   const begunAt = deps.clock.now();
   const ended = (outcome: Heartbeat['outcome'], error?: string): Heartbeat => {

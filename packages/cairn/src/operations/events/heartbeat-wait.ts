@@ -18,7 +18,7 @@ export interface HeartbeatRequest {
   readonly actor: string;
 }
 
-export interface WaitBeaten {
+export interface HeartbeatResult {
   readonly runId: string;
   readonly stepId: string;
   /** When the wait fails unless another heartbeat arrives, or the event. Epoch ms. */
@@ -34,7 +34,7 @@ export interface WaitBeaten {
 export async function heartbeatWait(
   deps: JournalDeps & DriveAfterDeps,
   { runId, tenantId, stepId, actor }: HeartbeatRequest,
-): Promise<WaitBeaten> {
+): Promise<HeartbeatResult> {
   const appended = await appendToRun(deps, {
     runId,
     tenantId,

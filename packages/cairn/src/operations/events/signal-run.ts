@@ -11,7 +11,7 @@ import { MAX_EVENT_BYTES } from '../../engine/mailbox/limits.ts';
 import {
   type Answering,
   answersOn,
-  type Brought,
+  type DeliveredData,
   type OfferDeps,
   waitsFor,
 } from '../../engine/mailbox/offer.ts';
@@ -59,7 +59,7 @@ export function signalDataText({ name, key, data }: Pick<SignalRequest, 'name' |
 export async function signalRun(deps: OfferDeps, request: SignalRequest): Promise<Signalled> {
   const { runId, tenantId, name, key, signalId, actor } = request;
   const dataText = signalDataText(request);
-  const brought: Brought = {
+  const brought: DeliveredData = {
     id: signalId,
     dataText,
     initiator: actor === undefined ? 'system' : 'user',

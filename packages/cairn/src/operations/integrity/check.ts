@@ -16,7 +16,7 @@ import {
   readRows,
 } from './read-facts.ts';
 
-export interface WhichRun {
+export interface RunToCheck {
   readonly runId: string;
   readonly tenantId: string;
 }
@@ -36,7 +36,7 @@ export interface ConsistencyReport {
 export type ConsistencyStatus = 'consistent' | 'healable' | 'needs_person' | 'broken';
 
 /** @param which a run, or the owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
-export async function checkConsistency(deps: ReadFactsDeps, which: WhichRun): Promise<ConsistencyReport> {
+export async function checkConsistency(deps: ReadFactsDeps, which: RunToCheck): Promise<ConsistencyReport> {
   if (isOwnExternal(which.runId, which.tenantId)) return checkExternal(deps, which.runId);
   const { facts, unread } = await readOwnFacts(deps, which);
   return consistencyOf(facts, unread);
@@ -73,7 +73,7 @@ export function consistencyStatusOf(problems: readonly ConsistencyProblem[]): Co
 /**
  * @throws CairnError RUN_NOT_FOUND, also for a run whose tenant cannot be determined; UNAVAILABLE, PAYLOAD_TOO_LARGE
  */
-export async function readOwnFacts(deps: ReadFactsDeps, which: WhichRun): Promise<ReadRun> {
+export async function readOwnFacts(deps: ReadFactsDeps, which: RunToCheck): Promise<ReadRun> {
   const { runId } = which;
   const read = isRunId(runId) ? await readFacts(deps, runId, isOf(which)) : undefined;
   if (!read) throw runNotFound();
@@ -81,11 +81,11 @@ export async function readOwnFacts(deps: ReadFactsDeps, which: WhichRun): Promis
 }
 
 /** Reads only what determines the tenant of the run, however damaged. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
-export async function assertOwn(deps: ReadFactsDeps, which: WhichRun): Promise<void> {
+export async function assertOwn(deps: ReadFactsDeps, which: RunToCheck): Promise<void> {
   const { runId } = which;
   if (!isRunId(runId) || !(await isThere(deps, runId, isOf(which)))) throw runNotFound();
 }
 
-function isOf({ tenantId }: WhichRun): IsWanted {
+function isOf({ tenantId }: RunToCheck): IsWanted {
   return (owned) => owned.tenantId !== undefined && owned.tenantId === tenantId;
 }

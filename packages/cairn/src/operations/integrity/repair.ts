@@ -20,7 +20,7 @@ import type { ConsistencyProblem } from '../../core/integrity/problems.ts';
 import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair.ts';
 import type { Log } from '../../ports/log.ts';
 import { batchesOf, repairedDataOf } from './batches.ts';
-import { readOwnFacts, type WhichRun } from './check.ts';
+import { type RunToCheck, readOwnFacts } from './check.ts';
 import { type PlaceDeps, repairMailboxEntry } from './mailbox-entry.ts';
 import type { ReadFactsDeps } from './read-facts.ts';
 
@@ -28,7 +28,7 @@ export interface RepairDeps extends ReadFactsDeps, AppendRepairDeps, PlaceDeps {
   readonly log: Log;
 }
 
-export interface RepairRequest extends WhichRun {
+export interface RepairRequest extends RunToCheck {
   readonly actor: string;
   /** False: a dry run, which returns the changes. */
   readonly apply: boolean;

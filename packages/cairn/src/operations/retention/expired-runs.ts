@@ -10,20 +10,20 @@ import { type LineageDeps, PAGE } from './deps.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 import { placeAfter, placeText, readPlace, walk } from './walk.ts';
 
-export interface Fate {
+export interface RetentionState {
   readonly runId: string;
   readonly rootRunId: string;
   readonly runs: number;
   readonly decision: InspectedLineage['decision'];
 }
 
-export interface RunFate extends Fate {
+export interface RunRetentionState extends RetentionState {
   /** End of the retention period, epoch ms; undefined: unlimited, or not ended. */
   readonly expireAt: number | undefined;
   readonly hold: LegalHold | undefined;
 }
 
-export interface ExpiredRun extends Fate, Bucket {
+export interface ExpiredRun extends RetentionState, Bucket {
   readonly completedAt: number;
 }
 
@@ -39,7 +39,7 @@ const MAX_INSPECTED = 200;
 export async function fateOf(
   deps: FateDeps,
   run: { readonly runId: string; readonly tenantId: string },
-): Promise<RunFate> {
+): Promise<RunRetentionState> {
   const { state, soft } = await loadOwn(deps, run);
   const { members, decision } = await sendUntilKnown(deps, () => inspectLineage(deps, state.rootRunId));
   return {

@@ -12,7 +12,7 @@ export interface HoldDeps extends JournalDeps {
   readonly retention: RetentionStore;
 }
 
-export interface WhoseRun {
+export interface HoldRequest {
   readonly runId: string;
   readonly tenantId: string;
   readonly actor: string;
@@ -26,7 +26,7 @@ const MAX_TRIES = 8;
  *
  * @throws CairnError RUN_NOT_FOUND, also for a run that is about to be deleted; UNAVAILABLE (send the same again)
  */
-export async function holdRun(deps: HoldDeps, run: WhoseRun, reason: string): Promise<LegalHold> {
+export async function holdRun(deps: HoldDeps, run: HoldRequest, reason: string): Promise<LegalHold> {
   const hold: LegalHold = { by: run.actor, at: deps.clock.now(), reason };
   const held = await settle(deps, run, (current) => (current === undefined ? { hold } : undefined));
   if (!held) throw new Error(`run ${run.runId} has inconsistent hold data`);
@@ -34,14 +34,14 @@ export async function holdRun(deps: HoldDeps, run: WhoseRun, reason: string): Pr
 }
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (send the same again) */
-export async function releaseRun(deps: HoldDeps, run: WhoseRun): Promise<void> {
+export async function releaseRun(deps: HoldDeps, run: HoldRequest): Promise<void> {
   await settle(deps, run, (current) => (current === undefined ? undefined : { hold: undefined }));
 }
 
 /** Returns the hold after the operation. */
 async function settle(
   deps: HoldDeps,
-  { runId, tenantId, actor }: WhoseRun,
+  { runId, tenantId, actor }: HoldRequest,
   change: (current: LegalHold | undefined) => { readonly hold: LegalHold | undefined } | undefined,
 ): Promise<LegalHold | undefined> {
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {

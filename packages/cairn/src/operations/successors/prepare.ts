@@ -17,7 +17,7 @@ import type { LoadedRun } from '../../ports/run-store.ts';
 import { loadOwn } from '../append-to-run.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage } from '../start/request.ts';
-import type { SuccessorDeps, Wanted } from './request.ts';
+import type { SuccessorDeps, WantedSuccessor } from './request.ts';
 
 /** Replays and forks of one lineage: every lookup in the ledger reads each of them. */
 export const MAX_SCOPES = 50;
@@ -39,7 +39,7 @@ export type SuccessorInput =
  * @throws CairnError RUN_NOT_FOUND; INVALID_INPUT for what no state of the run would allow; RUN_TERMINAL_STATE,
  *   RUN_INVALID_TRANSITION, PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED for what this one does not
  */
-export async function prepare(deps: SuccessorDeps, wanted: Wanted): Promise<Prepared> {
+export async function prepare(deps: SuccessorDeps, wanted: WantedSuccessor): Promise<Prepared> {
   assertMakesSense(wanted);
   const loaded = await loadOwn(deps, wanted);
   const { state } = loaded;
@@ -61,7 +61,7 @@ export function assertNotSuperseded({ id, status, supersededBy }: RunState): voi
   });
 }
 
-function assertMakesSense({ mode, input, planVersion, threadId }: Wanted): void {
+function assertMakesSense({ mode, input, planVersion, threadId }: WantedSuccessor): void {
   if (mode === 'fork') return;
   for (const [field, value] of Object.entries({ input, planVersion, threadId })) {
     if (value === undefined) continue;
@@ -69,7 +69,7 @@ function assertMakesSense({ mode, input, planVersion, threadId }: Wanted): void 
   }
 }
 
-function assertAllowed(state: RunState, { mode }: Wanted): void {
+function assertAllowed(state: RunState, { mode }: WantedSuccessor): void {
   const { id, status } = state;
   if (!isOver(state)) {
     throw new CairnError(
@@ -92,7 +92,7 @@ function assertAllowed(state: RunState, { mode }: Wanted): void {
   }
 }
 
-function workflowFor({ registry }: SuccessorDeps, state: RunState, wanted: Wanted): Workflow {
+function workflowFor({ registry }: SuccessorDeps, state: RunState, wanted: WantedSuccessor): Workflow {
   const { planVersion = state.planVersion } = wanted;
   const workflow = registry.pinned(state.type, planVersion);
   if (workflow && planVersion === state.planVersion && !workflowOf(registry, state)) {
@@ -110,7 +110,7 @@ function workflowFor({ registry }: SuccessorDeps, state: RunState, wanted: Wante
 interface PreparedRun {
   readonly state: RunState;
   readonly workflow: Workflow;
-  readonly wanted: Wanted;
+  readonly wanted: WantedSuccessor;
 }
 
 async function sourceOf(

@@ -22,7 +22,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { loadOwn } from '../append-to-run.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import type { PreviewDeps, Wanted } from './request.ts';
+import type { PreviewDeps, WantedSuccessor } from './request.ts';
 import { resumptionOf } from './resume-run.ts';
 
 export interface SuccessorForecast {
@@ -47,7 +47,10 @@ const ROWS_PAGE = 100;
 const MAX_RUNS = 100;
 
 /** @throws CairnError RUN_NOT_FOUND, INVALID_INPUT, UNAVAILABLE; what the state of the run forbids is a blocker */
-export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promise<SuccessorForecast> {
+export async function previewSuccessor(
+  deps: PreviewDeps,
+  wanted: WantedSuccessor,
+): Promise<SuccessorForecast> {
   const { state, readAt } = await loadOwn(deps, wanted);
   const nothing = {
     runId: state.id,

@@ -21,7 +21,7 @@ export interface PreviewDeps extends SuccessorDeps {
 export type From = { readonly step: string } | { readonly checkpoint: number };
 
 /** The successor that is asked for, and its source. */
-export interface Wanted {
+export interface WantedSuccessor {
   readonly runId: string;
   readonly tenantId: string;
   readonly mode: SuccessorMode;
@@ -36,7 +36,7 @@ export interface Wanted {
   readonly signals?: 'carry' | undefined;
 }
 
-export interface SuccessorRequest extends Wanted {
+export interface SuccessorRequest extends WantedSuccessor {
   readonly actor: string;
   /** See core/encoding/idempotency-keys.ts. Undefined: every request is new work. */
   readonly key: string | undefined;

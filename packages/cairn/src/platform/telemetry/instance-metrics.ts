@@ -33,7 +33,7 @@ type HistogramTally<T extends Histogram> = Omit<T, keyof Histogram> & {
   readonly within: number[];
 };
 
-interface OfTenant {
+interface TenantSeries {
   readonly transitions: Counter<Omit<Transition, 'tenantId'>>;
   readonly durations: Map<string, HistogramTally<Durations>>;
   readonly answers: Counter<Omit<KeyedResponse, 'tenantId'>>;
@@ -43,7 +43,7 @@ interface OfTenant {
 }
 
 export class InstanceMetrics implements Metrics, CountReader {
-  readonly #tenants = new BoundedMap<string, OfTenant>(TENANTS_KEPT);
+  readonly #tenants = new BoundedMap<string, TenantSeries>(TENANTS_KEPT);
 
   transition({ tenantId, from, to }: Transition): void {
     bump(this.#of(tenantId).transitions, `${from} ${to}`, { from, to });
@@ -89,7 +89,7 @@ export class InstanceMetrics implements Metrics, CountReader {
     };
   }
 
-  #of(tenantId: string): OfTenant {
+  #of(tenantId: string): TenantSeries {
     const known = this.#tenants.get(tenantId);
     const counted = known ?? {
       transitions: new Map(),

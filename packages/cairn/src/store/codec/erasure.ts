@@ -1,5 +1,5 @@
 /** Records of erasures. */
-import type { Erasure, Gone } from '../../core/retention/erasure.ts';
+import type { DeletedCounts, Erasure } from '../../core/retention/erasure.ts';
 import { documentCodec, integer, map, optional, text, time, word, words } from './kinds.ts';
 
 export const erasureCodec = documentCodec<Erasure>({
@@ -10,7 +10,7 @@ export const erasureCodec = documentCodec<Erasure>({
   roots: words<string>(),
   state: word<Erasure['state']>(),
   keptBy: optional(map<NonNullable<Erasure['keptBy']>>({ why: word(), runId: text })),
-  gone: map<Gone>({
+  gone: map<DeletedCounts>({
     runs: integer,
     documents: integer,
     effects: integer,

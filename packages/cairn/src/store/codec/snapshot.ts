@@ -51,8 +51,8 @@ import {
 import { decodeSoft, encodeCost, softCodec } from './soft.ts';
 import { decodeSteps, encodeSteps, type Steps } from './steps-text.ts';
 
-type Fixed = RunIdentity & Pick<RunState, 'id' | 'shard' | 'createdAt'>;
-type Changing = Omit<RunState, keyof Fixed>;
+type FixedMembers = RunIdentity & Pick<RunState, 'id' | 'shard' | 'createdAt'>;
+type Changing = Omit<RunState, keyof FixedMembers>;
 
 const errorKind = map<RecordedError>({
   code: text,
@@ -64,7 +64,7 @@ const errorKind = map<RecordedError>({
 
 const stepsKind = kind<Steps>(encodeSteps, (raw) => decodeSteps(text.decode(raw)));
 
-const fixedTable: Table<Fixed> = {
+const fixedTable: Table<FixedMembers> = {
   id: text,
   shard: integer,
   createdAt: time,

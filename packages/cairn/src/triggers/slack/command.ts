@@ -27,13 +27,16 @@ export function readCommand(form: Form): SlackCommand {
   };
 }
 
-export interface Commanded {
+export interface SlackCommandCall {
   readonly command: SlackCommand;
   readonly context: RequestContext;
 }
 
 /** @throws CairnError for a command the workflow does not take (INVALID_INPUT names the field), UNAVAILABLE */
-export async function runCommand(deps: SlackScope, { command, context }: Commanded): Promise<SlackMessage> {
+export async function runCommand(
+  deps: SlackScope,
+  { command, context }: SlackCommandCall,
+): Promise<SlackMessage> {
   const { teamId, userId, triggerId } = command;
   const tenantId = deps.tenants.get(teamId);
   if (tenantId === undefined) return notConnected(deps, teamId);

@@ -22,7 +22,7 @@ const Payload = z.looseObject({
   actions: z.tuple([z.looseObject({ action_id: z.string(), value: z.string().optional() })]),
 });
 
-export interface Press {
+export interface ButtonPress {
   /** Team in which the app is installed. */
   readonly teamId: string;
   /** Home team of the person: not `teamId` in a channel that two teams share. */
@@ -36,7 +36,7 @@ export interface Press {
  *
  * @throws CairnError INVALID_INPUT for requests that Slack does not send
  */
-export function readPress(text: string): Press | undefined {
+export function readPress(text: string): ButtonPress | undefined {
   const payload = parseObject(text);
   if (typeof payload.type !== 'string') throw malformed('type');
   if (payload.type !== 'block_actions') return undefined;
@@ -51,7 +51,7 @@ export function readPress(text: string): Press | undefined {
 }
 
 /** @throws CairnError what `decideApproval` throws */
-export async function decidePress(deps: SlackScope, press: Press): Promise<SlackMessage> {
+export async function decidePress(deps: SlackScope, press: ButtonPress): Promise<SlackMessage> {
   const { teamId, homeTeamId, userId, asked } = press;
   const tenantId = deps.tenants.get(teamId);
   if (tenantId === undefined) return notConnected(deps, teamId);

@@ -18,13 +18,13 @@ const SCHEDULES = 500;
 /** Name that an installation on this machine has as its environment. */
 const LOCAL = 'local';
 
-export interface Examined {
+export interface Examination {
   readonly findings: readonly Finding[];
   /** The local cloud: no command of Google's concerns it. */
   readonly isLocal: boolean;
 }
 
-export async function examine(api: CairnClient): Promise<Examined> {
+export async function examine(api: CairnClient): Promise<Examination> {
   const { url } = api;
   const exchange = await ask(api.exchange({ method: 'GET', target: '/v1/healthz' }));
   const reached = judgeHealth({ url, exchange }, api.now());

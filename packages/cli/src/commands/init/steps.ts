@@ -19,7 +19,7 @@ import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts'
 import type { Style } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
 
-export interface InitWish {
+export interface InitRequest {
   readonly name: string;
   readonly language: 'ts' | 'js' | undefined;
   readonly region: string | undefined;
@@ -30,7 +30,7 @@ export interface InitWish {
 }
 
 /** @throws InitProblem */
-export async function initOrUndo(context: CommandContext, wish: InitWish): Promise<void> {
+export async function initOrUndo(context: CommandContext, wish: InitRequest): Promise<void> {
   const { name, mayAsk } = wish;
   assertName(name);
   const root = projectFolder(context.world.cwd);
@@ -53,7 +53,7 @@ function recordIn({ files, name }: InitTarget): InitRecord | undefined {
   return bytes && decodeRecord(Buffer.from(bytes).toString('utf8'), name);
 }
 
-async function add(context: CommandContext, place: InitTarget, wish: InitWish): Promise<void> {
+async function add(context: CommandContext, place: InitTarget, wish: InitRequest): Promise<void> {
   const { language, region } = wish;
   const { root, name, files } = place;
   const project = readProject(root, files);

@@ -24,7 +24,7 @@ const LEAST = 12;
 /** Least width of the dimmed rest, cells; with less it is left out. */
 const LEAST_MORE = 8;
 
-type Tell = (data: unknown, at: string, actor: string | undefined) => TimelineLine;
+type LineMaker = (data: unknown, at: string, actor: string | undefined) => TimelineLine;
 
 /** The line of an event. A type that is newer than this program is shown with its data. */
 export function lineOf({
@@ -33,7 +33,7 @@ export function lineOf({
   at,
   actor,
 }: Pick<Event, 'type' | 'data' | 'at' | 'actor'>): TimelineLine {
-  const tell = Object.hasOwn(LINES, type) ? (LINES[type as EventType] as Tell) : undefined;
+  const tell = Object.hasOwn(LINES, type) ? (LINES[type as EventType] as LineMaker) : undefined;
   return tell ? tell(data, at, actor) : line('•', 'plain', type, valueText(data));
 }
 

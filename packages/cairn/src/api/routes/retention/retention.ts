@@ -4,12 +4,12 @@ import { holdRun, releaseRun } from '../../../operations/retention/hold.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { pageRequest } from '../../query.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
-import { expiredRunView, holdView, runFateView } from '../../views/retention.ts';
+import { expiredRunView, holdView, runRetentionView } from '../../views/retention.ts';
 import { assertOwnRun, runOf } from '../own-run.ts';
 
 /** `GET /v1/runs/{id}/retention`. */
 export const readRetention: ReadHandler<'GET', '/v1/runs/{id}/retention'> = async (asked) =>
-  runFateView(await fateOf(fateDeps(asked.deps), runOf(asked)));
+  runRetentionView(await fateOf(fateDeps(asked.deps), runOf(asked)));
 
 /** `GET /v1/retention`: runs past their retention period that would be deleted, or are kept nevertheless. */
 export const listExpired: ReadHandler<'GET', '/v1/retention'> = async ({ deps, caller, query }) => {

@@ -15,7 +15,7 @@ export const TAKEOVERS = ['silence', 'redelivered', 'answered'] as const;
 export type Takeover = (typeof TAKEOVERS)[number];
 
 /** Holder whose lease was taken. */
-export interface Lost {
+export interface LostHolder {
   readonly owner: string;
   readonly epoch: number;
   readonly lastHeartbeatAt: number;

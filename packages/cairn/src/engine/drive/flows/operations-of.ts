@@ -1,5 +1,5 @@
 /** The operations of a flow: those that the journal has, and those that its end awaits. */
-import type { Left, RecordedOperation } from '../../../core/flow/asked.ts';
+import type { LeftOperation, RecordedOperation } from '../../../core/flow/asked.ts';
 import type { StepRef } from '../../../core/run/events.ts';
 import { type RunState, type StepState, stepKey } from '../../../core/run/state.ts';
 import type { StepDefinition } from '../../define/steps.ts';
@@ -21,7 +21,7 @@ export function operationsOf({ steps }: RunState, { stepId, revision }: StepRef)
 }
 
 /** In the form in which they are compared with the requests of the code. */
-export function leftFrom(known: readonly KnownOperation[]): Left[] {
+export function leftFrom(known: readonly KnownOperation[]): LeftOperation[] {
   return known.map(({ name, state }) => ({
     name,
     isReused: state.phase === 'done' && (state.outcome === 'reused' || state.outcome === 'skipped'),

@@ -5,7 +5,7 @@
  *
  * Must not: decide what may be erased (request.ts).
  */
-import { added, type Erasure, type Gone, NOTHING_GONE } from '../../../core/retention/erasure.ts';
+import { added, type DeletedCounts, type Erasure, NOTHING_GONE } from '../../../core/retention/erasure.ts';
 import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
 import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
@@ -14,7 +14,7 @@ import { carryOut, type Done } from '../carry-out.ts';
 import { type ErasingDeps, PAGE } from '../deps.ts';
 import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
 
-type Count = { -readonly [K in keyof Gone]: number };
+type Count = { -readonly [K in keyof DeletedCounts]: number };
 
 /** Returns the erasure after the pass. @throws what the store throws; earlier deletions of the pass are kept */
 export async function pass(deps: ErasingDeps, erasure: Erasure, budget: TickBudget): Promise<Erasure> {
@@ -27,15 +27,15 @@ export async function pass(deps: ErasingDeps, erasure: Erasure, budget: TickBudg
   return { ...erasure, ...after, gone: added(erasure.gone, gone) };
 }
 
-interface Passing {
+interface PassContext {
   readonly erasure: Erasure;
   readonly budget: TickBudget;
   readonly gone: Count;
 }
 
-type Passed = Pick<Erasure, 'roots' | 'state' | 'keptBy' | 'finishedAt' | 'tenantId'>;
+type PassResult = Pick<Erasure, 'roots' | 'state' | 'keptBy' | 'finishedAt' | 'tenantId'>;
 
-async function passLineages(deps: ErasingDeps, passing: Passing): Promise<Passed> {
+async function passLineages(deps: ErasingDeps, passing: PassContext): Promise<PassResult> {
   const left: string[] = [];
   let keptBy: Erasure['keptBy'];
   for (const root of passing.erasure.roots) {
@@ -48,7 +48,7 @@ async function passLineages(deps: ErasingDeps, passing: Passing): Promise<Passed
 }
 
 /** Runs started after the request are not included. */
-async function passTenant(deps: ErasingDeps, passing: Passing): Promise<Passed> {
+async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<PassResult> {
   const { erasure, budget } = passing;
   const { tenantId } = erasure;
   if (tenantId === undefined) throw new Error(`erasure ${erasure.id} names no tenant`);
@@ -86,7 +86,7 @@ interface Erased {
   readonly lineage: InspectedLineage;
 }
 
-async function eraseLineage(deps: ErasingDeps, passing: Passing, rootRunId: string): Promise<Erased> {
+async function eraseLineage(deps: ErasingDeps, passing: PassContext, rootRunId: string): Promise<Erased> {
   const { budget, gone } = passing;
   const lineage = await inspectLineage(deps, rootRunId);
   budget.inspected(Math.max(1, lineage.members.length));
@@ -106,8 +106,8 @@ async function publishedOf({ store }: ErasingDeps, runId: string): Promise<numbe
 }
 
 function clear(
-  { budget, gone }: Passing,
-  kind: keyof Gone,
+  { budget, gone }: PassContext,
+  kind: keyof DeletedCounts,
   piece: (limit: number) => Promise<Cleared>,
 ): Promise<boolean> {
   return budget.clear(piece, (deleted) => {
