@@ -153,7 +153,7 @@ describe('a suspended run', () => {
     });
   });
 
-  test('keeps the first author and reason, and cannot be resumed by a resume', async () => {
+  test('keeps the first author and reason, and is not continued by a resume', async () => {
     const { world, run, suspend, state } = await started(two([]));
     await suspend();
     const second = await suspendRun(world.deps, { ...run, actor: 'c.other', reason: 'another' });

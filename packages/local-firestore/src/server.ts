@@ -16,7 +16,7 @@ import { restServer } from './rest/rest-server.ts';
 import { implementation } from './service/calls/grpc-adapter.ts';
 import { Expiry } from './service/expiry.ts';
 import { reindex } from './service/reindex.ts';
-import { Session } from './service/session.ts';
+import { FirestoreSession } from './service/session.ts';
 import { openSqliteStorage } from './storage/sqlite-storage.ts';
 import { firestoreProtocol, firestoreService } from './wire/protocol.ts';
 
@@ -76,7 +76,7 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
   if (options.indexesFile)
     indexes.declare(JSON.parse(readFileSync(options.indexesFile, 'utf8')) as IndexesFile);
   if (!options.awaitsIndexes) reindex(storage, indexes);
-  const session = new Session({ storage, clock, indexes });
+  const session = new FirestoreSession({ storage, clock, indexes });
   const meter = new Meter(clock);
   const faults = new Faults(options.crash);
   const context = { session, meter, faults };

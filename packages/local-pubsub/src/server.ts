@@ -9,7 +9,7 @@ import { Faults } from '@cairn/local-firestore/faults';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { iamCalls } from '@cairn/local-kit/iam/policies';
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
@@ -29,7 +29,7 @@ export interface PubsubServerOptions {
   readonly storage: StorageChoice;
   /** 0 or absent: any free port. */
   readonly port?: number;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   /** Sends pushed messages. */
   readonly dispatch: Dispatch;
   /** Never the same twice, not even after a restart: letters, digits, `-` and `_`. */

@@ -3,7 +3,7 @@
  * index and the attempts in flight; reports results by `TaskEvents`.
  */
 import { Alarm } from '@cairn/local-kit/time/alarm';
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import {
   type Dispatch,
   type DispatchResult,
@@ -43,7 +43,7 @@ export interface TaskEvents {
 }
 
 export class QueueRunner {
-  readonly #clock: Clock;
+  readonly #clock: ServerClock;
   readonly #dispatch: Dispatch;
   readonly #events: TaskEvents;
   readonly #heap = new DueHeap<QueueSlot>();
@@ -53,7 +53,7 @@ export class QueueRunner {
   #bucket: TokenBucket;
   #stopped = false;
 
-  constructor(config: QueueConfig, clock: Clock, dispatch: Dispatch, events: TaskEvents) {
+  constructor(config: QueueConfig, clock: ServerClock, dispatch: Dispatch, events: TaskEvents) {
     this.#config = config;
     this.#clock = clock;
     this.#dispatch = dispatch;
@@ -191,5 +191,5 @@ export class QueueRunner {
   }
 }
 
-const bucketOf = (config: QueueConfig, clock: Clock) =>
+const bucketOf = (config: QueueConfig, clock: ServerClock) =>
   new TokenBucket(config.rateLimits.maxDispatchesPerSecond, config.rateLimits.maxBurstSize, clock.now());

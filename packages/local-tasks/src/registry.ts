@@ -2,7 +2,7 @@
  * The queues and tasks of one server and every operation on them. Owns which names are taken, and keeps index and storage
  * consistent. Independent of protobuf; arguments are validated.
  */
-import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
+import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
 import type { Dispatch } from './dispatch/attempt.ts';
 import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists } from './errors.ts';
 import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
@@ -17,7 +17,7 @@ const TOMBSTONE_SWEEP_MS = 10 * 60_000;
 
 export interface RegistryOptions {
   readonly store: TaskStore;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   readonly dispatch: Dispatch;
 }
 
@@ -30,7 +30,7 @@ export interface RegistryCounts {
 
 export class TaskRegistry {
   readonly #store: TaskStore;
-  readonly #clock: Clock;
+  readonly #clock: ServerClock;
   readonly #dispatch: Dispatch;
   readonly #queues = new Map<string, QueueRunner>();
   readonly #entries = new Map<string, QueueEntry>();

@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import { IamError, iamCalls } from '@cairn/local-kit/iam/policies';
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import { loadProtocol, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
@@ -25,7 +25,7 @@ export interface TasksServerOptions {
   readonly storage: StorageChoice;
   /** 0 or absent: any free port. */
   readonly port?: number;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   readonly dispatch: Dispatch;
   /** URL of a queue's function, for a task without one. */
   readonly functionUrl?: (name: string) => string;

@@ -6,7 +6,7 @@ import { parseDocument } from '../../../packages/local-firestore/src/model/resou
 import { Code } from '../../../packages/local-firestore/src/model/status.ts';
 import type { Write } from '../../../packages/local-firestore/src/model/write.ts';
 import { readQuery } from '../../../packages/local-firestore/src/service/query-read.ts';
-import { Session } from '../../../packages/local-firestore/src/service/session.ts';
+import { FirestoreSession } from '../../../packages/local-firestore/src/service/session.ts';
 import type { Transaction } from '../../../packages/local-firestore/src/service/transactions/transactions.ts';
 import { openSqliteStorage } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
 import { decodeDocument } from '../../../packages/local-firestore/src/wire/document-codec.ts';
@@ -221,12 +221,12 @@ describe('locks', () => {
 /** Plays scripts on a session, in memory, with a clock of its own. Documents a, b, c hold 0, 10, 20. */
 class Stage {
   #now = 1_000_000;
-  readonly session: Session;
+  readonly session: FirestoreSession;
   readonly #transactions = new Map<string, Transaction>();
   #settled: string[] = [];
 
   constructor() {
-    this.session = new Session({
+    this.session = new FirestoreSession({
       storage: openSqliteStorage(undefined),
       clock: () => this.#now,
       indexes: AUTOMATIC_INDEXES,

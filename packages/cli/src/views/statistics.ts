@@ -6,9 +6,9 @@ import { type Column, table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { costText, section } from './run-page.ts';
 
-type RunStatistics = Answer<'RunStatistics'>;
-type VersionStatistics = RunStatistics['versions'][number];
-type Cause = RunStatistics['causes'][number];
+type StatisticsAnswer = Answer<'RunStatistics'>;
+type VersionStatistics = StatisticsAnswer['versions'][number];
+type Cause = StatisticsAnswer['causes'][number];
 
 const UNITS = [
   ['minute', 60_000],
@@ -17,7 +17,7 @@ const UNITS = [
 ] as const;
 
 /** @param now epoch ms */
-export function statisticsText(found: RunStatistics, now: number, shape: OutputShape): string {
+export function statisticsText(found: StatisticsAnswer, now: number, shape: OutputShape): string {
   const { total, versions, causes, from, until, isCut, unreadable } = found;
   const notes = [
     isCut ? `Only the newest ${total.runs} runs were read: figures are from ${moment(from)} on.` : '',
@@ -37,7 +37,7 @@ export function statisticsText(found: RunStatistics, now: number, shape: OutputS
   ].join('');
 }
 
-function endsText({ completed, failed, cancelled, live, suspects }: RunStatistics['total']): string {
+function endsText({ completed, failed, cancelled, live, suspects }: StatisticsAnswer['total']): string {
   const parts = [
     [completed, 'completed'],
     [failed, 'failed'],
@@ -50,7 +50,7 @@ function endsText({ completed, failed, cancelled, live, suspects }: RunStatistic
 }
 
 /** In the unit in which the rate is at least one. */
-export function rateText({ from, until, total }: Pick<RunStatistics, 'from' | 'until' | 'total'>): string {
+export function rateText({ from, until, total }: Pick<StatisticsAnswer, 'from' | 'until' | 'total'>): string {
   const ms = Math.max(1, Date.parse(until) - Date.parse(from));
   const [unit, length] = UNITS.find(([, each]) => (total.runs * each) / ms >= 1) ?? UNITS[2];
   const rate = (total.runs * length) / ms;
@@ -58,13 +58,13 @@ export function rateText({ from, until, total }: Pick<RunStatistics, 'from' | 'u
 }
 
 /** A dash where no run completed or failed. */
-export function shareText({ failureShare }: Pick<RunStatistics['total'], 'failureShare'>): string {
+export function shareText({ failureShare }: Pick<StatisticsAnswer['total'], 'failureShare'>): string {
   if (failureShare === undefined) return '-';
   const percent = failureShare * 100;
   return `${percent === 0 || percent >= 10 ? Math.round(percent) : percent.toFixed(1)} %`;
 }
 
-function timesText({ p50Ms, p95Ms }: RunStatistics['total']): string {
+function timesText({ p50Ms, p95Ms }: StatisticsAnswer['total']): string {
   if (p50Ms === undefined || p95Ms === undefined) return '-';
   return `p50 ${duration(p50Ms)}, p95 ${duration(p95Ms)}`;
 }

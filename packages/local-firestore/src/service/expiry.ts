@@ -15,13 +15,13 @@ import { decodeStored } from '../wire/document-codec.ts';
 import type { Database } from './database.ts';
 import { meterCommit } from './metering.ts';
 import { type QueriedDocument, runQueryPlan } from './query-runner.ts';
-import type { Session } from './session.ts';
+import type { FirestoreSession } from './session.ts';
 
 /** Documents read in one step of one collection group, which takes a few milliseconds. */
 const STEP = 500;
 
 interface ExpiryContext {
-  readonly session: Session;
+  readonly session: FirestoreSession;
   readonly meter: Meter;
 }
 

@@ -3,7 +3,7 @@
 import { compareCandidates, matches, withinCursors } from '../model/query/match.ts';
 import type { Query } from '../model/query/query.ts';
 import { inScope, type QueriedDocument, runQueryPlan } from './query-runner.ts';
-import type { ReadConsistency, Session } from './session.ts';
+import type { FirestoreSession, ReadConsistency } from './session.ts';
 import type { LockedRange } from './transactions/lock-need.ts';
 
 export interface QueryRead {
@@ -18,7 +18,7 @@ export interface QueryRead {
 }
 
 export function readQuery(
-  session: Session,
+  session: FirestoreSession,
   { transaction, snapshot }: ReadConsistency,
   query: Query,
 ): QueryRead | Promise<QueryRead> {

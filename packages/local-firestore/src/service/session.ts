@@ -31,7 +31,7 @@ export interface SessionOptions extends DatabaseOptions {
   readonly lockTimeoutMs?: number | undefined;
 }
 
-export class Session {
+export class FirestoreSession {
   readonly storage: DocumentStorage;
   readonly databases: Databases;
   readonly transactions: Transactions;

@@ -1,12 +1,12 @@
 /** At most one timer of a clock, for the next of many due times. */
-import type { Cancel, Clock } from './clock.ts';
+import type { Cancel, ServerClock } from './clock.ts';
 
 export class Alarm {
-  readonly #clock: Clock;
+  readonly #clock: ServerClock;
   readonly #wake: () => void;
   #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
 
-  constructor(clock: Clock, wake: () => void) {
+  constructor(clock: ServerClock, wake: () => void) {
     this.#clock = clock;
     this.#wake = wake;
   }

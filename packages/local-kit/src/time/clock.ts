@@ -7,7 +7,7 @@
 /** Cancels a wake-up; harmless after it happened. */
 export type Cancel = () => void;
 
-export interface Clock {
+export interface ServerClock {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Calls `wake` once, as soon as `now() >= timeMs`; never within this call. */
@@ -16,7 +16,7 @@ export interface Clock {
   after(ms: number, wake: () => void): Cancel;
 }
 
-export interface MovableClock extends Clock {
+export interface MovableClock extends ServerClock {
   /** Offset of this clock from its source, in milliseconds. */
   offsetMs(): number;
   /**

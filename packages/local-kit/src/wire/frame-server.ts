@@ -28,7 +28,7 @@ const STATUS = { OK: 0, UNKNOWN: 2, UNIMPLEMENTED: 12, INTERNAL: 13 } as const;
 
 type WireMethod = MethodDefinition<object, object>;
 
-type FrameCall =
+type ServedFrameCall =
   | { readonly kind: 'unary'; readonly method: WireMethod; readonly handler: handleUnaryCall<object, object> }
   | {
       readonly kind: 'stream';
@@ -57,14 +57,14 @@ export interface ServedService {
 export type ServeFrames = (socket: Socket) => void;
 
 export function frameServer(services: readonly ServedService[]): ServeFrames {
-  const calls = new Map<string, FrameCall>();
+  const calls = new Map<string, ServedFrameCall>();
   for (const { definition, implementation, listeners = [] } of services) {
     for (const [name, method] of Object.entries(definition)) {
       const handler = implementation[name];
       const listens = listeners.includes(name);
       if (!handler || (method.requestStream && !listens)) continue;
       const kind = listens ? 'listener' : method.responseStream ? 'stream' : 'unary';
-      calls.set(method.path, { kind, method, handler } as FrameCall);
+      calls.set(method.path, { kind, method, handler } as ServedFrameCall);
     }
   }
   return (socket) => new FrameConnection(socket, calls);
@@ -72,13 +72,13 @@ export function frameServer(services: readonly ServedService[]): ServeFrames {
 
 class FrameConnection {
   readonly #socket: Socket;
-  readonly #calls: ReadonlyMap<string, FrameCall>;
+  readonly #calls: ReadonlyMap<string, ServedFrameCall>;
   readonly #frames = new FrameReader();
   readonly #underWay = new Set<EventEmitter>();
   readonly #listeners = new Map<number, CallListener>();
   #preface = PREFACE.length;
 
-  constructor(socket: Socket, calls: ReadonlyMap<string, FrameCall>) {
+  constructor(socket: Socket, calls: ReadonlyMap<string, ServedFrameCall>) {
     this.#socket = socket;
     this.#calls = calls;
     socket.on('data', (piece) => this.#take(piece));
@@ -160,7 +160,7 @@ class FrameConnection {
     served.handler(stream as unknown as ServerWritableStream<object, object>);
   }
 
-  #listen(id: number, { method, handler }: FrameCall & { kind: 'listener' }, request: object): void {
+  #listen(id: number, { method, handler }: ServedFrameCall & { kind: 'listener' }, request: object): void {
     const call = Object.assign(new EventEmitter(), { isPaused: false });
     this.#listeners.set(id, call);
     const end = (code: number, text: string) => {

@@ -3,7 +3,7 @@
  * subscriptions, and keeps feeds and storage consistent. Independent of protobuf; arguments are validated.
  */
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
-import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
+import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
 import {
   DELETED_TOPIC,
   projectOf,
@@ -33,7 +33,7 @@ const SWEEP_MS = 10 * 60_000;
 
 export interface BrokerOptions {
   readonly store: PubsubStore;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   readonly pushers: Pushers;
   /** Unique, also across restarts. */
   readonly freshGeneration: () => string;

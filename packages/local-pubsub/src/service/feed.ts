@@ -3,7 +3,7 @@
  * store and dead letters to the broker.
  */
 import { Alarm } from '@cairn/local-kit/time/alarm';
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { type Acknowledgement, Backlog, type Delivery } from '../model/backlog.ts';
 import { redeliveryPauseMs } from '../model/backoff.ts';
 import { type MessageFilter, parseFilter } from '../model/filter.ts';
@@ -35,7 +35,7 @@ export interface FeedReceiver {
 export interface FeedOptions {
   readonly config: SubscriptionConfig;
   readonly store: PubsubStore;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   /** Unique, also across restarts. */
   readonly freshGeneration: () => string;
   /** Retention of messages: that of the subscription, or of its topic if longer. */

@@ -1,10 +1,10 @@
 /** One Pull call: takes available messages, or waits for the first ones. */
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import type { Feed, FeedReceiver, Received } from './feed.ts';
 
 export interface PullCall {
   readonly feed: Feed;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   readonly most: number;
   readonly returnImmediately: boolean;
   /** Aborted when the caller has disconnected. */

@@ -3,7 +3,7 @@
  * feed decides what is delivered when.
  */
 
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { type Dispatch, unsendable } from '@cairn/local-tasks/attempt';
 import type { PushConfig } from '../model/resources.ts';
 import { pushRequest } from '../wire/push-envelope.ts';
@@ -17,7 +17,7 @@ const MOST_IN_FLIGHT = 100;
 const ACKNOWLEDGING = new Set([102, 200, 201, 202, 204]);
 
 export interface PushersOptions {
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   readonly dispatch: Dispatch;
 }
 

@@ -3,7 +3,7 @@
  * `schema/` interprets definitions.
  */
 import { createHash } from 'node:crypto';
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { LIMITS, type Publication, type SchemaRevision, type SchemaSettings } from '../model/resources.ts';
 import { exists, invalid, missing, precondition } from '../model/status.ts';
 import { type Definition, type Encoding, parseDefinition, type SchemaType } from '../schema/definition.ts';
@@ -11,7 +11,7 @@ import type { PubsubStore } from '../storage/storage.ts';
 
 export interface SchemasOptions {
   readonly store: PubsubStore;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   /** Unique. */
   readonly freshGeneration: () => string;
 }

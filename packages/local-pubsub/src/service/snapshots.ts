@@ -1,7 +1,7 @@
 /**
  * The snapshots of one server and their expiry. The store has their messages; the broker carries out a seek.
  */
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { DELETED_TOPIC } from '../model/names.ts';
 import { LIMITS, type SnapshotConfig, type SubscriptionConfig } from '../model/resources.ts';
 import { exists, invalid, missing, precondition } from '../model/status.ts';
@@ -9,11 +9,11 @@ import type { PubsubStore } from '../storage/storage.ts';
 
 export class Snapshots {
   readonly #store: PubsubStore;
-  readonly #clock: Clock;
+  readonly #clock: ServerClock;
   readonly #snapshots = new Map<string, SnapshotConfig>();
 
   /** Loads the stored snapshots. */
-  constructor(store: PubsubStore, clock: Clock) {
+  constructor(store: PubsubStore, clock: ServerClock) {
     this.#store = store;
     this.#clock = clock;
     for (const snapshot of store.snapshots()) this.#snapshots.set(snapshot.name, snapshot);

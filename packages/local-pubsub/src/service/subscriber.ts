@@ -1,6 +1,6 @@
 /** The unary calls of `google.pubsub.v1.Subscriber`, each an operation of the broker or a feed. Owns requests. */
 
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { projectOf, requireProject, requireSnapshot, requireSubscription } from '../model/names.ts';
 import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
@@ -22,7 +22,7 @@ interface SubscriptionRequest {
  *
  * @param freshId id of an unnamed subscription
  */
-export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => string) {
+export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () => string) {
   const resourceOf = (config: SubscriptionConfig) =>
     toWireSubscription(config, broker.topics.retentionOf(config.topic));
   return {

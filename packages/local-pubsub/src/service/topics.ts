@@ -1,7 +1,7 @@
 /**
  * The topics of one server, with their retention and schema. The broker has their subscriptions.
  */
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { DELETED_SCHEMA } from '../model/names.ts';
 import type { Publication, SchemaRevision, TopicConfig } from '../model/resources.ts';
 import { exists, missing, precondition } from '../model/status.ts';
@@ -11,7 +11,7 @@ import { Schemas } from './schemas.ts';
 
 export interface TopicsOptions {
   readonly store: PubsubStore;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   /** Unique. */
   readonly freshGeneration: () => string;
 }

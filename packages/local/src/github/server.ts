@@ -4,7 +4,7 @@
  */
 
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import type { StandInReply, StandInRoute } from '../stand-in/route.ts';
 import { type StandInServer, startStandInServer } from '../stand-in/server.ts';
 import { checkRunRoutes } from './routes/check-runs.ts';
@@ -14,7 +14,7 @@ import { statusRoutes } from './routes/statuses.ts';
 
 export interface GithubServerOptions {
   readonly storage: StorageChoice;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   /** Token that writers must send. */
   readonly token: string;
   readonly port?: number;

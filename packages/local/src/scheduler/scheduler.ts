@@ -4,13 +4,13 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
+import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec, ScheduleTrigger } from '../host/function-spec.ts';
 import { type CronSchedule, readSchedule } from './schedule.ts';
 
 export interface SchedulerOptions {
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   readonly dispatch: Dispatch;
   readonly functionsUrl: string;
   readonly minuteMs: number;

@@ -4,13 +4,13 @@
  */
 
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import type { StandInRoute } from '../stand-in/route.ts';
 import { type StandInServer, startStandInServer } from '../stand-in/server.ts';
 
 export interface SlackServerOptions {
   readonly storage: StorageChoice;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   readonly port?: number;
 }
 

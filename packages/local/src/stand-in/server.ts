@@ -12,14 +12,14 @@ import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
-import type { Clock } from '@cairn/local-kit/time/clock';
+import type { ServerClock } from '@cairn/local-kit/time/clock';
 import type { RateLimitFault, StandInFault } from './faults.ts';
 import { type Matched, matcher, type StandInReply, type StandInRoute } from './route.ts';
 import { type RecordedCall, StandInStore } from './store.ts';
 
 export interface StandInOptions {
   readonly storage: StorageChoice;
-  readonly clock: Clock;
+  readonly clock: ServerClock;
   readonly routes: readonly StandInRoute[];
   /** Response to an unknown path. */
   readonly unknown: StandInReply;

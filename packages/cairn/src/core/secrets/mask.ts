@@ -14,7 +14,7 @@ const MAX_SECRETS = 200;
 /** Replaces secret values in a text by {@link REDACTED}. */
 export type Mask = (text: string) => string;
 
-type JsonMembers = Readonly<Record<string, unknown>>;
+type LogMembers = Readonly<Record<string, unknown>>;
 
 /**
  * Replaces the values at dotted paths of a JSON text; `*` matches every member of an object or list. Returns the same string if
@@ -68,7 +68,7 @@ export function maskValue(value: Json, mask: Mask): Json {
 }
 
 /** Fields of a log line. A field that JSON cannot carry is replaced by the error, because it may hold a secret. */
-export function maskFields(fields: JsonMembers, mask: Mask): JsonMembers {
+export function maskFields(fields: LogMembers, mask: Mask): LogMembers {
   const shown: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {
     try {
@@ -127,7 +127,7 @@ function collect(value: unknown, [name, ...rest]: readonly string[], found: Set<
   if (isObject(value)) for (const member of membersAt(value, name)) collect(value[member], rest, found);
 }
 
-function membersAt(value: JsonMembers, name: string): readonly string[] {
+function membersAt(value: LogMembers, name: string): readonly string[] {
   return name === '*' ? Object.keys(value) : [name].filter((member) => Object.hasOwn(value, member));
 }
 
@@ -140,6 +140,6 @@ function plain(value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-function isObject(value: unknown): value is JsonMembers {
+function isObject(value: unknown): value is LogMembers {
   return typeof value === 'object' && value !== null;
 }

@@ -164,7 +164,7 @@ export class Wire {
       noDelay: true,
     });
     this.#socket = socket;
-    const frames = new FrameReader();
+    const frames = new AnswerReader();
     socket.write(PREFACE);
     socket.on('data', (piece) => {
       try {
@@ -226,7 +226,7 @@ export function wireTo(host: string | undefined, served: ReadonlySet<string>): W
 }
 
 /** The same as in `frames.ts` of the local servers, on which this package must not depend. */
-class FrameReader {
+class AnswerReader {
   #pieces: Buffer[] = [];
   #held = 0;
   #wanted = LENGTH_BYTES;

@@ -4,10 +4,10 @@
  */
 import type { Faults } from '../../faults.ts';
 import type { Meter } from '../../meter.ts';
-import type { Session } from '../session.ts';
+import type { FirestoreSession } from '../session.ts';
 
 export interface CallContext {
-  readonly session: Session;
+  readonly session: FirestoreSession;
   readonly meter: Meter;
   readonly faults: Faults;
 }

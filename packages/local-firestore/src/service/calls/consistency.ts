@@ -2,7 +2,7 @@
 import type { WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid } from '../../model/status.ts';
 import { toAlignedMicros } from '../../wire/time.ts';
-import type { ReadConsistency, Session } from '../session.ts';
+import type { FirestoreSession, ReadConsistency } from '../session.ts';
 import type { TransactionMode } from '../transactions/transactions.ts';
 
 /** Value of `TransactionOptions.ConcurrencyMode`; 0, the default, is pessimistic, as in new databases. */
@@ -30,7 +30,7 @@ export interface SelectedConsistency extends ReadConsistency {
   readonly begun: Uint8Array | undefined;
 }
 
-function select(session: Session, database: string, wire: WireConsistency): SelectedConsistency {
+function select(session: FirestoreSession, database: string, wire: WireConsistency): SelectedConsistency {
   switch (wire.consistencySelector) {
     case 'transaction': {
       const transaction = session.transactions.get(wire.transaction as Uint8Array, database);
@@ -51,7 +51,7 @@ function select(session: Session, database: string, wire: WireConsistency): Sele
 
 /** Reads with the requested consistency. Ends a transaction that a failing call began, because no caller has its id. */
 export async function reading<T>(
-  session: Session,
+  session: FirestoreSession,
   { database, wire }: { database: string; wire: WireConsistency },
   read: (selected: SelectedConsistency) => T | Promise<T>,
 ): Promise<T> {

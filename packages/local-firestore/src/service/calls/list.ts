@@ -13,7 +13,7 @@ import { runOfBody } from '../metering.ts';
 import { childIds, childIdsAt } from '../path-scan.ts';
 import { readQuery } from '../query-read.ts';
 import type { QueriedDocument } from '../query-runner.ts';
-import type { Session } from '../session.ts';
+import type { FirestoreSession } from '../session.ts';
 import type { Snapshot } from '../transactions/snapshot.ts';
 import type { CallContext } from './call.ts';
 import { reading, type SelectedConsistency, type WireConsistency } from './consistency.ts';
@@ -89,7 +89,7 @@ export async function listDocuments(
   return { documents, nextPageToken };
 }
 
-type ListCall = (session: Session, selected: SelectedConsistency) => Promise<DocumentPage>;
+type ListCall = (session: FirestoreSession, selected: SelectedConsistency) => Promise<DocumentPage>;
 
 /** Documents that exist, of one collection or of all right below the parent: a query like any other. */
 function existing(request: ListDocumentsRequest): ListCall {
@@ -149,7 +149,7 @@ function withMissing(request: ListDocumentsRequest): ListCall {
 }
 
 function idsBelow(
-  session: Session,
+  session: FirestoreSession,
   { database, segments }: Resource,
   { snapshot, after }: { snapshot: Snapshot | undefined; after: string | undefined },
 ): Iterable<string> {
