@@ -64,6 +64,7 @@ test('a malformed chunked body is answered with 400 and the end of the connectio
               code: 'INVALID_INPUT',
               status: 400,
               detail: 'the request is not valid HTTP',
+              help: 'Send a complete request that is valid HTTP.',
             });
           }),
           { numRuns: 40 },

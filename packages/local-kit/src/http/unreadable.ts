@@ -10,16 +10,30 @@ import { refusalOf, refuse } from './problem.ts';
 interface Unreadable {
   readonly status: number;
   readonly detail: string;
+  /** No field is at fault. Absent: that of the status. */
+  readonly help?: string;
 }
 
-const MALFORMED: Unreadable = { status: 400, detail: 'the request is not valid HTTP' };
-const TUNNEL: Unreadable = { status: 400, detail: 'this server is no proxy and opens no tunnel (CONNECT)' };
+const MALFORMED: Unreadable = {
+  status: 400,
+  detail: 'the request is not valid HTTP',
+  help: 'Send a complete request that is valid HTTP.',
+};
+const TUNNEL: Unreadable = {
+  status: 400,
+  detail: 'this server is no proxy and opens no tunnel (CONNECT)',
+  help: 'Send the request to this server itself.',
+};
 const UNREADABLE: Readonly<Record<string, Unreadable>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     detail: 'the first line and the headers are larger than 16384 bytes',
   },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request did not arrive in time' },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    detail: 'the request did not arrive in time',
+    help: 'Send the request again, as a whole.',
+  },
 };
 
 /**
@@ -39,7 +53,7 @@ export function answerUnreadable(server: Server): void {
     const unreadable = UNREADABLE[error.code ?? ''] ?? MALFORMED;
     if (socket.writable && response && !response.headersSent && others.length === 0) {
       response.shouldKeepAlive = false;
-      refuse(response, unreadable.status, unreadable.detail);
+      refuse(response, unreadable.status, unreadable.detail, unreadable);
       return;
     }
     if (!socket.writable || response) {
@@ -50,8 +64,8 @@ export function answerUnreadable(server: Server): void {
   });
 }
 
-function end(socket: Duplex, { status, detail }: Unreadable): void {
-  const { headers, body } = refusalOf(status, detail);
+function end(socket: Duplex, { status, detail, ...more }: Unreadable): void {
+  const { headers, body } = refusalOf(status, detail, more);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
