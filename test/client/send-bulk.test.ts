@@ -82,7 +82,10 @@ describe('a change of many runs', () => {
     const one = await ran((runs, _request, sending) => {
       if (!runs.includes('run_0')) return runs.map(done);
       sendings.push(sending);
-      if (sending < 3) throw new Unreachable('the same request is in progress', 'k', undefined, 202);
+      // In the form of the client, and in that of the console.
+      if (sending === 1) throw new Unreachable('the same request is in progress', 'k', undefined, 202);
+      if (sending === 2)
+        throw new Refusal({ status: 202, code: 'IN_FLIGHT', title: 'In progress' }, undefined);
       return runs.map((run) => (run === 'run_4' && sending === 3 ? later(run) : done(run)));
     });
     expect(sendings).toEqual([1, 2, 3]);

@@ -15,6 +15,8 @@ export const BULK_CHUNK = 10;
 const MOST_SENDINGS = 4;
 /** Pause before runs without an outcome are sent again. */
 const PAUSE_MS = 2_000;
+/** Status of a request whose key is taken. */
+const IN_PROGRESS = 202;
 
 export interface SendBulkOptions<T> extends Omit<SendAllOptions<T, BulkResult>, 'work'> {
   /**
@@ -39,7 +41,9 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
       const some = left.get(chunk) ?? chunk;
       const isLast = sending === MOST_SENDINGS || signal.aborted;
       const { results } = await send(some, sending).catch((error: unknown) => {
-        if (isLast || !isInProgress(error)) throw error;
+        const status = error instanceof Unreachable ? error.status : running.refusalOf(error)?.status;
+        // Most of its runs may have an outcome.
+        if (isLast || status !== IN_PROGRESS) throw error;
         return { results: undefined };
       });
       if (!results) {
@@ -68,11 +72,6 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
       if (sent.at !== 'done') report(left.get(chunk) ?? chunk, sent);
     },
   });
-}
-
-/** Most of its runs may have an outcome. */
-function isInProgress(error: unknown): boolean {
-  return error instanceof Unreachable && error.status === 202;
 }
 
 function failed(problem: NonNullable<BulkResult['problem']>): SendState<BulkResult> {
