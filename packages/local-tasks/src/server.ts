@@ -9,7 +9,7 @@ import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
-import { loadProtocol, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
+import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import { Server, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import { tasksHttpServer } from './admin-queue.ts';
@@ -64,7 +64,9 @@ export async function startTasksServer(options: TasksServerOptions): Promise<Tas
     ...iamCalls({ store: store.policies, now, requireResource }),
   };
   const server = new Server();
-  const protocol = loadProtocol('@google-cloud/tasks', 'build/protos/protos.json');
+  const protocol = loadProtocol('@google-cloud/tasks', 'build/protos/protos.json', (json) =>
+    onlyScopes(json, 'google.cloud.tasks.v2', 'google.iam', 'google.rpc', 'google.type'),
+  );
   const definition = serviceDefinition(protocol, SERVICE);
   const implementation = Object.fromEntries(
     Object.entries(handlers).map(([name, handler]) => [name, unary(handler as (request: never) => object)]),

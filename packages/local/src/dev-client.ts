@@ -3,7 +3,7 @@
  * take a third of the start-up time.
  */
 import { createHash } from 'node:crypto';
-import { loadProtocol, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
+import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { credentials, Metadata, makeGenericClientConstructor, type ServiceError } from '@grpc/grpc-js';
 
 export interface DevClient {
@@ -38,7 +38,9 @@ export async function writeDevClient({
   now,
 }: DevClient) {
   const definition = serviceDefinition(
-    loadProtocol('@google-cloud/firestore', 'build/protos/v1.json'),
+    loadProtocol('@google-cloud/firestore', 'build/protos/v1.json', (json) =>
+      onlyScopes(json, 'google.firestore.v1', 'google.rpc', 'google.type'),
+    ),
     'google.firestore.v1.Firestore',
   );
   const Client = makeGenericClientConstructor(definition, 'Firestore');

@@ -4,7 +4,12 @@
  * a document once, with its own codec, and only when it has to.
  */
 
-import { loadProtocol, type ProtocolJson, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
+import {
+  loadProtocol,
+  onlyScopes,
+  type ProtocolJson,
+  serviceDefinition,
+} from '@cairn/local-kit/wire/grpc-service';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
 
@@ -13,13 +18,16 @@ const DESCRIPTION = 'build/protos/protos.json';
 const SERVICE = 'google.firestore.v1.Firestore';
 const OPAQUE = new Set(['Document', 'Value', 'ArrayValue']);
 
+const onlyNeeded = (json: ProtocolJson) =>
+  onlyScopes(json, 'google.firestore.v1', 'google.rpc', 'google.type');
+
 /** The described protocol, for code that needs every field by name. */
 export function firestoreProtocol(): protobuf.Service {
-  return loadProtocol(PACKAGE, DESCRIPTION, withVerify).lookupService(SERVICE);
+  return loadProtocol(PACKAGE, DESCRIPTION, (json) => withVerify(onlyNeeded(json))).lookupService(SERVICE);
 }
 
 export function firestoreService(): ServiceDefinition {
-  const root = loadProtocol(PACKAGE, DESCRIPTION, (json) => leaveOpaque(withVerify(json)));
+  const root = loadProtocol(PACKAGE, DESCRIPTION, (json) => leaveOpaque(withVerify(onlyNeeded(json))));
   const definition = serviceDefinition(root, SERVICE, { plainAnswers: true });
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [

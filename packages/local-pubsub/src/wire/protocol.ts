@@ -1,6 +1,6 @@
 /** The services of `google.pubsub.v1` as grpc-js serves them, from the client's own protocol description. */
 
-import { loadProtocol, type ProtocolJson, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
+import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { LIMITS } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
@@ -14,7 +14,9 @@ export interface PubsubProtocol {
 }
 
 export function pubsubProtocol(): PubsubProtocol {
-  const root = loadProtocol('@google-cloud/pubsub', 'build/protos/protos.json');
+  const root = loadProtocol('@google-cloud/pubsub', 'build/protos/protos.json', (json) =>
+    onlyScopes(json, 'google.pubsub.v1'),
+  );
   const service = (name: string) =>
     measured(serviceDefinition(root, `google.pubsub.v1.${name}`, { plainAnswers: true }));
   return {
@@ -23,20 +25,12 @@ export function pubsubProtocol(): PubsubProtocol {
     schemas: service('SchemaService'),
     // The client takes this service from its own dependencies; another client's description of it is the same.
     iam: serviceDefinition(
-      loadProtocol('@google-cloud/tasks', 'build/protos/protos.json', onlyIam),
+      loadProtocol('@google-cloud/tasks', 'build/protos/protos.json', (json) =>
+        onlyScopes(json, 'google.iam', 'google.type'),
+      ),
       'google.iam.v1.IAMPolicy',
       { plainAnswers: true },
     ),
-  };
-}
-
-/** The rest of that description is large, and nothing here. */
-function onlyIam(json: ProtocolJson): ProtocolJson {
-  const { iam, type, protobuf } = json.nested?.google?.nested ?? {};
-  return {
-    nested: {
-      google: { nested: { ...(iam && { iam }), ...(type && { type }), ...(protobuf && { protobuf }) } },
-    },
   };
 }
 
