@@ -9,6 +9,8 @@ import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
 import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
+import { callsByFrames } from '../../../packages/cairn/src/platform/clients/calls-by-frames.ts';
+import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import type { EventBus } from '../../../packages/cairn/src/ports/runs/event-bus.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
@@ -32,6 +34,8 @@ export interface Installed {
 
 /** Empty queries of every tick of the scan, of no run: for runs of more shards, and for silent runs, running and replaying. */
 const LOOKS_OF_A_TICK = 3;
+/** For a busy machine. */
+const PATIENCE = { readMs: 120_000, commitMs: 120_000 };
 /** Turns of the queue after which a run is not going to end. */
 const MAX_TURNS = 200;
 
@@ -50,6 +54,8 @@ export class BilledWorlds {
     process.env.METADATA_SERVER_DETECTION = 'none';
     process.env.FIRESTORE_EMULATOR_HOST = this.#server.host;
     const db = new Firestore({ projectId: `billed-${this.#clients.length}` });
+    // The calls are the same, and HTTP/2 takes as much time as all else.
+    callsByFrames(db, new Wire(this.#server.host), PATIENCE);
     this.#clients.push(db);
     const world = new World(installed);
     this.#clock = () => world.clock.now();
