@@ -7,6 +7,7 @@ import {
   getField,
   overlay,
   parseFieldPath,
+  project,
   withField,
 } from '../../../packages/local-firestore/src/model/field-path.ts';
 import { AUTOMATIC_INDEXES } from '../../../packages/local-firestore/src/model/index/index-config.ts';
@@ -26,6 +27,7 @@ import {
   encodeBody,
   readTextField,
 } from '../../../packages/local-firestore/src/wire/document-codec.ts';
+import { projectedBody } from '../../../packages/local-firestore/src/wire/projection.ts';
 import { decodeValue } from '../../../packages/local-firestore/src/wire/value-decoder.ts';
 import { encodeValue } from '../../../packages/local-firestore/src/wire/value-encoder.ts';
 
@@ -255,6 +257,30 @@ test('what is not wanted of a stored document is not decoded', () => {
   body[body.indexOf('damaged')] = 0xff;
   expect(() => decodeDocument(body)).toThrow('UTF-8');
   expect([...decodeStored(body, new Set(['small'])).fields.keys()]).toEqual(['small']);
+});
+
+test('a projection of a stored document has what the same of its values has', () => {
+  const paths = fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { maxLength: 4 });
+  fc.assert(
+    fc.property(fieldsOf(value), paths, (fields, mask) => {
+      const found = decodeDocument(projectedBody(encodeBody('name', fields), mask));
+      expect(found).toMatchObject({ name: 'name', exact: true });
+      expect(found.fields).toEqual(decodeDocument(encodeBody('name', project(fields, mask))).fields);
+    }),
+  );
+});
+
+test('names of fields are read as they are, whatever was read before', () => {
+  const names = fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }), { minLength: 1 });
+  fc.assert(
+    fc.property(names, (all) => {
+      for (const one of all) {
+        fc.pre(!/^__.*__$/s.test(one) && one.isWellFormed());
+        const { fields } = decodeDocument(encodeBody('name', new Map([[one, { kind: 'null' }]])));
+        expect([...fields.keys()]).toEqual([one]);
+      }
+    }),
+  );
 });
 
 test('one text field can be read from a stored document without the others', () => {

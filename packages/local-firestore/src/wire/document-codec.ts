@@ -59,7 +59,7 @@ export function decodeStored(
       const end = reader.end();
       const start = reader.at;
       // The key comes first in what this server has stored.
-      const isWanted = reader.varint() !== 10 || wanted.has(reader.text());
+      const isWanted = reader.varint() !== 10 || wanted.has(reader.name());
       reader.at = isWanted ? start : end;
       if (isWanted) readFieldEntry(reader, end, fields, 1);
     } else reader.skip(tag % 8);
@@ -135,7 +135,7 @@ export function readTextField(body: Uint8Array, field: string): string | undefin
       continue;
     }
     const end = reader.end();
-    if (reader.varint() === 10 && reader.text() === field && reader.varint() === 18) {
+    if (reader.varint() === 10 && reader.name() === field && reader.varint() === 18) {
       reader.end();
       return reader.varint() === STRING_TAG ? reader.text() : undefined;
     }

@@ -9,6 +9,11 @@ const FIXED32 = 5;
 
 const NOTHING = Buffer.alloc(0);
 
+/** Names met last, each at a place that its bytes give. A power of two. */
+const KNOWN_NAMES: (string | undefined)[] = new Array(1_024);
+/** A longer one is not kept. */
+const MAX_KNOWN_NAME_BYTES = 32;
+
 export class ProtoReader {
   readonly bytes: Buffer;
   at: number;
@@ -92,6 +97,37 @@ export class ProtoReader {
     }
     this.at = end;
     return text;
+  }
+
+  /**
+   * The same for text that repeats from document to document, such as a name of a field: most of it is found without a call of the runtime,
+   * and as the same string, which is hashed once.
+   */
+  name(): string {
+    const start = this.at;
+    const end = this.end();
+    const from = this.at;
+    const length = end - from;
+    let hash = length;
+    for (let i = from; i < end; i++) hash = (Math.imul(hash, 31) + (this.bytes[i] as number)) | 0;
+    const place = hash & (KNOWN_NAMES.length - 1);
+    const known = KNOWN_NAMES[place];
+    if (known !== undefined && this.#isAscii(known, from, length)) {
+      this.at = end;
+      return known;
+    }
+    this.at = start;
+    const name = this.text();
+    // Text with as many units as bytes is ASCII.
+    if (length <= MAX_KNOWN_NAME_BYTES && name.length === length) KNOWN_NAMES[place] = name;
+    return name;
+  }
+
+  /** @param text of ASCII only */
+  #isAscii(text: string, from: number, length: number): boolean {
+    if (text.length !== length) return false;
+    for (let i = 0; i < length; i++) if (text.charCodeAt(i) !== this.bytes[from + i]) return false;
+    return true;
   }
 
   slice(): Buffer {

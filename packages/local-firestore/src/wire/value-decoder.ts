@@ -66,7 +66,7 @@ export function readFieldEntry(
   let order = 0;
   while (reader.at < end) {
     const tag = reader.varint();
-    if (tag === 10) key = reader.text();
+    if (tag === 10) key = reader.name();
     else if (tag === 18) value = readValue(reader, reader.end(), depth);
     else reader.skip(tag % 8);
     order = order * 10 + (tag === 10 ? 1 : tag === 18 ? 2 : 3);

@@ -1,9 +1,10 @@
 /** BatchGetDocuments, and the encoding of documents for readers. */
 import { fromMicros } from '@cairn/local-kit/wire/timestamp';
-import { type FieldPath, project } from '../../model/field-path.ts';
+import type { FieldPath } from '../../model/field-path.ts';
 import { parseDatabase, parseDocument } from '../../model/resource-name.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';
-import { decodeStored, encodeBody, encodeDocument } from '../../wire/document-codec.ts';
+import { encodeDocument } from '../../wire/document-codec.ts';
+import { projectedBody } from '../../wire/projection.ts';
 import { decodeMask, type WireMask } from '../../wire/write-codec.ts';
 import { runOfBody } from '../metering.ts';
 import type { CallContext } from './call.ts';
@@ -51,7 +52,6 @@ export async function batchGet(
 }
 
 export function encodeFound(stored: StoredDocument, mask: readonly FieldPath[] | undefined): Buffer {
-  if (!mask) return encodeDocument(stored.body, stored.createTime, stored.updateTime);
-  const { name, fields } = decodeStored(stored.body, new Set(mask.map(([head]) => head as string)));
-  return encodeDocument(encodeBody(name, project(fields, mask)), stored.createTime, stored.updateTime);
+  const body = mask ? projectedBody(stored.body, mask) : stored.body;
+  return encodeDocument(body, stored.createTime, stored.updateTime);
 }
