@@ -5,18 +5,28 @@ export function optional<K extends string, V>(name: K, value: V | undefined): { 
 
 /** The value without members that are undefined, at any depth: the value itself where there are none. For plain objects and arrays. */
 export function withoutUndefined<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const members: unknown[] = value.map(withoutUndefined);
-    return members.every((member, at) => member === value[at]) ? value : (members as T);
+  // Nearly all have none, and this runs for every event: no list of members is made for them.
+  return hasUndefined(value) ? (stripped(value) as T) : value;
+}
+
+function hasUndefined(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasUndefined);
+  for (const name of Object.keys(value)) {
+    const member: unknown = value[name as keyof object];
+    if (member === undefined || hasUndefined(member)) return true;
   }
-  let isSame = true;
-  const members = Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
-    const kept = withoutUndefined(member);
-    if (kept !== member || kept === undefined) isSame = false;
-    return kept === undefined ? [] : [[name, kept] as const];
-  });
-  return isSame ? value : (Object.fromEntries(members) as T);
+  return false;
+}
+
+function stripped(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutUndefined);
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
+      member === undefined ? [] : [[name, withoutUndefined(member)]],
+    ),
+  );
 }
 
 /** Members that other members of a union have: absent, and readable as such. */

@@ -130,7 +130,9 @@ function total(value: unknown, bytesOf: (text: string) => number): number {
   let bytes = 0;
   if (Array.isArray(value)) for (const member of value) bytes += total(member, bytesOf);
   else
-    for (const [name, member] of Object.entries(value))
+    for (const name of Object.keys(value)) {
+      const member: unknown = value[name as keyof object];
       if (member !== undefined) bytes += name.length + total(member, bytesOf);
+    }
   return bytes;
 }

@@ -25,13 +25,20 @@ export const NOT_LISTED = [
 
 export type ListedState = Omit<RunState, (typeof NOT_LISTED)[number]>;
 
+const UNLISTED: ReadonlySet<string> = new Set(NOT_LISTED);
+
 /** The state without those members; the error of a run without its trace. */
 export function listedState(state: ListedState): ListedState {
-  const unlisted: ReadonlySet<string> = new Set(NOT_LISTED);
-  const shown = Object.fromEntries(Object.entries(state).filter(([name]) => !unlisted.has(name)));
+  const shown: Record<string, unknown> = {};
+  for (const name of Object.keys(state)) {
+    if (!UNLISTED.has(name)) shown[name] = state[name as keyof ListedState];
+  }
   const { error } = state;
-  const { trace: _, ...brief } = error ?? {};
-  return { ...shown, ...(error === undefined ? {} : { error: brief }) } as ListedState;
+  if (error !== undefined) {
+    const { trace: _, ...brief } = error;
+    shown.error = brief;
+  }
+  return shown as unknown as ListedState;
 }
 
 export type ListedSoft = Pick<SoftState, 'lastHeartbeatAt' | 'leaseExtendedTo' | 'running' | 'cost'>;

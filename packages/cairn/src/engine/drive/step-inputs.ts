@@ -103,11 +103,16 @@ export type EntryDecision =
   | { readonly kind: 'skip' }
   | { readonly kind: 'failed'; readonly cause: unknown };
 
-/** Evaluates the step's condition. A condition that throws fails the step like its body would. */
-export function mayEnter(step: StepDefinition, seen: Context): EntryDecision {
+/**
+ * Evaluates the step's condition. A condition that throws fails the step like its body would.
+ *
+ * @param seen its argument, made only if there is one
+ */
+export function mayEnter(step: StepDefinition, seen: () => Context): EntryDecision {
   if (!step.when) return { kind: 'run' };
+  const argument = seen();
   try {
-    const condition: unknown = step.when(seen);
+    const condition: unknown = step.when(argument);
     if (condition instanceof Promise) {
       // The promise is not awaited, and an unhandled rejection would end the process.
       condition.catch(() => {});

@@ -130,12 +130,12 @@ function startBody(working: Working, unit: BodyUnit): boolean {
 
 /** The condition of a map step was evaluated once, before its items. */
 function entryOf(working: Working, unit: Unit): EntryDecision {
-  return unit.item ? { kind: 'run' } : mayEnter(unit.step, working.seenBy(unit));
+  return unit.item ? { kind: 'run' } : mayEnter(unit.step, () => working.seenBy(unit));
 }
 
 /** The condition of a set or a flow is not evaluated again once it has begun: its items and operations may have acted. */
 function entryOfGroup(working: Working, step: StepDefinition): EntryDecision {
-  return hasBegun(working, step) ? { kind: 'run' } : mayEnter(step, working.seenBy({ step }));
+  return hasBegun(working, step) ? { kind: 'run' } : mayEnter(step, () => working.seenBy({ step }));
 }
 
 function hasBegun({ journal }: Working, { id }: StepDefinition): boolean {
