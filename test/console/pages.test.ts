@@ -109,9 +109,9 @@ describe('the inbox', () => {
     await cards.first().waitFor({ state: 'detached' });
   });
 
-  test('has an outside action in doubt resolved in place', async () => {
+  test('has a side effect in doubt resolved in place', async () => {
     const page = await open('/inbox');
-    const doubtful = page.locator('.inbox > li').filter({ hasText: 'Outside action in doubt' });
+    const doubtful = page.locator('.inbox > li').filter({ hasText: 'Side effect in doubt' });
     const answer = doubtful.getByRole('button', { name: 'Answer' });
     await answer.waitFor();
     const before = await page.locator('.inbox > li').count();

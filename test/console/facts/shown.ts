@@ -154,7 +154,7 @@ export const SHOWN: { readonly [M in keyof Run]?: MemberShown } = {
   status: { shows: text('awaiting approval') },
   stopKind: { of: 'halted', shows: text('Halted by a person: the wrong paper.') },
   waitsFor: { shows: text('waiting external') },
-  waits: { step: 'stamps', shows: text(/has an action in doubt/i) },
+  waits: { step: 'stamps', shows: text(/has a side effect in doubt/i) },
   waitCount: { shows: text('and 1 more: see the waiting steps') },
   running: { of: 'running', shows: text(/Running post|post.*running/) },
   progress: { step: 'stamps', shows: text('page 3 of 9') },

@@ -151,7 +151,7 @@ async function shownAt(where: Locator, texts: readonly Shown[]): Promise<Shown[]
   return there.filter((text) => text !== false);
 }
 
-/** A leaflet that was sent back once, approved, and has an action in doubt. */
+/** A leaflet that was sent back once, approved, and has a side effect in doubt. */
 async function makeRun({ cloud: { call } }: Stage): Promise<Run> {
   const body = { type: 'leaflet', input: { title: 'Kingfishers', copies: 1 } };
   const { runId } = await call<{ runId: string }>('POST', '/v1/runs', body);

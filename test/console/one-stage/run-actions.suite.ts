@@ -57,7 +57,7 @@ export function runActions(stage: Stage): void {
   const send = (page: Page, verb: string) => dialog(page).getByRole('button', { name: verb, exact: true });
   const isGone = (page: Page) => dialog(page).waitFor({ state: 'detached' });
 
-  test('a review is sent back, its drafts are compared, it is approved, and an action in doubt is resolved', async () => {
+  test('a review is sent back, its drafts are compared, it is approved, and a side effect in doubt is resolved', async () => {
     const id = await start('leaflet', { title: 'Owls of the \u202Etown', copies: 3 });
     await asks(id, 'review.1');
     const page = await stage.browser.open(`/runs/${id}`);

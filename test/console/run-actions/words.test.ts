@@ -20,7 +20,7 @@ import {
   stepWords,
 } from '../../../packages/console/src/pages/run/successors/words.ts';
 
-describe('an outside action is told as', () => {
+describe('a side effect is told as', () => {
   const row = (part: object) => ({ effectId: 'e.1', ...part }) as unknown as Effect;
   const live = { isOver: false, asked: new Set<string>() };
   const asked = { isOver: false, asked: new Set(['e.1']) };

@@ -35,7 +35,7 @@ test.each([
     { would: { would: 'start_successor', stepsReused: 0, stepsRun: 1, effectsRepeated: 2, effectsAsked: 1 } },
     {
       isIncluded: true,
-      what: 'starts a new run: 0 steps reused, 1 step to run; 2 outside actions repeated; a person is asked about 1 outside action',
+      what: 'starts a new run: 0 steps reused, 1 step to run; 2 side effects repeated; a person is asked about 1 side effect',
     },
   ],
 ] as [Partial<BulkResult>, object][])('what a dry run like %j says is said', (part, decision) => {

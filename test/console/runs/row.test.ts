@@ -56,7 +56,7 @@ test.each([
     'ask: interrupted, may have acted',
   ],
   [
-    'that an outside action is in doubt',
+    'that a side effect is in doubt',
     waiting({ kind: 'approval', purpose: 'effect' }),
     'ask: did the action take place?',
   ],

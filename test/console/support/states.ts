@@ -221,7 +221,7 @@ export const STATES: readonly State[] = [
     reach: opened('Answer approve', 'Pay A-1?'),
   },
   {
-    name: 'an action in doubt',
+    name: 'a side effect in doubt',
     path: ({ doubtful }) => `/runs/${doubtful}`,
     reach: opened(/^Resolve the action/, 'Result, as JSON'),
   },

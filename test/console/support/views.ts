@@ -19,7 +19,7 @@ export const VIEWS: readonly View[] = [
   { name: 'effects', path: ({ doubtful }) => `/runs/${doubtful}?tab=effects`, shows: 'invoice.pay' },
   { name: 'logs', path: ({ failed }) => `/runs/${failed}?tab=logs`, shows: 'logged nothing' },
   { name: 'replay', path: ({ failed }) => `/runs/${failed}?do=replay`, shows: 'What would happen' },
-  { name: 'inbox', path: () => '/inbox', shows: 'Outside action in doubt' },
+  { name: 'inbox', path: () => '/inbox', shows: 'Side effect in doubt' },
   { name: 'workflows', path: () => '/workflows', shows: 'Older versions with runs' },
   { name: 'workflow', path: () => '/workflows/pay-invoice', shows: 'check-line' },
   { name: 'schedules', path: ({ schedule }) => `/schedules/${schedule}`, shows: 'Next slots' },

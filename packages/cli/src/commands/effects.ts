@@ -36,7 +36,7 @@ export const listEffects = command({
 
 export const resolveEffect = command({
   name: 'effects resolve',
-  summary: 'Resolve an action in doubt: it took place, failed, or may be repeated',
+  summary: 'Resolve a side effect in doubt: it took place, failed, or may be repeated',
   details:
     'Find out at the receiver first. recorded: it took place, and this is its result; re-execute: it did not, or may\nhappen again: once more; failed: it did not, and shall not.\nOf a run that has ended: recorded or failed; it is written down, and the run stays as it is.',
   args: {

@@ -7,7 +7,7 @@ export const KINDS: Readonly<Record<InboxItem['kind'], string>> = {
   approval: 'Approval',
   step_in_doubt: 'Step in doubt',
   budget_reached: 'Budget reached',
-  effect_in_doubt: 'Outside action in doubt',
+  effect_in_doubt: 'Side effect in doubt',
   left_in_doubt: 'Left in doubt',
 };
 

@@ -49,7 +49,7 @@ export function NoRuns({ filter, isFiltered, leftOut }: NoRunsProps) {
         <div className="first-steps stack">
           <p>
             Choose <em>Start a run</em> above, or paste the first of these into a terminal. The run appears
-            here by itself; the other commands show the list of runs, and what the run did outside.
+            here by itself; the other commands show the list of runs, and the side effects of the run.
           </p>
           {local.firstSteps.map((command) => (
             <Copyable key={command} label="first" text={command} />

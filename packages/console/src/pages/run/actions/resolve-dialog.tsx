@@ -108,7 +108,7 @@ function matterOf(by: Answer<'Effect'>['blockedBy'], isOver: boolean): Matter {
 function Asked({ row }: { readonly row: Answer<'Effect'> }) {
   const step = stepKey(row);
   return (
-    <section className="question" aria-label="The outside action">
+    <section className="question" aria-label="The side effect">
       <p>
         Step <code>{<Text value={step} />}</code> {row.blockedBy === 'confirmation' ? 'would call' : 'called'}{' '}
         <code>

@@ -4,7 +4,7 @@ import type { Answer } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
 
 const PAGE = '100';
-/** Rows looked through: 2,000, which is more than a run does outside. */
+/** Rows looked through: 2,000, which is more effects than a run has. */
 const MOST_PAGES = 20;
 
 /** `data` is null where the run has no such row among those. */

@@ -90,7 +90,7 @@ function whatFor({ kind, purpose, day }: Wait): string {
     return day === undefined
       ? 'waits: the run has reached its budget'
       : 'waits: the tenant has reached its budget of the day';
-  if (purpose === 'effect') return 'has an action in doubt: a person must say whether it took place';
+  if (purpose === 'effect') return 'has a side effect in doubt: a person must say whether it took place';
   switch (kind) {
     case 'approval':
       return 'waits for approval';

@@ -93,7 +93,7 @@ function PreviewDetails({ preview }: { readonly preview: Preview }) {
           />
         </>
       )}
-      {effectsCut && <p className="hint">More outside actions are recorded than are shown.</p>}
+      {effectsCut && <p className="hint">More side effects are recorded than are shown.</p>}
     </>
   );
 }

@@ -82,8 +82,8 @@ function successorText({
 }: Would): string {
   const parts = [
     `starts a new run: ${counted(stepsReused, 'step')} reused, ${counted(stepsRun, 'step')} to run`,
-    effectsRepeated > 0 && `${counted(effectsRepeated, 'outside action')} repeated`,
-    effectsAsked > 0 && `a person is asked about ${counted(effectsAsked, 'outside action')}`,
+    effectsRepeated > 0 && `${counted(effectsRepeated, 'side effect')} repeated`,
+    effectsAsked > 0 && `a person is asked about ${counted(effectsAsked, 'side effect')}`,
   ];
   return parts.filter(Boolean).join('; ');
 }
