@@ -20,16 +20,16 @@ interface Ran {
 }
 
 async function ran(
-  send: (runs: readonly string[], request: number, sending: number) => readonly BulkResult[],
+  send: (runs: readonly string[], request: number, attempt: number) => readonly BulkResult[],
   signal = new AbortController().signal,
 ): Promise<Ran> {
   const requests: string[][] = [];
   const ends = new Map<string, Sent<BulkResult>>();
   const pauses: number[] = [];
   await sendBulk(RUNS, {
-    async send(runs, sending) {
+    async send(runs, attempt) {
       requests.push([...runs]);
-      return { results: [...send(runs, requests.length, sending)] };
+      return { results: [...send(runs, requests.length, attempt)] };
     },
     onSent: (run, sent) => void ends.set(run, sent),
     onPause() {},
@@ -78,17 +78,17 @@ describe('a change of many runs', () => {
   });
 
   test('sends a request anew whose worker died, and whose key is taken until its lock expires', async () => {
-    const sendings: number[] = [];
-    const one = await ran((runs, _request, sending) => {
+    const attempts: number[] = [];
+    const one = await ran((runs, _request, attempt) => {
       if (!runs.includes('run_0')) return runs.map(done);
-      sendings.push(sending);
+      attempts.push(attempt);
       // In the form of the client, and in that of the console.
-      if (sending === 1) throw new Unreachable('the same request is in progress', 'k', undefined, 202);
-      if (sending === 2)
+      if (attempt === 1) throw new Unreachable('the same request is in progress', 'k', undefined, 202);
+      if (attempt === 2)
         throw new Refusal({ status: 202, code: 'IN_FLIGHT', title: 'In progress' }, undefined);
-      return runs.map((run) => (run === 'run_4' && sending === 3 ? later(run) : done(run)));
+      return runs.map((run) => (run === 'run_4' && attempt === 3 ? later(run) : done(run)));
     });
-    expect(sendings).toEqual([1, 2, 3]);
+    expect(attempts).toEqual([1, 2, 3]);
     expect(at(one).filter((where) => where === 'done')).toHaveLength(RUNS.length);
     expect(one.pauses).toHaveLength(3);
   });

@@ -7,7 +7,7 @@ import { THIS_MACHINE } from './transport.ts';
 /** Requests in progress at a time: fewer than a browser has connections, so that the page itself has some left. */
 export const AT_ONCE = 4;
 /** Attempts of a request that is rate limited. */
-const MOST_SENDINGS = 10;
+const MAX_ATTEMPTS = 10;
 /** Pause after a rate limit that names none. */
 const PAUSE_MS = 2_000;
 
@@ -52,14 +52,14 @@ export async function sendAll<T, R>(items: readonly T[], running: SendAllOptions
   };
 
   const sendOne = async (item: T): Promise<void> => {
-    for (let sending = 1; ; sending += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       await pause;
       if (signal.aborted) return;
       running.onSent(item, { at: 'sending' });
       try {
         return running.onSent(item, { at: 'done', answer: await running.work(item) });
       } catch (error) {
-        const pauseMs = sending === MOST_SENDINGS ? undefined : pauseAfter(running.refusalOf(error));
+        const pauseMs = attempt === MAX_ATTEMPTS ? undefined : pauseAfter(running.refusalOf(error));
         if (pauseMs === undefined) return running.onSent(item, { at: 'failed', error });
         running.onSent(item, { at: 'waiting' });
         stayAway(pauseMs);

@@ -12,7 +12,7 @@ export type BulkResult = Answer<'BulkReport'>['results'][number];
 /** Runs of one request. */
 export const BULK_CHUNK = 10;
 /** Requests for a run that has no outcome. */
-const MOST_SENDINGS = 4;
+const MAX_ATTEMPTS = 4;
 /** Pause before runs without an outcome are sent again. */
 const PAUSE_MS = 2_000;
 /** Status of a request whose key is taken. */
@@ -20,12 +20,12 @@ const IN_PROGRESS = 202;
 
 export interface SendBulkOptions<T> extends Omit<SendAllOptions<T, BulkResult>, 'work'> {
   /**
-   * One request; `items` are all different. Must be the same change whenever it is sent, and each sending a request of its own: one whose
-   * worker died is in progress for minutes.
+   * One request; `items` are all different. Each attempt must be the same change under another idempotency key: the key of a request whose
+   * worker died is taken for minutes.
    *
-   * @param sending from 1
+   * @param attempt from 1
    */
-  send(items: readonly T[], sending: number): Promise<Pick<Answer<'BulkReport'>, 'results'>>;
+  send(items: readonly T[], attempt: number): Promise<Pick<Answer<'BulkReport'>, 'results'>>;
 }
 
 /** Resolves when each has an outcome, or the signal aborted and the requests in progress ended. Never throws. */
@@ -37,10 +37,10 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
   /** By chunk: its items without an outcome. */
   const left = new Map<readonly T[], readonly T[]>();
   const sendChunk = async (chunk: readonly T[]): Promise<void> => {
-    for (let sending = 1; ; sending += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       const some = left.get(chunk) ?? chunk;
-      const isLast = sending === MOST_SENDINGS || signal.aborted;
-      const { results } = await send(some, sending).catch((error: unknown) => {
+      const isLast = attempt === MAX_ATTEMPTS || signal.aborted;
+      const { results } = await send(some, attempt).catch((error: unknown) => {
         const status = error instanceof Unreachable ? error.status : running.refusalOf(error)?.status;
         // Most of its runs may have an outcome.
         if (isLast || status !== IN_PROGRESS) throw error;

@@ -190,14 +190,14 @@ async function changed({ world, api, notes, out }: CommandContext, change: BulkR
   const batch = api.machine.newKey();
   const shows = world.stderr.isTty && !out.json;
   await sendBulk(targets, {
-    send: (some, sending) => {
+    send: (some, attempt) => {
       const runs = some.map(({ runId, step, waitId }) =>
         waitId === undefined ? runId : { runId, stepId: step, waitId },
       );
       const { reason, note } = options;
       return api.change('POST', '/v1/runs/bulk', {
         body: { act: action, batch, runs, reason, note },
-        idempotencyKey: keyFor(batch, runs, sending),
+        idempotencyKey: keyFor(batch, runs, attempt),
       });
     },
     refusalOf,
@@ -223,9 +223,9 @@ async function changed({ world, api, notes, out }: CommandContext, change: BulkR
 }
 
 /** A repetition of the command may match other runs and form other batches, which are other requests. */
-function keyFor(batch: string, runs: readonly unknown[], sending: number): string {
+function keyFor(batch: string, runs: readonly unknown[], attempt: number): string {
   return `runs-${createHash('sha256')
-    .update(JSON.stringify([batch, runs, ...(sending === 1 ? [] : [sending])]))
+    .update(JSON.stringify([batch, runs, ...(attempt === 1 ? [] : [attempt])]))
     .digest('hex')}`;
 }
 
