@@ -13,6 +13,7 @@ export {
   type Explanation,
   explainRun,
   type Held,
+  isBackingOff,
 } from './explain/explain-run.ts';
 export { helpFor } from './explain/help-for.ts';
 export { BUDGET_DECISIONS, DOUBT_DECISIONS, type ExplainedMove as Move, moveOf } from './explain/moves.ts';

@@ -40,23 +40,21 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
     for (let attempt = 1; ; attempt += 1) {
       const some = left.get(chunk) ?? chunk;
       const isLast = attempt === MAX_ATTEMPTS || signal.aborted;
-      const { results } = await send(some, attempt).catch((error: unknown) => {
-        const status = error instanceof Unreachable ? error.status : running.refusalOf(error)?.status;
-        // Most of its runs may have an outcome.
-        if (isLast || status !== IN_PROGRESS) throw error;
-        return { results: undefined };
-      });
-      if (!results) {
-        await sleep(PAUSE_MS, signal);
-        continue;
-      }
-      if (results.length !== some.length)
+      const results = await send(some, attempt).then(
+        (answer) => answer.results,
+        (error: unknown) => {
+          const status = error instanceof Unreachable ? error.status : running.refusalOf(error)?.status;
+          // Most of its runs may have an outcome.
+          if (isLast || status !== IN_PROGRESS) throw error;
+        },
+      );
+      if (results && results.length !== some.length)
         throw new Error(`${some.length} runs were sent, and ${results.length} outcomes came back`);
-      const again = results.flatMap((result, i) => {
-        const item = some[i] as T;
-        if (result.outcome === 'retry' && !isLast) return [item];
+      const again = some.filter((item, i) => {
+        const result = results?.[i];
+        if (!result || (result.outcome === 'retry' && !isLast)) return true;
         onSent(item, result.problem ? failed(result.problem) : { at: 'done', answer: result });
-        return [];
+        return false;
       });
       left.set(chunk, again);
       if (again.length === 0) return;

@@ -21,10 +21,10 @@ function hasUndefined(value: unknown): boolean {
 
 function stripped(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withoutUndefined);
+  if (Array.isArray(value)) return value.map(stripped);
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
-      member === undefined ? [] : [[name, withoutUndefined(member)]],
+      member === undefined ? [] : [[name, stripped(member)]],
     ),
   );
 }

@@ -179,10 +179,9 @@ function failedText({ times, error }: NonNullable<RunToExplain['failures']>): st
 
 /** A worker may yet succeed; without one, the error is why the run does not move, whatever else it has to do. */
 function withFailures(run: ExplainedRun, said: Sentence): Explanation {
-  const { id, failures, lease, dueAt, cancellation, compensating } = run;
+  const { id, failures, lease, dueAt, cancellation } = run;
   if (!failures || lease) return { ...said, moves: [watching(run)] };
   const why = failedText(failures);
-  const rests = dueAt !== undefined && !cancellation && !compensating;
   return {
     text: said.text.includes(why) ? said.text : `${said.text} ${why}`,
     since: said.since,
@@ -190,10 +189,21 @@ function withFailures(run: ExplainedRun, said: Sentence): Explanation {
     help: FAILING_HELP,
     moves: [
       watching(run),
-      ...(rests ? [{ words: ['runs', 'resume', id], what: 'try again now' }] : []),
+      ...(isBackingOff(run) ? [{ words: ['runs', 'resume', id], what: 'try again now' }] : []),
       ...(cancellation ? [] : [{ words: ['runs', 'cancel', id], what: 'end it instead' }]),
     ],
   };
+}
+
+/** True if the last dispatch failed and the next one is due later, so that a resume brings it forward. */
+export function isBackingOff({
+  failures,
+  lease,
+  dueAt,
+  cancellation,
+  compensating,
+}: Pick<ExplainedRun, 'failures' | 'lease' | 'dueAt' | 'cancellation' | 'compensating'>): boolean {
+  return failures !== undefined && !lease && dueAt !== undefined && !cancellation && !compensating;
 }
 
 /** Undefined unless a budget holds back all that the run has to do. */

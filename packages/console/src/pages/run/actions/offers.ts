@@ -3,7 +3,7 @@
  * so that nobody fills in a form in vain.
  */
 
-import { stepKey } from '@cairn/client';
+import { isBackingOff, stepKey } from '@cairn/client';
 import { isFinal } from '../../../parts/run-status.ts';
 import type { Role } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
@@ -137,11 +137,6 @@ function successors(run: Standing): Offers {
 function isParked({ status, parked, blocked, waits }: Standing): boolean {
   const rests = status === 'awaiting_approval' || status === 'waiting_external';
   return rests && (parked !== undefined || blocked !== undefined || waits.length === 0);
-}
-
-/** Its last dispatch failed, and the next one is due later, as `explainRun` says with the command. */
-function isBackingOff({ failures, lease, dueAt, cancellation, compensating }: Standing): boolean {
-  return failures !== undefined && !lease && dueAt !== undefined && !cancellation && !compensating;
 }
 
 function keeping(isHeld: boolean | undefined): Offers {
