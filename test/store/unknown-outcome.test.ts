@@ -1,6 +1,7 @@
 import { Firestore } from '@google-cloud/firestore';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
+import { call } from '../../packages/cairn/src/store/call.ts';
 import { FirestoreIdempotencyStore } from '../../packages/cairn/src/store/firestore-idempotency-store.ts';
 import { FirestoreRunStore } from '../../packages/cairn/src/store/firestore-run-store.ts';
 import { beginning, idempotencyRecord, move, succeeded, T0 } from '../conformance/support/run-fixture.ts';
@@ -107,6 +108,14 @@ describe('a call of the Firestore stores', () => {
       });
     },
   );
+});
+
+test('a read in a transaction that has expired may be made again', async () => {
+  const expired = Object.assign(
+    new Error('3: The referenced transaction has expired or is no longer valid.'),
+    { code: 3 },
+  );
+  await expect(call('a check', () => Promise.reject(expired))).rejects.toBeInstanceOf(OutcomeUnknown);
 });
 
 test('a version that no document ever had is refused before anything is sent', async () => {

@@ -20,10 +20,16 @@ export async function call<T>(what: string, send: () => Promise<T>): Promise<T> 
 }
 
 function storeErrorOf(what: string, error: unknown): unknown {
-  const failure = failureOf(error);
+  const failure = hasTransactionExpired(error) ? 'unknown' : failureOf(error);
   if (failure === 'unknown') return new OutcomeUnknown(what, error);
   if (failure === undefined || failure === 'precondition') return error;
   return new StoreRefused(what, error, { code: grpcStatusOf(error) as number, reason: failure });
+}
+
+/** Firestore answers so after a pause of a minute, and after a restart of the local one. The same reads succeed in a new transaction. */
+function hasTransactionExpired(error: unknown): boolean {
+  const isInvalid = grpcStatusOf(error) === GRPC_STATUS.INVALID_ARGUMENT;
+  return isInvalid && error instanceof Error && error.message.includes('transaction has expired');
 }
 
 /** A precondition of ours cannot explain the failure: then the store refuses the request. Any other error as it is. */
