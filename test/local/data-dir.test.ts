@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { openDevValues } from '../../packages/local/src/data-dir/dev-values.ts';
-import { DataDirBusyError, lockDataDir } from '../../packages/local/src/data-dir/lock.ts';
+import {
+  DataDirBusyError,
+  DataDirUnusableError,
+  lockDataDir,
+} from '../../packages/local/src/data-dir/lock.ts';
 
-import { StorageFullError } from '../../packages/local-kit/src/sqlite/storage-full.ts';
+import { StorageFullError, storageError } from '../../packages/local-kit/src/sqlite/storage-full.ts';
 
 import { movableClock } from '../../packages/local-kit/src/time/clock.ts';
 
@@ -116,6 +120,15 @@ describe('the lock of a data directory', () => {
     lockDataDir(dir, 4712)();
   });
 
+  test.each(['', 'below'])('at a file, or below one (%s), is refused with what to do', (below) => {
+    const file = join(folder(), 'file');
+    writeFileSync(file, '');
+    const dir = join(file, below);
+    expect(() => lockDataDir(dir, 4711)).toThrow(DataDirUnusableError);
+    expect(() => lockDataDir(dir, 4711)).toThrow(`${dir} cannot hold the data (`);
+    expect(() => lockDataDir(dir, 4711)).toThrow(/; choose a writable directory with --data$/);
+  });
+
   test('of an ended process is taken over, whatever its file says', () => {
     const dir = folder();
     lockDataDir(dir, process.pid)();
@@ -123,4 +136,23 @@ describe('the lock of a data directory', () => {
     lockDataDir(dir, 4713)();
     expect(readFileSync(join(dir, 'cloud.pid'), 'utf8')).toBe('4713\n');
   });
+});
+
+test.each([
+  { errcode: 8 },
+  { errcode: 10 },
+  { errcode: 13 },
+  { errcode: 14 },
+  { errcode: 778 },
+  { code: 'ENOSPC' },
+  { code: 'EDQUOT' },
+  { code: 'EIO' },
+  { code: 'EROFS' },
+])('%j is an error of the disk', (fault) => {
+  expect(storageError(Object.assign(new Error('no'), fault))).toBeInstanceOf(StorageFullError);
+});
+
+test.each([{}, { errcode: 5 }, { errcode: 19 }, { code: 'ENOENT' }])('%j is not', (fault) => {
+  const error = Object.assign(new Error('no'), fault);
+  expect(storageError(error)).toBe(error);
 });

@@ -4,7 +4,6 @@
  * environment and random numbers.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
@@ -380,7 +379,6 @@ async function openControl(
 function openDataDir(data: string, stack: CleanupStack): string | undefined {
   if (data === 'memory') return undefined;
   const dir = resolve(data);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
   stack.defer(lockDataDir(dir, process.pid));
   return dir;
 }

@@ -17,6 +17,7 @@ if (flags.help) {
 }
 // Loaded after the flags are valid: an invalid flag is reported at once.
 const { startLocalCloud } = await import('./cloud.ts');
+const { storageError } = await import('@cairn/local-kit/sqlite/storage-full');
 const { collectAll } = await import('./idle-gc.ts');
 type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
 
@@ -25,8 +26,10 @@ const SELF_EXPLANATORY = new Set([
   'ApiFailedError',
   'DamagedDataError',
   'DataDirBusyError',
+  'DataDirUnusableError',
   'FunctionsNotLoadedError',
   'PlansChangedError',
+  'StorageFullError',
 ]);
 
 // For the workers: glibc gives each thread an arena of its own, and V8's threads leave 4 to 13 MB of a worker in theirs.
@@ -162,7 +165,8 @@ ${commands.join('\n\n')}
 `;
 }
 
-async function messageOf(error: unknown): Promise<string> {
+async function messageOf(thrown: unknown): Promise<string> {
+  const error = storageError(thrown);
   if (!(error instanceof Error)) return String(error);
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
     return `port ${flags.port ?? USUAL_PORT} is in use; choose another with --port, or omit it`;

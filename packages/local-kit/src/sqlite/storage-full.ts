@@ -1,8 +1,10 @@
-/** The disk is full. Nothing was written, and a retry may succeed once there is room. */
+/** The disk is full or not writable. Nothing was written, and a retry may succeed once there is room. */
 
 /** SQLite's primary result codes. */
-const SQLITE_IOERR = 10;
-const SQLITE_FULL = 13;
+/** Read-only, an error of the disk, full, and a file that cannot be created. */
+const DISK_CODES: ReadonlySet<number> = new Set([8, 10, 13, 14]);
+/** The same of the operating system: full, over quota, an error of the disk, read-only. */
+const DISK_ERRORS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
 
 export class StorageFullError extends Error {
   override readonly name = 'StorageFullError';
@@ -17,8 +19,7 @@ export class StorageFullError extends Error {
 
 /** Turns a thrown value into a {@link StorageFullError} where the disk is at fault. */
 export function storageError(error: unknown): unknown {
-  const code = (error as { errcode?: number }).errcode ?? 0;
+  const { code, errcode = 0 } = error as { code?: string; errcode?: number };
   // The extended codes are in the higher bits: of failed writes, syncs and truncations for lack of room.
-  const primary = code & 0xff;
-  return primary === SQLITE_FULL || primary === SQLITE_IOERR ? new StorageFullError(error) : error;
+  return DISK_CODES.has(errcode & 0xff) || DISK_ERRORS.has(code) ? new StorageFullError(error) : error;
 }

@@ -5,7 +5,7 @@
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
+import { storageError } from '@cairn/local-kit/sqlite/storage-full';
 import { syncFolder } from '@cairn/local-kit/sqlite/sync-folder';
 
 interface Values {
@@ -37,9 +37,6 @@ export interface Disk {
 
 /** Number of previous ports that are kept. */
 const MAX_PORTS = 32;
-
-/** Error codes of a full disk, an exceeded quota, and a disk that fails or became read-only. */
-const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
 
 /**
  * A value that cannot be stored is not changed.
@@ -128,9 +125,8 @@ function write(file: string, values: Values, disk: Disk): void {
     renameSync(`${file}.new`, file);
     disk.syncFolder(dirname(file));
   } catch (error) {
-    if (!NO_ROOM.has((error as NodeJS.ErrnoException).code)) throw error;
     rmSync(`${file}.new`, { force: true });
-    throw new StorageFullError(error);
+    throw storageError(error);
   }
 }
 

@@ -2,7 +2,7 @@
  * Lock that allows one cloud per data directory. It is a file lock of the operating system (through SQLite), which ends with
  * its process; a pid could have been reused.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -13,8 +13,30 @@ export class DataDirBusyError extends Error {
   }
 }
 
-/** Locks the directory until the returned function is called or the process ends. */
+/** Thrown for a file, a read-only directory or a full disk. */
+export class DataDirUnusableError extends Error {
+  constructor(dir: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`${dir} cannot hold the data (${reason}); choose a writable directory with --data`, { cause });
+    this.name = 'DataDirUnusableError';
+  }
+}
+
+/**
+ * Creates the directory if needed, and locks it until the returned function is called or the process ends.
+ *
+ * @throws DataDirBusyError, DataDirUnusableError
+ */
 export function lockDataDir(dir: string, pid: number): () => void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    return lock(dir, pid);
+  } catch (error) {
+    throw error instanceof DataDirBusyError ? error : new DataDirUnusableError(dir, error);
+  }
+}
+
+function lock(dir: string, pid: number): () => void {
   const pidFile = join(dir, 'cloud.pid');
   const database = new DatabaseSync(join(dir, 'cloud.lock'));
   try {

@@ -5,8 +5,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
+import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
 import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
-import { DataDirBusyError } from '../data-dir/lock.ts';
+import { DataDirBusyError, DataDirUnusableError } from '../data-dir/lock.ts';
 import { collectAll } from '../idle-gc.ts';
 import { Builds } from './builds.ts';
 import { Children } from './children.ts';
@@ -150,12 +151,7 @@ class DevSession implements AsyncDisposable {
       onMadeUp: (secrets) => this.#logGenerated(secrets),
     });
     return starting.catch((error: unknown) => {
-      if (!(error instanceof DataDirBusyError)) throw error;
-      throw new DevProblem(
-        'DATA_IN_USE',
-        error.message,
-        'Stop that process, or choose another directory with --data.',
-      );
+      throw problemOfData(error) ?? error;
     });
   }
 
@@ -286,6 +282,16 @@ function assertInstalled(codebases: readonly DevCodebase[]): void {
       `Run: npm --prefix ${folder} install`,
     );
   }
+}
+
+function problemOfData(error: unknown): DevProblem | undefined {
+  if (error instanceof DataDirBusyError) {
+    const help = 'Stop that process, or choose another directory with --data.';
+    return new DevProblem('DATA_IN_USE', error.message, help);
+  }
+  const known = storageError(error);
+  if (!(known instanceof DataDirUnusableError) && !(known instanceof StorageFullError)) return undefined;
+  return new DevProblem('DATA_NOT_WRITABLE', known.message, 'Choose another directory with --data.');
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -9,7 +9,8 @@ export type DevCode =
   | 'ENTRY_NOT_FOUND'
   | 'ENV_FILE_INVALID'
   | 'PORT_TAKEN'
-  | 'DATA_IN_USE';
+  | 'DATA_IN_USE'
+  | 'DATA_NOT_WRITABLE';
 
 export class DevProblem extends Error {
   override readonly name = 'DevProblem';
