@@ -44,6 +44,8 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
+const CONNECTED = { closed: false, once: () => undefined };
+
 type Seen = { method: string; url: string; headers: Record<string, string>; sha256: string };
 
 describe('a request through the adapter', () => {
@@ -54,6 +56,17 @@ describe('a request through the adapter', () => {
     answer.resume();
     expect(answer.statusCode).toBe(405);
     expect(answer.headers['content-type']).toBe('application/problem+json');
+  });
+
+  test('is aborted when its caller disconnects', async () => {
+    const leave: (() => void)[] = [];
+    const connection = { closed: false, once: (_: string, listener: () => void) => leave.push(listener) };
+    const { signal } = toRequest({ method: 'GET', url: '/', headers: {} } as never, connection);
+    expect(signal.aborted).toBe(false);
+    for (const close of leave) close();
+    expect(signal.aborted).toBe(true);
+    const late = toRequest({ method: 'GET', url: '/', headers: {} } as never, { ...CONNECTED, closed: true });
+    expect(late.signal.aborted).toBe(true);
   });
 
   test('an answer to HEAD has no Content-Length for its missing body', async () => {
@@ -78,12 +91,15 @@ describe('a request through the adapter', () => {
   });
 
   test('cannot make a path look like another host', () => {
-    const request = toRequest({ method: 'GET', url: '//elsewhere.example/v1', headers: {} } as never);
+    const request = toRequest(
+      { method: 'GET', url: '//elsewhere.example/v1', headers: {} } as never,
+      CONNECTED,
+    );
     expect(new URL(request.url).pathname).toBe('/elsewhere.example/v1');
   });
 
   test('without a body has none', async () => {
-    const request = toRequest({ method: 'POST', url: '/', headers: {} } as never);
+    const request = toRequest({ method: 'POST', url: '/', headers: {} } as never, CONNECTED);
     expect((await request.arrayBuffer()).byteLength).toBe(0);
   });
 });

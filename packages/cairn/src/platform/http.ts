@@ -22,6 +22,9 @@ export interface FunctionResponse {
   once(event: 'drain' | 'close', listener: () => void): unknown;
 }
 
+/** Connection of the caller. */
+type Connection = Pick<FunctionResponse, 'closed' | 'once'>;
+
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** `Request` throws on them (fetch standard, forbidden methods). */
 const UNSPEAKABLE: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
@@ -33,7 +36,30 @@ const STREAM_TYPE = 'text/event-stream';
 /** Only the path and query are read; the name a client used for us decides nothing. */
 const ORIGIN = 'http://functions.invalid';
 
-export function toRequest(incoming: FunctionRequest): Request {
+/** A request without a body. Its `signal` aborts when the caller disconnects; it is made on demand, because few handlers wait. */
+class CallerRequest extends Request {
+  readonly #connection: Connection;
+  #signal: AbortSignal | undefined;
+
+  constructor(url: string, init: Pick<RequestInit, 'method' | 'headers'>, connection: Connection) {
+    super(url, init);
+    this.#connection = connection;
+  }
+
+  override get signal(): AbortSignal {
+    this.#signal ??= signalOf(this.#connection);
+    return this.#signal;
+  }
+}
+
+function signalOf(connection: Connection): AbortSignal {
+  if (connection.closed) return AbortSignal.abort();
+  const gone = new AbortController();
+  connection.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+export function toRequest(incoming: FunctionRequest, connection: Connection): Request {
   const headers: [string, string][] = [];
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (name === 'content-type') continue;
@@ -48,7 +74,7 @@ export function toRequest(incoming: FunctionRequest): Request {
   const url = `${ORIGIN}${path}`;
   const init = { method, headers };
   return WITHOUT_BODY.has(method) || !rawBody
-    ? new Request(url, init)
+    ? new CallerRequest(url, init, connection)
     : new BufferedRequest(url, init, rawBody);
 }
 
@@ -63,7 +89,9 @@ export async function exchange(
   const { method } = request;
   const refused = UNSPEAKABLE.has(method);
   await send(
-    refused ? problemResponse(methodNotAllowed(method, ALLOWED), log) : await answer(toRequest(request)),
+    refused
+      ? problemResponse(methodNotAllowed(method, ALLOWED), log)
+      : await answer(toRequest(request, response)),
     response,
     method,
   );

@@ -38,9 +38,11 @@ function placeOf({ instance, caller }: AskedRun): { leave?: () => void; refusal?
   }
 }
 
-async function resultOf({ deps, caller, params }: AskedRun, forMs: number): Promise<AwaitEndResult> {
+async function resultOf({ deps, caller, params, request }: AskedRun, forMs: number): Promise<AwaitEndResult> {
   const { start, watch, shutdown } = deps;
-  const awaited = { runId: params.id, tenantId: caller.tenantId, forMs, signal: shutdown };
+  // The place of a caller that disconnected is needed: it may have asked again already.
+  const signal = AbortSignal.any([request.signal, shutdown]);
+  const awaited = { runId: params.id, tenantId: caller.tenantId, forMs, signal };
   try {
     return await awaitEnd({ watch, clock: start.clock }, awaited);
   } catch (error) {
