@@ -38,19 +38,24 @@ const ORIGIN = 'http://functions.invalid';
 
 /** A request without a body. Its `signal` aborts when the caller disconnects; it is made on demand, because few handlers wait. */
 class CallerRequest extends Request {
-  readonly #connection: Connection;
-  #signal: AbortSignal | undefined;
+  readonly connection: Connection;
 
   constructor(url: string, init: Pick<RequestInit, 'method' | 'headers'>, connection: Connection) {
     super(url, init);
-    this.#connection = connection;
-  }
-
-  override get signal(): AbortSignal {
-    this.#signal ??= signalOf(this.#connection);
-    return this.#signal;
+    this.connection = connection;
   }
 }
+
+const signals = new WeakMap<CallerRequest, AbortSignal>();
+
+// Not an accessor of the class: some declarations of `Request` have `signal` as a property, which none may override.
+Object.defineProperty(CallerRequest.prototype, 'signal', {
+  get(this: CallerRequest) {
+    const signal = signals.get(this) ?? signalOf(this.connection);
+    signals.set(this, signal);
+    return signal;
+  },
+});
 
 function signalOf(connection: Connection): AbortSignal {
   if (connection.closed) return AbortSignal.abort();
