@@ -26,11 +26,18 @@ export function readable(thrown: unknown): unknown {
 /** The error in words, of any length; well-formed. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    const text = thrown instanceof Error ? thrown.message : thrown;
-    return String(text).toWellFormed();
+    return textOf(thrown).toWellFormed();
   } catch {
     return 'the thrown value has no text';
   }
+}
+
+/** Some libraries throw objects that are no errors. They have a message like one, or only other members. */
+function textOf(thrown: unknown): string {
+  const { message } = (thrown ?? {}) as { readonly message?: unknown };
+  if (thrown instanceof Error || typeof message === 'string') return String(message);
+  const text = String(thrown);
+  return text === '[object Object]' ? JSON.stringify(thrown) : text;
 }
 
 /** Returns the stack of an error, if it has one, as well-formed text of any length. Never throws. */
