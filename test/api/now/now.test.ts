@@ -131,10 +131,11 @@ describe('a run that asks a person while other branches run', () => {
       expect((await read(`/v1/runs?${query}`)).items).toMatchObject([{ id: runId, status: 'running' }]);
     for (const query of ['status=waiting_external', 'waitsFor=waiting_external', 'status=pending'])
       expect((await read(`/v1/runs?${query}`)).items).toEqual([]);
-    expect(await read('/v1/runs?waitsFor=running')).toMatchObject({
-      code: 'INVALID_INPUT',
-      field: 'waitsFor',
-    });
+    for (const word of ['running', 'event'])
+      expect(await read(`/v1/runs?waitsFor=${word}`)).toMatchObject({
+        code: 'INVALID_INPUT',
+        field: 'waitsFor',
+      });
     expect(await read('/v1/runs?vocabulary=orca')).toMatchObject({
       items: [{ waitsFor: 'awaiting_approval' }],
     });

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { STOP_KINDS, type StopKind } from '../../../packages/cairn/src/core/run/events.ts';
 import { RUN_STATUSES, type RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
 import {
-  canonicalStatus,
   canonicalWord,
   PROJECTED_WORDS,
   projectStatus,
@@ -11,6 +10,8 @@ import {
   VOCABULARIES,
   type Vocabulary,
 } from '../../../packages/cairn/src/core/run/vocabulary.ts';
+
+const canonicalStatus = (word: string) => canonicalWord(word).status;
 
 /** Statuses as the texts define them. */
 const WORDS: Record<Vocabulary, readonly string[]> = {

@@ -8,7 +8,7 @@ import { optional } from '../../core/optional.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import { cut } from '../../core/run/records.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
-import { canonicalStatus, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
+import { knownWord, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { matchOf } from '../../core/search/match.ts';
 import { INDEXED } from '../../core/search/match-index.ts';
 import { RUN_ORDERS, type RunOrder } from '../../core/search/order.ts';
@@ -162,7 +162,7 @@ export function runFilter(
 
 /** @throws CairnError INVALID_INPUT */
 function waitingWord(word: string): WaitsFor {
-  const status = canonicalStatus(word);
+  const status = knownWord(word)?.status;
   const waiting = WAITS_FOR.find((one) => one === status);
   if (waiting) return waiting;
   throw new CairnError('INVALID_INPUT', `waitsFor: nothing waits for "${word}"`, {

@@ -74,10 +74,15 @@ const PROJECTIONS: Readonly<Record<Vocabulary, Readonly<Record<RunStatus, string
   },
 };
 
-/** The run status for a word of any vocabulary. @throws CairnError INVALID_INPUT for an unknown word */
-export function canonicalWord(word: string): CanonicalStatus {
+/** The run status for a word of any vocabulary; undefined for an unknown word. */
+export function knownWord(word: string): CanonicalStatus | undefined {
   if (isRunStatus(word)) return { status: word };
-  const known = Object.hasOwn(FOREIGN_WORDS, word) ? FOREIGN_WORDS[word] : undefined;
+  return Object.hasOwn(FOREIGN_WORDS, word) ? FOREIGN_WORDS[word] : undefined;
+}
+
+/** As {@link knownWord}. @throws CairnError INVALID_INPUT for an unknown word */
+export function canonicalWord(word: string): CanonicalStatus {
+  const known = knownWord(word);
   if (known !== undefined) return known;
   const words = [...RUN_STATUSES, ...Object.keys(FOREIGN_WORDS)];
   const near = closest(word, words);
@@ -85,11 +90,6 @@ export function canonicalWord(word: string): CanonicalStatus {
     field: 'status',
     help: `${near === undefined ? '' : `Did you mean ${near}? `}Use one of ${words.join(', ')}.`,
   });
-}
-
-/** The status alone. `halted` and `cancelled` are one status: see {@link canonicalWord} where the difference matters. */
-export function canonicalStatus(word: string): RunStatus {
-  return canonicalWord(word).status;
 }
 
 /** Facts that determine the word for a run. */
