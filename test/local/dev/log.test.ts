@@ -169,6 +169,7 @@ test.each([
   ["src/a.ts(2,3): error TS2322: Type 'x' is not.", { isError: true }],
   ["  Type 'x' is not.", { isError: true }],
   ['8:30:05 AM - Found 2 errors. Watching for file changes.', { text: '2 errors', isError: false }],
+  ['8:30:05 AM - Found 1 error. Watching for file changes.', { text: '1 error', isError: false }],
   ['8:30:05 AM - Found 0 errors. Watching for file changes.', { text: 'no errors', isError: false }],
   ['8:30:05 AM - Starting compilation in watch mode...', undefined],
   ['', undefined],

@@ -10,8 +10,8 @@ export interface TypesMessage {
 export function diagnosisIn(line: string): TypesMessage | undefined {
   const text = line.trimEnd();
   if (/error TS\d+:/.test(text)) return { text, isError: true };
-  const found = /Found (\d+) errors?\./.exec(text);
-  if (found) return { text: found[1] === '0' ? 'no errors' : `${found[1]} errors`, isError: false };
+  const found = /Found (\d+ errors?)\./.exec(text)?.[1];
+  if (found) return { text: found === '0 errors' ? 'no errors' : found, isError: false };
   // The lines that explain an error are indented below it.
   return /^\s+\S/.test(line) ? { text, isError: true } : undefined;
 }
