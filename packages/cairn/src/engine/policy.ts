@@ -24,15 +24,13 @@ export interface PolicyCall {
   readonly signal: AbortSignal;
 }
 
-export interface PolicyResult {
-  readonly allowed: boolean;
-  readonly drafts: readonly EventDraft[];
-}
-
-/** `message`: what the policy threw, without secrets. */
-export interface PolicyFailed {
-  readonly failed: { readonly message: string };
-}
+export type PolicyResult =
+  /** `drafts` record the decision. */
+  | { readonly kind: 'decided'; readonly allowed: boolean; readonly drafts: readonly EventDraft[] }
+  /** `message`: what the policy threw, without secrets. */
+  | { readonly kind: 'failed'; readonly message: string }
+  /** The signal of the call aborted first. */
+  | { readonly kind: 'stopped' };
 
 interface PolicyLimits {
   readonly clock: Clock;
@@ -77,12 +75,11 @@ export function passedOver(actor: string | undefined): EventDraft[] {
   return [{ type: 'policy_evaluated', initiator: 'user', actor, data }];
 }
 
-/** `stopped`: the signal of the call aborted first. */
 export async function evaluatePolicy(
   { clock, log, mask = String }: EngineDeps,
   policy: AnyPolicy,
   { state, input, at, stepId, signal }: PolicyCall,
-): Promise<PolicyResult | PolicyFailed | 'stopped'> {
+): Promise<PolicyResult> {
   const { id: runId, tenantId, type, environment } = state;
   const about = {
     ...{ runId, tenantId, type, environment },
@@ -92,7 +89,7 @@ export async function evaluatePolicy(
   const step = stepId === undefined ? {} : { stepId };
   const endsAt = clock.now() + POLICY_ANSWER_MS;
   for (let asked = 1; ; asked += 1) {
-    if (signal.aborted) return 'stopped';
+    if (signal.aborted) return { kind: 'stopped' };
     try {
       const question = { ...about, input, at, ...step };
       const { allowed, policySnapshotId, reason } = await policyDecision(policy, question, {
@@ -106,18 +103,18 @@ export async function evaluatePolicy(
         initiator: 'policy',
         data: { allowed, policySnapshotId, ...why, ...step },
       };
-      if (allowed) return { allowed, drafts: [evaluated] };
+      if (allowed) return { kind: 'decided', allowed, drafts: [evaluated] };
       const refused: EventDraft = {
         type: 'cancel_requested',
         initiator: 'policy',
         data: { stopKind: 'policy', ...why },
       };
-      return { allowed, drafts: [evaluated, refused] };
+      return { kind: 'decided', allowed, drafts: [evaluated, refused] };
     } catch (error) {
-      if (signal.aborted) return 'stopped';
+      if (signal.aborted) return { kind: 'stopped' };
       const message = mask(messageOf(error));
       log.warn('policy_failed', { runId, ...step, asked, error: message });
-      if (asked === MAX_ASKED || clock.now() + ASK_AGAIN_MS >= endsAt) return { failed: { message } };
+      if (asked === MAX_ASKED || clock.now() + ASK_AGAIN_MS >= endsAt) return { kind: 'failed', message };
       await pause(clock, ASK_AGAIN_MS, signal);
     }
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { EventDraft, StepKind } from '../../../../packages/cairn/src/core/run/events.ts';
 import { MAX_OPEN_WAITS_BYTES } from '../../../../packages/cairn/src/core/run/limits.ts';
 import type { StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
+import type { FlowRun } from '../../../../packages/cairn/src/engine/drive/flows/flow-run.ts';
 import { resume, startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
 import * as drafts from '../../../../packages/cairn/src/engine/facts/drafts.ts';
 import {
@@ -219,12 +220,10 @@ describe('a flow', () => {
     const dispatch = await Dispatch.of(steps);
     let isDropped = false;
     const before = { isBusy: false, next: () => undefined, mark() {}, ended() {} };
-    dispatch.working.flows.set('f', {
-      ...before,
-      drop() {
-        isDropped = true;
-      },
-    });
+    const drop = () => {
+      isDropped = true;
+    };
+    dispatch.working.flows.set('f', { ...before, drop } as unknown as FlowRun);
     startReady(dispatch.working);
     expect(isDropped).toBe(true);
   });

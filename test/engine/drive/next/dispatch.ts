@@ -10,7 +10,7 @@ import type { WorkflowOptions } from '../../../../packages/cairn/src/engine/defi
 import { defineWorkflow } from '../../../../packages/cairn/src/engine/define/workflow.ts';
 import { limitsOf } from '../../../../packages/cairn/src/engine/deployed.ts';
 import { BodyReport } from '../../../../packages/cairn/src/engine/drive/bodies/body-report.ts';
-import { CommandRunner } from '../../../../packages/cairn/src/engine/drive/carry-out.ts';
+import { carryOut } from '../../../../packages/cairn/src/engine/drive/carry-out.ts';
 import type { Command, Message, StepMessage } from '../../../../packages/cairn/src/engine/drive/messages.ts';
 import { type Follows, next } from '../../../../packages/cairn/src/engine/drive/next/next.ts';
 import { type BodyUnit, keyOf, type Unit } from '../../../../packages/cairn/src/engine/drive/step-inputs.ts';
@@ -46,7 +46,7 @@ export class Dispatch {
   readonly failures: unknown[] = [];
   isStopped = false;
   readonly #given: Given[] = [];
-  readonly #runner: CommandRunner;
+  readonly #announcer: Announcer;
 
   private constructor(world: World, journal: RunJournal, options: Options) {
     const { alone = false, timeMs = 600_000, restoredAt } = options;
@@ -73,7 +73,7 @@ export class Dispatch {
       onFailure: (error) => this.failures.push(error),
       isStopped: () => this.isStopped,
     });
-    this.#runner = new CommandRunner(this.working, new Announcer(this.working));
+    this.#announcer = new Announcer(this.working);
   }
 
   /** A dispatch that has just claimed a run of these steps. */
@@ -148,7 +148,7 @@ export class Dispatch {
   async carryOut(): Promise<Follows> {
     const given = this.#given.shift();
     if (!given) throw new Error('no command was given');
-    const message = await this.#runner.run(given.command);
+    const message = await carryOut(this.working, this.#announcer, given.command);
     given.done.resolve(message);
     await undefined;
     await undefined;

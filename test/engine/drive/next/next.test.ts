@@ -201,7 +201,9 @@ describe('an announcement', () => {
     const answer = { stepId: 'e', step, execution: wait.execution, now: dispatch.now };
     const { done } = await import('../../../../packages/cairn/src/engine/facts/drafts.ts');
     const facts = [done(answer, outputFrom('7'), {})];
-    expect(dispatch.next({ kind: 'announced', wait, facts, place })).toBe('begin');
+    expect(dispatch.next({ kind: 'announced', wait, announcement: { kind: 'ended', facts, place } })).toBe(
+      'begin',
+    );
     expect(dispatch.given).toEqual(['announce e', 'e: step_succeeded > wait_ended done']);
     expect(working.waits.size).toBe(0);
     const [, record] = dispatch.commands;
@@ -210,11 +212,12 @@ describe('an announcement', () => {
 
   test('that failed is repeated by a later dispatch, at the earliest due time of all', async () => {
     const { dispatch, wait } = await waiting();
-    const failed = new Error('unknown');
-    dispatch.next({ kind: 'announced', wait, failed });
+    const announcement = { kind: 'lost', error: new Error('unknown') } as const;
+    dispatch.next({ kind: 'announced', wait, announcement });
     const { announceAgainAt } = dispatch.working.waits;
     expect(announceAgainAt).toBeGreaterThan(dispatch.now);
-    dispatch.next({ kind: 'announced', wait: { ...wait, openedAt: dispatch.now - 3_600_000 }, failed });
+    const older = { ...wait, openedAt: dispatch.now - 3_600_000 };
+    dispatch.next({ kind: 'announced', wait: older, announcement });
     expect(dispatch.working.waits.announceAgainAt).toBe(announceAgainAt);
   });
 });

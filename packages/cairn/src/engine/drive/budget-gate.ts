@@ -26,8 +26,8 @@ import { opened } from '../waits/open.ts';
 import { changeOf, questionOf } from './changes.ts';
 import { DayAccount, type Spender } from './day-account.ts';
 import type { EndedBody, ExecutionChange } from './messages.ts';
-import type { Scope } from './scope.ts';
 import { type BodyUnit, keyOf } from './step-inputs.ts';
+import type { Working } from './working.ts';
 
 export type Admission = Exclude<BudgetDecision, { kind: 'ask' }> | BudgetRefusal;
 
@@ -46,7 +46,7 @@ const BUSY_FIRST_MS = 2_000;
 const BUSY_CAP_MS = 60_000;
 
 export class BudgetGate {
-  readonly #scope: Scope;
+  readonly #working: Working;
   /** Attempts whose end is not in the journal. */
   readonly #underWay = new Map<string, UnderWay>();
   /** Highest cost so far, by kind of attempt. */
@@ -56,17 +56,16 @@ export class BudgetGate {
   /** Executions whose question is being committed. */
   readonly #asking = new Set<string>();
 
-  /** @param budgetEndsAt time by which the dispatch must have released the run, epoch ms */
-  constructor(scope: Scope, budgetEndsAt: number) {
-    this.#scope = scope;
-    const { dayBudgets: store, dayLimits } = scope.deps;
-    const tenant = dayLimits?.(scope.journal.state.tenantId);
-    if (store && tenant) this.#day = new DayAccount({ scope, store, tenant, budgetEndsAt });
+  constructor(working: Working) {
+    this.#working = working;
+    const { dayBudgets: store, dayLimits } = working.deps;
+    const tenant = dayLimits?.(working.journal.state.tenantId);
+    if (store && tenant) this.#day = new DayAccount({ working, store, tenant });
   }
 
   /** True while a person is asked whether the run may spend more. */
   get isAsking(): boolean {
-    const { state } = this.#scope.journal;
+    const { state } = this.#working.journal;
     if (state.budget === undefined && this.#day === undefined) return false;
     return this.#asking.size > 0 || hasQuestion(state);
   }
@@ -77,12 +76,12 @@ export class BudgetGate {
     if (decision.kind !== 'begin') return decision;
     const ofDay = this.#day?.admit(this.#spender(unit));
     if (ofDay && ofDay.kind !== 'begin') return ofDay;
-    if (this.#scope.journal.state.budget) this.#put(unit, execution, decision.reserve);
+    if (this.#working.journal.state.budget) this.#put(unit, execution, decision.reserve);
     return decision;
   }
 
   #ofRun(unit: BodyUnit): BudgetDecision {
-    const { journal, deps } = this.#scope;
+    const { journal, deps } = this.#working;
     const { budget, startedAt, createdAt } = journal.state;
     if (!budget) return { kind: 'begin', reserve: {} };
     const { step } = unit;
@@ -100,7 +99,7 @@ export class BudgetGate {
 
   /** The body has ended; its spending is queued for the journal. Undefined: the run has no budget. */
   ended({ unit, execution, used }: Pick<EndedBody, 'unit' | 'execution' | 'used'>): Cost | undefined {
-    const { budget } = this.#scope.journal.state;
+    const { budget } = this.#working.journal.state;
     this.#day?.ended(this.#spender(unit), reportedOf(used));
     if (!budget) return undefined;
     const spent = plainCost(spentBy(reportedOf(used), unit.step.estimate));
@@ -148,7 +147,7 @@ export class BudgetGate {
   }
 
   #rest({ unit, execution, settled = [], spent }: Stopped): ExecutionChange {
-    const { deps, now } = this.#scope;
+    const { deps, now } = this.#working;
     const bound = Math.min(BUSY_CAP_MS, BUSY_FIRST_MS * 2 ** Math.min(execution.polls ?? 0, 10));
     const at = Math.ceil(now + bound * (0.5 + deps.random.unit() / 2));
     const again = drafts.retryWithinBudget(execution, at, spent, drafts.budgetHeld(execution));
@@ -156,7 +155,7 @@ export class BudgetGate {
   }
 
   #questionOf({ unit, execution }: Stopped, refusal: Exclude<BudgetRefusal, { kind: 'busy' }>): Wait {
-    const { journal, deps } = this.#scope;
+    const { journal, deps } = this.#working;
     const asked = { execution, estimate: unit.step.estimate, now: deps.clock.now() };
     return refusal.kind === 'ask'
       ? budgetQuestion(journal.state, { ...asked, reached: refusal.reached })
@@ -164,7 +163,7 @@ export class BudgetGate {
   }
 
   #spender(unit: BodyUnit): Spender {
-    const kind = `${this.#scope.workflow.type}:${kindOf(unit)}`;
+    const kind = `${this.#working.workflow.type}:${kindOf(unit)}`;
     return { key: keyOf(unit), kind, estimate: unit.step.estimate };
   }
 

@@ -11,30 +11,21 @@ import type { RecordedError, StepExecution } from '../../core/run/events.ts';
 import { type Completed, isSuspended, type RunState, stepIdOf, stepRefOf } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Decide } from '../../journal/batch.ts';
-import type { RunJournal } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import { undoStep } from '../define/flow/flow-step.ts';
-import type { BodyStep, Context, MapStep, StepDefinition, Workflow } from '../define/steps.ts';
+import type { BodyStep, Context, MapStep, StepDefinition } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
-import type { EngineDeps } from '../deps.ts';
 import { compensationStarted, refOf } from '../facts/drafts.ts';
 import type { Output } from '../facts/output.ts';
 import { endSpanWith } from '../tracing/ends.ts';
 import { afterFailure } from './bodies/after-failure.ts';
 import { StepAborted } from './bodies/attempt.ts';
 import { BodyAttempt, type BodyAttemptParams } from './bodies/body-attempt.ts';
-import type { BodyReport } from './bodies/body-report.ts';
 import { loadOutputs, StepOutputs } from './outputs.ts';
 import { type BodyUnit, keyOf, seenBy } from './step-inputs.ts';
+import type { HeldRun } from './working.ts';
 
-export interface Compensating {
-  readonly deps: EngineDeps;
-  readonly journal: RunJournal;
-  readonly workflow: Workflow;
-  readonly input: unknown;
-  readonly report: BodyReport;
-  /** The run may have acted before the restore of this time; epoch ms. */
-  readonly restoredAt?: number;
+export interface Undoing {
   /** The reason why the run ends, if no step of it failed. */
   readonly error: RecordedError | undefined;
   /** Aborts when the dispatch must release the run. */
@@ -42,8 +33,8 @@ export interface Compensating {
 }
 
 /** `stopped`: the next drive continues with the rest. */
-export async function compensate(params: Compensating): Promise<'done' | 'stopped'> {
-  const { deps, journal, error, stop } = params;
+export async function compensate(run: HeldRun, { error, stop }: Undoing): Promise<'done' | 'stopped'> {
+  const { deps, journal } = run;
   const { isCompensable } = deployedFor(deps.registry, journal.state);
   const due = (state: RunState) => compensationsDue(state, isCompensable);
   const { state } = await journal.append((current) => {
@@ -53,14 +44,14 @@ export async function compensate(params: Compensating): Promise<'done' | 'stoppe
   });
   for (const completed of due(state)) {
     if (isSuspended(journal.state)) return 'stopped';
-    if (stop.aborted || (await undo(params, completed)) === 'stopped') return 'stopped';
+    if (stop.aborted || (await undo(run, completed, stop)) === 'stopped') return 'stopped';
   }
   return 'done';
 }
 
-async function undo(params: Compensating, completed: Completed): Promise<'done' | 'stopped'> {
-  const { deps, journal, stop } = params;
-  const { unit, seen, execution: first } = await undoable(params, completed);
+async function undo(run: HeldRun, completed: Completed, stop: AbortSignal): Promise<'done' | 'stopped'> {
+  const { deps, journal } = run;
+  const { unit, seen, execution: first } = await undoable(run, completed);
   const { id: runId, lease } = journal.state;
   const ref = refOf(first);
   // Work that is still running when the drive has released the run, or the run has ended, is dropped.
@@ -69,7 +60,7 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
   const undoing = { unit, seen, append, alive: new Map() };
   for (let attempt = 1; ; attempt += 1) {
     const execution = { ...first, attempt };
-    const { result, settled } = await undoOnce(params, { ...undoing, execution });
+    const { result, settled } = await undoOnce(run, { ...undoing, execution }, stop);
     if (result.kind === 'succeeded') {
       await journal.append(() => [...settled, { type: 'step_compensated', initiator: 'system', data: ref }]);
       return 'done';
@@ -93,7 +84,11 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
 type UndoAttempt = Pick<BodyAttemptParams, 'unit' | 'seen' | 'execution' | 'alive' | 'append'>;
 
 /** `settled` is written to the journal with the result. */
-async function undoOnce({ deps, journal, report, restoredAt, stop }: Compensating, undoing: UndoAttempt) {
+async function undoOnce(
+  { deps, journal, report, restoredAt }: HeldRun,
+  undoing: UndoAttempt,
+  stop: AbortSignal,
+) {
   const attempt = new BodyAttempt({ ...undoing, deps, journal, report, restoredAt, undoes: true });
   const { abort, span } = attempt;
   const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));
@@ -113,8 +108,10 @@ async function undoOnce({ deps, journal, report, restoredAt, stop }: Compensatin
 }
 
 /** Arguments of a compensation: the inputs of the step, as far as they still exist, and its output. */
-async function undoable(params: Compensating, { step: key, revision, seq }: Completed) {
-  const { deps, journal, workflow, input } = params;
+async function undoable(
+  { deps, journal, workflow, input }: HeldRun,
+  { step: key, revision, seq }: Completed,
+) {
   const { state } = journal;
   const step = undoing(workflow.steps.get(stepIdOf(key)), stepRefOf(key, revision).itemKey);
   const outputs = new StepOutputs(workflow, [step.id], []);

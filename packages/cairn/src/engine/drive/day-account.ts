@@ -30,7 +30,7 @@ import { pause } from '../../ports/clock.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
 import { MOVED } from './messages.ts';
-import type { Scope } from './scope.ts';
+import type { Working } from './working.ts';
 
 export type DayAdmission = { readonly kind: 'begin' } | { readonly kind: 'wait' } | DayRefusal;
 
@@ -42,11 +42,9 @@ export interface Spender {
 }
 
 export interface DayAccountParams {
-  readonly scope: Scope;
+  readonly working: Working;
   readonly store: DayBudgetStore;
   readonly tenant: TenantLimits;
-  /** Time by which the dispatch must have released the run, epoch ms. */
-  readonly budgetEndsAt: number;
 }
 
 /** The share of one day that the dispatch has. */
@@ -93,7 +91,7 @@ export class DayAccount {
 
   constructor(params: DayAccountParams) {
     this.#params = params;
-    this.#owner = params.scope.deps.random.token();
+    this.#owner = params.working.deps.random.token();
   }
 
   /** `wait`: the account posts a message when it knows more. Whatever begins has its reservation in the document. */
@@ -150,7 +148,7 @@ export class DayAccount {
 
   /** Settles the spending. If that fails, the hold expires and counts as spent in full. */
   async close(): Promise<void> {
-    const { log, clock, settings } = this.#params.scope.deps;
+    const { log, clock, settings } = this.#params.working.deps;
     const isClosed = new AbortController();
     const settled = this.#inLine(async () => {
       for (const open of this.#days) {
@@ -167,7 +165,7 @@ export class DayAccount {
   }
 
   #today(): OpenDay {
-    const at = this.#params.scope.deps.clock.now();
+    const at = this.#params.working.deps.clock.now();
     const day = dayOf(at);
     const known = this.#days.find((open) => open.day === day);
     if (known) return known;
@@ -227,14 +225,14 @@ export class DayAccount {
     need: DayAmounts,
     { isSpent }: Pick<DayTake, 'isSpent'>,
   ): Promise<DayTakeResult> {
-    const { tenant, scope, budgetEndsAt } = this.#params;
-    const { budgetMs, graceMs, leaseMs } = scope.deps.settings;
+    const { tenant, working } = this.#params;
+    const { budgetMs, graceMs, leaseMs } = working.deps.settings;
     const missing = difference(sumOf([open.used, need]), open.held);
     if (isNone(missing)) return { kind: 'granted', held: open.held };
     const taking = {
       owner: this.#owner,
       // The platform stops a dispatch at 125 % of its time.
-      expiresAt: Math.ceil(budgetEndsAt + budgetMs / 4 + graceMs + leaseMs),
+      expiresAt: Math.ceil(working.budgetEndsAt + budgetMs / 4 + graceMs + leaseMs),
       held: open.held,
       need: missing,
       limits: tenant.limits,
@@ -258,8 +256,8 @@ export class DayAccount {
     open: OpenDay,
     decide: (budget: DayBudget, now: number) => T,
   ): Promise<T | { readonly kind: 'busy' }> {
-    const { scope, store } = this.#params;
-    const { deps } = scope;
+    const { working, store } = this.#params;
+    const { deps } = working;
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const isFresh = !open.seen;
       const { budget, version } = open.seen ?? (await this.#refresh(open));
@@ -289,9 +287,9 @@ export class DayAccount {
 
   /** Kinds of attempts are remembered from day to day. */
   async #read(open: OpenDay): Promise<SeenBudget> {
-    const { scope, store, tenant } = this.#params;
-    const { tenantId } = scope.journal.state;
-    const read = (day: string) => sendUntilKnown(scope.deps, () => store.read(tenantId, day));
+    const { working, store, tenant } = this.#params;
+    const { tenantId } = working.journal.state;
+    const read = (day: string) => sendUntilKnown(working.deps, () => store.read(tenantId, day));
     const found = await read(open.day);
     if (found) return found;
     const before = await read(dayOf(dayBefore(open.at)));
@@ -320,7 +318,7 @@ export class DayAccount {
 
   /** The dispatch does not conclude before it. */
   #inBackground(work: () => Promise<unknown>): void {
-    this.#params.scope.background(this.#inLine(work).then(() => MOVED));
+    this.#params.working.background(this.#inLine(work).then(() => MOVED));
   }
 }
 

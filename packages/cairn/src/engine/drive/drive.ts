@@ -41,7 +41,8 @@ import { importRecorded } from './importing.ts';
 import { noteLateDeath } from './late-death.ts';
 import { restedForPolicy } from './policy-answer.ts';
 import { releaseFailed } from './release-failed.ts';
-import { DriveSession, type SessionParams } from './session.ts';
+import { DriveSession } from './session.ts';
+import type { HeldRun } from './working.ts';
 
 /** End of a dispatch; for logs and tests. */
 export type DriveEnd =
@@ -315,7 +316,7 @@ async function driveHeld(
 }
 
 /** A successor first takes over what its source had completed. */
-async function move(params: Omit<SessionParams, 'input'>): Promise<SessionEnd> {
+async function move(params: Omit<HeldRun, 'input'>): Promise<SessionEnd> {
   const { deps, journal } = params;
   if (isImporting(journal.state)) {
     const end = await importRecorded(params);

@@ -3,13 +3,10 @@
  * events of others when it has nothing to commit.
  */
 import type { RunJournal } from '../../journal/run-journal.ts';
-import type { CancelTimer, Clock } from '../../ports/clock.ts';
-import type { EngineSettings } from '../settings.ts';
+import type { CancelTimer } from '../../ports/clock.ts';
+import type { EngineDeps } from '../deps.ts';
 
 export interface HeartbeatParams {
-  readonly journal: RunJournal;
-  readonly clock: Clock;
-  readonly settings: EngineSettings;
   /** True if steps are running, so that a cancellation has an effect. */
   readonly busy: () => boolean;
   /** Time to report the oldest unreported body in a snapshot, epoch ms. */
@@ -21,8 +18,11 @@ export interface HeartbeatParams {
 }
 
 /** Starts the heartbeats; the returned function stops them. */
-export function keepHeartbeats(params: HeartbeatParams): CancelTimer {
-  const { journal, clock, settings } = params;
+export function keepHeartbeats(
+  { clock, settings }: Pick<EngineDeps, 'clock' | 'settings'>,
+  journal: RunJournal,
+  params: HeartbeatParams,
+): CancelTimer {
   let lastPollAt = clock.now();
   let ended = false;
   let cancel = clock.timer(untilNextBeat(), () => void beat());

@@ -11,25 +11,18 @@ import { grouped } from '../../core/run/bounded.ts';
 import { signalsToCarry } from '../../core/run/data/inbox.ts';
 import type { EventDraft, RecordedError, SuccessorSource } from '../../core/run/events.ts';
 import type { InboxSignal, RunState } from '../../core/run/state.ts';
-import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
+import { LeaseLost } from '../../journal/run-journal.ts';
 import { ofRun } from '../../ports/log.ts';
-import type { Workflow } from '../define/steps.ts';
-import type { EngineDeps } from '../deps.ts';
 import { runCancelled, runFailed } from '../facts/terminal.ts';
 import { runInput } from '../run-input.ts';
 import { planOf } from '../successors/plan.ts';
 import { keepHeartbeats } from './heartbeats.ts';
+import type { HeldRun } from './working.ts';
 
 /** With three writes each and what begins and ends it, below the 300 that a commit has. */
 const CHUNK = 90;
 
-export interface Importing {
-  readonly deps: EngineDeps;
-  readonly journal: RunJournal;
-  readonly workflow: Workflow;
-  /** Time by which the dispatch must have released the run, epoch ms. */
-  readonly budgetEndsAt: number;
-}
+type Importing = Pick<HeldRun, 'deps' | 'journal' | 'workflow' | 'budgetEndsAt'>;
 
 /**
  * `done`: the run continues, possibly only to its end after a cancel. `released`: another drive continues with the rest.
@@ -41,10 +34,7 @@ export type Imported = 'done' | 'released' | 'closed' | 'lease_lost';
 export async function importRecorded(params: Importing): Promise<Imported> {
   const { deps, journal } = params;
   let broken: unknown;
-  const endHeartbeats = keepHeartbeats({
-    journal,
-    clock: deps.clock,
-    settings: deps.settings,
+  const endHeartbeats = keepHeartbeats(deps, journal, {
     // A commit detects events of others itself.
     busy: () => false,
     showAt: () => Number.POSITIVE_INFINITY,

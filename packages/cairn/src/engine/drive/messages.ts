@@ -107,16 +107,16 @@ export interface DoneItem {
   readonly seq: number;
 }
 
-/** End of an announcement. Absent members: the wait is announced and continues. */
-export interface Announced {
-  readonly wait: Wait;
-  /** An answer was there, or the wait cannot be. */
-  readonly facts?: readonly EventDraft[];
-  /** The mailbox to leave once the answer is in the journal. */
-  readonly place?: LeaveRequest;
+export type CommandOf<K extends Command['kind']> = Extract<Command, { kind: K }>;
+
+/** End of the announcement of a wait. */
+export type Announcement =
+  /** The wait is announced and continues. */
+  | { readonly kind: 'announced' }
+  /** An answer was there, or the wait cannot be. `place`: the mailbox to leave once that is in the journal. */
+  | { readonly kind: 'ended'; readonly facts: readonly EventDraft[]; readonly place?: LeaveRequest }
   /** The announcement may be lost: a later dispatch repeats it. */
-  readonly failed?: Error;
-}
+  | { readonly kind: 'lost'; readonly error: Error };
 
 /** Message about an execution. */
 export type StepMessage =
@@ -134,7 +134,7 @@ export type StepMessage =
     }
   /** The due time of a resting execution, or of a wait, has come. */
   | { readonly kind: 'due'; readonly key: string }
-  | ({ readonly kind: 'announced' } & Announced)
+  | { readonly kind: 'announced'; readonly wait: Wait; readonly announcement: Announcement }
   | { readonly kind: 'outcome_read'; readonly executed: Executed; readonly outcome: Outcome | undefined }
   | { readonly kind: 'results_read'; readonly set: FanOutSet }
   | ({ readonly kind: 'flow_ended' } & EndedFlow)

@@ -3,6 +3,7 @@
  * earlier drive are read from their checkpoints in one batch.
  */
 
+import type { RecordedError } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
@@ -130,4 +131,16 @@ export async function* outputsAt(
       yield { text, hash, ...(ref === undefined ? {} : { ref }) };
     }
   }
+}
+
+/** The recorded error of an execution, with the request of the operation that it was. */
+export async function failureAt(
+  store: RunStore,
+  runId: string,
+  seq: number,
+): Promise<{ readonly error: RecordedError; readonly request?: string | undefined }> {
+  const [event] = await store.readEvents(runId, seq - 1, 1);
+  if (event?.type !== 'step_failed') throw new Error(`run ${runId}: event ${seq} is not a failure`);
+  const { error, request } = event.data;
+  return { error, request };
 }

@@ -2,10 +2,7 @@
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
-import type { RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import type { Workflow } from '../define/steps.ts';
-import type { EngineDeps } from '../deps.ts';
 import { evaluatePolicy, passedOver } from '../policy.ts';
 import { StepAborted } from './bodies/attempt.ts';
 import type { ClosingDecision } from './closing.ts';
@@ -18,20 +15,10 @@ import type { Working } from './working.ts';
 const POLICY_RETRY_FIRST_MS = 30_000;
 const POLICY_RETRY_CAP_MS = 3_600_000;
 
-export interface PolicyParams {
-  readonly deps: EngineDeps;
-  readonly journal: RunJournal;
-  readonly workflow: Workflow;
-  readonly input: unknown;
-  /** Its `failure` ends the run: the time limit has passed. Nothing is left then that a policy would have to allow. */
-  readonly working: Pick<Working, 'failure'>;
-  /** Time in ms that the run has rested with its policy due; absent: none. */
-  readonly restedMs?: number;
-  /** Time by which the dispatch must have released the run, epoch ms. */
-  readonly budgetEndsAt: number;
-  /** Aborts when the dispatch must release the run. */
-  readonly abandoned: AbortSignal;
-}
+/** `answered`: the events record it. A release: the policy gave no answer. */
+export type PolicyAnswer =
+  | { readonly kind: 'answered'; readonly drafts: readonly EventDraft[] }
+  | Extract<ClosingDecision, { kind: 'release' }>;
 
 /** Time in ms. A policy is due before all else: a run that rested and has not asked it could not, or its drive threw. */
 export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunState): number | undefined {
@@ -39,34 +26,43 @@ export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunStat
   return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;
 }
 
-/** Undefined: there is no question. `drafts` record the answer; a release: the policy gave none. */
+/**
+ * Undefined: there is no question, or the time limit of the run has passed: then nothing is left that a policy would have to allow.
+ *
+ * @param abandoned aborts when the dispatch must release the run
+ */
 export async function policyAnswer(
-  params: PolicyParams,
-): Promise<{ readonly drafts: readonly EventDraft[] } | ClosingDecision | undefined> {
-  const { deps, journal, workflow, input, abandoned, working } = params;
+  working: Working,
+  abandoned: AbortSignal,
+): Promise<PolicyAnswer | undefined> {
+  const { deps, journal, workflow, input } = working;
   const { state } = journal;
   if (!workflow.policy || !state.policyDue || state.cancellation || working.failure) return undefined;
   const at = state.policySnapshotId === undefined ? 'start' : 'resume';
   if (at === 'start' && state.source?.forcedBy !== undefined)
-    return { drafts: passedOver(state.source.forcedBy) };
+    return { kind: 'answered', drafts: passedOver(state.source.forcedBy) };
   const needless = new AbortController();
   const signal = AbortSignal.any([abandoned, needless.signal]);
-  const endWatch = watchForStops(params, () => needless.abort());
+  const endWatch = watchForStops(working, () => needless.abort());
   try {
-    const answer = await evaluatePolicy(deps, workflow.policy, { state, input, at, signal });
-    if (answer === 'stopped') return stopped(params);
-    if (!('failed' in answer)) return answer;
-    return working.failure ? undefined : putOff(params, answer.failed.message);
+    const result = await evaluatePolicy(deps, workflow.policy, { state, input, at, signal });
+    switch (result.kind) {
+      case 'decided':
+        return { kind: 'answered', drafts: result.drafts };
+      case 'failed':
+        return working.failure ? undefined : putOff(working, result.message);
+      case 'stopped':
+        return stopped(working, abandoned);
+    }
   } finally {
     endWatch();
   }
 }
 
 /** Calls `onStop` once a person has cancelled or suspended the run, or its time is up. A dispatch reads that only with its commits otherwise. */
-function watchForStops(
-  { deps: { clock, settings }, journal, working }: PolicyParams,
-  onStop: () => void,
-): CancelTimer {
+function watchForStops(working: Working, onStop: () => void): CancelTimer {
+  const { deps, journal } = working;
+  const { clock, settings } = deps;
   let hasEnded = false;
   let cancel = clock.timer(settings.pollMs, poll);
   return () => {
@@ -89,20 +85,20 @@ function isStopped({ cancellation, suspension }: RunState): boolean {
   return cancellation !== undefined || suspension !== undefined;
 }
 
-function stopped(params: PolicyParams): ClosingDecision | undefined {
-  const { journal, deps, budgetEndsAt, abandoned, working } = params;
+function stopped(working: Working, { reason }: AbortSignal): PolicyAnswer | undefined {
+  const { journal, now, budgetEndsAt } = working;
   if (journal.state.cancellation || working.failure) return undefined;
   if (journal.state.suspension) return { kind: 'release', reason: 'held' };
-  if (deps.clock.now() >= budgetEndsAt) return putOff(params, 'it did not answer before the dispatch ended');
-  const isShutdown = abandoned.reason instanceof StepAborted && abandoned.reason.why === 'shutdown';
+  if (now >= budgetEndsAt) return putOff(working, 'it did not answer before the dispatch ended');
+  const isShutdown = reason instanceof StepAborted && reason.why === 'shutdown';
   return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
 }
 
 /** The run rests, but not beyond its time limit: then it ends, and needs no answer. */
-function putOff({ deps, journal, workflow, restedMs = 0 }: PolicyParams, message: string): ClosingDecision {
+function putOff({ now, journal, workflow, restedMs = 0 }: Working, message: string): PolicyAnswer {
   const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
   const { deadlineAt = Number.POSITIVE_INFINITY } = journal.state;
-  const dueAt = Math.min(deps.clock.now() + restMs, deadlineAt);
+  const dueAt = Math.min(now + restMs, deadlineAt);
   const error = notEvaluated(workflow.type, message);
   return { kind: 'release', reason: 'retry', dueAt, error };
 }

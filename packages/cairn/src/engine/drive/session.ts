@@ -9,16 +9,13 @@
 import { conclude, type DispatchDecision } from '../../core/decisions/conclude.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
-import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
+import { LeaseLost } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import type { Workflow } from '../define/steps.ts';
-import type { EngineDeps } from '../deps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { mayContinue } from '../gate.ts';
 import { StepAborted } from './bodies/attempt.ts';
-import type { BodyReport } from './bodies/body-report.ts';
 import { withoutSecrets } from './bodies/masking.ts';
-import { CommandRunner } from './carry-out.ts';
+import { carryOut, keptOutput } from './carry-out.ts';
 import {
   type ClosingDecision,
   canCompensate,
@@ -36,33 +33,13 @@ import { type Follows, next } from './next/next.ts';
 import { policyAnswer } from './policy-answer.ts';
 import { Announcer } from './waiting/announcer.ts';
 import { adopt } from './waiting/waits.ts';
-import { Working } from './working.ts';
-
-export interface SessionParams {
-  readonly deps: EngineDeps;
-  readonly journal: RunJournal;
-  readonly workflow: Workflow;
-  /** The run's input, parsed and frozen. */
-  readonly input: unknown;
-  /** Time by which the dispatch must have released the run, epoch ms. */
-  readonly budgetEndsAt: number;
-  readonly report: BodyReport;
-  /** Time in ms that the run has rested because its policy could not be asked; absent: none. */
-  readonly restedMs?: number;
-  /** The run is a suspect: one body at a time, and each leaves a trace before it begins. */
-  readonly alone: boolean;
-  /** The run may have acted before the restore of this time; epoch ms. */
-  readonly restoredAt?: number;
-}
+import { type HeldRun, Working } from './working.ts';
 
 type Stop = 'cancel' | 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared';
 
 export class DriveSession {
-  readonly #deps: EngineDeps;
-  readonly #params: SessionParams;
   readonly #working: Working;
   readonly #announcer: Announcer;
-  readonly #commands: CommandRunner;
   readonly #messages: Message[] = [];
   readonly #timers = new Set<CancelTimer>();
   readonly #end = Promise.withResolvers<SessionEnd>();
@@ -70,9 +47,8 @@ export class DriveSession {
   readonly #abandoned = new AbortController();
   #stop: Stop | undefined;
   #isHandling = false;
-  /** True after the state of earlier dispatches was adopted. Before that, a waiting run looks like one with nothing left to do. */
-  #begun = false;
-  #over = false;
+  /** `beginning`: the state of earlier dispatches is not adopted; a waiting run looks like one with nothing left to do. */
+  #phase: 'beginning' | 'working' | 'over' = 'beginning';
   /** Number of events of other writers that were taken into account. */
   #adopted: number;
   #feedbackSeq: number;
@@ -81,27 +57,24 @@ export class DriveSession {
   readonly #canCompensate: boolean;
   readonly #canWaitOut: boolean;
 
-  constructor(given: SessionParams) {
-    const params = withoutSecrets(given);
-    const { deps, journal } = params;
-    this.#params = params;
-    this.#deps = deps;
+  constructor(given: HeldRun) {
+    const run = withoutSecrets(given);
+    const { deps, journal, workflow } = run;
     // It may fail before a caller awaits the end.
     this.#end.promise.catch(() => {});
     this.#adopted = journal.foreignEvents;
     this.#feedbackSeq = newestFeedback(journal.state);
     this.#gateAskedAt = deps.clock.now();
-    this.#canCompensate = canCompensate(params.workflow);
-    this.#canWaitOut = canWaitOut(params.workflow);
+    this.#canCompensate = canCompensate(workflow);
+    this.#canWaitOut = canWaitOut(workflow);
     this.#working = new Working({
-      ...params,
+      ...run,
       post: (message) => this.#post(message),
-      carryOut: (command) => this.#commands.run(command),
+      carryOut: (command) => carryOut(this.#working, this.#announcer, command),
       onFailure: (error) => this.#fail(error),
-      isStopped: () => this.#over || this.#stop !== undefined,
+      isStopped: () => this.#phase === 'over' || this.#stop !== undefined,
     });
     this.#announcer = new Announcer(this.#working);
-    this.#commands = new CommandRunner(this.#working, this.#announcer);
   }
 
   /** Resolves when this dispatch has nothing more to do with the run. Rejects if the outcome of a commit stayed unknown. */
@@ -113,13 +86,10 @@ export class DriveSession {
   }
 
   async #run(): Promise<SessionEnd> {
-    const { clock, shutdown, settings, store } = this.#deps;
-    const { journal, report } = this.#params;
     const working = this.#working;
-    const endHeartbeats = keepHeartbeats({
-      journal,
-      clock,
-      settings,
+    const { deps, journal, report } = working;
+    const { shutdown } = deps;
+    const endHeartbeats = keepHeartbeats(deps, journal, {
       busy: () => working.bodies.size > 0,
       showAt: () => report.dueAt,
       onNews: () => this.#post({ kind: 'news' }),
@@ -128,21 +98,17 @@ export class DriveSession {
     const onShutdown = () => this.#post({ kind: 'halt', why: 'shutdown' });
     shutdown.addEventListener('abort', onShutdown, { once: true });
     try {
-      await working.outputs.load(store, journal.state);
+      await working.outputs.load(deps.store, journal.state);
       this.#watchTime();
       if (shutdown.aborted) onShutdown();
-      if (!this.#over && (await this.#isAllowed())) {
-        this.#begun = true;
-        resume(working);
-        this.#post(MOVED);
-      }
+      if (this.#phase !== 'over' && (await this.#isAllowed())) this.#begin();
       return await this.#end.promise;
     } catch (error) {
       // Before the begin only: later the end has adopted it.
       if (error instanceof LeaseLost) return { kind: 'lease_lost' };
       throw error;
     } finally {
-      this.#over = true;
+      this.#phase = 'over';
       endHeartbeats();
       shutdown.removeEventListener('abort', onShutdown);
       for (const cancel of this.#timers) cancel();
@@ -151,6 +117,14 @@ export class DriveSession {
       await this.#announcer.quiet();
       await working.budget.close();
     }
+  }
+
+  /** Adopts the state of earlier dispatches, unless the dispatch has failed meanwhile. */
+  #begin(): void {
+    if (this.#phase !== 'beginning') return;
+    this.#phase = 'working';
+    resume(this.#working);
+    this.#post(MOVED);
   }
 
   #post(message: Message): void {
@@ -211,8 +185,7 @@ export class DriveSession {
   }
 
   #watchTime(): void {
-    const { journal, budgetEndsAt } = this.#params;
-    const now = this.#deps.clock.now();
+    const { journal, budgetEndsAt, now } = this.#working;
     const { deadlineAt } = journal.state;
     this.#after(budgetEndsAt - now, { kind: 'halt', why: 'budget' });
     if (deadlineAt === undefined || deadlineAt > budgetEndsAt) return;
@@ -223,30 +196,29 @@ export class DriveSession {
 
   /** Evaluates the policy of the workflow if it is due. False: the run is over, because the policy forbids it. */
   async #isAllowed(): Promise<boolean> {
-    const { workflow } = this.#params;
-    const abandoned = this.#abandoned.signal;
-    const answer = await policyAnswer({ ...this.#params, working: this.#working, abandoned });
+    const working = this.#working;
+    const answer = await policyAnswer(working, this.#abandoned.signal);
     if (!answer) return true;
-    if ('drafts' in answer) {
-      await this.#working.appendHeld(() => answer.drafts);
+    if (answer.kind === 'answered') {
+      await working.appendHeld(() => answer.drafts);
       return true;
     }
-    if (this.#over) return false;
-    const facts = { workflow, result: NO_OUTPUT, inFlight: [] };
-    const { events } = await this.#working.appendHeld((current) =>
+    if (this.#phase === 'over') return false;
+    const facts = { workflow: working.workflow, result: NO_OUTPUT, inFlight: [] };
+    const { events } = await working.appendHeld((current) =>
       current.cancellation ? [] : [closingDraft(answer, current, facts)],
     );
     // Cancelled meanwhile: a policy has nothing left to allow.
     if (events.length === 0) return true;
-    this.#over = true;
+    this.#phase = 'over';
     this.#end.resolve(sessionEndOf(answer));
     return false;
   }
 
   /** Applies the newest state of the run, and starts the steps that may start. */
   #advance(): void {
-    if (!this.#begun || this.#over) return;
-    const { journal, alone } = this.#params;
+    if (this.#phase !== 'working') return;
+    const { journal, alone } = this.#working;
     // A commit whose answer was lost can be found in the journal of a run that another has taken over since.
     if (!this.#working.isHeld) {
       this.#fail(new LeaseLost(`run ${journal.state.id} was taken over by another worker`));
@@ -261,7 +233,7 @@ export class DriveSession {
 
   /** Takes into account what others appended: answers to waits, and steps that were sent back. */
   #adopt(): void {
-    const { journal } = this.#params;
+    const { journal } = this.#working;
     if (journal.foreignEvents === this.#adopted) return;
     this.#adopted = journal.foreignEvents;
     if (newestFeedback(journal.state) > this.#feedbackSeq) this.#renew(journal.state);
@@ -278,31 +250,31 @@ export class DriveSession {
   }
 
   #onNews(): void {
-    const { clock, settings } = this.#deps;
-    const now = clock.now();
+    const { deps, now } = this.#working;
     // If the clock was set back, the time since the last check is unknown: check again.
-    if (now >= this.#gateAskedAt && now - this.#gateAskedAt < settings.heartbeatMs) return;
+    if (now >= this.#gateAskedAt && now - this.#gateAskedAt < deps.settings.heartbeatMs) return;
     this.#gateAskedAt = now;
     this.#working.guard(this.#checkPauses());
   }
 
   /** Stops the dispatch if operators have paused the workflow since it began. */
   async #checkPauses(): Promise<void> {
-    if (!(await mayContinue(this.#deps, this.#params.journal.state))) this.#post({ kind: 'paused' });
+    const { deps, journal } = this.#working;
+    if (!(await mayContinue(deps, journal.state))) this.#post({ kind: 'paused' });
   }
 
   /** Stops the dispatch, e.g. after a cancel: starts no step, aborts running ones, and abandons those that do not end in time. */
   #halt(why: 'cancel' | 'budget' | 'shutdown'): void {
     if (why !== 'cancel') this.#abandoned.abort(new StepAborted(why));
-    if (this.#over || this.#stop === why || this.#stop === 'cancel') return;
+    if (this.#phase === 'over' || this.#stop === why || this.#stop === 'cancel') return;
     this.#stop = why;
     this.#stopBodies(why);
   }
 
   /** The time limit of the run has passed: it fails, whatever is running. */
   #timeOut(deadlineAt: number): void {
-    if (this.#over || this.#working.failure) return;
-    const { createdAt, startedAt = createdAt } = this.#params.journal.state;
+    if (this.#phase === 'over' || this.#working.failure) return;
+    const { createdAt, startedAt = createdAt } = this.#working.journal.state;
     const message = `the run did not end within ${deadlineAt - startedAt} ms`;
     this.#working.failure = { code: 'RUN_TIMEOUT', message, retryable: false };
     this.#stopBodies('timeout');
@@ -310,14 +282,14 @@ export class DriveSession {
 
   #stopBodies(why: StepAborted['why']): void {
     this.#working.bodies.abort(why);
-    this.#after(this.#deps.settings.graceMs, { kind: 'grace_over' });
+    this.#after(this.#working.deps.settings.graceMs, { kind: 'grace_over' });
   }
 
   #concludeIfDone(): void {
-    const { journal } = this.#params;
+    const { journal } = this.#working;
     // The failure of the journal arrives later: without the events that it could not append, the run seems to have nothing left to
     // do.
-    if (!this.#begun || this.#over || journal.hasFailed) return;
+    if (this.#phase !== 'working' || journal.hasFailed) return;
     const facts = this.#working.facts();
     const conclusion = conclude({
       ...facts,
@@ -328,13 +300,13 @@ export class DriveSession {
         : { stop: this.#stop, cancellation: undefined }),
     });
     if (conclusion.kind === 'wait') return;
-    this.#over = true;
-    this.#working.guard(this.#carryOut(conclusion));
+    this.#phase = 'over';
+    this.#working.guard(this.#close(conclusion));
   }
 
   /** Decided on the newest state: if others have appended meanwhile, the decision is made again. */
-  async #carryOut(conclusion: Exclude<DispatchDecision, { kind: 'wait' }>): Promise<void> {
-    const { journal, workflow } = this.#params;
+  async #close(conclusion: Exclude<DispatchDecision, { kind: 'wait' }>): Promise<void> {
+    const { journal, workflow } = this.#working;
     if (conclusion.kind === 'end_children') {
       await this.#announcer.endChildren();
       if (!this.#childrenOpen) return this.#concludeAnew();
@@ -345,7 +317,7 @@ export class DriveSession {
       this.#working.failure ??= result;
       return this.#concludeAnew();
     }
-    if (needsPayload(result.text)) result = await this.#commands.kept(result);
+    if (needsPayload(result.text)) result = await keptOutput(this.#working, result);
     const facts = { workflow, result, inFlight: this.#working.bodies.inFlight() };
     const { events } = await journal.append((state) =>
       journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],
@@ -355,27 +327,27 @@ export class DriveSession {
   }
 
   #concludeAnew(): void {
-    this.#over = false;
+    this.#phase = 'working';
     this.#post(MOVED);
   }
 
   /** A child that the run waits out has not ended. */
   get #childrenOpen(): boolean {
-    return this.#working.waits.childrenOf(this.#params.journal.state).length > 0;
+    return this.#working.waits.childrenOf(this.#working.journal.state).length > 0;
   }
 
   /** The end that follows, or a release: the drive had to release the run before all was undone. */
   async #undo({ end }: Extract<DispatchDecision, { kind: 'undo_first' }>): Promise<ClosingDecision> {
     const error = end.kind === 'failed' ? end.error : undefined;
     this.#working.outputs.releaseResult();
-    const undone = await compensate({ ...this.#params, error, stop: this.#abandoned.signal });
+    const undone = await compensate(this.#working, { error, stop: this.#abandoned.signal });
     if (undone === 'done') return end;
-    if (isSuspended(this.#params.journal.state)) return { kind: 'release', reason: 'held' };
+    if (isSuspended(this.#working.journal.state)) return { kind: 'release', reason: 'held' };
     return { kind: 'release', reason: this.#stop === 'shutdown' ? 'shutdown' : 'budget' };
   }
 
   #fail(error: unknown): void {
-    this.#over = true;
+    this.#phase = 'over';
     this.#working.bodies.abort('lease_lost');
     this.#working.bodies.failed(error);
     this.#abandoned.abort(new StepAborted('lease_lost'));
@@ -384,7 +356,7 @@ export class DriveSession {
   }
 
   #after(delayMs: number, message: DriveMessage): void {
-    const cancel = this.#deps.clock.timer(delayMs, () => {
+    const cancel = this.#working.deps.clock.timer(delayMs, () => {
       this.#timers.delete(cancel);
       this.#post(message);
     });

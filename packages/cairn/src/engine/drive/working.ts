@@ -1,51 +1,71 @@
 /**
- * Executions of one claimed run while a dispatch works on it: the graph, open waits, resting steps, running bodies, sets and flows.
- * Works on the folded state and the graph only; history is never read again, so the cost of a step does not depend on the number of
- * earlier ones.
+ * State of a dispatch that holds its run: the graph, open waits, resting steps, running bodies, sets and flows, with the way to the
+ * journal and to the message queue. Works on the folded state and the graph only; history is never read again, so the cost of a step
+ * does not depend on the number of earlier ones.
  *
  * Must not: decide what begins or ends (next/).
  */
 import type { DriveFacts } from '../../core/decisions/conclude.ts';
 import { type NodeState, ReadyTracker } from '../../core/graph/ready.ts';
-import type { RecordedError } from '../../core/run/events.ts';
+import type { RecordedError, StepExecution } from '../../core/run/events.ts';
 import { type RetryingStep, type RunState, stepIdOf } from '../../core/run/state.ts';
-import type { BodyStep } from '../define/steps.ts';
-import type { Outcome } from '../facts/output.ts';
+import type { Decide } from '../../journal/batch.ts';
+import type { Appended, RunJournal } from '../../journal/run-journal.ts';
+import type { BodyStep, Context, StepDefinition, Workflow } from '../define/steps.ts';
+import type { EngineDeps } from '../deps.ts';
 import { Bodies } from './bodies/bodies.ts';
+import type { BodyReport } from './bodies/body-report.ts';
 import { BudgetGate } from './budget-gate.ts';
+import type { FlowRun } from './flows/flow-run.ts';
+import type { Command, Message } from './messages.ts';
+import { StepOutputs } from './outputs.ts';
 import { RestingSteps } from './resting.ts';
-import { Scope, type ScopeParams } from './scope.ts';
 import type { FanOutSet } from './sets/fan-out-set.ts';
-import { type ItemUnit, keyOf, type Unit } from './step-inputs.ts';
+import { type ItemUnit, keyOf, nextExecution, seenBy, type Unit } from './step-inputs.ts';
 import { OpenWaits } from './waiting/open-waits.ts';
 import { WithoutRoom } from './waiting/without-room.ts';
 
-export interface WorkingParams extends ScopeParams {
-  /** The run is a suspect: one body at a time, each with an event at its start. */
-  readonly alone: boolean;
-  /** The run may have acted before the restore of this time; epoch ms. */
-  readonly restoredAt?: number;
+/** A run whose lease this dispatch holds. */
+export interface HeldRun {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly workflow: Workflow;
+  /** The run's input, parsed and frozen. */
+  readonly input: unknown;
+  readonly report: BodyReport;
   /** Time by which the dispatch must have released the run, epoch ms. */
   readonly budgetEndsAt: number;
+  /** The run is a suspect: one body at a time, and each leaves a trace before it begins. */
+  readonly alone: boolean;
+  /** The run may have acted before the restore of this time; epoch ms. */
+  readonly restoredAt?: number | undefined;
+  /** Time in ms that the run has rested because its policy could not be asked; absent: none. */
+  readonly restedMs?: number | undefined;
+}
+
+export interface WorkingParams extends HeldRun {
+  readonly post: (message: Message) => void;
+  /** The message with which the command ends. */
+  readonly carryOut: (command: Command) => Promise<Message>;
+  /** Error of background work: the dispatch cannot continue. */
+  readonly onFailure: (error: unknown) => void;
   /** True if the dispatch must not start steps any more. */
   readonly isStopped: () => boolean;
 }
 
-/** The code of a flow, while the dispatch runs it. */
-export interface RunningFlow {
-  /** The code may ask for more without anything ending first. */
-  readonly isBusy: boolean;
-  /** The next operation that waits for room. */
-  next(): Unit | undefined;
-  /** An operation began, or (`idle`) is to begin again. */
-  mark(name: string, state: 'open' | 'idle'): void;
-  /** An operation has ended, and its end is in the journal. */
-  ended(name: string, outcome: Outcome): void;
-  /** Abandons the code: its results are ignored. */
-  drop(): void;
-}
-
-export class Working extends Scope {
+export class Working implements HeldRun {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly workflow: Workflow;
+  readonly input: unknown;
+  readonly report: BodyReport;
+  readonly budgetEndsAt: number;
+  readonly alone: boolean;
+  readonly restoredAt: number | undefined;
+  readonly restedMs: number | undefined;
+  /** Queues a message. */
+  readonly post: (message: Message) => void;
+  readonly outputs: StepOutputs;
   readonly tracker: ReadyTracker;
   readonly bodies: Bodies;
   readonly budget: BudgetGate;
@@ -53,7 +73,7 @@ export class Working extends Scope {
   readonly withoutRoom = new WithoutRoom();
   readonly waits = new OpenWaits();
   readonly sets = new Map<string, FanOutSet>();
-  readonly flows = new Map<string, RunningFlow>();
+  readonly flows = new Map<string, FlowRun>();
   /** Operations by key. They outlive an attempt of the code: an operation of one attempt may end during the next. */
   readonly operations = new Map<string, Unit>();
   /** The run as the dispatch found it. */
@@ -65,24 +85,51 @@ export class Working extends Scope {
   /** Ends whose record is not queued yet: a large output is being stored, or the question about an effect in doubt is being read. */
   unqueuedEnds = 0;
   #startedAny = false;
+  #onTheWay = 0;
+  readonly #owner: string | undefined;
   readonly #params: WorkingParams;
 
   constructor(params: WorkingParams) {
-    super(params);
-    this.#params = params;
     const { deps, journal, workflow } = params;
     const { state } = journal;
+    this.#params = params;
+    this.deps = deps;
+    this.journal = journal;
+    this.workflow = workflow;
+    this.input = params.input;
+    this.report = params.report;
+    this.budgetEndsAt = params.budgetEndsAt;
+    this.alone = params.alone;
+    this.restoredAt = params.restoredAt;
+    this.restedMs = params.restedMs;
+    this.post = params.post;
+    this.#owner = state.lease?.owner;
     this.before = state;
     this.failure = state.error;
+    const unsettled = workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
+    this.unsettled = unsettled.length;
+    this.outputs = new StepOutputs(workflow, unsettled);
+    if (state.compensating) this.outputs.releaseResult();
     this.tracker = new ReadyTracker(workflow.graph, (id) => nodeState(state, id));
-    this.unsettled = workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done').length;
     const { shortRetryMs: soonMs, budgetMs } = deps.settings;
     const onDue = (key: string) => this.post({ kind: 'due', key });
     this.resting = new RestingSteps({ clock: deps.clock, soonMs, budgetMs, onDue });
-    this.budget = new BudgetGate(this, params.budgetEndsAt);
-    const { alone, restoredAt, report } = params;
-    const refusedBy = (mayStop: boolean) => this.budget.effect(mayStop);
-    this.bodies = new Bodies(this, { alone, restoredAt, report, refusedBy });
+    this.budget = new BudgetGate(this);
+    this.bodies = new Bodies(this);
+  }
+
+  get runId(): string {
+    return this.journal.state.id;
+  }
+
+  /** Epoch ms. */
+  get now(): number {
+    return this.deps.clock.now();
+  }
+
+  /** False once the journal has shown that another process took the run over. */
+  get isHeld(): boolean {
+    return this.journal.state.lease?.owner === this.#owner;
   }
 
   get isStopped(): boolean {
@@ -92,14 +139,14 @@ export class Working extends Scope {
   /** Bodies that may begin now. As many more may have ended while their outputs are being committed. */
   get room(): number {
     const { size, unrecorded } = this.bodies;
-    if (this.#params.alone) return 1 - size - unrecorded;
+    if (this.alone) return 1 - size - unrecorded;
     const most = this.deps.settings.concurrentSteps;
     return Math.min(most - size, 2 * most - size - unrecorded);
   }
 
   /** The first step of a dispatch always fits: otherwise a long one would be handed on for ever. */
   fits({ timeoutMs }: BodyStep): boolean {
-    return !this.#startedAny || this.now + timeoutMs <= this.#params.budgetEndsAt;
+    return !this.#startedAny || this.now + timeoutMs <= this.budgetEndsAt;
   }
 
   /** An execution whose question did not fit, and now does. */
@@ -111,7 +158,7 @@ export class Working extends Scope {
     const flowsBusy = [...this.flows.values()].filter(({ isBusy }) => isBusy).length;
     return {
       active: this.bodies.active + this.unqueuedEnds + flowsBusy,
-      unacknowledged: this.onTheWay,
+      unacknowledged: this.#onTheWay,
       unsettled: this.unsettled,
       held: this.#canStart ? 1 : 0,
       awaited: this.resting.watched,
@@ -186,6 +233,21 @@ export class Working extends Scope {
     return true;
   }
 
+  step(id: string): StepDefinition {
+    const step = this.workflow.steps.get(id);
+    if (!step) throw new Error(`workflow '${this.workflow.type}' has no step '${id}'`);
+    return step;
+  }
+
+  nextExecution(unit: Unit): StepExecution {
+    const { input, outputs, now } = this;
+    return nextExecution(this.journal.state, unit, { input, outputs, now });
+  }
+
+  seenBy(unit: Unit): Context {
+    return seenBy(unit, this.input, this.outputs);
+  }
+
   unitOf(key: string): Unit {
     const stepId = stepIdOf(key);
     const step = this.step(stepId);
@@ -194,6 +256,42 @@ export class Working extends Scope {
       this.operations.get(key) ?? this.sets.get(stepId)?.unit(Number(key.slice(stepId.length + 1, -1)));
     if (!unit) throw new Error(`run ${this.runId}: '${key}' is not an item of a running step`);
     return unit;
+  }
+
+  /**
+   * True while this dispatch may record facts of the run. Later ends are left to the next dispatch. Facts that appear only
+   * during compensation are dropped, because no event of a step may follow its compensation.
+   */
+  mayAppend(state: RunState): boolean {
+    return state.lease?.owner === this.#owner && !state.compensating;
+  }
+
+  appendHeld(decide: Decide): Promise<Appended> {
+    return this.journal.append((state) => (this.mayAppend(state) ? decide(state) : []));
+  }
+
+  do(command: Command): void {
+    this.background(this.#params.carryOut(command));
+  }
+
+  /** Work that the dispatch does not conclude before. */
+  background(work: Promise<Message>): void {
+    this.#onTheWay += 1;
+    work.then(
+      (message) => {
+        this.#onTheWay -= 1;
+        this.post(message);
+      },
+      (error: unknown) => {
+        this.#onTheWay -= 1;
+        this.#params.onFailure(error);
+      },
+    );
+  }
+
+  /** Work that ends without a message. */
+  guard(work: Promise<unknown>): void {
+    work.catch(this.#params.onFailure);
   }
 }
 

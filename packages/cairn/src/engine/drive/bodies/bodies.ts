@@ -9,17 +9,16 @@ import { type Cost, isFree } from '../../../core/budget/budget.ts';
 import type { StepExecution, StepRef } from '../../../core/run/events.ts';
 import { type RunState, stepKey } from '../../../core/run/state.ts';
 import type { AnyPolicy, BodyStep } from '../../define/steps.ts';
-import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
+import type { AliveCalls } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recorded } from '../../facts/output.ts';
 import { evaluatePolicy } from '../../policy.ts';
 import { endSpanWith } from '../../tracing/ends.ts';
 import { MOVED } from '../messages.ts';
-import type { Scope } from '../scope.ts';
 import { type BodyUnit, keyOf, type Unit } from '../step-inputs.ts';
+import type { Working } from '../working.ts';
 import { type AttemptResult, StepAborted } from './attempt.ts';
 import { BodyAttempt } from './body-attempt.ts';
-import type { BodyReport } from './body-report.ts';
 
 /** `left`: it was asked to stop and did not end in time, or ended without a result. */
 interface RunningBody {
@@ -31,27 +30,15 @@ interface RunningBody {
   left: boolean;
 }
 
-export interface BodiesParams {
-  /** True for a suspect: if its worker dies, the journal must have the running body. */
-  readonly alone: boolean;
-  /** The run may have acted before the restore of this time; epoch ms. */
-  readonly restoredAt: number | undefined;
-  readonly report: BodyReport;
-  /** Before a call with side effects: why the budget of the tenant's day refuses it. */
-  readonly refusedBy: (mayStop: boolean) => ReturnType<NonNullable<PerformCall['refusedBy']>>;
-}
-
 export class Bodies {
-  readonly #scope: Scope;
-  readonly #params: BodiesParams;
+  readonly #working: Working;
   /** By key: ends of bodies that are being committed. */
   readonly #recording = new Map<string, PromiseWithResolvers<void>>();
   readonly #running = new Map<string, RunningBody>();
   readonly #alive: AliveCalls = new Map();
 
-  constructor(scope: Scope, params: BodiesParams) {
-    this.#scope = scope;
-    this.#params = params;
+  constructor(working: Working) {
+    this.#working = working;
   }
 
   get size(): number {
@@ -89,9 +76,9 @@ export class Bodies {
     if (running.left) return result;
     if (result === undefined || result.kind === 'unfinished') {
       running.left = true;
-      this.#params.report.ended(keyOf(unit));
+      this.#working.report.ended(keyOf(unit));
       // The dispatch may now have nothing left to wait for.
-      this.#scope.post(MOVED);
+      this.#working.post(MOVED);
       return result;
     }
     const settled = await attempt.end(result);
@@ -99,7 +86,7 @@ export class Bodies {
     const recording = Promise.withResolvers<void>();
     this.#recording.set(keyOf(unit), recording);
     const ended = { unit, execution, result, used: attempt.used, settled };
-    this.#scope.post({ kind: 'body_ended', ended });
+    this.#working.post({ kind: 'body_ended', ended });
     await recording.promise;
     return result;
   }
@@ -137,23 +124,22 @@ export class Bodies {
   #remove(unit: Unit): void {
     const key = keyOf(unit);
     this.#running.delete(key);
-    this.#params.report.ended(key);
+    this.#working.report.ended(key);
   }
 
   #begin(unit: BodyUnit, execution: StepExecution, reserve: Cost): RunningBody {
-    const { deps, journal } = this.#scope;
-    const { restoredAt, refusedBy, report } = this.#params;
+    const { deps, journal, report, restoredAt, budget } = this.#working;
     const attempt = new BodyAttempt({
       deps,
       journal,
       report,
       unit,
       execution,
-      seen: this.#scope.seenBy(unit),
+      seen: this.#working.seenBy(unit),
       restoredAt,
       alive: this.#alive,
-      append: (decide) => this.#scope.appendHeld(decide),
-      refusedBy: () => refusedBy(unit.step.idempotent),
+      append: (decide) => this.#working.appendHeld(decide),
+      refusedBy: () => budget.effect(unit.step.idempotent),
     });
     const running: RunningBody = { unit, execution, reserve, attempt, left: false };
     this.#running.set(keyOf(unit), running);
@@ -161,8 +147,7 @@ export class Bodies {
   }
 
   async #perform(running: RunningBody): Promise<AttemptResult | undefined> {
-    const { journal } = this.#scope;
-    const { alone, restoredAt } = this.#params;
+    const { journal, alone, restoredAt } = this.#working;
     const { unit, attempt, execution, reserve } = running;
     const { step } = unit;
     // A call that may cost something is in the journal before it is made: should the worker die, it counts as spent.
@@ -176,19 +161,19 @@ export class Bodies {
     // A body that can act leaves a trace too; its calls are journalled after this one, so nothing waits for it here.
     if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(running).catch(() => {});
     const result = await attempt.run(step);
-    if (result.kind === 'succeeded') this.#params.report.forget(keyOf(unit));
+    if (result.kind === 'succeeded') this.#working.report.forget(keyOf(unit));
     return result;
   }
 
   async #leavesTrace({ execution, reserve }: RunningBody): Promise<boolean> {
     const more = isFree(reserve) ? {} : { reserved: reserve };
-    const { events } = await this.#scope.appendHeld(() => [drafts.started(execution, more)]);
+    const { events } = await this.#working.appendHeld(() => [drafts.started(execution, more)]);
     return events.length > 0;
   }
 
   /** Undefined: the body may run. A refusal ends the run; a policy that could not be asked is a failed attempt. */
   async #refusal({ unit, attempt }: RunningBody, policy: AnyPolicy): Promise<AttemptResult | undefined> {
-    const { deps, journal } = this.#scope;
+    const { deps, journal } = this.#working;
     const { state } = journal;
     const { step } = unit;
     const answer = await evaluatePolicy(deps, policy, {
@@ -198,12 +183,12 @@ export class Bodies {
       stepId: step.id,
       signal: attempt.abort.signal,
     });
-    if (answer === 'stopped') return { kind: 'unfinished' };
-    if ('failed' in answer) {
+    if (answer.kind === 'stopped') return { kind: 'unfinished' };
+    if (answer.kind === 'failed') {
       const cause = new Error(`the policy of step '${step.id}' could not be evaluated`);
       return { kind: 'failed', cause, error: recorded(step.id, cause, deps.mask) };
     }
-    await this.#scope.appendHeld(() => answer.drafts);
+    await this.#working.appendHeld(() => answer.drafts);
     return answer.allowed ? undefined : { kind: 'unfinished' };
   }
 }

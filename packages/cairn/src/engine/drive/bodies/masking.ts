@@ -3,34 +3,22 @@
  * process log. Costs nothing where the input has none.
  */
 import { type Mask, maskFields, maskOf, maskThrown, secretTexts } from '../../../core/secrets/mask.ts';
-import type { RunJournal } from '../../../journal/run-journal.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { Workflow } from '../../define/steps.ts';
-import type { EngineDeps } from '../../deps.ts';
-import type { BodyReport } from './body-report.ts';
-
-interface Driven {
-  readonly deps: EngineDeps;
-  readonly journal: RunJournal;
-  readonly workflow: Pick<Workflow, 'secretInput'>;
-  /** With its secret members. */
-  readonly input: unknown;
-  readonly report: BodyReport;
-}
+import type { HeldRun } from '../working.ts';
 
 /** The same, with dependencies that mask the secrets of the input. Begins the lines of the bodies. */
-export function withoutSecrets<P extends Driven>(params: P): P {
-  const { deps, journal, workflow, input, report } = params;
+export function withoutSecrets(run: HeldRun): HeldRun {
+  const { deps, journal, workflow, input, report } = run;
   const secrets = secretTexts(input, workflow.secretInput);
   report.log.begin(journal.state.epoch, secrets);
   const mask = maskOf(secrets);
-  return mask ? { ...params, deps: { ...deps, mask, log: maskedLog(deps.log, mask) } } : params;
+  return mask ? { ...run, deps: { ...deps, mask, log: maskedLog(deps.log, mask) } } : run;
 }
 
 /** The error that ends a dispatch, masked, because the code that records, logs and traces it does not know the input. */
 export function maskedError(
   thrown: unknown,
-  { workflow, input }: Pick<Driven, 'workflow' | 'input'>,
+  { workflow, input }: Pick<HeldRun, 'workflow' | 'input'>,
 ): unknown {
   const mask = maskOf(secretTexts(input, workflow.secretInput));
   return mask ? maskThrown(thrown, mask) : thrown;

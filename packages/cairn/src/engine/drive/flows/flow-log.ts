@@ -5,7 +5,7 @@
 import type { StepExecution } from '../../../core/run/events.ts';
 import type { StepLog } from '../../define/log.ts';
 import { stepLog } from '../bodies/step-log.ts';
-import type { Scope } from '../scope.ts';
+import type { Working } from '../working.ts';
 import type { KnownOperation } from './operations-of.ts';
 
 interface FlowOperations {
@@ -16,11 +16,11 @@ interface FlowOperations {
 }
 
 export function flowLog(
-  { deps, runId, log }: Scope,
+  { deps, runId, report }: Working,
   { stepId, revision, attempt }: StepExecution,
   { known, asked }: FlowOperations,
 ): StepLog {
-  const keep = log.of({ step: stepId, revision, attempt });
+  const keep = report.log.of({ step: stepId, revision, attempt });
   let passed = 0;
   return stepLog({
     deps,

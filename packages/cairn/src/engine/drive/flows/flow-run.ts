@@ -19,7 +19,7 @@ import type { Outcome } from '../../facts/output.ts';
 import { type CodeEnd, MOVED } from '../messages.ts';
 import type { Unit } from '../step-inputs.ts';
 import { hold } from '../waiting/waits.ts';
-import type { RunningFlow, Working } from '../working.ts';
+import type { Working } from '../working.ts';
 import { locationOf } from './calls-above.ts';
 import { flowLog } from './flow-log.ts';
 import { loopStart } from './loop-start.ts';
@@ -42,7 +42,7 @@ interface OperationEntry {
   outcome?: Outcome;
 }
 
-export class FlowRun implements RunningFlow {
+export class FlowRun {
   readonly #working: Working;
   readonly #step: FlowStep;
   readonly #execution: StepExecution;

@@ -4,12 +4,12 @@
  */
 import { OperationFailed } from '../../../core/errors.ts';
 import { optional } from '../../../core/optional.ts';
-import type { RecordedError } from '../../../core/run/events.ts';
 import type { Checkpoint } from '../../../core/run/records.ts';
 import type { StepOutcome } from '../../../core/run/state.ts';
 import type { RunStore } from '../../../ports/run-store.ts';
 import { NO_OUTPUT, type Outcome, parseFrozen } from '../../facts/output.ts';
 import { originsOf, originText } from '../../stored-text.ts';
+import { failureAt } from '../outputs.ts';
 
 /** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
 const READ_CHUNK = 100;
@@ -80,10 +80,7 @@ export class RecordedEnds {
   }
 
   async #failure(seq: number): Promise<RecordedEnd> {
-    const [event] = await this.#store.readEvents(this.#runId, seq - 1, 1);
-    if (event?.type !== 'step_failed') throw new Error(`run ${this.#runId}: event ${seq} is not a failure`);
-    const { request, error }: { readonly request?: string | undefined; readonly error: RecordedError } =
-      event.data;
+    const { error, request } = await failureAt(this.#store, this.#runId, seq);
     return { ...optional('request', request), read: async () => ({ kind: 'failed', error }) };
   }
 }

@@ -41,7 +41,7 @@ export function next(working: Working, message: StepMessage): Follows {
       due(working, message.key);
       return 'begin';
     case 'announced':
-      announced(working, message);
+      announced(working, message.wait, message.announcement);
       return 'begin';
     case 'outcome_read':
       if (message.outcome) settled(working, message.executed.unit, message.outcome);

@@ -16,12 +16,13 @@ import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
 import { JOIN_PATIENCE_MS } from '../../mailbox/limits.ts';
 import { answered, refused } from '../../waits/settle.ts';
-import type { Announced } from '../messages.ts';
+import type { Announcement } from '../messages.ts';
 import type { Working } from '../working.ts';
 import { acceptable } from './waits.ts';
 
 /** Without a reason an exception with a stack is made for each run. */
 const RUN_ENDS = 'the run ends or rests';
+const ANNOUNCED: Announcement = { kind: 'announced' };
 
 export class Announcer {
   readonly #working: Working;
@@ -54,17 +55,17 @@ export class Announcer {
     }
   }
 
-  async announce(wait: Wait): Promise<Announced> {
+  async announce(wait: Wait): Promise<Announcement> {
     try {
       if (wait.kind === 'event') return await this.#join(wait);
-      return wait.kind === 'child' ? await this.#startChild(wait) : { wait };
+      return wait.kind === 'child' ? await this.#startChild(wait) : ANNOUNCED;
     } catch (error) {
-      if (error instanceof OutcomeUnknown) return { wait, failed: error };
+      if (error instanceof OutcomeUnknown) return { kind: 'lost', error };
       throw error;
     }
   }
 
-  async #join(wait: EventWait): Promise<Announced> {
+  async #join(wait: EventWait): Promise<Announcement> {
     const { deps, journal } = this.#working;
     const step = this.#working.unitOf(stepKey(wait.execution)).step as EventStep;
     const { id: runId, tenantId } = journal.state;
@@ -91,14 +92,14 @@ export class Announcer {
       return this.#refused(wait, error);
     }
     const output = early && acceptable(step, early.dataText);
-    if (!early || !output) return { wait };
+    if (!early || !output) return ANNOUNCED;
     const { eventId: signalId, actor } = early;
     const initiator = actor === undefined ? 'system' : 'user';
     const end = { step, wait, now: deps.clock.now() };
-    return { wait, facts: answered(end, { initiator, actor, signalId }, output), place };
+    return { kind: 'ended', facts: answered(end, { initiator, actor, signalId }, output), place };
   }
 
-  async #startChild(wait: ChildWait): Promise<Announced> {
+  async #startChild(wait: ChildWait): Promise<Announcement> {
     const working = this.#working;
     const { deps, journal } = working;
     const unit = working.unitOf(stepKey(wait.execution));
@@ -110,7 +111,7 @@ export class Announcer {
         type,
         input: input(working.seenBy(unit)),
       });
-      return { wait };
+      return ANNOUNCED;
     } catch (thrown) {
       // The schema of the child's workflow may throw anything.
       const error = readable(thrown);
@@ -118,7 +119,7 @@ export class Announcer {
       // child fails the step.
       if (error instanceof CairnError && (error.httpStatus >= 500 || isPlanMissing(error))) throw error;
       // An earlier dispatch started it, by a definition or an input that have changed since.
-      if (await this.#isStarted(wait.child)) return { wait };
+      if (await this.#isStarted(wait.child)) return ANNOUNCED;
       return this.#refused(wait, error);
     }
   }
@@ -129,11 +130,11 @@ export class Announcer {
     return (await sendUntilKnown(deps, () => deps.store.load(runId))) !== undefined;
   }
 
-  #refused(wait: Wait, error: unknown): Announced {
+  #refused(wait: Wait, error: unknown): Announcement {
     const { step } = this.#working.unitOf(stepKey(wait.execution));
     const { deps, now } = this.#working;
     const why = recorded(step.id, error, deps.mask);
-    return { wait, facts: refused({ step, wait, now }, { initiator: 'system' }, why) };
+    return { kind: 'ended', facts: refused({ step, wait, now }, { initiator: 'system' }, why) };
   }
 
   /** After an event was taken out of the mailbox: marks it delivered, or buffers it again if the wait was over. */

@@ -11,7 +11,7 @@ import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
 import { eventOutput } from '../../mailbox/offer.ts';
 import { timeUp } from '../../waits/time-up.ts';
-import type { Announced, Command } from '../messages.ts';
+import type { Announcement, Command } from '../messages.ts';
 import type { Working } from '../working.ts';
 
 const TELL_AGAIN_FIRST_MS = 15_000;
@@ -46,15 +46,24 @@ export function giveUp(working: Working, wait: Wait): string | undefined {
   return wait.child?.onParentEnd === 'cancel' ? wait.child.runId : undefined;
 }
 
-/** Handles the result of an announcement: announced, answered at once, or failed. */
-export function announced(working: Working, { wait, facts, place, failed }: Announced): void {
-  const { deps, waits, runId, now } = working;
-  if (facts) endWait(working, wait, { facts, after: place && [{ kind: 'leave_mailbox', place }] });
-  if (!failed) return;
-  // This dispatch releases the run, and a later one repeats the announcement.
-  const at = announceAgainAt(wait, now, deps.random.unit());
-  waits.announceAgainAt = Math.min(waits.announceAgainAt ?? at, at);
-  deps.log.warn('wait_not_announced', { runId, waitId: wait.id, error: failed.message });
+/** Handles the result of an announcement. */
+export function announced(working: Working, wait: Wait, announcement: Announcement): void {
+  switch (announcement.kind) {
+    case 'announced':
+      return;
+    case 'ended': {
+      const { facts, place } = announcement;
+      endWait(working, wait, { facts, after: place && [{ kind: 'leave_mailbox', place }] });
+      return;
+    }
+    case 'lost': {
+      const { deps, waits, runId, now } = working;
+      // This dispatch releases the run, and a later one repeats the announcement.
+      const at = announceAgainAt(wait, now, deps.random.unit());
+      waits.announceAgainAt = Math.min(waits.announceAgainAt ?? at, at);
+      deps.log.warn('wait_not_announced', { runId, waitId: wait.id, error: announcement.error.message });
+    }
+  }
 }
 
 /** Ends a wait whose due time has come. False: no wait has this key. */
