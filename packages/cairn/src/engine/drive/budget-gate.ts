@@ -23,9 +23,9 @@ import * as drafts from '../facts/drafts.ts';
 import type { Used } from '../facts/output.ts';
 import { budgetQuestion, dayQuestion } from '../waits/budget-question.ts';
 import { opened } from '../waits/open.ts';
-import { changeOf, questionOf } from './changes.ts';
 import { DayAccount, type Spender } from './day-account.ts';
 import type { EndedBody, ExecutionChange } from './messages.ts';
+import { changeOf, questionOf } from './next/changes.ts';
 import { type BodyUnit, keyOf } from './step-inputs.ts';
 import type { Working } from './working.ts';
 
@@ -131,7 +131,7 @@ export class BudgetGate {
   }
 
   /** Opens the question, or lets the attempt rest where it is open already, or until other runs of the tenant have settled. */
-  stop(stopped: Stopped, freeBytes: number): ExecutionChange {
+  stop(stopped: Stopped): ExecutionChange {
     const { unit, execution, refusal, settled = [], spent } = stopped;
     if (refusal.kind === 'busy') return this.#rest(stopped);
     this.#asking.add(keyOf(unit));
@@ -139,7 +139,7 @@ export class BudgetGate {
     const { openedAt: now } = wait;
     const facts = [...settled, opened(wait, spent)];
     const withoutRoom = [...settled, drafts.retryBudgetWhenRoom(execution, now, spent)];
-    const change = questionOf(stopped, { wait, facts, withoutRoom }, freeBytes);
+    const change = questionOf(stopped, { wait, facts, withoutRoom }, this.#working.waits.freeBytes);
     if (!change.opening) return change;
     const again = drafts.retryWithinBudget(execution, now, spent);
     const resting = { facts: [...settled, again], consequence: { kind: 'rests', at: now } as const };

@@ -9,7 +9,7 @@ import type { EffectAsk } from '../effects/effect-call.ts';
 import type { Outcome, Output, Used } from '../facts/output.ts';
 import type { LeaveRequest } from '../mailbox/leave.ts';
 import type { AttemptResult } from './bodies/attempt.ts';
-import type { FanOutSet } from './sets/fan-out-set.ts';
+import type { FanOutSet } from './fan-out-set.ts';
 import type { BodyUnit, Unit } from './step-inputs.ts';
 
 /** An execution under a key of the journal. */

@@ -30,9 +30,9 @@ import { keepHeartbeats } from './heartbeats.ts';
 import { type DriveMessage, type Message, MOVED } from './messages.ts';
 import { resume, startReady } from './next/begin.ts';
 import { type Follows, next } from './next/next.ts';
+import { adopt } from './next/waits.ts';
 import { policyAnswer } from './policy-answer.ts';
 import { Announcer } from './waiting/announcer.ts';
-import { adopt } from './waiting/waits.ts';
 import { type HeldRun, Working } from './working.ts';
 
 type Stop = 'cancel' | 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared';

@@ -6,7 +6,7 @@ import { optional } from '../../core/optional.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, type StepState, stepKey } from '../../core/run/state.ts';
 import { readable } from '../../core/thrown.ts';
-import type { BodyStep, Context, StepDefinition } from '../define/steps.ts';
+import type { BodyStep, ChildStep, Context, FanOut, MapStep, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { inputHashSeenBy, inputSeenBy } from '../read-input.ts';
 import type { StepOutputs } from './outputs.ts';
@@ -83,8 +83,10 @@ function attemptOf({ step, item }: Unit, begun: Begun | undefined): number {
 
 type Begun = Extract<StepState, { readonly phase: 'running' | 'retrying' }>;
 
+export type SetStep = MapStep | (ChildStep & { readonly fanOut: FanOut });
+
 /** Returns true for a step with several executions. */
-export function isSet(step: StepDefinition): boolean {
+export function isSet(step: StepDefinition): step is SetStep {
   return 'fanOut' in step && step.fanOut !== undefined;
 }
 

@@ -13,16 +13,17 @@ import type { Decide } from '../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../journal/run-journal.ts';
 import type { BodyStep, Context, StepDefinition, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
+import type { EndedExecution } from '../facts/drafts.ts';
 import { Bodies } from './bodies/bodies.ts';
 import type { BodyReport } from './bodies/body-report.ts';
 import { BudgetGate } from './budget-gate.ts';
+import type { FanOutSet } from './fan-out-set.ts';
 import type { FlowRun } from './flows/flow-run.ts';
-import type { Command, Message } from './messages.ts';
+import type { Command, Executed, ExecutionChange, Message } from './messages.ts';
 import { StepOutputs } from './outputs.ts';
-import { RestingSteps } from './resting.ts';
-import type { FanOutSet } from './sets/fan-out-set.ts';
 import { type ItemUnit, keyOf, nextExecution, seenBy, type Unit } from './step-inputs.ts';
 import { OpenWaits } from './waiting/open-waits.ts';
+import { RestingSteps } from './waiting/resting.ts';
 import { WithoutRoom } from './waiting/without-room.ts';
 
 /** A run whose lease this dispatch holds. */
@@ -244,6 +245,11 @@ export class Working implements HeldRun {
     return nextExecution(this.journal.state, unit, { input, outputs, now });
   }
 
+  /** An execution that ends now. */
+  endingOf({ unit, execution }: Executed): EndedExecution {
+    return { step: unit.step, execution, now: this.now };
+  }
+
   seenBy(unit: Unit): Context {
     return seenBy(unit, this.input, this.outputs);
   }
@@ -272,6 +278,10 @@ export class Working implements HeldRun {
 
   do(command: Command): void {
     this.background(this.#params.carryOut(command));
+  }
+
+  record(change: ExecutionChange): void {
+    this.do({ kind: 'record', change });
   }
 
   /** Work that the dispatch does not conclude before. */

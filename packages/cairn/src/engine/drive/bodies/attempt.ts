@@ -1,5 +1,5 @@
 /** One attempt of one step: calls the body under a timeout and returns any end as a value. */
-
+import type { ZodType } from 'zod';
 import { CairnError, Fatal, RetryAt } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
 import type { OpenEffect } from '../../../core/run/state.ts';
@@ -21,23 +21,28 @@ export class StepAborted extends Error {
   }
 }
 
+/** A value was returned. */
+interface Success {
+  readonly kind: 'succeeded';
+  readonly output: Output;
+  /** Reason of a degraded output; absent: it is not degraded. */
+  readonly degraded?: string;
+}
+
+/** `cause`: the thrown value, which decides about a retry. */
+interface Failure {
+  readonly kind: 'failed';
+  readonly cause: unknown;
+  readonly error: RecordedError;
+  /** Effects with an unknown outcome: the step cannot end before they are resolved. */
+  readonly doubts?: readonly OpenEffect[];
+  /** No failure: the step polls, and its condition does not hold yet. */
+  readonly polled?: true;
+}
+
 export type AttemptResult =
-  | {
-      readonly kind: 'succeeded';
-      readonly output: Output;
-      /** Reason of a degraded output; absent: it is not degraded. */
-      readonly degraded?: string;
-    }
-  /** `cause`: the thrown value, which decides about a retry. */
-  | {
-      readonly kind: 'failed';
-      readonly cause: unknown;
-      readonly error: RecordedError;
-      /** Effects with an unknown outcome: the step cannot end before they are resolved. */
-      readonly doubts?: readonly OpenEffect[];
-      /** No failure: the step polls, and its condition does not hold yet. */
-      readonly polled?: true;
-    }
+  | Success
+  | Failure
   /** An effect must be decided first; the body was abandoned. */
   | { readonly kind: 'asks'; readonly ask: Ask }
   /** Its body was not begun: it may have run before the database was restored, and a person must say so first. */
@@ -100,24 +105,34 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
   }
 }
 
-async function callBody({ step, context, abort, mask = String }: AttemptParams): Promise<AttemptResult> {
+async function callBody({ step, context, abort, mask }: AttemptParams): Promise<AttemptResult> {
   try {
-    const returned = await step.body(context);
-    const value = isDegraded(returned) ? returned.value : returned;
-    const output = outputOf(checked(step, value), `output of step '${step.id}'`);
-    const worth = isDegraded(returned) ? { degraded: mask(returned.reason) } : {};
-    return { kind: 'succeeded', output, ...worth };
+    return success(step, await step.body(context), mask);
   } catch (thrown) {
     if (abort.signal.aborted) return { kind: 'unfinished' };
     const cause = readable(thrown);
     const polled = step.poll && cause instanceof RetryAt ? { polled: true as const } : {};
-    return { kind: 'failed', cause: permanent(cause), error: recorded(step.id, cause, mask), ...polled };
+    return { ...failure(step.id, cause, mask), ...polled };
   }
 }
 
-/** Errors of ours about a value are as final as `Fatal`: the same body would return the same again. */
-function permanent(cause: unknown): unknown {
-  return cause instanceof CairnError && cause.httpStatus < 500 ? new Fatal(cause.message, { cause }) : cause;
+/** @throws Fatal for a value that cannot be recorded or that the schema refuses, and what the author's schema throws */
+export function success(
+  step: { readonly id: string; readonly output?: ZodType | undefined },
+  returned: unknown,
+  mask: Mask | undefined = String,
+): Success {
+  const value = isDegraded(returned) ? returned.value : returned;
+  const output = outputOf(checked(step, value), `output of step '${step.id}'`);
+  return { kind: 'succeeded', output, ...(isDegraded(returned) && { degraded: mask(returned.reason) }) };
+}
+
+/** @param cause readable (core/thrown.ts) */
+export function failure(stepId: string, cause: unknown, mask: Mask | undefined): Failure {
+  // Errors of ours about a value are as final as `Fatal`: the same code would return the same again.
+  const isFinal = cause instanceof CairnError && cause.httpStatus < 500;
+  const error = recorded(stepId, cause, mask);
+  return { kind: 'failed', cause: isFinal ? new Fatal(cause.message, { cause }) : cause, error };
 }
 
 function timedOut(step: Attempted, what: string): AttemptResult {

@@ -9,14 +9,22 @@ import * as drafts from '../../facts/drafts.ts';
 import { recorded } from '../../facts/output.ts';
 import { opened, waitOf } from '../../waits/open.ts';
 import { answered } from '../../waits/settle.ts';
-import { changeOf, endBy } from '../changes.ts';
+import { FanOutSet, itemsOf } from '../fan-out-set.ts';
 import { FlowRun } from '../flows/flow-run.ts';
-import type { Consequence, DoneItem } from '../messages.ts';
-import { FanOutSet, itemsOf, type SetStep } from '../sets/fan-out-set.ts';
-import { type BodyUnit, type EntryDecision, isSet, keyOf, mayEnter, type Unit } from '../step-inputs.ts';
-import { hold, signalFor } from '../waiting/waits.ts';
+import type { Consequence, DoneItem, Executed } from '../messages.ts';
+import {
+  type BodyUnit,
+  type EntryDecision,
+  isSet,
+  keyOf,
+  mayEnter,
+  type SetStep,
+  type Unit,
+} from '../step-inputs.ts';
 import type { Working } from '../working.ts';
+import { changeOf, endBy } from './changes.ts';
 import { end, endIfDecided } from './settle.ts';
+import { hold, signalFor } from './waits.ts';
 
 /**
  * Resumes the waits that an earlier dispatch left, from the state at the begin of this dispatch. Waits that have ended since
@@ -56,7 +64,7 @@ function startSome(working: Working): boolean {
 
 function start(working: Working, step: StepDefinition): void {
   if (step.kind === 'flow') openFlow(working, step);
-  else if (isSet(step)) openSet(working, step as SetStep);
+  else if (isSet(step)) openSet(working, step);
   else if ('body' in step) startBody(working, { step });
   else openWait(working, { step }, step as WaitStep);
 }
@@ -66,11 +74,11 @@ function skipDependents(working: Working): void {
   const { tracker } = working;
   for (let wave = tracker.skippable(); wave.length > 0; wave = tracker.skippable()) {
     for (const id of wave) {
-      const step = working.step(id);
-      const execution = working.nextExecution({ step });
+      const unit = { step: working.step(id) };
+      const executed = { unit, execution: working.nextExecution(unit) };
       tracker.settle(id, 'skipped');
-      const fact = drafts.skipped({ step, execution, now: working.now }, 'a step it needs was skipped');
-      end(working, endBy({ unit: { step }, execution }, [fact]));
+      const fact = drafts.skipped(working.endingOf(executed), 'a step it needs was skipped');
+      end(working, endBy(executed, [fact]));
     }
   }
 }
@@ -110,69 +118,61 @@ function startItem(working: Working, unit: Unit): boolean {
 function startBody(working: Working, unit: BodyUnit): boolean {
   const { budget } = working;
   if (!working.fits(unit.step) || budget.isAsking) return false;
-  const execution = working.nextExecution(unit);
-  const entry = entryOf(working, unit);
-  if (entry.kind !== 'run') {
-    notEntered(working, unit, execution, entry);
-    return true;
-  }
+  const execution = enter(working, unit);
+  if (!execution) return true;
   const admission = budget.admit(unit, execution);
   if (admission.kind === 'wait') return false;
   working.begin(unit);
   if (admission.kind === 'begin') {
     working.guard(working.bodies.run(unit, execution, admission.reserve));
   } else {
-    const change = budget.stop({ unit, execution, refusal: admission }, working.waits.freeBytes);
-    working.do({ kind: 'record', change });
+    working.record(budget.stop({ unit, execution, refusal: admission }));
   }
   return true;
 }
 
-/** The condition of a map step was evaluated once, before its items. */
-function entryOf(working: Working, unit: Unit): EntryDecision {
-  return unit.item ? { kind: 'run' } : mayEnter(unit.step, () => working.seenBy(unit));
+/** The execution that begins. Undefined: the condition of the step was false or threw, and that is its end. */
+function enter(working: Working, unit: Unit): StepExecution | undefined {
+  const execution = working.nextExecution(unit);
+  // Conditions of sets and flows are not evaluated for each item, nor once these have begun: they may have acted.
+  if (unit.item || hasBegun(working, unit.step)) return execution;
+  const entry = mayEnter(unit.step, () => working.seenBy(unit));
+  if (entry.kind === 'run') return execution;
+  notEntered(working, { unit, execution }, entry);
+  return undefined;
 }
 
-/** The condition of a set or a flow is not evaluated again once it has begun: its items and operations may have acted. */
-function entryOfGroup(working: Working, step: StepDefinition): EntryDecision {
-  return hasBegun(working, step) ? { kind: 'run' } : mayEnter(step, () => working.seenBy({ step }));
-}
-
-function hasBegun({ journal }: Working, { id }: StepDefinition): boolean {
-  return journal.state.steps.get(id)?.phase === 'running';
+/** The journal has the begin of the set or flow. A body that was interrupted begins again. */
+function hasBegun({ journal }: Working, step: StepDefinition): boolean {
+  return (step.kind === 'flow' || isSet(step)) && journal.state.steps.get(step.id)?.phase === 'running';
 }
 
 /** A step whose condition was false, or whose own functions threw before there was anything to record. */
 function notEntered(
   working: Working,
-  unit: Unit,
-  execution: StepExecution,
+  executed: Executed,
   entry: Exclude<EntryDecision, { kind: 'run' }>,
 ): void {
-  working.begin(unit);
-  const ending = { step: unit.step, execution, now: working.now };
+  working.begin(executed.unit);
+  const ending = working.endingOf(executed);
   const fact =
     entry.kind === 'skip'
       ? drafts.skipped(ending, 'its condition was false')
-      : drafts.failedByPolicy(ending, recorded(unit.step.id, entry.cause, working.deps.mask));
-  end(working, endBy({ unit, execution }, [fact]));
+      : drafts.failedByPolicy(ending, recorded(ending.step.id, entry.cause, working.deps.mask));
+  end(working, endBy(executed, [fact]));
 }
 
 /** Opens the wait of a step in the journal; it is announced then. An earlier signal answers it at once. */
 function openWait(working: Working, unit: Unit, step: WaitStep): void {
   const { deps, journal, runId, now } = working;
-  const execution = working.nextExecution(unit);
-  const entry = entryOf(working, unit);
-  if (entry.kind !== 'run') {
-    notEntered(working, unit, execution, entry);
-    return;
-  }
+  const execution = enter(working, unit);
+  if (!execution) return;
   let wait: Wait;
   try {
     wait = waitOf(step, { runId, execution, seen: working.seenBy(unit), now, mask: deps.mask });
     working.waits.assertRoomFor(wait, journal.state);
   } catch (thrown) {
-    notEntered(working, unit, execution, { kind: 'failed', cause: readable(thrown) });
+    notEntered(working, { unit, execution }, { kind: 'failed', cause: readable(thrown) });
     return;
   }
   working.begin(unit);
@@ -186,19 +186,21 @@ function openWait(working: Working, unit: Unit, step: WaitStep): void {
       consequence: { kind: 'ended', outcome: { kind: 'done', output } },
     };
   };
-  const change = { unit, execution, decide, otherwise: { kind: 'nothing' }, opening: wait } as const;
-  working.do({ kind: 'record', change });
+  working.record({ unit, execution, decide, otherwise: { kind: 'nothing' }, opening: wait });
 }
 
 /** Makes the items of a set, and records that it has begun. */
 function openSet(working: Working, step: SetStep): void {
   const { state } = working.journal;
   const unit = { step };
-  const execution = working.nextExecution(unit);
-  const entry = entryOfGroup(working, step);
-  const set = entry.kind === 'run' ? setOf(working, step, execution) : entry;
-  if (!(set instanceof FanOutSet)) {
-    notEntered(working, unit, execution, set);
+  const execution = enter(working, unit);
+  if (!execution) return;
+  const executed = { unit, execution };
+  let set: FanOutSet;
+  try {
+    set = new FanOutSet(step, execution, itemsOf(step, working.seenBy(unit), state), state);
+  } catch (thrown) {
+    notEntered(working, executed, { kind: 'failed', cause: readable(thrown) });
     return;
   }
   working.begin(unit);
@@ -208,26 +210,12 @@ function openSet(working: Working, step: SetStep): void {
   if (message !== undefined) {
     // Results of old items must not become those of new ones, so the run fails whatever `onFailure` says.
     const error = { code: 'SET_CHANGED', message, stepId: step.id, retryable: false };
-    end(working, endBy({ unit, execution }, [drafts.failed({ step, execution, now: working.now }, error)]));
+    end(working, endBy(executed, [drafts.failed(working.endingOf(executed), error)]));
     return;
   }
-  if (!hasBegun(working, step))
-    recordStart(working, { unit, execution }, drafts.started(execution, optional('items', items)));
+  recordStart(working, executed, optional('items', items));
   working.sets.set(step.id, set);
   takeUpItems(working, set, state);
-}
-
-function setOf(
-  working: Working,
-  step: SetStep,
-  execution: StepExecution,
-): FanOutSet | Extract<EntryDecision, { kind: 'failed' }> {
-  const { state } = working.journal;
-  try {
-    return new FanOutSet(step, execution, itemsOf(step, working.seenBy({ step }), state), state);
-  } catch (thrown) {
-    return { kind: 'failed', cause: readable(thrown) };
-  }
 }
 
 /** Items that wait since an earlier dispatch, and the results of those that ended in one. */
@@ -249,24 +237,17 @@ function takeUpItems(working: Working, set: FanOutSet, state: RunState): void {
 
 function openFlow(working: Working, step: FlowStep): void {
   const unit = { step };
-  const execution = working.nextExecution(unit);
-  const entry = entryOfGroup(working, step);
-  if (entry.kind !== 'run') {
-    notEntered(working, unit, execution, entry);
-    return;
-  }
+  const execution = enter(working, unit);
+  if (!execution) return;
   working.begin(unit);
-  if (!hasBegun(working, step)) recordStart(working, { unit, execution }, drafts.started(execution));
+  recordStart(working, { unit, execution });
   working.flows.get(step.id)?.drop();
   const run = new FlowRun(working, step, execution);
   working.flows.set(step.id, run);
   run.begin();
 }
 
-function recordStart(
-  working: Working,
-  executed: { readonly unit: Unit; readonly execution: StepExecution },
-  fact: EventDraft,
-): void {
-  working.do({ kind: 'record', change: changeOf(executed, [fact], { kind: 'nothing' }) });
+function recordStart(working: Working, executed: Executed, more: { readonly items?: string } = {}): void {
+  if (hasBegun(working, executed.unit.step)) return;
+  working.record(changeOf(executed, [drafts.started(executed.execution, more)], { kind: 'nothing' }));
 }

@@ -3,12 +3,13 @@
  *
  * Must not: decide that the dispatch ends (session.ts).
  */
-import { bodyEndDecision, effectQuestion } from '../bodies/body-ends.ts';
-import { closeWaits, flowEnded, waitsClosed } from '../flows/flow-end.ts';
-import type { EndedBody, ExecutionChange, StepMessage } from '../messages.ts';
-import { announced, expire } from '../waiting/waits.ts';
+
+import type { EndedBody, StepMessage } from '../messages.ts';
 import type { Working } from '../working.ts';
+import { bodyEndDecision, effectQuestion } from './body-end.ts';
+import { closeWaits, flowEnded, waitsClosed } from './flow-end.ts';
 import { end, kept, recorded, settled } from './settle.ts';
+import { announced, expire } from './waits.ts';
 
 /** `begin`: more steps may begin, or the dispatch end. `end`: the dispatch may end; its end is queued after the recorded changes. */
 export type Follows = 'begin' | 'end' | 'nothing';
@@ -25,11 +26,11 @@ export function next(working: Working, message: StepMessage): Follows {
     case 'question_found': {
       const { ended, ask, error } = message;
       working.unqueuedEnds -= 1;
-      record(working, effectQuestion(working, ended, ask, error));
+      working.record(effectQuestion(working, ended, ask, error));
       return 'nothing';
     }
     case 'effect_moved':
-      record(working, message.change);
+      working.record(message.change);
       return 'nothing';
     case 'recorded': {
       const { change, consequence } = message;
@@ -60,7 +61,7 @@ export function next(working: Working, message: StepMessage): Follows {
 
 /** The action of a body may be in doubt: the dispatch does not end before a question about it is queued, so that it precedes the end. */
 function bodyEnded(working: Working, body: EndedBody): Follows {
-  const { budget, waits } = working;
+  const { budget } = working;
   const { unit, result } = body;
   if (result.kind === 'presumed') budget.notRun(unit);
   const ended = { ...body, spent: result.kind === 'presumed' ? undefined : budget.ended(body) };
@@ -72,14 +73,11 @@ function bodyEnded(working: Working, body: EndedBody): Follows {
       // in the journal.
       return working.room === 1 && decision.ending.outcome.kind === 'done' ? 'begin' : 'end';
     case 'record':
-      record(working, decision.change);
+      working.record(decision.change);
       return 'nothing';
     case 'find_question':
       working.unqueuedEnds += 1;
       working.do({ kind: 'find_question', ended, doubt: decision.doubt });
-      return 'nothing';
-    case 'stop':
-      record(working, budget.stop({ ...ended, refusal: decision.refusal }, waits.freeBytes));
       return 'nothing';
   }
 }
@@ -89,8 +87,4 @@ function due(working: Working, key: string): void {
   const { step, item } = working.unitOf(key);
   if (item) working.markItem({ step, item }, 'idle');
   else working.tracker.settle(key, 'pending');
-}
-
-function record(working: Working, change: ExecutionChange): void {
-  working.do({ kind: 'record', change });
 }

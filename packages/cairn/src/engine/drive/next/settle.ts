@@ -5,12 +5,12 @@
 import { needsPayload } from '../../../core/run/values.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Outcome, Output } from '../../facts/output.ts';
-import { changeToEnd, endBy } from '../changes.ts';
+import type { FanOutSet } from '../fan-out-set.ts';
 import type { Consequence, ExecutionChange, ExecutionEnd } from '../messages.ts';
-import type { FanOutSet } from '../sets/fan-out-set.ts';
 import { keyOf, type Unit } from '../step-inputs.ts';
-import { hold, takeIn } from '../waiting/waits.ts';
 import type { Working } from '../working.ts';
+import { changeToEnd, endBy } from './changes.ts';
+import { hold, takeIn } from './waits.ts';
 
 /** A large output is kept first; it counts as running until its record is queued: a dispatch that must release the run waits for it. */
 export function end(working: Working, ending: ExecutionEnd): void {
@@ -27,7 +27,7 @@ export function kept(working: Working, ending: ExecutionEnd, output: Output): vo
 }
 
 function recordEnd(working: Working, ending: ExecutionEnd, outcome: Outcome): void {
-  working.do({ kind: 'record', change: changeToEnd(ending, outcome) });
+  working.record(changeToEnd(ending, outcome));
   known(working, ending.unit, outcome);
 }
 
@@ -105,7 +105,7 @@ export function endIfDecided(working: Working, set: FanOutSet): void {
   set.closed = true;
   const { step, execution } = set;
   const executed = { unit: { step }, execution };
-  const ending = { step, execution, now: working.now };
+  const ending = working.endingOf(executed);
   const outcome = set.outcome();
   if (outcome.kind === 'failed')
     end(working, endBy(executed, [drafts.failedByPolicy(ending, outcome.error)]));

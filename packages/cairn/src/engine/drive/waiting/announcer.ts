@@ -17,8 +17,8 @@ import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
 import { JOIN_PATIENCE_MS } from '../../mailbox/limits.ts';
 import { answered, refused } from '../../waits/settle.ts';
 import type { Announcement } from '../messages.ts';
+import { acceptable } from '../next/waits.ts';
 import type { Working } from '../working.ts';
-import { acceptable } from './waits.ts';
 
 /** Without a reason an exception with a stack is made for each run. */
 const RUN_ENDS = 'the run ends or rests';

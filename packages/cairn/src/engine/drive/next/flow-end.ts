@@ -2,35 +2,32 @@
  * The end of a flow: its output or failure as the journal keeps it, or another attempt of its code. Waits that are still
  * open are closed first, since nothing needs their answers.
  */
-import { CairnError, Fatal } from '../../../core/errors.ts';
-import type { EventDraft, RecordedError, StepExecution, Wait } from '../../../core/run/events.ts';
+import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
 import type { RunState } from '../../../core/run/state.ts';
 import type { Mask } from '../../../core/secrets/mask.ts';
 import { readable } from '../../../core/thrown.ts';
-import { isDegraded } from '../../define/body-result.ts';
 import type { FlowStep, StepDefinition } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
-import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';
+import type { Output } from '../../facts/output.ts';
 import { resolved } from '../../waits/settle.ts';
-import { afterFailure } from '../bodies/after-failure.ts';
-import { changeOf, endBy } from '../changes.ts';
+import { failure, success } from '../bodies/attempt.ts';
 import type { CodeEnd, Consequence, EndedFlow, ExecutionEnd } from '../messages.ts';
-import { end } from '../next/settle.ts';
-import { giveUp } from '../waiting/waits.ts';
 import type { Working } from '../working.ts';
-
-type CodeResult =
-  | { readonly kind: 'done'; readonly output: Output; readonly degraded?: string }
-  | { readonly kind: 'failed'; readonly cause: unknown; readonly error: RecordedError };
+import { afterFailure } from './after-failure.ts';
+import { changeOf, endBy } from './changes.ts';
+import { end } from './settle.ts';
+import { giveUp } from './waits.ts';
 
 /** Waits that one commit closes: each takes four writes of its 300. */
 const CLOSED_AT_ONCE = 50;
+type FinishedCode = Exclude<CodeEnd, { kind: 'diverged' }>;
+
 const GIVEN_UP = 'the flow ended without it';
 
 export function flowEnded(working: Working, { step, execution, end: codeEnd }: EndedFlow): void {
-  const { deps, runId, now } = working;
+  const { deps, runId } = working;
   const executed = { unit: { step }, execution };
-  const ending = { step, execution, now };
+  const ending = working.endingOf(executed);
   if (codeEnd.kind === 'diverged') {
     // The run fails whatever `onFailure` says: recorded results must not be mixed with those of changed code.
     const message = `the flow '${step.id}' has diverged: ${codeEnd.message}`;
@@ -40,17 +37,16 @@ export function flowEnded(working: Working, { step, execution, end: codeEnd }: E
     return;
   }
   const result = resultOf(step, codeEnd, deps.mask);
-  if (result.kind === 'done') {
+  if (result.kind === 'succeeded') {
     const { output, degraded } = result;
     const facts = (kept: Output) => [drafts.done(ending, kept, { degraded })];
     closeWaits(working, { ...executed, outcome: { kind: 'done', output }, facts });
     return;
   }
-  const next = afterFailure(deps, { runId, ...ending }, result);
+  const next = afterFailure(deps, { runId, step, execution, now: ending.now }, result);
   if (next.kind !== 'give_up') {
     const fact = drafts.retryScheduled(execution, next.at, result.error);
-    const change = changeOf(executed, [fact], { kind: 'rests', at: next.at });
-    working.do({ kind: 'record', change });
+    working.record(changeOf(executed, [fact], { kind: 'rests', at: next.at }));
     return;
   }
   const failed = endBy(executed, [drafts.failedByPolicy(ending, result.error)]);
@@ -59,31 +55,16 @@ export function flowEnded(working: Working, { step, execution, end: codeEnd }: E
   else closeWaits(working, failed);
 }
 
-function resultOf(
-  { id, returns }: FlowStep,
-  end: Exclude<CodeEnd, { kind: 'diverged' }>,
-  mask: Mask | undefined = String,
-): CodeResult {
-  if (end.kind === 'threw') return failure(recorded(id, end.cause, mask), end.cause, end.code);
-  try {
-    const { value } = end;
-    const returned = isDegraded(value) ? value.value : value;
-    const output = outputOf(
-      checked({ id, ...(returns && { output: returns }) }, returned),
-      `output of step '${id}'`,
-    );
-    return { kind: 'done', output, ...(isDegraded(value) && { degraded: mask(value.reason) }) };
-  } catch (thrown) {
-    const cause = readable(thrown);
-    return failure(recorded(id, cause, mask), cause);
+function resultOf({ id, returns }: FlowStep, end: FinishedCode, mask: Mask | undefined) {
+  if (end.kind === 'threw') {
+    const failed = failure(id, end.cause, mask);
+    return end.code === undefined ? failed : { ...failed, error: { ...failed.error, code: end.code } };
   }
-}
-
-function failure(error: RecordedError, thrown: unknown, code?: string): CodeResult {
-  // Errors of ours about a value are final: the code would do the same again.
-  const isFinal = thrown instanceof CairnError && thrown.httpStatus < 500;
-  const cause = isFinal ? new Fatal(thrown.message, { cause: thrown }) : thrown;
-  return { kind: 'failed', cause, error: code === undefined ? error : { ...error, code } };
+  try {
+    return success({ id, output: returns }, end.value, mask);
+  } catch (thrown) {
+    return failure(id, readable(thrown), mask);
+  }
 }
 
 /** Closes the waits of the flow, some at a time, and then ends it. */
@@ -91,20 +72,17 @@ export function closeWaits(working: Working, ending: ExecutionEnd): void {
   const { unit, execution } = ending;
   const { now } = working;
   const done = { kind: 'waits_closed' as const, waits: [], ending };
-  working.do({
-    kind: 'record',
-    change: {
-      unit,
-      execution,
-      decide: (state) => {
-        const waits = openWaits(state, execution).slice(0, CLOSED_AT_ONCE);
-        return {
-          facts: waits.flatMap((wait) => closed(unit.step, wait, now)),
-          consequence: { ...done, waits },
-        };
-      },
-      otherwise: done,
+  working.record({
+    unit,
+    execution,
+    decide: (state) => {
+      const waits = openWaits(state, execution).slice(0, CLOSED_AT_ONCE);
+      return {
+        facts: waits.flatMap((wait) => closed(unit.step, wait, now)),
+        consequence: { ...done, waits },
+      };
     },
+    otherwise: done,
   });
 }
 

@@ -10,18 +10,16 @@ import {
   type FanOutStatus,
   type ItemState,
   MAX_ITEMS,
-} from '../../../core/decisions/fan-out.ts';
-import { Fatal } from '../../../core/errors.ts';
-import { MAX_STEPS } from '../../../core/graph/graph.ts';
-import { markOf } from '../../../core/plan/item-marks.ts';
-import type { RecordedError, StepExecution } from '../../../core/run/events.ts';
-import { MAX_PAYLOAD_BYTES } from '../../../core/run/limits.ts';
-import type { RunState } from '../../../core/run/state.ts';
-import type { ChildStep, Context, FanOut, MapStep } from '../../define/steps.ts';
-import { composedOutput, type Outcome, type Output } from '../../facts/output.ts';
-import { keyOf, type Unit } from '../step-inputs.ts';
-
-export type SetStep = MapStep | (ChildStep & { readonly fanOut: FanOut });
+} from '../../core/decisions/fan-out.ts';
+import { Fatal } from '../../core/errors.ts';
+import { MAX_STEPS } from '../../core/graph/graph.ts';
+import { markOf } from '../../core/plan/item-marks.ts';
+import type { RecordedError, StepExecution } from '../../core/run/events.ts';
+import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { Context } from '../define/steps.ts';
+import { composedOutput, type Outcome, type Output } from '../facts/output.ts';
+import { keyOf, type SetStep, type Unit } from './step-inputs.ts';
 
 /** @throws Fatal unless it is a list of at most the maximum of items */
 export function itemsOf({ id, fanOut }: SetStep, seen: Context, state: RunState): readonly unknown[] {

@@ -98,21 +98,18 @@ function endWait(working: Working, wait: Wait, { facts, mayEnd = () => true, aft
   working.resting.remove(key);
   const closed = { kind: 'wait_ended' as const, wait };
   const ended = { ...closed, outcome: drafts.outcomeOf(facts) };
-  working.do({
-    kind: 'record',
-    change: {
-      unit: working.unitOf(key),
-      execution,
-      decide: ({ waits }) => {
-        const open = waits.find(({ id }) => id === wait.id);
-        if (!open) return { facts: [], consequence: closed };
-        return mayEnd(open)
-          ? { facts, consequence: ended }
-          : { facts: [], consequence: { kind: 'waits', wait: open } };
-      },
-      otherwise: closed,
-      after,
+  working.record({
+    unit: working.unitOf(key),
+    execution,
+    decide: ({ waits }) => {
+      const open = waits.find(({ id }) => id === wait.id);
+      if (!open) return { facts: [], consequence: closed };
+      return mayEnd(open)
+        ? { facts, consequence: ended }
+        : { facts: [], consequence: { kind: 'waits', wait: open } };
     },
+    otherwise: closed,
+    after,
   });
 }
 

@@ -4,7 +4,7 @@
  *
  * Must not: decide what happens when a step is due; it only reports it.
  */
-import type { CancelTimer, Clock } from '../../ports/clock.ts';
+import type { CancelTimer, Clock } from '../../../ports/clock.ts';
 
 export interface RestingOptions {
   readonly clock: Clock;

@@ -4,71 +4,56 @@
  *
  * Must not: know what else runs, or start anything.
  */
-import type { BudgetRefusal } from '../../../core/budget/day.ts';
 import { optional } from '../../../core/optional.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
-import type { EngineDeps } from '../../deps.ts';
 import { canFindOut, effectWait, questionDrafts } from '../../effects/asking.ts';
-import type { EffectAsk } from '../../effects/effect-call.ts';
+import type { Ask, EffectAsk } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { doubtOf, opened } from '../../waits/open.ts';
-import { changeOf, endBy, questionOf } from '../changes.ts';
 import type { EffectDoubt, ExecutionChange, ExecutionEnd, SpentBody } from '../messages.ts';
+import type { Working } from '../working.ts';
 import { afterFailure } from './after-failure.ts';
+import { changeOf, endBy, questionOf } from './changes.ts';
 
 export type BodyEndDecision =
   | { readonly kind: 'end'; readonly ending: ExecutionEnd }
   | { readonly kind: 'record'; readonly change: ExecutionChange }
   /** The ledger decides whether a person has to be asked. */
-  | { readonly kind: 'find_question'; readonly doubt: EffectDoubt }
-  /** The budget of the run, or of its tenant's day, is reached. */
-  | { readonly kind: 'stop'; readonly refusal: BudgetRefusal };
-
-/** State of the dispatch that an end depends on. */
-export interface Ended {
-  readonly deps: EngineDeps;
-  readonly runId: string;
-  /** Epoch ms. */
-  readonly now: number;
-  readonly waits: { readonly freeBytes: number };
-}
+  | { readonly kind: 'find_question'; readonly doubt: EffectDoubt };
 
 /** The effect in question has just changed: the next attempt determines its outcome. */
 const ASK_AGAIN_MS = 1_000;
 
-export function bodyEndDecision(at: Ended, ended: SpentBody): BodyEndDecision {
+export function bodyEndDecision(working: Working, ended: SpentBody): BodyEndDecision {
   const { unit, execution, result, used, settled, spent } = ended;
-  const { step } = unit;
-  const ending = { step, execution, now: at.now };
   switch (result.kind) {
     case 'failed':
-      return failureDecision(at, ended, result);
+      return failureDecision(working, ended, result);
     case 'asks':
-      return result.ask.why === 'budget'
-        ? { kind: 'stop', refusal: result.ask.refusal }
-        : { kind: 'record', change: effectQuestion(at, ended, result.ask) };
+      return { kind: 'record', change: questionOfAttempt(working, ended, result.ask) };
     case 'presumed':
-      return { kind: 'record', change: restoreQuestion(at, ended) };
+      return { kind: 'record', change: restoreQuestion(working, ended) };
     case 'succeeded': {
       const { output, degraded } = result;
       const account = { ...used, ...optional('spent', spent), degraded };
+      const ending = working.endingOf(ended);
       const facts = (kept: typeof output) => [...settled, drafts.done(ending, kept, account)];
       return { kind: 'end', ending: { unit, execution, outcome: { kind: 'done', output }, facts } };
     }
   }
 }
 
+/** Another attempt, or the end of the step. */
 function failureDecision(
-  at: Ended,
+  working: Working,
   ended: SpentBody,
   result: Extract<SpentBody['result'], { kind: 'failed' }>,
 ): BodyEndDecision {
-  const { deps, runId, now } = at;
+  const { deps, runId, now } = working;
   const { unit, execution, settled, spent } = ended;
-  const { step } = unit;
   const { doubts, error } = result;
-  const next = afterFailure(deps, { runId, step, execution, now }, result);
+  const next = afterFailure(deps, { runId, step: unit.step, execution, now }, result);
   // A step with an effect in doubt does not fail: a lookup or a person resolves the effect first.
   if (doubts && (next.kind === 'give_up' || !canFindOut(deps, doubts))) {
     const open = doubts.find((doubt) => !canFindOut(deps, [doubt])) ?? doubts[0];
@@ -77,7 +62,7 @@ function failureDecision(
   switch (next.kind) {
     case 'give_up': {
       const cause = next.reason === 'poll_over' ? pollOver(execution, now, error) : error;
-      const fact = drafts.failedByPolicy({ step, execution, now }, cause, optional('spent', spent));
+      const fact = drafts.failedByPolicy(working.endingOf(ended), cause, optional('spent', spent));
       return { kind: 'end', ending: endBy(ended, [...settled, fact]) };
     }
     case 'poll_again':
@@ -91,19 +76,24 @@ function rest(ended: SpentBody, at: number, fact: EventDraft): BodyEndDecision {
   return { kind: 'record', change: changeOf(ended, [...ended.settled, fact], { kind: 'rests', at }) };
 }
 
+function questionOfAttempt(working: Working, ended: SpentBody, ask: Ask): ExecutionChange {
+  return ask.why === 'budget'
+    ? working.budget.stop({ ...ended, refusal: ask.refusal })
+    : effectQuestion(working, ended, ask);
+}
+
 /** @param ask undefined: the answer has arrived meanwhile, and another attempt receives it */
 export function effectQuestion(
-  at: Ended,
+  { now, waits }: Working,
   ended: SpentBody,
   ask: EffectAsk | undefined,
   error?: RecordedError,
 ): ExecutionChange {
   const { execution, settled, spent, unit } = ended;
-  const { now, waits } = at;
   const message = 'an effect is in doubt';
   const why = error ?? { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
   const tryAgain = () => {
-    const retryAt = at.now + ASK_AGAIN_MS;
+    const retryAt = now + ASK_AGAIN_MS;
     const fact = drafts.retryScheduled(execution, retryAt, why, spent);
     return changeOf(ended, [...settled, fact], { kind: 'rests', at: retryAt });
   };
@@ -116,7 +106,7 @@ export function effectQuestion(
 }
 
 /** A step that must not run twice, and may have run before the database was restored. */
-function restoreQuestion({ now, waits }: Ended, ended: SpentBody): ExecutionChange {
+function restoreQuestion({ now, waits }: Working, ended: SpentBody): ExecutionChange {
   const { execution, settled, unit } = ended;
   const wait = doubtOf(execution, now, 'restored');
   const message = 'it may have run before the restore, and the run cannot hold another question';

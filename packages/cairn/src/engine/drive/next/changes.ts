@@ -1,9 +1,9 @@
 /** Builds the changes of executions that a dispatch records. Pure. */
-import type { EventDraft, Wait } from '../../core/run/events.ts';
-import * as drafts from '../facts/drafts.ts';
-import { NO_OUTPUT, type Outcome } from '../facts/output.ts';
-import type { Consequence, Executed, ExecutionChange, ExecutionEnd } from './messages.ts';
-import { sizeOf } from './waiting/open-waits.ts';
+import type { EventDraft, Wait } from '../../../core/run/events.ts';
+import * as drafts from '../../facts/drafts.ts';
+import { NO_OUTPUT, type Outcome } from '../../facts/output.ts';
+import type { Consequence, Executed, ExecutionChange, ExecutionEnd } from '../messages.ts';
+import { sizeOf } from '../waiting/open-waits.ts';
 
 /** Facts that hold on every newer state. */
 export function changeOf(
