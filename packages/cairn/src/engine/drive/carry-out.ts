@@ -6,7 +6,7 @@ import type { Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
 import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { askAbout } from '../effects/asking.ts';
+import { askAbout } from '../effects/questions.ts';
 import { kept, NO_OUTPUT, type Outcome, type Output } from '../facts/output.ts';
 import {
   type Command,

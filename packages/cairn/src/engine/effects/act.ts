@@ -27,10 +27,10 @@ import { refOf } from '../facts/drafts.ts';
 import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer, type WrittenEffect } from './answers.ts';
-import { askFirst, asking, confirmFirst } from './ask-operator.ts';
 import { stoppedByPolicy } from './by-policy.ts';
 import { type ActEnd, type PerformCall, rowWithoutCall } from './effect-call.ts';
 import { type LedgerPlace, placeOf } from './place.ts';
+import { askFirst, asking, confirmFirst } from './questions.ts';
 import {
   answerOf,
   attemptedRow,
@@ -131,13 +131,7 @@ async function attempt(
     const effect: EffectWrite = again
       ? { kind: 'change', effectId, seen: again.version, change }
       : { kind: 'create', record: row };
-    const { hash: requestHash } = request;
-    const capabilityId = caller.capability.id;
-    const data = { ...refOf(caller.execution), effectId, capabilityId, attempt, requestHash };
-    return [
-      ...(after ? [passedOn(effectCall, after, now)] : []),
-      { type: 'effect_attempted', initiator: 'system', data, effect },
-    ];
+    return [...(after ? [passedOn(effectCall, after, now)] : []), attempted(effectCall, row, effect)];
   });
   const { wasWritten, effectsVersion, isStillHeld } = appended;
   if (isOverBudget) return { kind: 'ask', ask: { why: 'budget', refusal: EFFECTS_REACHED } };
@@ -162,18 +156,13 @@ async function presume(
   { key }: LedgerPlace,
   n: number,
 ): Promise<ActEnd | 'try_again'> {
-  const { caller, request, deps, restoredAt: presumedAt } = effectCall;
+  const { caller, deps, restoredAt: presumedAt } = effectCall;
   const effectId = effectIdOf(key, n);
   const { wasWritten } = await effectCall.append((state) => {
     if (effectCall.signal.aborted || !mayAct(state, effectCall)) return [];
     const row = attemptedRow({ ...caller, state }, rowWithoutCall(effectCall, key, n));
-    const record = { ...row, presumedAt };
-    const capabilityId = caller.capability.id;
-    const data = { ...refOf(caller.execution), effectId, capabilityId, attempt: row.attempt };
-    const presumed = { ...data, requestHash: request.hash, presumed: true as const };
-    return [
-      { type: 'effect_attempted', initiator: 'system', data: presumed, effect: { kind: 'create', record } },
-    ];
+    const effect: EffectWrite = { kind: 'create', record: { ...row, presumedAt } };
+    return [attempted(effectCall, row, effect, { presumed: true })];
   });
   deps.log.info('effect_presumed', { runId: caller.state.id, effectId });
   return !wasWritten ? { kind: 'stopped' } : 'try_again';
@@ -364,6 +353,17 @@ function performedOf({ caller, trace }: PerformCall): Performed {
 
 function nextRow({ rows }: LedgerPlace): number {
   return (rows[0]?.n ?? 0) + 1;
+}
+
+function attempted(
+  { caller, request }: PerformCall,
+  { effectId, attempt }: Pick<EffectRecord, 'effectId' | 'attempt'>,
+  effect: EffectWrite,
+  more: { readonly presumed?: true } = {},
+): EventDraft {
+  const place = { ...refOf(caller.execution), effectId, capabilityId: caller.capability.id };
+  const data = { ...place, attempt, requestHash: request.hash, ...more };
+  return { type: 'effect_attempted', initiator: 'system', data, effect };
 }
 
 type SettledData = EventData['effect_settled'];

@@ -11,9 +11,9 @@ import { messageOf } from '../../core/thrown.ts';
 import { type CallDecision, type CallPolicy, checkedDecision } from '../define/call-policy.ts';
 import type { Capability } from '../define/capability.ts';
 import { CallForbidden } from '../facts/output.ts';
-import { confirmFirst } from './ask-operator.ts';
 import type { ActEnd, PerformCall } from './effect-call.ts';
 import type { LedgerPlace } from './place.ts';
+import { confirmFirst } from './questions.ts';
 import type { CheckedRequest } from './rows.ts';
 
 /** Longest reason that is recorded and shown. */

@@ -1,7 +1,7 @@
 /** An effect call and its possible ends: input and result of act.ts, for the code that asks for a decision or records the end. */
 import type { BudgetRefusal } from '../../core/budget/day.ts';
 import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
-import type { CairnError, Fatal, NotApplied } from '../../core/errors.ts';
+import { type CairnError, Fatal, type NotApplied, RetryAt } from '../../core/errors.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { CallDecision } from '../define/call-policy.ts';
@@ -84,6 +84,12 @@ export type ActEnd =
   | { readonly kind: 'denied'; readonly cause: Fatal }
   /** The drive has lost the run, or the run makes no more calls. */
   | { readonly kind: 'stopped' };
+
+/** Error that tells the engine how to handle a call that did not take effect. */
+export function retryable(cause: NotApplied): Error {
+  if (cause.final) return new Fatal(cause.message, { cause });
+  return cause.retryAt === undefined ? cause : new RetryAt(cause.retryAt, cause.message, { cause });
+}
 
 export function rowWithoutCall({ deps, request, call }: PerformCall, key: string, n: number): NewRow {
   return { key, n, request, call, bindingCallId: deps.random.token(), now: deps.clock.now() };

@@ -4,7 +4,7 @@
  *
  * Must not: record the end of the attempt, or open the question to a person.
  */
-import { CairnError, Fatal, NotApplied, RetryAt } from '../../core/errors.ts';
+import { CairnError, Fatal, NotApplied } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, StepExecution } from '../../core/run/events.ts';
 import { MAX_OPEN_EFFECTS } from '../../core/run/limits.ts';
@@ -23,7 +23,7 @@ import { effectOutcome } from '../tracing/ends.ts';
 import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';
 import { abortOf, act } from './act.ts';
 import { judgeOf } from './by-policy.ts';
-import type { ActEnd, AliveCalls, Ask, PerformCall } from './effect-call.ts';
+import { type ActEnd, type AliveCalls, type Ask, type PerformCall, retryable } from './effect-call.ts';
 import { fenced } from './fence.ts';
 import { assertDeclared, type CheckedRequest, requestOf, responseOf } from './rows.ts';
 
@@ -33,9 +33,9 @@ export interface PerformerParams {
   readonly execution: StepExecution;
   readonly uses: readonly Capability[];
   /** The performing body is the compensation of the step. */
-  readonly undo?: boolean;
+  readonly undo: boolean;
   /** Calls count against the budget of the run, and stop at its limit. */
-  readonly isBudgeted?: boolean;
+  readonly isBudgeted: boolean;
   readonly refusedBy?: PerformCall['refusedBy'];
   readonly mayHaveRows: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
@@ -269,8 +269,8 @@ export class Performer {
   }
 
   async #actOn(capability: Capability, request: CheckedRequest, call: string | number): Promise<string> {
-    const { deps, state, execution, undo = false, alive, body, calls, provedAt } = this.#params;
-    const { mayHaveRows, restoredAt, isBudgeted = false, refusedBy } = this.#params;
+    const { deps, state, execution, undo, alive, body, calls, provedAt } = this.#params;
+    const { mayHaveRows, restoredAt, isBudgeted, refusedBy } = this.#params;
     const caller = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
     const append: PerformCall['append'] = (decide) => fenced(deps, () => this.#append(decide), provedAt);
     const note = (settled: readonly EventDraft[]) => this.#note(settled);
@@ -371,13 +371,6 @@ export class Performer {
   #learn({ effectId, outcome }: { readonly effectId: string; readonly outcome: string }): void {
     if (outcome === 'recorded' || outcome === 'failed') this.#known.add(effectId);
   }
-}
-
-/** Error that tells the engine how to handle a call that did not take effect. */
-function retryable(cause: NotApplied): Error {
-  if (cause.final) return new Fatal(cause.message, { cause });
-  if (cause.retryAt !== undefined) return new RetryAt(cause.retryAt, cause.message, { cause });
-  return cause;
 }
 
 /** Retryable: another attempt can determine the outcome. */

@@ -11,7 +11,7 @@ import {
   isExternalKey,
   isExternalTenant,
 } from '../../core/effects/external.ts';
-import { CairnError, Fatal, type NotApplied, RetryAt } from '../../core/errors.ts';
+import { CairnError } from '../../core/errors.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -19,7 +19,7 @@ import type { RuntimeConfigReader } from '../../ports/runtime-config.ts';
 import type { Bindings } from '../define/bindings.ts';
 import { type Capability, leavesRows } from '../define/capability.ts';
 import { act } from '../effects/act.ts';
-import type { ActEnd, AliveCalls, EffectAsk } from '../effects/effect-call.ts';
+import { type ActEnd, type AliveCalls, type EffectAsk, retryable } from '../effects/effect-call.ts';
 import { type CheckedRequest, type EffectOwner, requestOf, responseOf } from '../effects/rows.ts';
 import { GATE_AGE_MS, stoppedBy } from '../gate.ts';
 import { effectOutcome } from '../tracing/ends.ts';
@@ -294,11 +294,6 @@ function pendingDoubt({ once, owner }: ExternalCall, effectId: string, cause: un
 function noAnswer(cause: unknown): CairnError {
   const help = 'Call again with the same key: it is safe at any time.';
   return new CairnError('UNAVAILABLE', 'the ledger did not respond in time', { help, cause });
-}
-
-function retryable(cause: NotApplied): Error {
-  if (cause.final) return new Fatal(cause.message, { cause });
-  return cause.retryAt === undefined ? cause : new RetryAt(cause.retryAt, cause.message, { cause });
 }
 
 function mismatchOf({ message, details }: CairnError): CairnError {

@@ -16,9 +16,9 @@ import {
   usedOf,
 } from '../../core/budget/day.ts';
 import { shownAmounts } from '../../core/budget/given.ts';
-import { toJsonText } from '../../core/encoding/json.ts';
 import type { StepExecution, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
+import { questionAbout } from './open.ts';
 
 export interface BudgetQuestion {
   /** The attempt that cannot begin, or that was stopped before a call. */
@@ -42,15 +42,7 @@ export function budgetQuestion(
   const needs = estimate ? needText(reached, estimate) : '';
   const question = `The run has reached its budget: ${limits.join('; ')}. '${key}' waits${needs}. Raise the budget (approve), fail the step (reject) or cancel the run (halt)?`;
   const shown = { reached: [...reached], spent: shownAmounts(spent), limits: shownAmounts(budget.limits) };
-  return {
-    // With the attempt: an answer about one question must not be taken for one about the next.
-    id: `${key}.${execution.revision}.${execution.attempt}.budget`,
-    kind: 'approval',
-    purpose: 'budget',
-    execution,
-    openedAt: now,
-    detailText: toJsonText({ question, budget: shown }, 'question'),
-  };
+  return { ...questionAbout(execution, 'budget', { question, budget: shown }, now), purpose: 'budget' };
 }
 
 export interface DayQuestion extends Omit<BudgetQuestion, 'reached'> {
@@ -71,17 +63,8 @@ export function dayQuestion({ execution, reached, estimate, now, budget, until }
   const next = new Date(until).toISOString();
   const question = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
   const shown = { day, reached: [...reached], spent: shownAmounts(spent), limits: shownAmounts(ceiling) };
-  return {
-    // With the attempt: an answer about one question must not be taken for one about the next.
-    id: `${key}.${execution.revision}.${execution.attempt}.day`,
-    kind: 'approval',
-    purpose: 'budget',
-    day,
-    execution,
-    openedAt: now,
-    dueAt: until,
-    detailText: toJsonText({ question, budget: shown }, 'question'),
-  };
+  const asked = questionAbout(execution, 'day', { question, budget: shown }, now);
+  return { ...asked, purpose: 'budget', day, dueAt: until };
 }
 
 /**

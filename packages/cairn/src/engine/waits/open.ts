@@ -86,16 +86,24 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
 
 /** The question about a step that must not be repeated unasked. */
 export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut_off'): StepQuestion {
-  const key = stepKey(execution);
-  const question = `Step '${key}' ${DOUBTS[why]}. Run it again (approve), treat it as completed (approve_with_waiver) or fail it (reject)?`;
+  const question = `Step '${stepKey(execution)}' ${DOUBTS[why]}. Run it again (approve), treat it as completed (approve_with_waiver) or fail it (reject)?`;
+  return { ...questionAbout(execution, 'doubt', { question }, now), purpose: 'doubt' };
+}
+
+/** Members of a question that the engine asks about an attempt. */
+export function questionAbout(
+  execution: StepExecution,
+  about: 'doubt' | 'effect' | 'budget' | 'day',
+  detail: { readonly question: string } & Readonly<Record<string, Json>>,
+  now: number,
+) {
   return {
     // With the attempt: an answer about one that is sent again must not be taken for one about the next.
-    id: `${key}.${execution.revision}.${execution.attempt}.doubt`,
-    kind: 'approval',
-    purpose: 'doubt',
+    id: `${stepKey(execution)}.${execution.revision}.${execution.attempt}.${about}`,
+    kind: 'approval' as const,
     execution,
     openedAt: now,
-    detailText: toJsonText({ question }, 'question'),
+    detailText: toJsonText(detail, 'question'),
   };
 }
 

@@ -7,8 +7,8 @@
 import { optional } from '../../../core/optional.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
-import { canFindOut, effectWait, questionDrafts } from '../../effects/asking.ts';
 import type { Ask, EffectAsk } from '../../effects/effect-call.ts';
+import { canFindOut, effectWait, questionDrafts } from '../../effects/questions.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { doubtOf, opened } from '../../waits/open.ts';
 import type { EffectDoubt, ExecutionChange, ExecutionEnd, SpentBody } from '../messages.ts';
