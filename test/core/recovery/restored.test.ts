@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { isCopy, mayHaveActed } from '../../../packages/cairn/src/core/recovery/restored.ts';
+import { isCopy, mayHaveActed, mayHaveRun } from '../../../packages/cairn/src/core/recovery/restored.ts';
+import type { StepState } from '../../../packages/cairn/src/core/run/state.ts';
 
 describe('a database is a copy', () => {
   test.each([
@@ -21,5 +22,29 @@ describe('a run may have acted before a restore at 1,000', () => {
   ] as const)('%s', (_, createdAt, slotAt, expected) => {
     const trigger = { source: 'scheduled' as const, ...(slotAt === undefined ? {} : { slotAt }) };
     expect(mayHaveActed({ createdAt, trigger }, 1_000)).toBe(expected);
+  });
+});
+
+describe('a body may have run before a restore at 1,000', () => {
+  const retrying = (retryAt: number, whenRoom?: true) =>
+    ({ phase: 'retrying', retryAt, ...(whenRoom && { whenRoom }) }) as StepState;
+  const running = { phase: 'running' } as StepState;
+
+  test.each([
+    ['if the journal does not know it', undefined, true],
+    ['if it had begun', running, true],
+    ['if its next attempt was due before', retrying(999), true],
+    ['not if its next attempt is due later', retrying(1_000), false],
+    ['if it waits for room, since when it is not known', retrying(2_000, true), true],
+  ])('%s', (_, before, expected) => {
+    expect(mayHaveRun({ idempotent: false }, before, 1_000)).toBe(expected);
+  });
+
+  test.each([
+    ['may run twice', { idempotent: true }, 1_000],
+    ['allows a new attempt', { idempotent: false, newAttempt: true }, 1_000],
+    ['belongs to a run that no restore concerns', { idempotent: false }, undefined],
+  ] as const)('which does not matter if it %s', (_, step, restoredAt) => {
+    expect(mayHaveRun(step, running, restoredAt)).toBe(false);
   });
 });

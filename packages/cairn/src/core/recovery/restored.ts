@@ -2,7 +2,7 @@
  * A restored database has the state of its backup. Effects of its runs since then are in no journal, so the next effect of
  * such a run is in doubt. Pure.
  */
-import type { RunState } from '../run/state.ts';
+import type { RunState, StepState } from '../run/state.ts';
 
 export interface RestoreMark {
   /** Epoch ms. Runs started before may have continued elsewhere, beyond their journal. */
@@ -30,4 +30,20 @@ export function mayHaveActed(
   at: number,
 ): boolean {
   return createdAt < at || (trigger.slotAt !== undefined && trigger.slotAt < at);
+}
+
+/**
+ * True if the body may have run before the restore, and must not run twice. An attempt due after the restore cannot have, among them
+ * one that a person allowed.
+ *
+ * @param before state of the execution in the journal; undefined: it did not begin
+ * @param restoredAt epoch ms; undefined: no restore concerns the run
+ */
+export function mayHaveRun(
+  { idempotent, newAttempt }: { readonly idempotent: boolean; readonly newAttempt?: boolean | undefined },
+  before: StepState | undefined,
+  restoredAt: number | undefined,
+): boolean {
+  if (restoredAt === undefined || idempotent || newAttempt) return false;
+  return before?.phase !== 'retrying' || before.whenRoom === true || before.retryAt < restoredAt;
 }

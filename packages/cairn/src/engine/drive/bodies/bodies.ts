@@ -6,9 +6,9 @@
  */
 
 import { type Cost, isFree } from '../../../core/budget/budget.ts';
+import { mayHaveRun } from '../../../core/recovery/restored.ts';
 import type { StepExecution, StepRef } from '../../../core/run/events.ts';
-import { type RunState, stepKey } from '../../../core/run/state.ts';
-import type { AnyPolicy, BodyStep } from '../../define/steps.ts';
+import type { AnyPolicy } from '../../define/steps.ts';
 import type { AliveCalls } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recorded } from '../../facts/output.ts';
@@ -148,14 +148,14 @@ export class Bodies {
 
   async #perform(running: RunningBody): Promise<AttemptResult | undefined> {
     const { journal, alone, restoredAt } = this.#working;
-    const { unit, attempt, execution, reserve } = running;
+    const { unit, attempt, reserve } = running;
     const { step } = unit;
     // A call that may cost something is in the journal before it is made: should the worker die, it counts as spent.
     const tracesFirst = alone || !step.idempotent || !isFree(reserve);
     const refusal = step.policy && (await this.#refusal(running, step.policy));
     if (refusal) return refusal;
     if (attempt.abort.signal.aborted) return undefined;
-    if (mayHaveRun(journal.state, { step, execution, restoredAt })) return { kind: 'presumed' };
+    if (mayHaveRun(step, journal.state.steps.get(keyOf(unit)), restoredAt)) return { kind: 'presumed' };
     // A step that must not run twice leaves a trace before it begins.
     if (tracesFirst && !(await this.#leavesTrace(running))) return undefined;
     // A body that can act leaves a trace too; its calls are journalled after this one, so nothing waits for it here.
@@ -191,20 +191,4 @@ export class Bodies {
     await this.#working.appendHeld(() => answer.drafts);
     return answer.allowed ? undefined : { kind: 'unfinished' };
   }
-}
-
-interface BeginningBody {
-  readonly step: BodyStep;
-  readonly execution: StepExecution;
-  readonly restoredAt: number | undefined;
-}
-
-/**
- * True if the step may have run before the database was restored, and must not run twice. An attempt due after the restore
- * cannot have, among them one that a person allowed.
- */
-function mayHaveRun(state: RunState, { step, execution, restoredAt }: BeginningBody): boolean {
-  if (restoredAt === undefined || step.idempotent || step.newAttempt) return false;
-  const before = state.steps.get(stepKey(execution));
-  return before?.phase !== 'retrying' || before.whenRoom === true || before.retryAt < restoredAt;
 }
