@@ -107,6 +107,12 @@ function isIdempotent(step: StepDefinition | undefined, key: string): boolean {
   return step !== undefined && (step.idempotent || (step.kind === 'map' && key === step.id));
 }
 
+/** A plain step, the items of a map, or operations of a flow. */
+export function hasCompensation(step: StepDefinition): boolean {
+  if (step.kind === 'flow') return Object.keys(step.undo).length > 0;
+  return 'compensate' in step && step.compensate !== undefined;
+}
+
 /** For a map step each item is compensated, for a flow the operations that it names; neither itself. */
 export function isCompensable(step: StepDefinition | undefined, key: string): boolean {
   if (step?.kind === 'flow')

@@ -1,8 +1,14 @@
-/** The input of a run, wherever it is kept, as step bodies see it: people see it without its secret members. */
+/**
+ * The input of a run, wherever it is kept, as step bodies see it: people see it without its secret members. A step with `reads` sees
+ * only those members, so that a successor with a different input can reuse steps that read only unchanged members.
+ */
 
+import { sha256Hex } from '../core/encoding/hash.ts';
+import { canonicalJson, type Json } from '../core/encoding/json.ts';
 import type { RunState } from '../core/run/state.ts';
 import { secretsBetween } from '../core/secrets/mask.ts';
 import type { RunStore } from '../ports/run-store.ts';
+import type { StepDefinition } from './define/steps.ts';
 import { parseFrozen } from './facts/output.ts';
 import { storedText } from './stored-text.ts';
 
@@ -34,4 +40,39 @@ interface Salted {
  */
 export function saltedText(inputText: string, salt: string): string {
   return `{"input":${inputText},"salt":${JSON.stringify(salt)}}`;
+}
+
+type Reader = Pick<StepDefinition, 'id' | 'reads'>;
+
+/** Frozen. Reading a member that is not declared throws: an undefined that surprises would be worse. */
+export function inputSeenBy({ id, reads }: Reader, input: unknown): unknown {
+  if (reads === undefined || !isObject(input)) return input;
+  const own = Object.freeze(picked(reads, input));
+  return new Proxy(own, {
+    get(target, name, receiver) {
+      if (typeof name === 'string' && !Object.hasOwn(own, name) && Object.hasOwn(input, name)) {
+        throw new Error(`step '${id}' does not list '${name}' in 'reads'`);
+      }
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}
+
+/** Input hash for the fingerprint of a step's inputs. */
+export function inputHashSeenBy({ reads }: Reader, input: unknown, inputHash: string): string {
+  return reads === undefined || !isObject(input)
+    ? inputHash
+    : sha256Hex(canonicalJson(picked(reads, input) as Json));
+}
+
+type InputMembers = Readonly<Record<string, unknown>>;
+
+function picked(reads: readonly string[], input: InputMembers): InputMembers {
+  return Object.fromEntries(
+    reads.filter((name) => Object.hasOwn(input, name)).map((name) => [name, input[name]]),
+  );
+}
+
+function isObject(input: unknown): input is InputMembers {
+  return typeof input === 'object' && input !== null && !Array.isArray(input);
 }

@@ -5,18 +5,20 @@
  */
 import { compensationsDue } from '../core/decisions/compensation.ts';
 import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.ts';
+import { optional } from '../core/optional.ts';
 import type { EventDraft, RecordedError } from '../core/run/events.ts';
 import { currentStepOf } from '../core/run/now/running.ts';
 import { cut } from '../core/run/records.ts';
 import { isOver, type RunState, refsInFlight, type SoftState } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
 import { RunJournal } from '../journal/run-journal.ts';
-import { FINDINGS_READ, MAX_FINDING_CHARS, type RunFinding } from '../ports/diagnosis/findings.ts';
+import { FINDINGS_READ, MAX_FINDING_CHARS } from '../ports/diagnosis/findings.ts';
 import type { StoreRefused } from '../ports/store-errors.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
 import { placed } from './enqueue-soon.ts';
+import { compensationStarted } from './facts/drafts.ts';
 import { runFailed } from './facts/terminal.ts';
 
 export interface RefusedRun {
@@ -46,7 +48,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
     stepId = stepAt(loaded.state, loaded.soft);
     log.error('run_unwritable', { runId, stepId, reason, error: refusal });
     if (reason === 'request') {
-      const journal = new RunJournal(deps, loaded, { ...deps.settings, ...ownerOf(refused) });
+      const journal = new RunJournal(deps, loaded, { ...deps.settings, ...optional('owner', refused.owner) });
       const { state, events } = await journal.append((current) =>
         endDrafts(deps, current, { ...refused, stepId }),
       );
@@ -61,7 +63,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
         return { kind: 'ended' };
       }
     }
-    await name(deps, loaded.state, { ...saidBy(refusal), stepId });
+    await name(deps, loaded.state, { reason, message: refusal.message, stepId });
     return { kind: 'named' };
   } catch (error) {
     const released = await release(deps, refused);
@@ -97,10 +99,6 @@ export async function nameIfStuck(deps: EngineDeps, state: RunState): Promise<vo
   }
 }
 
-function ownerOf({ owner }: RefusedRun) {
-  return owner === undefined ? {} : { owner };
-}
-
 function endDrafts(
   { registry }: EngineDeps,
   state: RunState,
@@ -117,11 +115,10 @@ function endDrafts(
   // Undoing needs room too: if it was refused, nothing is undone any more.
   if (state.compensating || due.length === 0 || !state.lease) return [runFailed(error)];
   return [
-    {
-      type: 'compensation_started',
-      initiator: 'system',
-      data: { steps: due.map(({ step }) => step), error },
-    },
+    compensationStarted(
+      due.map(({ step }) => step),
+      error,
+    ),
     { type: 'run_released', initiator: 'system', data: { reason: 'retry', inFlight: refsInFlight(state) } },
   ];
 }
@@ -137,26 +134,11 @@ function stepAt(state: RunState, soft: SoftState = {}): string | undefined {
   return currentStepOf(state, soft) ?? state.currentStep;
 }
 
-function saidBy({ reason, message }: StoreRefused): Omit<RefusalText, 'stepId'> {
-  return { reason, message };
-}
-
 async function name(deps: EngineDeps, state: RunState, said: RefusalText): Promise<void> {
-  const { reason, message, stepId } = said;
   const { id: runId, tenantId, type, head } = state;
   const now = deps.clock.now();
-  const finding: RunFinding = {
-    runId,
-    tenantId,
-    type,
-    head,
-    stepId,
-    reason,
-    message: cut(message, MAX_FINDING_CHARS),
-    since: now,
-    lastAt: now,
-  };
-  await deps.findings.note(finding);
+  const message = cut(said.message, MAX_FINDING_CHARS);
+  await deps.findings.note({ runId, tenantId, type, head, ...said, message, since: now, lastAt: now });
 }
 
 /** The end was refused as well, or the naming was. */
@@ -165,7 +147,7 @@ async function nameAnyway(deps: EngineDeps, { runId, refusal }: RefusedRun, why:
     const loaded = await deps.store.load(runId);
     if (!loaded) return;
     const stepId = stepAt(loaded.state, loaded.soft);
-    await name(deps, loaded.state, { ...saidBy(refusal), stepId });
+    await name(deps, loaded.state, { reason: refusal.reason, message: refusal.message, stepId });
   } catch (error) {
     deps.log.error('run_unwritable', {
       runId,

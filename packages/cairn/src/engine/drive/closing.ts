@@ -5,8 +5,8 @@ import type { DispatchDecision } from '../../core/decisions/conclude.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
-import type { StepDefinition, Workflow } from '../define/steps.ts';
-import { isCompensable } from '../deployed.ts';
+import type { Workflow } from '../define/steps.ts';
+import { hasCompensation, isCompensable } from '../deployed.ts';
 import * as drafts from '../facts/drafts.ts';
 import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
 import * as terminal from '../facts/terminal.ts';
@@ -87,12 +87,7 @@ export function resultOf({ result }: Workflow, outputs: StepOutputs): Output | R
 }
 
 export function canCompensate({ steps }: Workflow): boolean {
-  return [...steps.values()].some((step) => isUndone(step));
-}
-
-function isUndone(step: StepDefinition): boolean {
-  if (step.kind === 'flow') return Object.keys(step.undo).length > 0;
-  return 'compensate' in step && step.compensate !== undefined;
+  return [...steps.values()].some(hasCompensation);
 }
 
 export function canWaitOut({ steps }: Workflow): boolean {

@@ -15,7 +15,7 @@ import { LeaseLost } from '../../journal/run-journal.ts';
 import { ofRun } from '../../ports/log.ts';
 import { runCancelled, runFailed } from '../facts/terminal.ts';
 import { runInput } from '../run-input.ts';
-import { planOf } from '../successors/plan.ts';
+import { reusePlan } from '../successors/plan.ts';
 import { keepHeartbeats } from './heartbeats.ts';
 import type { HeldRun } from './working.ts';
 
@@ -66,7 +66,7 @@ async function takeOver(params: Importing): Promise<Imported> {
   const input = () => runInput(deps.store, state);
   const { type, planVersion, inputHash } = state;
   const successor = { type, planVersion, inputHash, source, input };
-  const { plan } = await planOf(deps.store, successor, { end, workflow });
+  const { plan } = await reusePlan(deps.store, successor, { end, workflow });
   deps.log.info('replay_planned', { ...ofRun(state), source: source.runId, reused: plan.reused.length });
   if (source.signals === 'carry' && !(await carry(params, end.inbox))) return 'lease_lost';
   return append(params, { source, plan });

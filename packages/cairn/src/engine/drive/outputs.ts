@@ -11,7 +11,7 @@ import { type Output, parseFrozen } from '../facts/output.ts';
 import { originsOf, originText } from '../stored-text.ts';
 
 /** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
-const READ_CHUNK = 100;
+export const READ_CHUNK = 100;
 
 export class StepOutputs {
   readonly #outputs = new Map<string, Output>();

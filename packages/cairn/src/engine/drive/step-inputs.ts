@@ -8,7 +8,7 @@ import { feedbackFor, type RunState, type StepState, stepKey } from '../../core/
 import { readable } from '../../core/thrown.ts';
 import type { BodyStep, ChildStep, Context, FanOut, MapStep, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
-import { inputHashSeenBy, inputSeenBy } from '../read-input.ts';
+import { inputHashSeenBy, inputSeenBy } from '../run-input.ts';
 import type { StepOutputs } from './outputs.ts';
 
 /** One unit of execution: a step, or one item of a set. */

@@ -13,6 +13,7 @@ import { isPlanMissing } from '../deployed.ts';
 import { changeMailbox, type MailboxDeps } from './change.ts';
 import {
   accepted,
+  type DeliveryReport,
   type EventDelivery,
   type IncomingEvent,
   isKnown,
@@ -67,10 +68,7 @@ export async function deliver(
  * @throws OutcomeUnknown
  */
 export async function passOn(deps: DeliverDeps, address: MailboxAddress, eventId: string): Promise<void> {
-  const begun = await changeMailbox(deps, address, (seen) =>
-    reported(seen, address, { eventId, offered: NOBODY, now: deps.clock.now() }),
-  );
-  await offerUntilDone(deps, address, begun);
+  await offerUntilDone(deps, address, await report(deps, address, { eventId, offered: NOBODY }));
 }
 
 /**
@@ -80,15 +78,11 @@ export async function passOn(deps: DeliverDeps, address: MailboxAddress, eventId
  * @throws OutcomeUnknown
  */
 export async function askHolder(deps: DeliverDeps, address: MailboxAddress, eventId: string): Promise<void> {
-  const report = (offered: Offered) =>
-    changeMailbox(deps, address, (seen) =>
-      reported(seen, address, { eventId, offered, now: deps.clock.now() }),
-    );
-  const begun = await report(NOBODY);
+  const begun = await report(deps, address, { eventId, offered: NOBODY });
   if (begun.kind !== 'offer' || !begun.event.takenBy) return;
   const tally = new OfferTally();
   await offerAll(deps, address, { brought: broughtOf(begun.event), to: begun.to, tally });
-  await report(tally.offered);
+  await report(deps, address, { eventId, offered: tally.offered });
   if (tally.failure) throw tally.failure;
 }
 
@@ -103,15 +97,22 @@ async function offerUntilDone(
     if (round === MAX_ROUNDS)
       throw new OutcomeUnknown('delivery of an event', 'the number of recipients keeps growing');
     const { event, to } = delivery;
-    const { eventId } = event;
     await offerAll(deps, address, { brought: broughtOf(event), to, tally });
-    const { offered } = tally;
-    delivery = await changeMailbox(deps, address, (seen) =>
-      reported(seen, address, { eventId, offered, now: deps.clock.now() }),
-    );
+    delivery = await report(deps, address, { eventId: event.eventId, offered: tally.offered });
   }
   if (delivery.kind === 'unfinished') throw tally.failure ?? new Error('incomplete, without a failure');
   return { outcome: delivery, refused: tally.refusals };
+}
+
+/** Records what the offers have settled. */
+function report(
+  deps: DeliverDeps,
+  address: MailboxAddress,
+  offers: Omit<DeliveryReport, 'now'>,
+): Promise<EventDelivery> {
+  return changeMailbox(deps, address, (seen) =>
+    reported(seen, address, { ...offers, now: deps.clock.now() }),
+  );
 }
 
 export function broughtOf({ eventId: id, dataText, actor }: IncomingEvent): DeliveredData {

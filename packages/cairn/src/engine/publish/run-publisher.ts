@@ -5,15 +5,16 @@
  *
  * Must not: delay or fail the drive, whatever the bus does.
  */
+import { optional } from '../../core/optional.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import { firstEventOf } from '../../core/run/first-event.ts';
+import { readable } from '../../core/run/readable.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Follower } from '../../journal/options.ts';
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { BusMessage, EventBus } from '../../ports/runs/event-bus.ts';
-import { messageOf } from './message.ts';
 
 /** Time an event waits for others: most runs end earlier and are published at once. */
 const LINGER_MS = 1_000;
@@ -198,4 +199,29 @@ export class RunPublisher implements Follower {
       ? undefined
       : firstEventOf(run, firstEventId, hash);
   }
+}
+
+/**
+ * An event as the world gets it (docs/events.md), as `GET /v1/runs/{id}/events` shows it. Outputs are not included.
+ *
+ * @param traceparent the run's span in W3C trace context, if a collector is configured
+ */
+function messageOf(
+  { id, tenantId, type, traceId }: RunState,
+  event: RunEvent,
+  traceparent?: string,
+): BusMessage {
+  return {
+    orderingKey: id,
+    attributes: {
+      runId: id,
+      seq: String(event.seq),
+      type: event.type,
+      tenantId,
+      workflow: type,
+      traceId,
+      ...optional('traceparent', traceparent),
+    },
+    text: JSON.stringify(readable(event)),
+  };
 }

@@ -13,7 +13,8 @@ import type { SuccessorSource } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
-import { inputHashSeenBy } from '../read-input.ts';
+import { hasCompensation } from '../deployed.ts';
+import { inputHashSeenBy } from '../run-input.ts';
 import { readSource, type SuccessorPoint } from './source-history.ts';
 
 /** Facts about a run, existing or possible, that determine its reuse. */
@@ -27,7 +28,7 @@ export interface Successor {
 }
 
 /** @param end the source as it ended */
-export async function planOf(
+export async function reusePlan(
   store: RunStore,
   successor: Successor,
   { end, workflow }: { readonly end: RunState; readonly workflow: Workflow },
@@ -60,9 +61,6 @@ function pointOf({ mode, checkpointId, stepId }: SuccessorSource): SuccessorPoin
 function planned(step: StepDefinition | undefined): PlannedStep[] {
   if (!step) return [];
   const { id, kind, needs, resumable } = step;
-  const undoesItems =
-    step.kind === 'flow'
-      ? Object.keys(step.undo).length > 0
-      : step.kind === 'map' && step.compensate !== undefined;
+  const undoesItems = (kind === 'flow' || kind === 'map') && hasCompensation(step);
   return [{ id, kind, needs, resumable, undoesItems }];
 }

@@ -17,7 +17,7 @@ import type { SuccessorMode } from '../../core/run/events.ts';
 import { type InboxSignal, isOver, type RunState, stepIdOf } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { runInput } from '../../engine/run-input.ts';
-import { planOf } from '../../engine/successors/plan.ts';
+import { reusePlan } from '../../engine/successors/plan.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { loadOwn } from '../append-to-run.ts';
 import { checkedInput } from '../start/draft-run.ts';
@@ -91,7 +91,7 @@ async function foretold(
       ? (JSON.parse(checkedInput(workflow, input.value).whole) as unknown)
       : runInput(deps.store, end);
   const successor = { type, planVersion, inputHash: input.hash, source, input: value };
-  const { plan } = await sendUntilKnown(deps, () => planOf(deps.store, successor, { end, workflow }));
+  const { plan } = await sendUntilKnown(deps, () => reusePlan(deps.store, successor, { end, workflow }));
   const { rows, cut } = await rowsOfLineage(deps, end);
   const effects = foretellEffects({
     rootRunId: end.rootRunId,

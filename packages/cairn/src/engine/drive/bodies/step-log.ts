@@ -1,8 +1,11 @@
-/** The `log` of a body: writes each line to the log of the process, and stores it for the run. */
+/** The `log` of a body and of a flow's code: writes each line to the log of the process, and stores it for the run. */
 import { KEPT_LEVELS, type LogLevel } from '../../../core/logs/line.ts';
+import type { StepExecution } from '../../../core/run/events.ts';
 import type { LogFields } from '../../../ports/log.ts';
 import type { StepLog } from '../../define/log.ts';
 import type { EngineDeps } from '../../deps.ts';
+import type { KnownOperation } from '../flows/operations-of.ts';
+import type { Working } from '../working.ts';
 import type { KeepLine } from './run-log.ts';
 
 export interface StepLogParams {
@@ -24,5 +27,33 @@ export function stepLog({ deps, about, keep }: StepLogParams): StepLog {
     info,
     warn: line('warn'),
     error: line('error'),
+  });
+}
+
+interface FlowOperations {
+  /** Operations in the journal. */
+  readonly known: readonly KnownOperation[];
+  /** Names of those that the code has asked for. */
+  readonly asked: ReadonlySet<string>;
+}
+
+/**
+ * The `log` of a flow's code. The code runs again after a wait: lines before its first new operation were kept when they were
+ * first logged, and are not kept again.
+ */
+export function flowLog(
+  { deps, runId, report }: Working,
+  { stepId, revision, attempt }: StepExecution,
+  { known, asked }: FlowOperations,
+): StepLog {
+  const keep = report.log.of({ step: stepId, revision, attempt });
+  let passed = 0;
+  return stepLog({
+    deps,
+    about: { runId, stepId },
+    keep: (line) => {
+      while (asked.has(known[passed]?.name ?? '')) passed += 1;
+      if (passed === known.length) keep(line);
+    },
   });
 }

@@ -16,20 +16,17 @@ import type { CancelTimer } from '../../../ports/clock.ts';
 import type { SourceLocations } from '../../../ports/source-locations.ts';
 import type { FlowStep } from '../../define/steps.ts';
 import type { Outcome } from '../../facts/output.ts';
+import { flowLog } from '../bodies/step-log.ts';
 import { type CodeEnd, MOVED } from '../messages.ts';
 import { hold } from '../next/waits.ts';
 import type { Unit } from '../step-inputs.ts';
 import type { Working } from '../working.ts';
 import { locationOf } from './calls-above.ts';
-import { flowLog } from './flow-log.ts';
 import { loopStart } from './loop-start.ts';
 import { flowOf, type Operation } from './operation.ts';
 import { isEndedFor, type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
 import { answerWith, firstOf, RecordedEnds } from './recorded.ts';
 import { FlowTurns } from './turns.ts';
-
-/** `queued`: it waits for room. `recorded`: its end is in the journal, and the code receives it in its turn. */
-type OperationState = 'queued' | 'open' | 'recorded';
 
 interface OperationEntry {
   readonly name: string;
@@ -37,7 +34,8 @@ interface OperationEntry {
   readonly unit: Unit;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  place: OperationState;
+  /** Its end is in the journal, and the code receives it in its turn. */
+  isRecorded?: true;
   /** Its end, where this dispatch brought it about. */
   outcome?: Outcome;
 }
@@ -51,6 +49,7 @@ export class FlowRun {
   readonly #asked = new Set<string>();
   /** Operations without an answer. */
   readonly #entries = new Map<string, OperationEntry>();
+  /** Operations that wait for room. */
   readonly #queued = new Set<OperationEntry>();
   /** By the sequence number of the recorded end. */
   readonly #recorded = new Map<number, OperationEntry>();
@@ -113,16 +112,14 @@ export class FlowRun {
   /** An operation began, or (`idle`) is to begin again. */
   mark(name: string, state: 'open' | 'idle'): void {
     const entry = this.#entries.get(name);
-    if (!entry) return;
-    entry.place = state === 'open' ? 'open' : 'queued';
-    if (state === 'open') this.#queued.delete(entry);
-    else this.#queued.add(entry);
+    if (entry && state === 'open') this.#queued.delete(entry);
+    else if (entry) this.#queued.add(entry);
   }
 
   /** An operation has ended, and its end is in the journal. */
   ended(name: string, outcome: Outcome): void {
     const entry = this.#entries.get(name);
-    if (entry && entry.place !== 'recorded') {
+    if (entry && !entry.isRecorded) {
       entry.outcome = outcome;
       this.#isRecorded(entry);
     }
@@ -190,7 +187,7 @@ export class FlowRun {
         step: this.#observed(step, name),
         item: { key: name, index: 0, value: undefined, request, ...at },
       };
-      this.#take({ name, request, unit, resolve, reject, place: 'queued' });
+      this.#take({ name, request, unit, resolve, reject });
     } catch (error) {
       this.#refusals += 1;
       if (this.#refusals <= MAX_FLOW_OPERATIONS) reject(error);
@@ -238,11 +235,9 @@ export class FlowRun {
     const decision = askedDecision(entry, knownOf(state, key));
     switch (decision.kind) {
       case 'rest':
-        entry.place = 'open';
         if (known?.phase === 'retrying') working.restAs(key, known);
         return;
       case 'wait': {
-        entry.place = 'open';
         const wait = state.waits.find((open) => stepKey(open.execution) === key);
         if (wait) hold(working, wait);
         return;
@@ -270,7 +265,7 @@ export class FlowRun {
     const known = this.#stateOf(entry);
     // The flow was sent back meanwhile: another dispatch begins it again.
     if (known?.phase !== 'done') return;
-    entry.place = 'recorded';
+    entry.isRecorded = true;
     this.#recorded.set(known.seq, entry);
     this.#deliver();
   }

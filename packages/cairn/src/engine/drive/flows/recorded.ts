@@ -9,10 +9,8 @@ import type { StepOutcome } from '../../../core/run/state.ts';
 import type { RunStore } from '../../../ports/run-store.ts';
 import { NO_OUTPUT, type Outcome, parseFrozen } from '../../facts/output.ts';
 import { originsOf, originText } from '../../stored-text.ts';
-import { failureAt } from '../outputs.ts';
+import { failureAt, READ_CHUNK } from '../outputs.ts';
 
-/** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
-const READ_CHUNK = 100;
 /** When so many are left of a batch that is read in order, the next batch is read: code that stops earlier wastes only these reads. */
 const READ_AHEAD = READ_CHUNK / 2;
 /** Most checkpoints kept for operations that are not asked for in the order of the journal. */
