@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   backoffBoundMs,
   DEFAULT_RETRY,
+  halfJitterMs,
   MAX_POLLS,
   MIN_POLL_MS,
   nextPoll,
@@ -75,6 +76,15 @@ describe('retry', () => {
         expect(backoffBoundMs(any, attempt + 1)).toBeGreaterThanOrEqual(backoffBoundMs(any, attempt));
       }),
     );
+  });
+
+  test.each([
+    [1_000, 0, 500],
+    [1_000, 0.5, 750],
+    [1_000, 0.999, 999.5],
+    [0, 0.5, 0],
+  ])('half the bound of %d ms is certain: %d gives %d ms', (boundMs, random, expected) => {
+    expect(halfJitterMs(boundMs, random)).toBe(expected);
   });
 
   test('polls are asked again at the time they name, within their time and a second apart at least', () => {

@@ -91,6 +91,11 @@ export function backoffBoundMs(policy: Backoff, attempt: number): number {
   return Math.min(policy.capMs, policy.initialMs * policy.factor ** (attempt - 1));
 }
 
+/** A delay of at least half the bound, ms, so that what began together does not repeat together. @param random from [0, 1) */
+export function halfJitterMs(boundMs: number, random: number): number {
+  return boundMs * (0.5 + random / 2);
+}
+
 /**
  * A policy completed from the defaults.
  *

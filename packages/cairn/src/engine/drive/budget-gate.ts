@@ -14,6 +14,7 @@ import {
   spentBy,
   type UnderWay,
 } from '../../core/budget/decision.ts';
+import { halfJitterMs } from '../../core/decisions/retry.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -149,7 +150,7 @@ export class BudgetGate {
   #rest({ unit, execution, settled = [], spent }: Stopped): ExecutionChange {
     const { deps, now } = this.#working;
     const bound = Math.min(BUSY_CAP_MS, BUSY_FIRST_MS * 2 ** Math.min(execution.polls ?? 0, 10));
-    const at = Math.ceil(now + bound * (0.5 + deps.random.unit() / 2));
+    const at = Math.ceil(now + halfJitterMs(bound, deps.random.unit()));
     const again = drafts.retryWithinBudget(execution, at, spent, drafts.budgetHeld(execution));
     return changeOf({ unit, execution }, [...settled, again], { kind: 'rests', at });
   }

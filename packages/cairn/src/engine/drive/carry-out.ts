@@ -7,7 +7,7 @@ import { stepKey } from '../../core/run/state.ts';
 import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { askAbout } from '../effects/questions.ts';
-import { kept, NO_OUTPUT, type Outcome, type Output } from '../facts/output.ts';
+import { keepOutput, NO_OUTPUT, type Outcome, type Output } from '../facts/output.ts';
 import {
   type Command,
   type CommandOf,
@@ -79,7 +79,7 @@ async function keep(working: Working, ending: ExecutionEnd): Promise<Message> {
 }
 
 export function keptOutput({ deps, runId }: Working, output: Output): Promise<Output> {
-  return sendUntilKnown(deps, () => kept(deps.store, runId, output));
+  return sendUntilKnown(deps, () => keepOutput(deps.store, runId, output));
 }
 
 async function findQuestion(

@@ -16,9 +16,9 @@ import type { StepOutputs } from './outputs.ts';
 export type SessionEnd =
   | { readonly kind: 'closed' }
   /** `dueAt` (epoch ms) is when the next dispatch has work; absent: immediately. */
-  | { readonly kind: 'released'; readonly dueAt?: number }
+  | { readonly kind: 'released'; readonly dueAt?: number | undefined }
   /** `dueAt` absent: an answer is required. */
-  | { readonly kind: 'suspended'; readonly dueAt?: number }
+  | { readonly kind: 'suspended'; readonly dueAt?: number | undefined }
   | { readonly kind: 'lease_lost' };
 
 /** Compensations run before the last event. */
@@ -101,9 +101,9 @@ export function sessionEndOf(closing: ClosingDecision): SessionEnd {
     case 'end_children':
       return { kind: 'suspended' };
     case 'suspend':
-      return { kind: 'suspended', ...(closing.until === undefined ? {} : { dueAt: closing.until }) };
+      return { kind: 'suspended', dueAt: closing.until };
     case 'release':
-      return { kind: 'released', ...(closing.dueAt === undefined ? {} : { dueAt: closing.dueAt }) };
+      return { kind: 'released', dueAt: closing.dueAt };
     default:
       return { kind: 'closed' };
   }

@@ -223,7 +223,7 @@ export class DayAccount {
   async #take(
     open: OpenDay,
     need: DayAmounts,
-    { isSpent }: Pick<DayTake, 'isSpent'>,
+    { isSpent }: Required<Pick<DayTake, 'isSpent'>>,
   ): Promise<DayTakeResult> {
     const { tenant, working } = this.#params;
     const { budgetMs, graceMs, leaseMs } = working.deps.settings;
@@ -236,7 +236,7 @@ export class DayAccount {
       held: open.held,
       need: missing,
       limits: tenant.limits,
-      isSpent: isSpent === true,
+      isSpent,
       kinds: this.#kinds(),
     };
     const taken = await this.#change(open, (budget, now) => take(budget, taking, now));
@@ -248,11 +248,11 @@ export class DayAccount {
     if (!covers(open.held, open.used)) await this.#take(open, {}, { isSpent: true });
     if (isNone(open.held)) return;
     const settling = { owner: this.#owner, spent: open.used, kinds: this.#kinds() };
-    await this.#change(open, (budget) => ({ kind: 'settled', ...given(settle(budget, settling)) }));
+    await this.#change(open, (budget) => ({ kind: 'settled', day: settle(budget, settling) }));
   }
 
   /** A decision without a write uses the current document. */
-  async #change<T extends { readonly kind: string; readonly day?: DayBudget }>(
+  async #change<T extends { readonly kind: string; readonly day?: DayBudget | undefined }>(
     open: OpenDay,
     decide: (budget: DayBudget, now: number) => T,
   ): Promise<T | { readonly kind: 'busy' }> {
@@ -280,9 +280,8 @@ export class DayAccount {
   }
 
   async #refresh(open: OpenDay): Promise<SeenBudget> {
-    const seen = await this.#read(open);
-    open.seen = seen;
-    return seen;
+    open.seen = await this.#read(open);
+    return open.seen;
   }
 
   /** Kinds of attempts are remembered from day to day. */
@@ -325,10 +324,6 @@ export class DayAccount {
 function refusalOf(taken: Exclude<DayTakeResult, { kind: 'granted' }>, { at }: OpenDay): DayRefusal {
   if (taken.kind === 'busy') return taken;
   return { kind: 'reached', reached: taken.names, budget: taken.day, until: dayAfter(at) };
-}
-
-function given(day: DayBudget | undefined): { readonly day?: DayBudget } {
-  return day === undefined ? {} : { day };
 }
 
 function covers(held: DayAmounts, wanted: DayAmounts): boolean {

@@ -60,11 +60,11 @@ function released(
   return {
     type: 'run_released',
     initiator: 'system',
-    data: { reason: 'error', inFlight: refsInFlight(state), dueAt, error: recorded(error) },
+    data: { reason: 'error', inFlight: refsInFlight(state), dueAt, error: errorOf(error) },
   };
 }
 
-function recorded(error: unknown): RecordedError {
+function errorOf(error: unknown): RecordedError {
   return { code: codeOf(error), message: cut(messageOf(error), SUMMARY_CHARS), retryable: true };
 }
 

@@ -90,7 +90,7 @@ export function checked(
 }
 
 /** Stores an output that is too large for a checkpoint among the run's payloads, before the commit that refers to it. */
-export async function kept(store: RunStore, runId: string, output: Output): Promise<Output> {
+export async function keepOutput(store: RunStore, runId: string, output: Output): Promise<Output> {
   if (output.ref !== undefined || !needsPayload(output.text)) return output;
   return { ...output, ref: await store.writePayload(runId, output.text) };
 }
@@ -114,7 +114,7 @@ function frozen(value: unknown): unknown {
  *
  * @param mask removes secrets, before a cut could leave a part of one; undefined: there are none
  */
-export function recorded(stepId: string, cause: unknown, mask: Mask | undefined): RecordedError {
+export function recordedError(stepId: string, cause: unknown, mask: Mask | undefined): RecordedError {
   const code = codeOf(cause);
   const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
   const kept = (text: string) => cut(mask ? mask(text) : text, TRACE_CHARS);

@@ -115,9 +115,9 @@ class ChangeQueue {
       const error = await this.#carryOut(first.deps, batch);
       if (error) {
         this.#lost += 1;
-        const [more, over] = split(batch, ({ hasPatience }) => hasPatience());
-        for (const { reject } of over) reject(error);
-        this.#waiting.unshift(...more);
+        const tried = Map.groupBy(batch, ({ hasPatience }) => hasPatience());
+        for (const { reject } of tried.get(false) ?? []) reject(error);
+        this.#waiting.unshift(...(tried.get(true) ?? []));
       } else {
         this.#lost = Math.max(0, this.#lost - 1);
       }
@@ -173,8 +173,4 @@ function together(
     }
   });
   return { next, answers };
-}
-
-function split<T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }

@@ -9,7 +9,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import { isDegraded } from '../../define/body-result.ts';
 import type { BodyStep, Context } from '../../define/steps.ts';
 import type { Ask } from '../../effects/effect-call.ts';
-import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';
+import { checked, type Output, outputOf, recordedError } from '../../facts/output.ts';
 
 /** The `signal.reason` of a body's aborted signal. */
 export class StepAborted extends Error {
@@ -131,7 +131,7 @@ export function success(
 export function failure(stepId: string, cause: unknown, mask: Mask | undefined): Failure {
   // Errors of ours about a value are as final as `Fatal`: the same code would return the same again.
   const isFinal = cause instanceof CairnError && cause.httpStatus < 500;
-  const error = recorded(stepId, cause, mask);
+  const error = recordedError(stepId, cause, mask);
   return { kind: 'failed', cause: isFinal ? new Fatal(cause.message, { cause }) : cause, error };
 }
 

@@ -11,13 +11,12 @@ import type { StepExecution, StepRef } from '../../../core/run/events.ts';
 import type { AnyPolicy } from '../../define/steps.ts';
 import type { AliveCalls } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
-import { recorded } from '../../facts/output.ts';
 import { evaluatePolicy } from '../../policy.ts';
 import { endSpanWith } from '../../tracing/ends.ts';
 import { MOVED } from '../messages.ts';
 import { type BodyUnit, keyOf, type Unit } from '../step-inputs.ts';
 import type { Working } from '../working.ts';
-import { type AttemptResult, StepAborted } from './attempt.ts';
+import { type AttemptResult, failure, StepAborted } from './attempt.ts';
 import { BodyAttempt } from './body-attempt.ts';
 
 /** `left`: it was asked to stop and did not end in time, or ended without a result. */
@@ -186,7 +185,7 @@ export class Bodies {
     if (answer.kind === 'stopped') return { kind: 'unfinished' };
     if (answer.kind === 'failed') {
       const cause = new Error(`the policy of step '${step.id}' could not be evaluated`);
-      return { kind: 'failed', cause, error: recorded(step.id, cause, deps.mask) };
+      return failure(step.id, cause, deps.mask);
     }
     await this.#working.appendHeld(() => answer.drafts);
     return answer.allowed ? undefined : { kind: 'unfinished' };

@@ -18,7 +18,7 @@ import type { Context } from '../../define/steps.ts';
 import type { EngineDeps } from '../../deps.ts';
 import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
 import { Performer } from '../../effects/performer.ts';
-import { recorded, type Used } from '../../facts/output.ts';
+import { recordedError, type Used } from '../../facts/output.ts';
 import { stepSpan, undoSpan } from '../../tracing/step-spans.ts';
 import { type BodyUnit, keyOf } from '../step-inputs.ts';
 import { type Attempted, type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
@@ -173,7 +173,7 @@ export class BodyAttempt {
     if (first === undefined || undoes) {
       const cause = doubt ?? (first && new Error(`the outcome of '${first.capabilityId}' is unknown`));
       const isUnknown = ended.kind === 'succeeded' && cause !== undefined;
-      return isUnknown ? { kind: 'failed', cause, error: recorded(id, cause, deps.mask) } : ended;
+      return isUnknown ? { kind: 'failed', cause, error: recordedError(id, cause, deps.mask) } : ended;
     }
     // The answer to a question about a repetition may fail the step: by then all its calls must be recorded.
     return ended.kind === 'asks' && ended.ask.why === 'doubt'

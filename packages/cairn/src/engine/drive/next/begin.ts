@@ -6,7 +6,7 @@ import { type RunState, stepKey } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
 import type { FlowStep, StepDefinition, WaitStep } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
-import { recorded } from '../../facts/output.ts';
+import { recordedError } from '../../facts/output.ts';
 import { opened, waitOf } from '../../waits/open.ts';
 import { answered } from '../../waits/settle.ts';
 import { FanOutSet, itemsOf } from '../fan-out-set.ts';
@@ -158,7 +158,7 @@ function notEntered(
   const fact =
     entry.kind === 'skip'
       ? drafts.skipped(ending, 'its condition was false')
-      : drafts.failedByPolicy(ending, recorded(ending.step.id, entry.cause, working.deps.mask));
+      : drafts.failedByPolicy(ending, recordedError(ending.step.id, entry.cause, working.deps.mask));
   end(working, endBy(executed, [fact]));
 }
 

@@ -4,6 +4,7 @@
  *
  * Must not: announce a wait itself (announcer.ts).
  */
+import { halfJitterMs } from '../../../core/decisions/retry.ts';
 import type { EventDraft, Wait } from '../../../core/run/events.ts';
 import { type InboxSignal, type RunState, stepKey } from '../../../core/run/state.ts';
 import type { EventStep } from '../../define/steps.ts';
@@ -20,7 +21,7 @@ const TELL_AGAIN_CAP_MS = 3_600_000;
 /** Time of the next attempt to announce a wait. The interval grows with the age of the wait, because each attempt costs a claim and a release. */
 function announceAgainAt({ openedAt }: Wait, now: number, random: number): number {
   const bound = Math.min(TELL_AGAIN_CAP_MS, Math.max(TELL_AGAIN_FIRST_MS, now - openedAt));
-  return now + Math.ceil(bound * (0.5 + random / 2));
+  return now + Math.ceil(halfJitterMs(bound, random));
 }
 
 /** Adopts an open wait: announces it if necessary, and watches its time. */

@@ -11,7 +11,7 @@ import type { BufferedEvent } from '../../../ports/mailbox-store.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
 import { isPlanMissing } from '../../deployed.ts';
-import { recorded } from '../../facts/output.ts';
+import { recordedError } from '../../facts/output.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
 import { JOIN_PATIENCE_MS } from '../../mailbox/limits.ts';
@@ -133,7 +133,7 @@ export class Announcer {
   #refused(wait: Wait, error: unknown): Announcement {
     const { step } = this.#working.unitOf(stepKey(wait.execution));
     const { deps, now } = this.#working;
-    const why = recorded(step.id, error, deps.mask);
+    const why = recordedError(step.id, error, deps.mask);
     return { kind: 'ended', facts: refused({ step, wait, now }, { initiator: 'system' }, why) };
   }
 
