@@ -36,7 +36,7 @@ function record(dispatch: Dispatch, key: string, consequence: Consequence, more:
   const unit = dispatch.unit(key);
   const execution = dispatch.working.nextExecution(unit);
   const change = { unit, execution, decide: () => ({ facts: [], consequence }), otherwise: consequence };
-  settling.recorded(dispatch.working, { ...change, ...more }, consequence);
+  dispatch.next({ kind: 'recorded', change: { ...change, ...more }, consequence });
 }
 
 describe('an end', () => {

@@ -40,8 +40,10 @@ export interface DriveFacts {
    * Reason why no step may begin. `renewal`: steps were sent back, and the next drive begins from there. `held`: operators
    * paused the run. `cleared`: the run is no longer a suspect.
    */
-  readonly stop: 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared' | undefined;
+  readonly stop: DriveStop | undefined;
 }
+
+export type DriveStop = 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared';
 
 export type DispatchDecision =
   | { readonly kind: 'wait' }
@@ -52,7 +54,7 @@ export type DispatchDecision =
   | { readonly kind: 'end_children'; readonly end: CancelledEnding | FailedEnding }
   | {
       readonly kind: 'release';
-      readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held' | 'cleared';
+      readonly reason: DriveStop | 'retry';
       readonly dueAt?: number;
       /** The reason why this dispatch could do nothing. It counts as a failed one. */
       readonly error?: RecordedError;

@@ -6,7 +6,7 @@
  * Must not: know how a step is started or recorded (next/), or how steps are compensated (compensate.ts).
  */
 
-import { conclude, type DispatchDecision } from '../../core/decisions/conclude.ts';
+import { conclude, type DispatchDecision, type DriveStop } from '../../core/decisions/conclude.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
@@ -35,8 +35,6 @@ import { policyAnswer } from './policy-answer.ts';
 import { Announcer } from './waiting/announcer.ts';
 import { type HeldRun, Working } from './working.ts';
 
-type Stop = 'cancel' | 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared';
-
 export class DriveSession {
   readonly #working: Working;
   readonly #announcer: Announcer;
@@ -45,7 +43,7 @@ export class DriveSession {
   readonly #end = Promise.withResolvers<SessionEnd>();
   /** Aborts running compensations. */
   readonly #abandoned = new AbortController();
-  #stop: Stop | undefined;
+  #stop: 'cancel' | DriveStop | undefined;
   #isHandling = false;
   /** `beginning`: the state of earlier dispatches is not adopted; a waiting run looks like one with nothing left to do. */
   #phase: 'beginning' | 'working' | 'over' = 'beginning';

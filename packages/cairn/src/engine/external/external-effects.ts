@@ -18,7 +18,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { RuntimeConfigReader } from '../../ports/runtime-config.ts';
 import type { Bindings } from '../define/bindings.ts';
 import { type Capability, leavesRows } from '../define/capability.ts';
-import { act } from '../effects/act.ts';
+import { abortOf, act } from '../effects/act.ts';
 import { type ActEnd, type AliveCalls, type EffectAsk, retryable } from '../effects/effect-call.ts';
 import { type CheckedRequest, type EffectOwner, requestOf, responseOf } from '../effects/rows.ts';
 import { GATE_AGE_MS, stoppedBy } from '../gate.ts';
@@ -257,12 +257,9 @@ export class ExternalEffects {
 
   async #givenUp(signal: AbortSignal, acting: Promise<unknown>): Promise<ActEnd> {
     const { clock } = this.#deps.ledger;
-    const aborted = Promise.withResolvers<void>();
-    const done = () => aborted.resolve();
-    signal.addEventListener('abort', done, { once: true });
-    acting.then(done, done);
-    await aborted.promise;
-    if (signal.aborted) await Promise.race([acting.then(noop, noop), pause(clock, END_MS)]);
+    const ended = acting.then(noop, noop);
+    await Promise.race([ended, abortOf(signal)]);
+    if (signal.aborted) await Promise.race([ended, pause(clock, END_MS)]);
     return { kind: 'doubt', cause: signal.reason, settled: [] };
   }
 

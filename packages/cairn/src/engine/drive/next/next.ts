@@ -4,12 +4,13 @@
  * Must not: decide that the dispatch ends (session.ts).
  */
 
-import type { EndedBody, StepMessage } from '../messages.ts';
+import type { Consequence, EndedBody, ExecutionChange, StepMessage } from '../messages.ts';
+import { keyOf } from '../step-inputs.ts';
 import type { Working } from '../working.ts';
 import { bodyEndDecision, effectQuestion } from './body-end.ts';
 import { closeWaits, flowEnded, waitsClosed } from './flow-end.ts';
-import { end, kept, recorded, settled } from './settle.ts';
-import { announced, expire } from './waits.ts';
+import { durable, end, kept, known, settled } from './settle.ts';
+import { announced, expire, hold, takeIn } from './waits.ts';
 
 /** `begin`: more steps may begin, or the dispatch end. `end`: the dispatch may end; its end is queued after the recorded changes. */
 export type Follows = 'begin' | 'end' | 'nothing';
@@ -32,12 +33,9 @@ export function next(working: Working, message: StepMessage): Follows {
     case 'effect_moved':
       working.record(message.change);
       return 'nothing';
-    case 'recorded': {
-      const { change, consequence } = message;
-      recorded(working, change, consequence);
-      if (consequence.kind === 'waits_closed') waitsClosed(working, consequence);
+    case 'recorded':
+      recorded(working, message.change, message.consequence);
       return 'begin';
-    }
     case 'due':
       due(working, message.key);
       return 'begin';
@@ -79,6 +77,43 @@ function bodyEnded(working: Working, body: EndedBody): Follows {
       working.unqueuedEnds += 1;
       working.do({ kind: 'find_question', ended, doubt: decision.doubt });
       return 'nothing';
+  }
+}
+
+/** The change is in the journal, or the journal refuses it as outdated. */
+function recorded(working: Working, change: ExecutionChange, consequence: Consequence): void {
+  const key = keyOf(change.unit);
+  working.budget.settled(key);
+  working.withoutRoom.ended(key);
+  working.bodies.recorded(key);
+  follow(working, change, consequence);
+  for (const command of change.after ?? []) working.do(command);
+}
+
+function follow(working: Working, { unit, isKnown }: ExecutionChange, consequence: Consequence): void {
+  switch (consequence.kind) {
+    case 'nothing':
+      return;
+    case 'ended':
+      if (!isKnown) known(working, unit, consequence.outcome);
+      durable(working, unit, consequence.outcome);
+      return;
+    case 'rests':
+      working.rest(keyOf(unit), consequence.at);
+      return;
+    case 'rests_without_room':
+      working.withoutRoom.add(keyOf(unit), consequence.bytes);
+      return;
+    case 'waits':
+      hold(working, consequence.wait);
+      return;
+    case 'wait_ended':
+      if (!consequence.outcome) takeIn(working, consequence.wait);
+      else if (working.waits.takeIn(consequence.wait)) settled(working, unit, consequence.outcome);
+      return;
+    case 'waits_closed':
+      waitsClosed(working, consequence);
+      return;
   }
 }
 

@@ -6,11 +6,10 @@ import { needsPayload } from '../../../core/run/values.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Outcome, Output } from '../../facts/output.ts';
 import type { FanOutSet } from '../fan-out-set.ts';
-import type { Consequence, ExecutionChange, ExecutionEnd } from '../messages.ts';
+import type { ExecutionEnd } from '../messages.ts';
 import { keyOf, type Unit } from '../step-inputs.ts';
 import type { Working } from '../working.ts';
 import { changeToEnd, endBy } from './changes.ts';
-import { hold, takeIn } from './waits.ts';
 
 /** A large output is kept first; it counts as running until its record is queued: a dispatch that must release the run waits for it. */
 export function end(working: Working, ending: ExecutionEnd): void {
@@ -31,47 +30,14 @@ function recordEnd(working: Working, ending: ExecutionEnd, outcome: Outcome): vo
   known(working, ending.unit, outcome);
 }
 
-/** The change is in the journal, or the journal refuses it as outdated. */
-export function recorded(
-  working: Working,
-  { unit, after = [], isKnown }: ExecutionChange,
-  consequence: Consequence,
-): void {
-  const key = keyOf(unit);
-  working.budget.settled(key);
-  working.withoutRoom.ended(key);
-  working.bodies.recorded(key);
-  switch (consequence.kind) {
-    case 'ended':
-      if (!isKnown) known(working, unit, consequence.outcome);
-      durable(working, unit, consequence.outcome);
-      break;
-    case 'rests':
-      working.rest(key, consequence.at);
-      break;
-    case 'rests_without_room':
-      working.withoutRoom.add(key, consequence.bytes);
-      break;
-    case 'waits':
-      hold(working, consequence.wait);
-      break;
-    case 'wait_ended':
-      if (!consequence.outcome) takeIn(working, consequence.wait);
-      else if (working.waits.takeIn(consequence.wait)) settled(working, unit, consequence.outcome);
-      break;
-    default:
-  }
-  for (const command of after) working.do(command);
-}
-
 /** An execution whose end the journal has already. */
 export function settled(working: Working, unit: Unit, outcome: Outcome): void {
   known(working, unit, outcome);
   durable(working, unit, outcome);
 }
 
-/** The set's end is queued directly after that of its last item, and shares its commit. */
-function known(working: Working, { step, item }: Unit, outcome: Outcome): void {
+/** Before its record is in the journal. The set's end is queued directly after that of its last item, and shares its commit. */
+export function known(working: Working, { step, item }: Unit, outcome: Outcome): void {
   if (item) {
     const set = working.sets.get(step.id);
     set?.settle(item.index, outcome);
@@ -87,7 +53,8 @@ function known(working: Working, { step, item }: Unit, outcome: Outcome): void {
   working.unsettled -= 1;
 }
 
-function durable(working: Working, unit: Unit, outcome: Outcome): void {
+/** Its record is in the journal: dependents may begin. */
+export function durable(working: Working, unit: Unit, outcome: Outcome): void {
   const { step, item } = unit;
   working.budget.settled(keyOf(unit));
   if (!item) working.tracker.settle(step.id, outcome.kind);
