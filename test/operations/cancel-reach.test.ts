@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
-import type { StepAborted } from '../../packages/cairn/src/engine/drive/bodies/attempt.ts';
+import type { StepAborted } from '../../packages/cairn/src/engine/drive/bodies/call-body.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../../packages/cairn/src/engine/settings.ts';
 import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';

@@ -8,7 +8,7 @@ import type { FlowStep } from '../define/steps.ts';
 import type { EffectAsk } from '../effects/effect-call.ts';
 import type { Outcome, Output, Used } from '../facts/output.ts';
 import type { LeaveRequest } from '../mailbox/leave.ts';
-import type { AttemptResult } from './bodies/attempt.ts';
+import type { AttemptResult } from './bodies/call-body.ts';
 import type { FanOutSet } from './fan-out-set.ts';
 import type { BodyUnit, Unit } from './step-inputs.ts';
 

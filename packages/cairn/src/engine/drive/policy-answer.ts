@@ -4,7 +4,7 @@ import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
 import { evaluatePolicy, passedOver } from '../policy.ts';
-import { StepAborted } from './bodies/attempt.ts';
+import { StepAborted } from './bodies/call-body.ts';
 import type { ClosingDecision } from './closing.ts';
 import type { Working } from './working.ts';
 

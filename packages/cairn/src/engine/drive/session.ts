@@ -13,7 +13,7 @@ import { LeaseLost } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { mayContinue } from '../gate.ts';
-import { StepAborted } from './bodies/attempt.ts';
+import { StepAborted } from './bodies/call-body.ts';
 import { withoutSecrets } from './bodies/masking.ts';
 import { carryOut, keptOutput } from './carry-out.ts';
 import {

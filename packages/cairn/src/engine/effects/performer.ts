@@ -10,7 +10,6 @@ import type { EventDraft, StepExecution } from '../../core/run/events.ts';
 import { MAX_OPEN_EFFECTS } from '../../core/run/limits.ts';
 import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
 import { messageOf, readable } from '../../core/thrown.ts';
-import type { TraceContext } from '../../core/trace.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -23,24 +22,19 @@ import { effectOutcome } from '../tracing/ends.ts';
 import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';
 import { abortOf, act } from './act.ts';
 import { judgeOf } from './by-policy.ts';
-import { type ActEnd, type AliveCalls, type Ask, type PerformCall, retryable } from './effect-call.ts';
+import { type ActEnd, type Ask, type PerformCall, retryable } from './effect-call.ts';
 import { fenced } from './fence.ts';
 import { assertDeclared, type CheckedRequest, requestOf, responseOf } from './rows.ts';
 
-export interface PerformerParams {
+export interface PerformerParams
+  extends Pick<
+    PerformCall,
+    'undo' | 'isBudgeted' | 'refusedBy' | 'mayHaveRows' | 'restoredAt' | 'alive' | 'trace'
+  > {
   readonly deps: EngineDeps;
   readonly state: () => RunState;
   readonly execution: StepExecution;
   readonly uses: readonly Capability[];
-  /** The performing body is the compensation of the step. */
-  readonly undo: boolean;
-  /** Calls count against the budget of the run, and stop at its limit. */
-  readonly isBudgeted: boolean;
-  readonly refusedBy?: PerformCall['refusedBy'];
-  readonly mayHaveRows: boolean;
-  /** The run may have acted before the restore of this time; epoch ms. */
-  readonly restoredAt?: number | undefined;
-  readonly alive: AliveCalls;
   readonly body: AbortSignal;
   /** Signal of running calls, which get time to respond when the body is stopped. */
   readonly calls: AbortSignal;
@@ -48,8 +42,6 @@ export interface PerformerParams {
   readonly append: (decide: Decide) => Promise<Appended>;
   /** Time of the dispatch's last heartbeat, epoch ms. */
   readonly provedAt: () => number;
-  /** Span of the attempt; absent: no collector is configured. */
-  readonly trace?: TraceContext | undefined;
 }
 
 interface ActingCall {
@@ -269,13 +261,11 @@ export class Performer {
   }
 
   async #actOn(capability: Capability, request: CheckedRequest, call: string | number): Promise<string> {
-    const { deps, state, execution, undo, alive, body, calls, provedAt } = this.#params;
-    const { mayHaveRows, restoredAt, isBudgeted, refusedBy } = this.#params;
+    const { deps, state, execution, undo, body, calls, provedAt } = this.#params;
+    const { isBudgeted, refusedBy, mayHaveRows, restoredAt, alive } = this.#params;
     const caller = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
-    const append: PerformCall['append'] = (decide) => fenced(deps, () => this.#append(decide), provedAt);
-    const note = (settled: readonly EventDraft[]) => this.#note(settled);
     const span = deps.tracer?.open(effectSpan(this.#performed(capability)));
-    const effectCall = {
+    const acting = act({
       deps,
       caller,
       request,
@@ -288,11 +278,10 @@ export class Performer {
       restoredAt,
       alive,
       signal: calls,
-      append,
-      note,
+      append: (decide) => fenced(deps, () => this.#append(decide), provedAt),
+      note: (settled) => this.#note(settled),
       trace: span?.context,
-    };
-    const acting = act(effectCall);
+    });
     this.#calls.add(acting);
     let end: ActEnd;
     try {

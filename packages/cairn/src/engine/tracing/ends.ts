@@ -2,7 +2,7 @@
 import { LeaseLost } from '../../journal/run-journal.ts';
 import type { EffectCallResult } from '../../ports/metrics.ts';
 import { failureOf, type Span } from '../../ports/tracing.ts';
-import { type AttemptResult, StepAborted } from '../drive/bodies/attempt.ts';
+import { type AttemptResult, StepAborted } from '../drive/bodies/call-body.ts';
 import type { ActEnd } from '../effects/effect-call.ts';
 
 /**

@@ -16,8 +16,8 @@ import { endSpanWith } from '../../tracing/ends.ts';
 import { MOVED } from '../messages.ts';
 import { type BodyUnit, keyOf, type Unit } from '../step-inputs.ts';
 import type { Working } from '../working.ts';
-import { type AttemptResult, failure, StepAborted } from './attempt.ts';
 import { BodyAttempt } from './body-attempt.ts';
+import { type AttemptResult, failure, StepAborted } from './call-body.ts';
 
 /** `left`: it was asked to stop and did not end in time, or ended without a result. */
 interface RunningBody {

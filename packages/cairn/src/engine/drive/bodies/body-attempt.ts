@@ -12,28 +12,22 @@ import { feedbackFor, type OpenEffect, undoMemoKey } from '../../../core/run/sta
 import type { Mask } from '../../../core/secrets/mask.ts';
 import { messageOf } from '../../../core/thrown.ts';
 import type { Decide } from '../../../journal/batch.ts';
-import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
+import type { Appended } from '../../../journal/run-journal.ts';
 import type { Span } from '../../../ports/tracing.ts';
 import type { Context } from '../../define/steps.ts';
-import type { EngineDeps } from '../../deps.ts';
 import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
 import { Performer } from '../../effects/performer.ts';
 import { recordedError, type Used } from '../../facts/output.ts';
 import { stepSpan, undoSpan } from '../../tracing/step-spans.ts';
 import { type BodyUnit, keyOf } from '../step-inputs.ts';
-import { type Attempted, type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
+import type { HeldRun } from '../working.ts';
 import { BodyContext } from './body-context.ts';
-import type { BodyReport } from './body-report.ts';
+import { type Attempted, type AttemptResult, callBody, StepAborted } from './call-body.ts';
 
-export interface BodyAttemptParams {
-  readonly deps: EngineDeps;
-  readonly journal: RunJournal;
-  readonly report: BodyReport;
+export interface BodyAttemptParams extends Pick<HeldRun, 'deps' | 'journal' | 'report' | 'restoredAt'> {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
   readonly seen: Context;
-  /** The run may have acted before the restore of this time; epoch ms. */
-  readonly restoredAt?: number | undefined;
   /** Calls of earlier attempts that have not ended. */
   readonly alive: AliveCalls;
   /** Appends nothing once the dispatch must not record anything more. */
@@ -99,7 +93,7 @@ export class BodyAttempt {
     const { clock, tracer, mask } = this.#params.deps;
     const endCalls = this.#giveCallsTime();
     const attempt = () =>
-      runAttempt({
+      callBody({
         step,
         context: this.context,
         abort: this.abort,

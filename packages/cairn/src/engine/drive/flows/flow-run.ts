@@ -25,15 +25,12 @@ import { locationOf } from './calls-above.ts';
 import { loopStart } from './loop-start.ts';
 import { flowOf, type Operation } from './operation.ts';
 import { isEndedFor, type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
-import { answerWith, firstOf, RecordedEnds } from './recorded.ts';
+import { type Answerable, answerWith, firstOf, RecordedEnds } from './recorded.ts';
 import { FlowTurns } from './turns.ts';
 
-interface OperationEntry {
-  readonly name: string;
+interface OperationEntry extends Answerable {
   readonly request: string;
   readonly unit: Unit;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
   /** Its end is in the journal, and the code receives it in its turn. */
   isRecorded?: true;
   /** Its end, where this dispatch brought it about. */

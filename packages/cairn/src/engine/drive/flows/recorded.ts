@@ -83,15 +83,15 @@ export class RecordedEnds {
   }
 }
 
+/** An operation that the code awaits. */
+export interface Answerable {
+  readonly name: string;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** Passes an outcome to the code; does nothing for an abandoned operation. */
-export function answerWith(
-  outcome: Outcome,
-  {
-    name,
-    resolve,
-    reject,
-  }: { readonly name: string } & Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>,
-): void {
+export function answerWith(outcome: Outcome, { name, resolve, reject }: Answerable): void {
   if (outcome.kind === 'done') resolve(parseFrozen(outcome.output.text));
   else if (outcome.kind === 'failed')
     reject(new OperationFailed(name, outcome.error.code, outcome.error.message));

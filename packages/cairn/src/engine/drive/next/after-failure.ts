@@ -8,7 +8,7 @@ import { messageOf } from '../../../core/thrown.ts';
 import type { BodyStep } from '../../define/steps.ts';
 import type { ErrorRetry } from '../../define/types.ts';
 import type { EngineDeps } from '../../deps.ts';
-import type { AttemptResult } from '../bodies/attempt.ts';
+import type { AttemptResult } from '../bodies/call-body.ts';
 
 export interface FailedExecution {
   readonly runId: string;

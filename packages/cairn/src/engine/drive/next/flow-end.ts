@@ -10,7 +10,7 @@ import type { FlowStep, StepDefinition } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
 import { resolved } from '../../waits/settle.ts';
-import { failure, success } from '../bodies/attempt.ts';
+import { failure, success } from '../bodies/call-body.ts';
 import type { CodeEnd, Consequence, EndedFlow, ExecutionEnd } from '../messages.ts';
 import type { Working } from '../working.ts';
 import { afterFailure } from './after-failure.ts';

@@ -56,7 +56,7 @@ export type Attempted = Pick<
   'id' | 'body' | 'timeoutMs' | 'heartbeatTimeoutMs' | 'output' | 'idempotent' | 'poll'
 >;
 
-export interface AttemptParams {
+export interface BodyCall {
   readonly step: Attempted;
   readonly context: Context;
   /** Aborted by the drive to stop the body, and by this function on a timeout. */
@@ -71,7 +71,7 @@ export interface AttemptParams {
 }
 
 /** Never rejects. A body that ignores its timeout is abandoned, and its later actions are not recorded. */
-export async function runAttempt(params: AttemptParams): Promise<AttemptResult> {
+export async function callBody(params: BodyCall): Promise<AttemptResult> {
   const { step, abort, clock } = params;
   const { timeoutMs, heartbeatTimeoutMs } = step;
   const timeout = Promise.withResolvers<AttemptResult>();
@@ -97,7 +97,7 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
     return { kind: 'asks', ask };
   });
   try {
-    const ends = [callBody(params), timeout.promise];
+    const ends = [resultOf(params), timeout.promise];
     return await Promise.race(asks ? [...ends, asks] : ends);
   } finally {
     cancelTimer();
@@ -105,7 +105,7 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
   }
 }
 
-async function callBody({ step, context, abort, mask }: AttemptParams): Promise<AttemptResult> {
+async function resultOf({ step, context, abort, mask }: BodyCall): Promise<AttemptResult> {
   try {
     return success(step, await step.body(context), mask);
   } catch (thrown) {
