@@ -160,19 +160,13 @@ export class BodyAttempt {
       return ended;
     }
     const open = await performer.doubts();
-    const { doubt = ended.kind === 'failed' ? ended.cause : isQuiet ? undefined : unanswered(id) } =
-      performer;
-    const [first] = open;
-    // An effect that another run of the lineage left in doubt has no row of this one. A compensation asks nothing.
-    if (first === undefined || undoes) {
-      const cause = doubt ?? (first && new Error(`the outcome of '${first.capabilityId}' is unknown`));
-      const isUnknown = ended.kind === 'succeeded' && cause !== undefined;
-      return isUnknown ? { kind: 'failed', cause, error: recordedError(id, cause, deps.mask) } : ended;
-    }
+    const reason = ended.kind === 'failed' ? ended.cause : isQuiet ? undefined : unanswered(id);
+    const cause = performer.doubt ?? reason;
+    // A compensation asks nothing.
+    if (open.length === 0 || undoes) return withoutQuestion(id, ended, { cause, open, mask: deps.mask });
     // The answer to a question about a repetition may fail the step: by then all its calls must be recorded.
-    return ended.kind === 'asks' && ended.ask.why === 'doubt'
-      ? ended
-      : inDoubt(id, open, { cause: doubt, mask: deps.mask });
+    if (ended.kind === 'asks' && ended.ask.why === 'doubt') return ended;
+    return inDoubt(id, open, { cause, mask: deps.mask });
   }
 
   #performerOf(): Performer {
@@ -210,6 +204,17 @@ function whatItLeft(
   // The question stopped all else that the body had begun.
   if (question && !wasStopped) return { kind: 'asks', ask: question };
   return question || isCut ? { kind: 'unfinished' } : undefined;
+}
+
+/** An attempt that succeeded fails if the outcome of a call is unknown. The effect may have its row in another run of the lineage. */
+function withoutQuestion(
+  stepId: string,
+  ended: AttemptResult,
+  { cause, open: [first], mask }: DoubtDetails & { readonly open: readonly OpenEffect[] },
+): AttemptResult {
+  const why = cause ?? (first && new Error(`the outcome of '${first.capabilityId}' is unknown`));
+  if (ended.kind !== 'succeeded' || why === undefined) return ended;
+  return { kind: 'failed', cause: why, error: recordedError(stepId, why, mask) };
 }
 
 function unanswered(stepId: string): Error {
