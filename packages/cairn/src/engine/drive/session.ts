@@ -45,8 +45,11 @@ export class DriveSession {
   readonly #abandoned = new AbortController();
   #stop: 'cancel' | DriveStop | undefined;
   #isHandling = false;
-  /** `beginning`: the state of earlier dispatches is not adopted; a waiting run looks like one with nothing left to do. */
-  #phase: 'beginning' | 'working' | 'over' = 'beginning';
+  /**
+   * `beginning`: the state of earlier dispatches is not adopted; a waiting run looks like one with nothing left to do. `closing`: its end
+   * is decided and being recorded, or is decided anew.
+   */
+  #phase: 'beginning' | 'working' | 'closing' | 'over' = 'beginning';
   /** Number of events of other writers that were taken into account. */
   #adopted: number;
   #feedbackSeq: number;
@@ -70,7 +73,7 @@ export class DriveSession {
       post: (message) => this.#post(message),
       carryOut: (command) => carryOut(this.#working, this.#announcer, command),
       onFailure: (error) => this.#fail(error),
-      isStopped: () => this.#phase === 'over' || this.#stop !== undefined,
+      isStopped: () => !this.#isOpen || this.#stop !== undefined,
     });
     this.#announcer = new Announcer(this.#working);
   }
@@ -99,7 +102,7 @@ export class DriveSession {
       await working.outputs.load(deps.store, journal.state);
       this.#watchTime();
       if (shutdown.aborted) onShutdown();
-      if (this.#phase !== 'over' && (await this.#isAllowed())) this.#begin();
+      if (this.#isOpen && (await this.#isAllowed())) this.#begin();
       return await this.#end.promise;
     } catch (error) {
       // Before the begin only: later the end has adopted it.
@@ -115,6 +118,10 @@ export class DriveSession {
       await this.#announcer.quiet();
       await working.budget.close();
     }
+  }
+
+  get #isOpen(): boolean {
+    return this.#phase === 'beginning' || this.#phase === 'working';
   }
 
   /** Adopts the state of earlier dispatches, unless the dispatch has failed meanwhile. */
@@ -201,7 +208,7 @@ export class DriveSession {
       await working.appendHeld(() => answer.drafts);
       return true;
     }
-    if (this.#phase === 'over') return false;
+    if (!this.#isOpen) return false;
     const facts = { workflow: working.workflow, result: NO_OUTPUT, inFlight: [] };
     const { events } = await working.appendHeld((current) =>
       current.cancellation ? [] : [closingDraft(answer, current, facts)],
@@ -264,14 +271,14 @@ export class DriveSession {
   /** Stops the dispatch, e.g. after a cancel: starts no step, aborts running ones, and abandons those that do not end in time. */
   #halt(why: 'cancel' | 'budget' | 'shutdown'): void {
     if (why !== 'cancel') this.#abandoned.abort(new StepAborted(why));
-    if (this.#phase === 'over' || this.#stop === why || this.#stop === 'cancel') return;
+    if (!this.#isOpen || this.#stop === why || this.#stop === 'cancel') return;
     this.#stop = why;
     this.#stopBodies(why);
   }
 
   /** The time limit of the run has passed: it fails, whatever is running. */
   #timeOut(deadlineAt: number): void {
-    if (this.#phase === 'over' || this.#working.failure) return;
+    if (!this.#isOpen || this.#working.failure) return;
     const { createdAt, startedAt = createdAt } = this.#working.journal.state;
     const message = `the run did not end within ${deadlineAt - startedAt} ms`;
     this.#working.failure = { code: 'RUN_TIMEOUT', message, retryable: false };
@@ -298,7 +305,7 @@ export class DriveSession {
         : { stop: this.#stop, cancellation: undefined }),
     });
     if (conclusion.kind === 'wait') return;
-    this.#phase = 'over';
+    this.#phase = 'closing';
     this.#working.guard(this.#close(conclusion));
   }
 
@@ -325,6 +332,7 @@ export class DriveSession {
   }
 
   #concludeAnew(): void {
+    if (this.#phase !== 'closing') return;
     this.#phase = 'working';
     this.#post(MOVED);
   }
