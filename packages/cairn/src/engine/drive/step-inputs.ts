@@ -26,7 +26,6 @@ export interface Unit {
 }
 
 export type BodyUnit = Unit & { readonly step: BodyStep };
-export type ItemUnit = Unit & { readonly item: NonNullable<Unit['item']> };
 
 export function keyOf({ step, item }: Unit): string {
   return stepKey({ stepId: step.id, ...(item ? { itemKey: item.key } : {}) });

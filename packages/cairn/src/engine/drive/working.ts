@@ -21,7 +21,7 @@ import type { FanOutSet } from './fan-out-set.ts';
 import type { FlowRun } from './flows/flow-run.ts';
 import type { Command, Executed, ExecutionChange, Message } from './messages.ts';
 import { StepOutputs } from './outputs.ts';
-import { type ItemUnit, keyOf, nextExecution, seenBy, type Unit } from './step-inputs.ts';
+import { keyOf, nextExecution, seenBy, type Unit } from './step-inputs.ts';
 import { OpenWaits } from './waiting/open-waits.ts';
 import { RestingSteps } from './waiting/resting.ts';
 import { WithoutRoom } from './waiting/without-room.ts';
@@ -198,20 +198,22 @@ export class Working implements HeldRun {
     return this.journal.state.steps.has(keyOf(set.unit(index))) ? index : undefined;
   }
 
-  begin({ step, item }: Unit): void {
+  begin(unit: Unit): void {
     this.#startedAny = true;
-    if (item) this.markItem({ step, item }, 'open');
-    else this.tracker.settle(step.id, 'open');
+    this.#mark(unit, 'open');
   }
 
-  /** An item of a set, or an operation of a flow, was begun, or (`idle`) released before it ended. */
-  markItem({ step, item }: ItemUnit, state: 'open' | 'idle'): void {
-    if (this.isFlow(step.id)) this.flows.get(step.id)?.mark(item.key, state);
-    else this.sets.get(step.id)?.mark(item.index, state);
+  /** It was begun, and is to begin again once there is room. */
+  beginAgain(unit: Unit): void {
+    this.#mark(unit, 'idle');
   }
 
-  isFlow(stepId: string): boolean {
-    return this.step(stepId).kind === 'flow';
+  /** The item of a unit belongs to a set or to a flow. */
+  #mark({ step, item }: Unit, state: 'open' | 'idle'): void {
+    if (item) {
+      this.sets.get(step.id)?.mark(item.index, state);
+      this.flows.get(step.id)?.mark(item.key, state);
+    } else this.tracker.settle(step.id, state === 'open' ? 'open' : 'pending');
   }
 
   /** Has the execution with this key begin again at a time, epoch ms. */

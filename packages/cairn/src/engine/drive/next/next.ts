@@ -119,7 +119,5 @@ function follow(working: Working, { unit, isKnown }: ExecutionChange, consequenc
 
 function due(working: Working, key: string): void {
   if (working.isStopped || expire(working, key)) return;
-  const { step, item } = working.unitOf(key);
-  if (item) working.markItem({ step, item }, 'idle');
-  else working.tracker.settle(key, 'pending');
+  working.beginAgain(working.unitOf(key));
 }

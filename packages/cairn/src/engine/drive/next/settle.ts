@@ -56,12 +56,14 @@ export function known(working: Working, { step, item }: Unit, outcome: Outcome):
 /** Its record is in the journal: dependents may begin. */
 export function durable(working: Working, unit: Unit, outcome: Outcome): void {
   const { step, item } = unit;
-  working.budget.settled(keyOf(unit));
-  if (!item) working.tracker.settle(step.id, outcome.kind);
-  else if (working.isFlow(step.id)) {
-    working.operations.delete(keyOf(unit));
-    working.flows.get(step.id)?.ended(item.key, outcome);
+  const key = keyOf(unit);
+  working.budget.settled(key);
+  if (!item) {
+    working.tracker.settle(step.id, outcome.kind);
+    return;
   }
+  working.operations.delete(key);
+  working.flows.get(step.id)?.ended(item.key, outcome);
 }
 
 /** A set ends when its outcome is decided and none of its items is running. */
