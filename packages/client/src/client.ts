@@ -10,10 +10,10 @@ import type {
   AnswerOf,
   Change,
   ChangingMethod,
+  GetRequest,
   ItemOf,
   PagedPath,
   PathWith,
-  Question,
 } from 'cairn/api/calls';
 import { type Followed, type Following, followRun } from './follow.ts';
 import { type FollowedLog, type FollowingLogs, followLogs } from './follow-logs.ts';
@@ -110,7 +110,7 @@ export class CairnClient {
   /** @throws Refusal, Unreachable */
   async get<P extends PathWith<'GET'>>(
     path: P,
-    question: Question<P> = {} as Question<P>,
+    question: GetRequest<P> = {} as GetRequest<P>,
   ): Promise<AnswerOf<'GET', P>> {
     const { text } = await this.send({ method: 'GET', target: targetOf(path, question) });
     return read<AnswerOf<'GET', P>>(text);
@@ -122,7 +122,7 @@ export class CairnClient {
    */
   async list<P extends PagedPath>(
     path: P,
-    { limit, mostPages = Number.POSITIVE_INFINITY, ...question }: Question<P> & ListBounds,
+    { limit, mostPages = Number.POSITIVE_INFINITY, ...question }: GetRequest<P> & ListBounds,
   ): Promise<Listed<ItemOf<P>>> {
     const items: ItemOf<P>[] = [];
     const unreadable: string[] = [];
@@ -133,7 +133,7 @@ export class CairnClient {
       pages += 1;
       const size = String(Math.min(PAGE, limit - items.length));
       const query = { ...question.query, limit: size, cursor };
-      const page = (await this.get(path, { ...question, query } as unknown as Question<P>)) as {
+      const page = (await this.get(path, { ...question, query } as unknown as GetRequest<P>)) as {
         items: ItemOf<P>[];
         next?: string;
         unreadable?: string[];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { offersOf, type Standing } from '../../../packages/console/src/pages/run/actions/offers.ts';
-import type { Role } from '../../../packages/console/src/session/session.ts';
+import type { CallerRole } from '../../../packages/console/src/session/session.ts';
 
-const ROLES: readonly Role[] = ['viewer', 'submitter', 'operator', 'admin', 'installation'];
-const as = (role: Role) => (least: Role) => ROLES.indexOf(role) >= ROLES.indexOf(least);
+const ROLES: readonly CallerRole[] = ['viewer', 'submitter', 'operator', 'admin', 'installation'];
+const as = (role: CallerRole) => (least: CallerRole) => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
 const wait = (id: string, more: object = {}) => ({
   id,
@@ -13,7 +13,7 @@ const wait = (id: string, more: object = {}) => ({
   ...more,
 });
 
-function offers(run: object, role: Role = 'admin', isHeld: boolean | undefined = false) {
+function offers(run: object, role: CallerRole = 'admin', isHeld: boolean | undefined = false) {
   const standing = { status: 'running', waits: [], compensating: false, ...run } as unknown as Standing;
   return offersOf({ run: standing, may: as(role), isHeld });
 }
@@ -108,7 +108,7 @@ describe('what can be done with a run', () => {
 });
 
 describe('why it cannot be done', () => {
-  const refusals = (run: object, role: Role) =>
+  const refusals = (run: object, role: CallerRole) =>
     offers(run, role).map(({ act, refused }) => [act, refused ?? 'no'] as const);
 
   test.each([

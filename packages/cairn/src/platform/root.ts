@@ -118,7 +118,7 @@ async function given<T extends readonly unknown[]>(lazily: Lazily<T>): Promise<T
   return typeof lazily === 'function' ? lazily() : lazily;
 }
 
-interface Parts {
+interface RootParts {
   readonly settings: Settings;
   readonly options: CairnOptions;
   readonly registry: WorkflowRegistry;
@@ -126,7 +126,7 @@ interface Parts {
   readonly secrets: BoundSecrets;
 }
 
-function build({ settings, options, registry, bindings, secrets }: Parts): Root {
+function build({ settings, options, registry, bindings, secrets }: RootParts): Root {
   const { environment, scheduleTenant, project } = settings;
   const operations = new InstanceOperations(systemClock);
   const { database } = settings;

@@ -10,10 +10,10 @@ import type {
   AnswerOf,
   Change,
   ChangingMethod,
+  GetRequest,
   ItemOf,
   PagedPath,
   PathWith,
-  Question,
 } from 'cairn/api/calls';
 import { deviceNow } from './device-clock.ts';
 import { Passage } from './passage.ts';
@@ -53,7 +53,7 @@ export class Api {
   /** Sent once, because the component that shows the answer repeats it. @throws ApiError */
   get<P extends PathWith<'GET'>>(
     path: P,
-    { signal, ...question }: Question<P> & { readonly signal?: AbortSignal | undefined } = {},
+    { signal, ...question }: GetRequest<P> & { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<AnswerOf<'GET', P>> {
     const target = targetOf(path, question);
     return this.#answer({ method: 'GET', target, ...(signal && { signal }) }, 1);

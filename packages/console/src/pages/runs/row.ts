@@ -161,9 +161,9 @@ function cancellationText(cancellation: RunSummary['cancellation']): string {
   return [reason, actor && `by ${actor}`].filter((part) => part !== undefined && part !== '').join(' · ');
 }
 
-type Wait = RunSummary['waits'][number];
+type ListedWait = RunSummary['waits'][number];
 
-function waitText({ kind, purpose, name, key, child, detail, execution }: Wait): string {
+function waitText({ kind, purpose, name, key, child, detail, execution }: ListedWait): string {
   const step = stepKey(execution);
   if (purpose === 'doubt') return `${step}: interrupted, may have acted`;
   if (purpose === 'budget') return questionText(detail);

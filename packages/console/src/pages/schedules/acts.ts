@@ -3,7 +3,7 @@ import { type Answer, planned } from '../../api/client.ts';
 import { type PlannedAct, reasonOf } from '../../parts/act.ts';
 import { option } from '../../parts/command-text.ts';
 
-type Schedule = Answer<'Schedule'>;
+type ScheduleDetails = Answer<'Schedule'>;
 /** Treatment of missed slots. */
 export const CATCH_UPS = {
   skip: 'skip: what was missed is missed',
@@ -11,7 +11,7 @@ export const CATCH_UPS = {
   all: 'all: each one missed is made up for',
 } as const;
 
-export type CatchUpMode = Schedule['catchUp'];
+export type CatchUpMode = ScheduleDetails['catchUp'];
 
 /** As filled in. */
 export interface ScheduleInput {
@@ -51,7 +51,7 @@ export function makeSchedule({
 
 /** The changed members only, so that concurrent changes of others stay. Undefined: nothing changed. */
 export function changeSchedule(
-  schedule: Pick<Schedule, 'id' | 'name' | 'cron' | 'timezone' | 'catchUp' | 'input'>,
+  schedule: Pick<ScheduleDetails, 'id' | 'name' | 'cron' | 'timezone' | 'catchUp' | 'input'>,
   wanted: Omit<ScheduleInput, 'type'>,
 ): PlannedAct<'PATCH', '/v1/schedules/{id}'> | undefined {
   const { id } = schedule;

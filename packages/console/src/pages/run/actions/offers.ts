@@ -5,7 +5,7 @@
 
 import { isBackingOff, stepKey } from '@cairn/client';
 import { isFinal } from '../../../parts/run-status.ts';
-import type { Role } from '../../../session/session.ts';
+import type { CallerRole } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
 import { type AskedKind, askedBy } from './decisions.ts';
 import type { About, Act } from './use-act.ts';
@@ -39,12 +39,12 @@ export type Standing = Pick<
 
 interface OfferContext {
   readonly run: Standing;
-  may(role: Role): boolean;
+  may(role: CallerRole): boolean;
   /** Undefined: not known yet. */
   readonly isHeld: boolean | undefined;
 }
 
-const NEEDS: Readonly<Record<Act, Role>> = {
+const NEEDS: Readonly<Record<Act, CallerRole>> = {
   decide: 'operator',
   resolve: 'operator',
   signal: 'submitter',

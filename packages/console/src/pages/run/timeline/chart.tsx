@@ -11,7 +11,7 @@ import type { Undone } from '../live/undone.ts';
 import type { Drive, Life, TimelineRow } from './model.ts';
 import { type Scale, ticksOf, tickText } from './scale.ts';
 
-interface ChartProps {
+interface TimelineChartProps {
   readonly rows: readonly TimelineRow[];
   readonly life: Life;
   /** By the key of the step. */
@@ -33,7 +33,7 @@ const TICK_PX = 56;
 /** Width of the names of the steps, at most; px. */
 const NAMES_PX = 200;
 
-export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: ChartProps) {
+export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: TimelineChartProps) {
   const frame = useRef<HTMLElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
