@@ -107,7 +107,7 @@ describe('a table', () => {
   const columns: readonly Column<Row>[] = [
     { title: 'ID', of: ({ id }) => id },
     { title: 'WHAT', of: ({ what }) => what, least: 5 },
-    { title: 'EXTRA', of: ({ extra }) => extra, goes: 1 },
+    { title: 'EXTRA', of: ({ extra }) => extra, dropOrder: 1 },
     { title: 'EMPTY', of: () => '' },
   ];
   const rows = [

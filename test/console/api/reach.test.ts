@@ -49,10 +49,10 @@ test('the API is lost from the first request without an answer to the next with 
   const reach = new Reach();
   const told: (number | undefined)[] = [];
   reach.subscribe(() => told.push(reach.shown().lostAt));
-  reach.heard(header(AT), AT, AT);
+  reach.answered(header(AT), AT, AT);
   reach.lost(AT + 1);
   reach.lost(AT + 2);
-  reach.heard(null, AT + 3, AT + 4);
-  reach.heard(null, AT + 5, AT + 6);
+  reach.answered(null, AT + 3, AT + 4);
+  reach.answered(null, AT + 5, AT + 6);
   expect(told).toEqual([AT + 1, undefined]);
 });

@@ -11,7 +11,7 @@ import {
   countWords,
   type Effect,
   effectWords,
-  isToldByPerson,
+  isResolvedByPerson,
 } from '../../../packages/console/src/pages/run/effects/words.ts';
 import { integritySummary } from '../../../packages/console/src/pages/run/integrity/words.ts';
 import {
@@ -52,7 +52,7 @@ describe('a side effect is told as', () => {
   });
 
   test('to be told by a person where one is asked, or where nobody else will tell', () => {
-    const told = (part: object, facts = over) => isToldByPerson(row(part), facts);
+    const told = (part: object, facts = over) => isResolvedByPerson(row(part), facts);
     expect([told({ status: 'attempted' }), told({ status: 'blocked', blockedBy: 'doubt' })]).toEqual([
       true,
       true,

@@ -3,8 +3,8 @@ import { ApiError, problemOf } from '../../../packages/console/src/api/problem.t
 import {
   EMPTY_LOG,
   isFull,
-  MOST_EVENTS,
-  MOST_SINCE,
+  MAX_EVENTS,
+  MAX_SINCE,
   reach,
   withHistory,
 } from '../../../packages/console/src/pages/run/live/event-log.ts';
@@ -154,12 +154,12 @@ describe('a run that is followed', () => {
     const stop = follower.start();
     await settle();
     for (let round = 0; round < 3; round += 1) {
-      happen(MOST_SINCE / 2);
+      happen(MAX_SINCE / 2);
       await settle();
     }
     follower.loadUntil(Number.POSITIVE_INFINITY);
     await settle();
-    expect(follower.shown().events.length).toBe(1_500 + 1.5 * MOST_SINCE);
+    expect(follower.shown().events.length).toBe(1_500 + 1.5 * MAX_SINCE);
     stop();
   });
 
@@ -215,9 +215,9 @@ describe('a run that is followed', () => {
 });
 
 test('a journal is held to the last event that a page can hold, and no further', () => {
-  const events = Array.from({ length: MOST_EVENTS + 1 }, (_, at) => ({ seq: at + 1 }) as RunEvent);
+  const events = Array.from({ length: MAX_EVENTS + 1 }, (_, at) => ({ seq: at + 1 }) as RunEvent);
   const whole = withHistory(EMPTY_LOG, events.slice(0, -2));
-  expect([reach(whole), isFull(whole)]).toEqual([MOST_EVENTS - 1, false]);
+  expect([reach(whole), isFull(whole)]).toEqual([MAX_EVENTS - 1, false]);
   const more = withHistory(whole, events.slice(-2));
-  expect([reach(more), isFull(more)]).toEqual([MOST_EVENTS, true]);
+  expect([reach(more), isFull(more)]).toEqual([MAX_EVENTS, true]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import {
-  MOST_CHOSEN,
+  MAX_CHOSEN,
   NONE_CHOSEN,
   toggled,
   withRows,
@@ -14,9 +14,9 @@ test('a run is chosen, and chosen again it is not', () => {
 });
 
 test('no more are chosen than can be looked through', () => {
-  const many = Array.from({ length: MOST_CHOSEN + 10 }, (_, i) => rowNumber(i));
+  const many = Array.from({ length: MAX_CHOSEN + 10 }, (_, i) => rowNumber(i));
   const most = withRows(NONE_CHOSEN, many);
-  expect(most.size).toBe(MOST_CHOSEN);
-  expect(toggled(most, rowNumber(MOST_CHOSEN + 5))).toEqual(most);
-  expect(toggled(most, rowNumber(3)).size).toBe(MOST_CHOSEN - 1);
+  expect(most.size).toBe(MAX_CHOSEN);
+  expect(toggled(most, rowNumber(MAX_CHOSEN + 5))).toEqual(most);
+  expect(toggled(most, rowNumber(3)).size).toBe(MAX_CHOSEN - 1);
 });

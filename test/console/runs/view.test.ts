@@ -8,8 +8,8 @@ import {
 } from '../../../packages/console/src/pages/runs/view/columns.ts';
 import {
   isSameQuery,
-  MOST_NAME_CHARS,
-  MOST_VIEWS,
+  MAX_NAME_CHARS,
+  MAX_VIEWS,
   viewsIn,
   withoutView,
   withView,
@@ -31,10 +31,10 @@ test('a view is kept under its name, in the order of names, and replaced by one 
 
 test('a view without a name, and one more than a menu can show, is refused', () => {
   expect(withView([], { name: ' ', query: '' })).toBeUndefined();
-  expect(withView([], { name: 'x'.repeat(MOST_NAME_CHARS + 1), query: '' })).toBeUndefined();
-  const full = Array.from({ length: MOST_VIEWS }, (_, i) => ({ name: `view ${i}`, query: '' }));
+  expect(withView([], { name: 'x'.repeat(MAX_NAME_CHARS + 1), query: '' })).toBeUndefined();
+  const full = Array.from({ length: MAX_VIEWS }, (_, i) => ({ name: `view ${i}`, query: '' }));
   expect(withView(full, failed)).toBeUndefined();
-  expect(withView(full, { name: 'view 3', query: 'a=b' })).toHaveLength(MOST_VIEWS);
+  expect(withView(full, { name: 'view 3', query: 'a=b' })).toHaveLength(MAX_VIEWS);
 });
 
 test('whatever a browser has kept is read, and only views of it', () => {

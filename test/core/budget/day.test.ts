@@ -2,13 +2,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  admittable,
   ceilingOf,
   type DayAmounts,
   type DayBudget,
   dayAfter,
   dayBefore,
   dayOf,
-  fitting,
   MAX_HOLDS,
   MAX_KINDS,
   MAX_RAISES,
@@ -327,9 +327,11 @@ describe('of those that wait for more of a day', () => {
     const day = { ...empty({ microUsd: 100, effects: 2 }), spent: { microUsd: 40 } };
     const held = { owner: 'a', granted: { microUsd: 10 }, expiresAt: NOW + 1_000 };
     const waiting = [20, 40, 30, 0].map((microUsd) => ({ need: { microUsd, tokens: 1_000 } }));
-    expect(fitting({ ...day, holds: [held] }, waiting).map(({ need }) => need.microUsd)).toEqual([20, 30, 0]);
+    expect(admittable({ ...day, holds: [held] }, waiting).map(({ need }) => need.microUsd)).toEqual([
+      20, 30, 0,
+    ]);
     const effects = [1, 1, 1].map((one) => ({ need: { effects: one } }));
-    expect(fitting({ ...day, raised: { effects: 1 }, spent: { effects: 1 } }, effects)).toHaveLength(2);
+    expect(admittable({ ...day, raised: { effects: 1 }, spent: { effects: 1 } }, effects)).toHaveLength(2);
   });
 
   test('never more fit than there is', () => {
@@ -337,7 +339,7 @@ describe('of those that wait for more of a day', () => {
     fc.assert(
       fc.property(fc.array(need, { maxLength: 20 }), fc.nat(LIMIT), (needs, spent) => {
         const day = { ...empty({ microUsd: LIMIT, tokens: LIMIT }), spent: { microUsd: spent } };
-        const found = fitting(
+        const found = admittable(
           day,
           needs.map((one) => ({ need: one })),
         );

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   askedDecision,
-  leftOut,
+  omitted,
   operationRequest,
   type RecordedOperation,
 } from '../../../packages/cairn/src/core/flow/asked.ts';
@@ -75,7 +75,7 @@ describe('code that has ended', () => {
     ],
     ['need not ask for what another run had completed', [{ name: 'a', isReused: true }], ['c'], undefined],
   ])('%s', (_, known, names, message) => {
-    expect(leftOut(known, new Set(names))).toBe(message);
+    expect(omitted(known, new Set(names))).toBe(message);
   });
 
   test('has diverged exactly if something that is not reused was left out', () => {
@@ -85,7 +85,7 @@ describe('code that has ended', () => {
       fc.property(known, fc.array(name), (before, names) => {
         const set = new Set(names);
         const isLeftOut = before.some(({ name: one, isReused }) => !isReused && !set.has(one));
-        expect(leftOut(before, set) !== undefined).toBe(isLeftOut);
+        expect(omitted(before, set) !== undefined).toBe(isLeftOut);
       }),
     );
   });

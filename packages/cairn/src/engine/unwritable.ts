@@ -61,7 +61,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
         return { kind: 'ended' };
       }
     }
-    await name(deps, loaded.state, { ...saidBy(refusal), stepId });
+    await name(deps, loaded.state, { ...refusalTextOf(refusal), stepId });
     return { kind: 'named' };
   } catch (error) {
     const released = await release(deps, refused);
@@ -137,12 +137,12 @@ function stepAt(state: RunState, soft: SoftState = {}): string | undefined {
   return currentStepOf(state, soft) ?? state.currentStep;
 }
 
-function saidBy({ reason, message }: StoreRefused): Omit<RefusalText, 'stepId'> {
+function refusalTextOf({ reason, message }: StoreRefused): Omit<RefusalText, 'stepId'> {
   return { reason, message };
 }
 
-async function name(deps: EngineDeps, state: RunState, said: RefusalText): Promise<void> {
-  const { reason, message, stepId } = said;
+async function name(deps: EngineDeps, state: RunState, refusal: RefusalText): Promise<void> {
+  const { reason, message, stepId } = refusal;
   const { id: runId, tenantId, type, head } = state;
   const now = deps.clock.now();
   const finding: RunFinding = {
@@ -165,7 +165,7 @@ async function nameAnyway(deps: EngineDeps, { runId, refusal }: RefusedRun, why:
     const loaded = await deps.store.load(runId);
     if (!loaded) return;
     const stepId = stepAt(loaded.state, loaded.soft);
-    await name(deps, loaded.state, { ...saidBy(refusal), stepId });
+    await name(deps, loaded.state, { ...refusalTextOf(refusal), stepId });
   } catch (error) {
     deps.log.error('run_unwritable', {
       runId,

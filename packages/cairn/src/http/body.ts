@@ -84,21 +84,21 @@ function parse(text: string): unknown {
 function assertStorable(body: JsonObject): void {
   const violation = violationIn(body);
   if (!violation) return;
-  const { field } = firstIssue([{ path: violation.path.reverse(), message: violation.is }]);
+  const { field } = firstIssue([{ path: violation.path.reverse(), message: violation.description }]);
   const named = field === '' ? { help: NAMELESS_HELP } : { field };
-  throw new CairnError('INVALID_INPUT', `the body contains ${violation.is}`, named);
+  throw new CairnError('INVALID_INPUT', `the body contains ${violation.description}`, named);
 }
 
 /** The path is filled in while returning, innermost part first, so that the good case costs nothing. */
 interface BodyViolation {
-  readonly is: string;
+  readonly description: string;
   readonly path: PropertyKey[];
 }
 
 function violationIn(value: unknown): BodyViolation | undefined {
-  if (typeof value === 'string') return value.isWellFormed() ? undefined : lone();
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : loneSurrogate();
   if (typeof value === 'number')
-    return Number.isFinite(value) ? undefined : { is: 'a number that is out of range', path: [] };
+    return Number.isFinite(value) ? undefined : { description: 'a number that is out of range', path: [] };
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {
     for (const [index, member] of value.entries()) {
@@ -108,7 +108,7 @@ function violationIn(value: unknown): BodyViolation | undefined {
     return undefined;
   }
   for (const [name, member] of Object.entries(value)) {
-    const found = name.isWellFormed() ? violationIn(member) : lone();
+    const found = name.isWellFormed() ? violationIn(member) : loneSurrogate();
     if (found) return within(found, name);
   }
   return undefined;
@@ -119,8 +119,8 @@ function within(inner: BodyViolation, part: PropertyKey): BodyViolation {
   return inner;
 }
 
-function lone(): BodyViolation {
-  return { is: 'a lone surrogate', path: [] };
+function loneSurrogate(): BodyViolation {
+  return { description: 'a lone surrogate', path: [] };
 }
 
 function assertSize(bytes: number, maxBytes: number): void {

@@ -92,8 +92,8 @@ export function cancelDrafts(
   const requested: EventDraft[] = isNews
     ? [{ ...ended, ...optional('actor', actor), type: 'cancel_requested', data: { ...why, ...withoutUndo } }]
     : [];
-  const asked = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
-  const ending = endingOf(endFactsOf({ ...state, cancellation: asked }, deployed));
+  const cancelRequest = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
+  const ending = endingOf(endFactsOf({ ...state, cancellation: cancelRequest }, deployed));
   switch (ending.kind) {
     case 'undo_first':
       // Compensations need a dispatch, which then ends the run.

@@ -100,8 +100,8 @@ async function composed(installation: CairnInstallation): Promise<Root> {
   const { options } = installation;
   const [module, workflows, own] = await Promise.all([
     servedModule(),
-    given(options.workflows),
-    given(options.bindings ?? []),
+    resolved(options.workflows),
+    resolved(options.bindings ?? []),
   ]);
   const namesOf = ({ members }: CairnInstallation) => functionNames(members, module, runningFunction());
   const names = namesOf(installation);
@@ -114,7 +114,7 @@ async function composed(installation: CairnInstallation): Promise<Root> {
   return build({ settings, options, registry, bindings, secrets: boundSecrets(options, names) });
 }
 
-async function given<T extends readonly unknown[]>(lazily: Lazily<T>): Promise<T> {
+async function resolved<T extends readonly unknown[]>(lazily: Lazily<T>): Promise<T> {
   return typeof lazily === 'function' ? lazily() : lazily;
 }
 

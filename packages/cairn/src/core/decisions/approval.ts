@@ -197,9 +197,9 @@ export function sentBackBy(
 
 /** @throws CairnError PAYLOAD_TOO_LARGE */
 export function assertFeedbackFits(state: RunState, text: string): void {
-  const kept = state.feedback.reduce((bytes, entry) => bytes + Buffer.byteLength(entry.text), 0);
-  if (kept + Buffer.byteLength(text) <= MAX_KEPT_FEEDBACK_BYTES) return;
-  throw new CairnError('PAYLOAD_TOO_LARGE', `the run already holds ${kept} bytes of feedback`, {
+  const keptBytes = state.feedback.reduce((bytes, entry) => bytes + Buffer.byteLength(entry.text), 0);
+  if (keptBytes + Buffer.byteLength(text) <= MAX_KEPT_FEEDBACK_BYTES) return;
+  throw new CairnError('PAYLOAD_TOO_LARGE', `the run already holds ${keptBytes} bytes of feedback`, {
     field: 'feedback',
   });
 }

@@ -41,10 +41,10 @@ export function isRunId(text: string): boolean {
 }
 
 /** Fewer digits than these begin the ids of too many runs. */
-const LEAST_PREFIX_DIGITS = 6;
-const RUN_ID_PREFIX = new RegExp(`^run_[a-z2-7]{${LEAST_PREFIX_DIGITS},25}$`);
+const MIN_PREFIX_DIGITS = 6;
+const RUN_ID_PREFIX = new RegExp(`^run_[a-z2-7]{${MIN_PREFIX_DIGITS},25}$`);
 
-/** Returns true if the text has the form of a run id prefix of at least {@link LEAST_PREFIX_DIGITS} digits. */
+/** Returns true if the text has the form of a run id prefix of at least {@link MIN_PREFIX_DIGITS} digits. */
 export function isRunIdPrefix(text: string): boolean {
   return RUN_ID_PREFIX.test(text);
 }

@@ -62,9 +62,9 @@ export function toJsonText(value: unknown, what: string): string {
       cause,
     });
   }
-  const { is, help = PLAIN_HELP } = violation;
+  const { description, help = PLAIN_HELP } = violation;
   const path = `${what}${shownPath(violation)}`;
-  throw new CairnError('INVALID_INPUT', `${path} is ${is}`, { field: path, help });
+  throw new CairnError('INVALID_INPUT', `${path} is ${description}`, { field: path, help });
 }
 
 const PLAIN_HELP = 'Use only plain objects, arrays, strings, finite numbers, booleans and null.';
@@ -104,7 +104,7 @@ function readAgain(text: string): string {
  * nothing).
  */
 interface JsonViolation {
-  readonly is: string;
+  readonly description: string;
   readonly path: string[];
   readonly help?: string;
   /** Number of parts of the path, from the outermost, that lead to it; absent: all. */
@@ -175,12 +175,13 @@ function isPlain(value: object): boolean {
 function tooDeep(value: object, ancestors: readonly object[]): JsonViolation {
   const seen = new Set<object>();
   const ends = [...ancestors, value].findIndex((one) => seen.size === seen.add(one).size);
-  if (ends === -1) return { is: `nested deeper than ${MAX_JSON_DEPTH} levels`, path: [], help: DEEP_HELP };
-  return { is: 'a reference cycle', path: [], help: CYCLE_HELP, ends };
+  if (ends === -1)
+    return { description: `nested deeper than ${MAX_JSON_DEPTH} levels`, path: [], help: DEEP_HELP };
+  return { description: 'a reference cycle', path: [], help: CYCLE_HELP, ends };
 }
 
-function violation(is: string): JsonViolation {
-  return { is, path: [] };
+function violation(description: string): JsonViolation {
+  return { description: description, path: [] };
 }
 
 function within(inner: JsonViolation, part: string): JsonViolation {

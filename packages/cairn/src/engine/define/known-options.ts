@@ -232,7 +232,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Error for the first of these options with a wrong shape, with the correct form; undefined: none. */
-export function misshapenOption(given: Readonly<Record<string, unknown>>): string | undefined {
+export function invalidOption(given: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, value] of Object.entries(given)) {
     const shape = Object.hasOwn(SHAPES, name) ? SHAPES[name] : undefined;
     if (value !== undefined && shape && !shape.fits(value)) return `'${name}' is ${textOf(shape, value)}`;

@@ -7,7 +7,7 @@ import { stepKey } from '../../core/run/state.ts';
 import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { askAbout } from '../effects/asking.ts';
-import { kept, NO_OUTPUT, type Outcome, type Output } from '../facts/output.ts';
+import { NO_OUTPUT, type Outcome, type Output, storeIfLarge } from '../facts/output.ts';
 import {
   type Command,
   type DoneItem,
@@ -84,13 +84,13 @@ export class CommandRunner {
   /** Makes an output durable that no checkpoint can carry, before the commit that refers to it. */
   async #keep({ ending }: Extract<Command, { kind: 'keep' }>): Promise<Message> {
     const { outcome } = ending;
-    const output = outcome.kind === 'done' ? await this.kept(outcome.output) : NO_OUTPUT;
-    return { kind: 'kept', ending, output };
+    const output = outcome.kind === 'done' ? await this.storeOutput(outcome.output) : NO_OUTPUT;
+    return { kind: 'output_stored', ending, output };
   }
 
-  kept(output: Output): Promise<Output> {
+  storeOutput(output: Output): Promise<Output> {
     const { deps, runId } = this.#working;
-    return sendUntilKnown(deps, () => kept(deps.store, runId, output));
+    return sendUntilKnown(deps, () => storeIfLarge(deps.store, runId, output));
   }
 
   async #findQuestion({ ended, doubt }: Extract<Command, { kind: 'find_question' }>): Promise<Message> {

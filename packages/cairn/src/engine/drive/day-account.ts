@@ -250,7 +250,7 @@ export class DayAccount {
     if (!covers(open.held, open.used)) await this.#take(open, {}, { isSpent: true });
     if (isNone(open.held)) return;
     const settling = { owner: this.#owner, spent: open.used, kinds: this.#kinds() };
-    await this.#change(open, (budget) => ({ kind: 'settled', ...given(settle(budget, settling)) }));
+    await this.#change(open, (budget) => ({ kind: 'settled', ...withDay(settle(budget, settling)) }));
   }
 
   /** A decision without a write uses the current document. */
@@ -329,7 +329,7 @@ function refusalOf(taken: Exclude<DayTakeResult, { kind: 'granted' }>, { at }: O
   return { kind: 'reached', reached: taken.names, budget: taken.day, until: dayAfter(at) };
 }
 
-function given(day: DayBudget | undefined): { readonly day?: DayBudget } {
+function withDay(day: DayBudget | undefined): { readonly day?: DayBudget } {
   return day === undefined ? {} : { day };
 }
 

@@ -156,7 +156,7 @@ async function act(
     }
     case 'early':
       if (await deliverBuffered(deps, loaded.state)) return 'try_again';
-      await settleRest(deps, loaded);
+      await settleRemaining(deps, loaded);
       // Without a name, because the current task may carry the name of this due time itself.
       await queue.enqueue({ runId, reason: 'early', at: decision.at, ...more });
       return 'early';
@@ -171,22 +171,22 @@ async function act(
       if (decision.parked && deployedFor(deps.registry, loaded.state).available)
         return claimAndGo(deps, loaded, account);
       if (await deliverBuffered(deps, loaded.state)) return 'try_again';
-      await settleRest(deps, loaded);
+      await settleRemaining(deps, loaded);
       return 'waiting';
     case 'suspended':
-      await settleRest(deps, loaded);
+      await settleRemaining(deps, loaded);
       return 'held';
     case 'claim':
       if (!restsWithoutPlan(loaded.state, recoveryDecisionOf(deps, loaded.state)))
         return (await deliverBuffered(deps, loaded.state)) ? 'try_again' : claimAndGo(deps, loaded, account);
       // The version it needs is not deployed yet: the scan checks again.
-      await settleRest(deps, loaded);
+      await settleRemaining(deps, loaded);
       return 'waiting';
   }
 }
 
 /** Publishes events of a run that cannot be dispatched now. */
-function settleRest(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
+function settleRemaining(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
   return settleIf(deps, loaded.state, unpublishedOf(deps, loaded));
 }
 
@@ -296,7 +296,7 @@ async function driveHeld(
     report,
     alone,
     ...optional('restoredAt', restoredAt),
-    ...optional('restedMs', restedForPolicy(loaded.state)),
+    ...optional('pausedMs', restedForPolicy(loaded.state)),
   });
   // Also if it released the run, and another process ended it before this drive was informed.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {

@@ -26,7 +26,7 @@ export interface PolicyParams {
   /** Its `failure` ends the run: the time limit has passed. Nothing is left then that a policy would have to allow. */
   readonly working: Pick<Working, 'failure'>;
   /** Time in ms that the run has rested with its policy due; absent: none. */
-  readonly restedMs?: number;
+  readonly pausedMs?: number;
   /** Time by which the dispatch must have released the run, epoch ms. */
   readonly budgetEndsAt: number;
   /** Aborts when the dispatch must release the run. */
@@ -99,8 +99,8 @@ function stopped(params: PolicyParams): ClosingDecision | undefined {
 }
 
 /** The run rests, but not beyond its time limit: then it ends, and needs no answer. */
-function putOff({ deps, journal, workflow, restedMs = 0 }: PolicyParams, message: string): ClosingDecision {
-  const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
+function putOff({ deps, journal, workflow, pausedMs = 0 }: PolicyParams, message: string): ClosingDecision {
+  const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * pausedMs));
   const { deadlineAt = Number.POSITIVE_INFINITY } = journal.state;
   const dueAt = Math.min(deps.clock.now() + restMs, deadlineAt);
   const error = notEvaluated(workflow.type, message);

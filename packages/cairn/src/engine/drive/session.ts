@@ -48,7 +48,7 @@ export interface SessionParams {
   readonly budgetEndsAt: number;
   readonly report: BodyReport;
   /** Time in ms that the run has rested because its policy could not be asked; absent: none. */
-  readonly restedMs?: number;
+  readonly pausedMs?: number;
   /** The run is a suspect: one body at a time, and each leaves a trace before it begins. */
   readonly alone: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
@@ -345,7 +345,7 @@ export class DriveSession {
       this.#working.failure ??= result;
       return this.#concludeAnew();
     }
-    if (needsPayload(result.text)) result = await this.#commands.kept(result);
+    if (needsPayload(result.text)) result = await this.#commands.storeOutput(result);
     const facts = { workflow, result, inFlight: this.#working.bodies.inFlight() };
     const { events } = await journal.append((state) =>
       journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],

@@ -100,8 +100,8 @@ export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut
 }
 
 function detailOf({ id, ask, escalate }: ApprovalStep, { seen, now, mask }: Opening): string {
-  const asked = ask(seen);
-  const detail = typeof asked === 'string' ? { question: asked } : { ...Object(asked) };
+  const question = ask(seen);
+  const detail = typeof question === 'string' ? { question: question } : { ...Object(question) };
   if (typeof detail.question !== 'string' || detail.question === '')
     throw new CairnError(
       'INVALID_INPUT',

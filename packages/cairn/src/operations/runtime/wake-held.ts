@@ -5,7 +5,7 @@
  * Must not: check whether a run was really held, because a drive with nothing to do costs one read.
  */
 import { declaredType } from '../../core/flow/parts.ts';
-import { someAtOnce } from '../../core/some-at-once.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import { HELD_MS } from '../../engine/gate.ts';
 import type { DueEntry } from '../../ports/run-statistics.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
@@ -44,7 +44,7 @@ export async function wakeHeld(
     while (woken < MAX_WOKEN) {
       const page = await deps.statistics.due({ until, limit: PAGE, type, after });
       const free = page.filter((entry) => !paused.has(declaredType(entry.type)));
-      await someAtOnce(free, CONCURRENT_TASKS, async ({ runId, tenantId: of }) => {
+      await mapConcurrently(free, CONCURRENT_TASKS, async ({ runId, tenantId: of }) => {
         await deps.queue.enqueue({ runId, tenantId: of, reason: 'continue' });
         woken += 1;
         own += of === tenantId ? 1 : 0;

@@ -19,7 +19,7 @@ const Because = z.object({
   relatedRunId: z.string().optional().describe('For `parent` and `child`: that run.'),
 });
 
-const fate = {
+const retentionState = {
   runId: z.string(),
   rootRunId: z.string().describe('Id of the lineage. A lineage is deleted as a whole or not at all.'),
   runs: Count.describe('Run of the lineage.'),
@@ -61,12 +61,12 @@ export const ErasurePage = pageOf(Erasure);
 export const RunHeld = z.object({ runId: z.string(), legalHold: Hold });
 export const RunReleased = z.object({ runId: z.string() });
 export const RunRetention = z.object({
-  ...fate,
+  ...retentionState,
   expiresAt: Time.optional().describe(
     'Time from which retention may delete it. Absent if it is kept indefinitely or has not ended.',
   ),
   legalHold: Hold.optional(),
 });
 export const ExpiredRunPage = pageOf(
-  z.object({ ...fate, type: z.string(), status: z.enum(END_STATUSES), completedAt: Time }),
+  z.object({ ...retentionState, type: z.string(), status: z.enum(END_STATUSES), completedAt: Time }),
 );

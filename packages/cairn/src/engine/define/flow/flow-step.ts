@@ -4,8 +4,8 @@ import { CairnError } from '../../../core/errors.ts';
 import { givenName, operationName } from '../../../core/flow/names.ts';
 import type { Capability } from '../capability.ts';
 import {
+  invalidOption,
   isRecord,
-  misshapenOption,
   OPERATION_OPTIONS,
   schemaProblem,
   UNDO_OPTIONS,
@@ -80,7 +80,7 @@ function undoing(name: StepName, given: unknown): steps.Undoing {
   if (!isRecord(options) || typeof options.undo !== 'function') {
     throw stepError(name, `is a function, or { undo: ({ output }) => …, retry, timeout }`);
   }
-  const problem = unknownOption(options, UNDO_OPTIONS) ?? misshapenOption(options);
+  const problem = unknownOption(options, UNDO_OPTIONS) ?? invalidOption(options);
   if (problem !== undefined) throw stepError(name, problem);
   const { undo, ...more } = options;
   const { retry, retryPerError, timeoutMs } = bodyPart(name, more, undo);

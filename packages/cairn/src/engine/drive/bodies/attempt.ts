@@ -105,8 +105,8 @@ async function callBody({ step, context, abort, mask = String }: AttemptParams):
     const returned = await step.body(context);
     const value = isDegraded(returned) ? returned.value : returned;
     const output = outputOf(checked(step, value), `output of step '${step.id}'`);
-    const worth = isDegraded(returned) ? { degraded: mask(returned.reason) } : {};
-    return { kind: 'succeeded', output, ...worth };
+    const degradation = isDegraded(returned) ? { degraded: mask(returned.reason) } : {};
+    return { kind: 'succeeded', output, ...degradation };
   } catch (thrown) {
     if (abort.signal.aborted) return { kind: 'unfinished' };
     const cause = readable(thrown);

@@ -53,7 +53,7 @@ export function bodyEndDecision(at: Ended, ended: SpentBody): BodyEndDecision {
     case 'succeeded': {
       const { output, degraded } = result;
       const account = { ...used, ...optional('spent', spent), degraded };
-      const facts = (kept: typeof output) => [...settled, drafts.done(ending, kept, account)];
+      const facts = (stored: typeof output) => [...settled, drafts.done(ending, stored, account)];
       return { kind: 'end', ending: { unit, execution, outcome: { kind: 'done', output }, facts } };
     }
   }

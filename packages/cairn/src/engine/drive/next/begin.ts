@@ -64,8 +64,8 @@ function start(working: Working, step: StepDefinition): void {
 /** Skips dependents of skipped steps. This follows from durable state, so nothing waits for its commit. */
 function skipDependents(working: Working): void {
   const { tracker } = working;
-  for (let wave = tracker.skippable(); wave.length > 0; wave = tracker.skippable()) {
-    for (const id of wave) {
+  for (let skippable = tracker.skippable(); skippable.length > 0; skippable = tracker.skippable()) {
+    for (const id of skippable) {
       const step = working.step(id);
       const execution = working.nextExecution({ step });
       tracker.settle(id, 'skipped');

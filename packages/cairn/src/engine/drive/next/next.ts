@@ -8,7 +8,7 @@ import { closeWaits, flowEnded, waitsClosed } from '../flows/flow-end.ts';
 import type { EndedBody, ExecutionChange, StepMessage } from '../messages.ts';
 import { announced, expire } from '../waiting/waits.ts';
 import type { Working } from '../working.ts';
-import { end, kept, recorded, settled } from './settle.ts';
+import { end, recorded, recordStored, settled } from './settle.ts';
 
 /** `begin`: more steps may begin, or the dispatch end. `end`: the dispatch may end; its end is queued after the recorded changes. */
 export type Follows = 'begin' | 'end' | 'nothing';
@@ -19,8 +19,8 @@ export function next(working: Working, message: StepMessage): Follows {
       return 'begin';
     case 'body_ended':
       return bodyEnded(working, message.ended);
-    case 'kept':
-      kept(working, message.ending, message.output);
+    case 'output_stored':
+      recordStored(working, message.ending, message.output);
       return 'end';
     case 'question_found': {
       const { ended, ask, error } = message;

@@ -1,6 +1,6 @@
 /** Body of a change of many runs. */
 import { z } from 'zod';
-import { BULK_ACTS, MOST_TARGETS } from '../../../../operations/bulk/target.ts';
+import { BULK_ACTS, MAX_TARGETS } from '../../../../operations/bulk/target.ts';
 
 /** The limits of the single changes. */
 const MAX_TEXT_CHARS = 1_000;
@@ -38,11 +38,11 @@ export const BulkBody = z.strictObject({
   runs: z
     .array(Target)
     .min(1)
-    .max(MOST_TARGETS)
+    .max(MAX_TARGETS)
     .optional()
     .describe('Runs, or with `approve` questions of them. Either this or `filter`.'),
   filter: Filter.optional(),
-  limit: z.int().min(1).max(MOST_TARGETS).optional().describe('With `filter`: runs per request, default 20.'),
+  limit: z.int().min(1).max(MAX_TARGETS).optional().describe('With `filter`: runs per request, default 20.'),
   cursor: z
     .string()
     .min(1)

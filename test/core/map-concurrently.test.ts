@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { someAtOnce, workThrough } from '../../packages/cairn/src/core/some-at-once.ts';
+import { mapConcurrently, workThrough } from '../../packages/cairn/src/core/map-concurrently.ts';
 
 const items = (count: number) => Array.from({ length: count }, (_, i) => i);
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('work on many things', () => {
-  test('someAtOnce returns the results in the order of the items', async () => {
-    const results = await someAtOnce(items(7), 3, async (item) => {
+  test('mapConcurrently returns the results in the order of the items', async () => {
+    const results = await mapConcurrently(items(7), 3, async (item) => {
       if (item === 0) await turn();
       return item * 2;
     });
