@@ -44,12 +44,12 @@ export function refusalOf(error: unknown): ShownProblem | undefined {
 }
 
 export function unreachable(error: unknown): ApiError {
-  const said = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   return new ApiError({
     status: 0,
     code: 'UNREACHABLE',
     title: 'The API does not answer',
-    detail: `Nothing came back (${said}).`,
+    detail: `Nothing came back (${message}).`,
     help: 'Check the network. On your machine: does the local cloud (`npx cairn dev`, `npm start`) still run?',
   });
 }

@@ -30,8 +30,8 @@ class Fault extends Component<FaultProps, State> {
 
   /** A page that could not be fetched while nothing answered is fetched when something does, without anybody's click. */
   override componentDidUpdate({ lostAt }: FaultProps): void {
-    const isBack = lostAt !== undefined && this.props.lostAt === undefined;
-    if (isBack && this.state.error) window.location.reload();
+    const isReachableAgain = lostAt !== undefined && this.props.lostAt === undefined;
+    if (isReachableAgain && this.state.error) window.location.reload();
   }
 
   override render(): ReactNode {

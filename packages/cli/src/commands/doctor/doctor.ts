@@ -40,7 +40,7 @@ export const doctor = command({
           : `${line}    ${style.dim(within(asCalled(clean(help), call), '    '))}\n`;
       });
       if (notSeen.length === 0) return lines.join('');
-      const hidden = notSeen.map(({ what, look }) => `  ${within(`${what}: ${look}`, '    ')}\n`);
+      const hidden = notSeen.map(({ what, look: command }) => `  ${within(`${what}: ${command}`, '    ')}\n`);
       return `${lines.join('')}\n${style.bold('Not checked from here')}\n\n${hidden.join('')}`;
     });
     if (findings.some(({ code }) => code === 'UNREACHABLE')) return EXIT.unreachable;

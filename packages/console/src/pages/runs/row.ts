@@ -46,7 +46,7 @@ export interface RunRow {
 }
 
 /** Above what a row can show; a question may be 16 KB long. */
-const MOST_CHARS = 200;
+const MAX_CHARS = 200;
 
 export function rowOf(run: RunSummary): RunRow {
   const { steps, trigger } = run;
@@ -188,7 +188,7 @@ function questionText(detail: unknown): string {
 }
 
 function cut(text: string): string {
-  return text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS)}…`;
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
 }
 
 /** Other schemes from data do not become links. */

@@ -36,13 +36,13 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
   const matter = matterOf(row?.blockedBy, isOver);
   // Preselected is only an answer that calls nobody, or, for a call not made yet, the one that the run asks for.
   const outcome: ResolutionName = chosen ?? (matter === 'confirmation' ? 're-execute' : 'recorded');
-  const saying = SAYINGS[matter].find((one) => one.outcome === outcome);
+  const option = SAYINGS[matter].find((one) => one.outcome === outcome);
   const body = resolveBody({ matter, outcome, result: readJson(text), note });
   return (
     <ActionDialog
       title={matter === 'confirmation' ? 'Allow the call?' : 'Resolve the action'}
-      verb={saying?.verb ?? 'Send'}
-      danger={saying?.isDanger ?? false}
+      verb={option?.verb ?? 'Send'}
+      danger={option?.isDanger ?? false}
       act={
         row && body
           ? {

@@ -7,7 +7,7 @@ import { sizeWords, visibleText } from '../../../parts/visible-text.ts';
 import { useMay } from '../../../session/session.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import { type Effect, type EffectRunFacts, effectWords, isToldByPerson, stepWords } from './words.ts';
+import { type Effect, type EffectRunFacts, effectWords, isResolvedByPerson, stepWords } from './words.ts';
 
 interface EffectDetailProps {
   readonly effect: Effect;
@@ -24,7 +24,7 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
       <p>
         <strong className={tone}>{words}</strong>: {visibleText(meaning)}
       </p>
-      {isToldByPerson(effect, facts) && <ResolveButton effectId={effect.effectId} />}
+      {isResolvedByPerson(effect, facts) && <ResolveButton effectId={effect.effectId} />}
       {error !== undefined && (
         <p className="bad">
           <Text value={error} />

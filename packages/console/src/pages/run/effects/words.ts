@@ -111,7 +111,7 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: EffectStanding
 }
 
 /** True if a person may resolve the effect: the run asks, or ended with it in doubt. */
-export function isToldByPerson(effect: Effect, facts: EffectRunFacts): boolean {
+export function isResolvedByPerson(effect: Effect, facts: EffectRunFacts): boolean {
   if (facts.asked.has(effect.effectId)) return true;
   return facts.isOver && effectWords(effect, facts).words === IN_DOUBT.words;
 }

@@ -14,7 +14,7 @@ interface OtherInputProps {
 }
 
 /** A larger text makes typing slow. */
-const MOST_EDITED_BYTES = 512 * 1024;
+const MAX_EDITED_BYTES = 512 * 1024;
 
 export function OtherInput({ run, text, onText }: OtherInputProps) {
   const { inputRef } = run;
@@ -63,7 +63,7 @@ function LargeInput({ run, onText }: { readonly run: Run; onText(text: string): 
     const { data: input } = data === undefined ? await refetch() : { data };
     if (input !== undefined) onText(escapedJson(input));
   };
-  if (bytes > MOST_EDITED_BYTES) {
+  if (bytes > MAX_EDITED_BYTES) {
     return (
       <p className="hint">
         The input of the run has {sizeWords(bytes)}: too much to be edited here. Give another one, or use the

@@ -27,7 +27,7 @@ interface BulkDialogProps {
 }
 
 /** As the API takes it. */
-const MOST_REASON = 1_000;
+const MAX_REASON = 1_000;
 
 export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   const bulk = useBulk(mode, of);
@@ -68,7 +68,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
             {mode === 'cancel' ? 'Reason' : 'Note'} (may be left out; recorded in each run)
             <input
               value={reason}
-              maxLength={MOST_REASON}
+              maxLength={MAX_REASON}
               disabled={hasBegun}
               onChange={(event) => setReason(event.target.value)}
             />
