@@ -24,7 +24,7 @@ const answering =
     Response.json(body, { status });
 
 describe('the first key of an installation', () => {
-  test('is a document that the API reads as a client, and its key opens the API', async () => {
+  test('is a document that the API reads as a client, and its key is accepted', async () => {
     const sent: { url: string; init: RequestInit }[] = [];
     const fetch: World['fetch'] = async (url, init) => {
       sent.push({ url, init });

@@ -6,7 +6,7 @@ import { Stage } from './support/stage.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00.000Z');
 
-test('the runs that would be deleted are shown, with what keeps the others', () => {
+test('shows the runs that would be deleted, and why others are kept', () => {
   const ended = {
     rootRunId: 'run_a',
     runs: 2,
@@ -31,7 +31,7 @@ test('the runs that would be deleted are shown, with what keeps the others', () 
   ]);
 });
 
-test('a run is held with a reason, by who held it first, and released', async () => {
+test('a run is held with a reason, by its first holder, and released', async () => {
   const stage = new Stage();
   const id = (await stage.cairn(['runs', 'start', 'echo', '--input', '{"text":"hello"}'])).out.trim();
   await stage.drive();

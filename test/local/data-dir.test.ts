@@ -45,7 +45,7 @@ describe('development values', () => {
     expect(openDevValues(undefined, () => 'other').apiSecret).toBe('other');
   });
 
-  test('a full disk keeps the old values, refuses changes, and accepts them again when there is room', () => {
+  test('a full disk keeps the old values, refuses changes, and accepts them once there is room', () => {
     const at = folder();
     const file = join(at, 'dev.json');
     let isFull = false;
@@ -107,7 +107,7 @@ describe('development values', () => {
 });
 
 describe('the lock of a data directory', () => {
-  test('has one holder, whom it names, and is free once released', () => {
+  test('has one holder, which it names, and is free once released', () => {
     const dir = folder();
     const release = lockDataDir(dir, 4711);
     expect(() => lockDataDir(dir, 4712)).toThrow(DataDirBusyError);
@@ -116,7 +116,7 @@ describe('the lock of a data directory', () => {
     lockDataDir(dir, 4712)();
   });
 
-  test('of an ended process is taken over, whatever its file says', () => {
+  test('of a dead process is taken over, whatever its file says', () => {
     const dir = folder();
     lockDataDir(dir, process.pid)();
     expect(readFileSync(join(dir, 'cloud.pid'), 'utf8')).toBe(`${process.pid}\n`);

@@ -98,7 +98,7 @@ const request = (runId: string, changes: Partial<CancelRequest> = {}): CancelReq
   ...changes,
 });
 
-describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
+describe.each(Object.keys(UNLEASED))('a run: %s', (name) => {
   const situation = UNLEASED[name] ?? (() => Promise.reject(new Error(name)));
 
   test('is cancelled in one commit, which names the caller, the reason and the time', async () => {

@@ -39,7 +39,7 @@ describe('JSON that is typed', () => {
     );
   });
 
-  test('of what is not, all before the place could have gone on well', () => {
+  test('everything before the reported error position is a valid beginning', () => {
     const tokens = ['{', '}', '[', ']', ',', ':', '"a"', '1', 'true', ' ', '\n', '"', '\\'];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...tokens), { maxLength: 8 }), (parts) => {
@@ -54,7 +54,7 @@ describe('JSON that is typed', () => {
     );
   });
 
-  test('a very long text that is cut off is told quickly', () => {
+  test('a very long truncated text is reported quickly', () => {
     expect(readJson(`{"a":"${'x'.repeat(2_000_000)}`)).toMatchObject({ kind: 'bad', at: 2_000_006 });
   });
 });

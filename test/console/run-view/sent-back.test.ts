@@ -22,7 +22,7 @@ const EVENTS = [
   event(4, 'a_type_of_a_later_version', {}),
 ];
 
-test('a step has each feedback that sent it back, the newest first, and what its run took over', () => {
+test('a step has each feedback that sent it back, newest first, including carried-over feedback', () => {
   expect(stepFeedback(EVENTS, 'draft')).toEqual([
     { seq: 2, at: '2026-01-01T00:00:02.000Z', feedback: 'Say where.', by: 'ada' },
     { seq: 1, at: '2026-01-01T00:00:01.000Z', feedback: 'Say when.', from: 'run_before' },
@@ -33,7 +33,7 @@ test('a step has each feedback that sent it back, the newest first, and what its
   ]);
 });
 
-test('items are sent back with their step, and a step that nobody sent back has nothing', () => {
+test('items are sent back with their step, and other steps have no feedback', () => {
   expect(stepFeedback(EVENTS, 'draft[3]')).toEqual(stepFeedback(EVENTS, 'draft'));
   expect(stepFeedback(EVENTS, 'facts')).toEqual([]);
 });

@@ -54,7 +54,7 @@ test.each([
   expect(doneText(mode, { ...POSSIBLE, outcome: 'done', answer } as unknown as BulkResult)).toBe(text);
 });
 
-test('of all runs only those are looked for that the change is for; a status that was asked for is', () => {
+test('a bulk change searches only runs that it applies to; an explicit status is kept', () => {
   const looked = (mode: 'cancel' | 'resume' | 'approve') =>
     filtersFor(mode, { type: 'review' }).map(({ status }) => status);
   expect(new Set([...looked('cancel'), 'completed', 'failed', 'cancelled'])).toEqual(new Set(STATUSES));

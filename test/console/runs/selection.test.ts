@@ -7,13 +7,13 @@ import {
 } from '../../../packages/console/src/pages/runs/selection.ts';
 import { rowNumber } from './support/summaries.ts';
 
-test('a run is chosen, and chosen again it is not', () => {
+test('selecting a run twice deselects it', () => {
   const once = toggled(NONE_CHOSEN, rowNumber(1));
   expect([...once.keys()]).toEqual([rowNumber(1).id]);
   expect(toggled(once, rowNumber(1)).size).toBe(0);
 });
 
-test('no more are chosen than can be looked through', () => {
+test('the selection is limited', () => {
   const many = Array.from({ length: MAX_CHOSEN + 10 }, (_, i) => rowNumber(i));
   const most = withRows(NONE_CHOSEN, many);
   expect(most.size).toBe(MAX_CHOSEN);
