@@ -51,7 +51,7 @@ test('cairn explain says that a run waits for amounts reserved by other runs, an
     readonly moves: readonly { readonly words: readonly string[] }[];
   }>(['explain', 'last']);
   expect(text).toBe('Step ask waits: other runs hold the rest of what the tenant may spend on this day.');
-  expect(help).toContain('begins once other runs of the tenant have settled what they hold');
+  expect(help).toContain('starts once other runs of the tenant have released what they reserved');
   expect(moves.map(({ words }) => words[0])).toEqual(['runs', 'budgets']);
 
   // The other dispatch dies: what it held counts as spent, and the run asks, until the next day begins.

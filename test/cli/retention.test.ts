@@ -27,7 +27,7 @@ test('shows the runs that would be deleted, and why others are kept', () => {
   expect(expiredTable(runs, NOW, { style: PLAIN, columns: undefined }).split('\n').slice(1, 4)).toEqual([
     'run_a  report    completed  30 d ago  delete',
     'run_b  report    failed     30 d ago  keep    run_c is held',
-    'run_d  report    cancelled  30 d ago  keep    run_e is to be kept longer until 2026-04-01 00:00:00 UTC',
+    'run_d  report    cancelled  30 d ago  keep    run_e has not reached its retention time until 2026-04-01 00:00:00 UTC',
   ]);
 });
 

@@ -49,7 +49,7 @@ describe('the inbox', () => {
     await page.keyboard.press('Enter');
     await dialog(page).getByText('Pay A-1?').waitFor();
     await dialog(page).getByRole('radio', { name: 'Reject' }).check();
-    await dialog(page).getByLabel('Note (may be left out)').fill('paid last week');
+    await dialog(page).getByLabel('Note (optional)').fill('paid last week');
     await send(page, 'Reject').click();
     await isGone(page);
     await has(count, '2');
@@ -232,7 +232,7 @@ test('a schedule is created, backfilled after its slots are counted, paused, cha
     await dialog(page).getByText(counted).waitFor();
   };
   for (const came of ['1 run started; 0 slots had one.', '0 runs started; 1 slot had one.']) {
-    await backfill('1 slot. Those that have a run keep it.');
+    await backfill('1 slot. Slots that already have a run are skipped.');
     await send(page, 'Start the runs').click();
     await dialog(page).getByText(came).waitFor();
     await page.keyboard.press('Escape');
@@ -247,7 +247,7 @@ test('a schedule is created, backfilled after its slots are counted, paused, cha
   await page.getByText('none: it is paused').waitFor();
 
   await press(page, 'Change');
-  await dialog(page).getByText('Nothing is other than it was.').waitFor();
+  await dialog(page).getByText('Nothing was changed.').waitFor();
   expect(await send(page, 'Change').isDisabled()).toBe(true);
   await dialog(page).getByLabel('Name').fill('By two hands');
   await send(page, 'Change').click();
@@ -327,7 +327,7 @@ test('a viewer sees why controls are disabled, and navigates by keyboard', async
     const button = page.getByRole('button', { name, exact: true }).first();
     await button.waitFor();
     expect(await button.isDisabled()).toBe(true);
-    await page.getByText(`takes the role ${role}; yours is viewer`).first().waitFor();
+    await page.getByText(`requires the role ${role}; yours is viewer`).first().waitFor();
   };
   await isRefused('Start a run', 'submitter');
   await isRefused('Pause', 'installation');
@@ -344,10 +344,10 @@ test('a viewer sees why controls are disabled, and navigates by keyboard', async
   await isRefused('New schedule', 'operator');
   await page.getByRole('link', { name: 'Nightly' }).click();
   await page
-    .getByText('Pause, Trigger, Backfill, Change, Delete: takes the role operator; yours is viewer')
+    .getByText('Pause, Trigger, Backfill, Change, Delete: requires the role operator; yours is viewer')
     .waitFor();
   await go('h', 'Health');
-  await page.getByText('they take the role installation; yours is viewer').waitFor();
+  await page.getByText('they require the role installation; yours is viewer').waitFor();
   await go('r', 'Runs');
 });
 

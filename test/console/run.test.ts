@@ -165,7 +165,7 @@ test('a run of hundreds of steps renders only the visible ones', async () => {
 
 test('an unknown run says so, and where to look', async () => {
   const page = await stage.browser.open('/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa');
-  await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+  await page.getByRole('heading', { name: 'Run not found' }).waitFor();
   await page.getByRole('link', { name: 'all runs' }).waitFor();
 });
 

@@ -76,7 +76,7 @@ test('a Firebase user signs in with the role of the account, stays signed in ove
   const prepare = asDeployed({ tenant: 'local', role: 'operator' });
   const page = await stage.browser.open('/health', { prepare, allowed });
   await signIn(page, 'wrong');
-  await page.getByRole('alert').getByText('The e-mail address or the password is not right.').waitFor();
+  await page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
   await signIn(page, 'right');
   await page.getByRole('heading', { name: 'Health' }).waitFor();
   await becomes(() => page.locator('.who').textContent(), 'local · operator');

@@ -72,7 +72,7 @@ test('unread signals are listed, and carried over on request', async () => {
   outside.isBroken = false;
   expect((await stage.cairn(['runs', 'show', id])).out).toMatch(/Unread signals\n\n *SIGNAL.*\n *weather/);
   const foretold = (await stage.cairn(['runs', 'preview', id, 'resume'])).out;
-  expect(foretold).toMatch(/Unread signals \(--carry-signals hands them over\)\n\n *SIGNAL.*\n *weather/);
+  expect(foretold).toMatch(/Unread signals \(--carry-signals carries them over\)\n\n *SIGNAL.*\n *weather/);
   const resumed = (await stage.cairn(['runs', 'resume', id, '--carry-signals'])).out.trim();
   await stage.drive();
   const { run } = await stage.answer<{ run: { inbox: object[] } }>(['runs', 'show', resumed]);

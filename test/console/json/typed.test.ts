@@ -16,7 +16,7 @@ describe('JSON that is typed', () => {
     ['{"a":', 1, 6, 'too early'],
     ['"abc', 1, 5, 'not closed'],
     ['"a\nb"', 1, 3, 'several lines'],
-    ['"\\x"', 1, 2, 'no such escape'],
+    ['"\\x"', 1, 2, 'unknown escape'],
     ['1 2', 1, 3, 'nothing more'],
     ['01', 1, 2, 'nothing more'],
     ['undefined', 1, 1, 'a value'],

@@ -212,7 +212,7 @@ export function runActions(stage: Stage): void {
     const waiting = await start('awaiting', { key: 'k-7' });
     const page = await stage.browser.open(`/runs/${waiting}`);
     await press(page, 'Send “sent”');
-    expect(await page.getByLabel('Key: which event of that name (may be left out)').inputValue()).toBe('k-7');
+    expect(await page.getByLabel('Key: which event of that name (optional)').inputValue()).toBe('k-7');
     await page.getByLabel('Data, as JSON').fill('[1,2');
     await dialog(page).getByText('it ends too early').waitFor();
     expect(await send(page, 'Send the signal').isDisabled()).toBe(true);
@@ -224,7 +224,7 @@ export function runActions(stage: Stage): void {
     const id = await start('awaiting', { key: 'k-8' });
     await page.goto(`/runs/${id}?tab=journal`);
     await press(page, 'Cancel');
-    await page.getByRole('textbox', { name: /^Reason/ }).fill('not needed any more');
+    await page.getByRole('textbox', { name: /^Reason/ }).fill('no longer needed');
     await send(page, 'Cancel the run').click();
     await isGone(page);
     await page
@@ -238,7 +238,7 @@ export function runActions(stage: Stage): void {
       .getByText(/^1 of \d+ events$/)
       .waitFor();
     await page.locator('[data-row]').getByRole('button').click();
-    await page.getByRole('treeitem', { name: /reason.*not needed any more/ }).waitFor();
+    await page.getByRole('treeitem', { name: /reason.*no longer needed/ }).waitFor();
     expect(new URL(page.url()).searchParams.get('seq')).toMatch(/^\d+$/);
     await press(page, 'Check the chain');
     await page.getByText(/Checked: whole, \d+ events/).waitFor();

@@ -51,9 +51,9 @@ export function signIn(stage: Stage): void {
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
     await page.route('**/v1/**', (route) => route.abort());
     await page.getByRole('link', { name: 'Schedules' }).click();
-    await page.getByText(/The API has not answered for/).waitFor();
+    await page.getByText(/The API has not responded for/).waitFor();
     await page.unroute('**/v1/**');
-    await page.getByText(/The API has not answered for/).waitFor({ state: 'detached' });
+    await page.getByText(/The API has not responded for/).waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
   });
 
@@ -61,7 +61,7 @@ export function signIn(stage: Stage): void {
     const page = await stage.browser.open('/inbox');
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     for (const gone of ['**/assets/**', '**/v1/**']) await page.route(gone, (route) => route.abort());
-    await page.getByText(/The API has not answered for/).waitFor();
+    await page.getByText(/The API has not responded for/).waitFor();
     await page.getByRole('link', { name: 'Health' }).click();
     await page.getByRole('alert').getByText('It is loaded again as soon as there is an answer.').waitFor();
     await page.unrouteAll();

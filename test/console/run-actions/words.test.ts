@@ -48,7 +48,7 @@ describe('a side effect is shown as', () => {
   });
 
   test('left in doubt by a run that has ended, with what to do', () => {
-    expect(effectWords(row({ status: 'attempted' }), over).meaning).toContain('say what became of it');
+    expect(effectWords(row({ status: 'attempted' }), over).meaning).toContain('then resolve it');
   });
 
   test('to be resolved by a person if one is asked, or if nothing else will resolve it', () => {

@@ -44,9 +44,9 @@ test.each([
 
 test.each([
   ['cancel', { status: 'cancelled' }, 'cancelled'],
-  ['cancel', { status: 'cancelling' }, 'asked to end'],
+  ['cancel', { status: 'cancelling' }, 'cancel requested'],
   ['resume', { outcome: 'resumed' }, 'resumed'],
-  ['resume', { outcome: 'moving' }, 'was not held up'],
+  ['resume', { outcome: 'moving' }, 'was not blocked'],
   ['resume', { runId: 'run_b', status: 'pending' }, 'started a new run'],
   ['replay', { runId: 'run_b', status: 'pending' }, 'started a new run'],
   ['approve', { decision: 'approve' }, 'approved'],
@@ -67,7 +67,7 @@ test('a bulk change searches only runs that it applies to; an explicit status is
   expect(meantText('approve', {})).toBe('those that are awaiting approval');
   expect(filtersFor('cancel', { status: 'completed' })).toEqual([{ status: 'completed' }]);
   expect(meantText('resume', {})).toBe(
-    'those that are interrupted, waiting external, failed or cancelled, and those that rest after a failed dispatch',
+    'those that are interrupted, waiting external, failed or cancelled, and those backing off after a failed dispatch',
   );
   expect(restingFilter('resume', { type: 'review' })).toEqual({
     type: 'review',

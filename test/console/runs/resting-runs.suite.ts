@@ -67,7 +67,7 @@ export function restingRuns(stage: Stage): void {
     await state.getByText('· due').locator(`time[datetime="${dueAt}"]`).waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('It was held up, and continues where it stopped.').waitFor();
+    await dialog.getByText('It was blocked, and continues where it stopped.').waitFor();
     writeFileSync(until, '');
     await dialog.getByRole('button', { name: 'Continue the run' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -91,7 +91,7 @@ export function restingRuns(stage: Stage): void {
     for (const id of [...resting, working, done]) await page.locator(`#row-${id}`).waitFor();
     await page.getByRole('button', { name: 'Resume all…' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText(/and those that rest after a failed dispatch/).waitFor();
+    await dialog.getByText(/and those backing off after a failed dispatch/).waitFor();
     await dialog.getByText('2 runs will be resumed.').waitFor();
     const targets = dialog.locator('tr[data-run]');
     await becomes(

@@ -93,12 +93,12 @@ async function create(url: string, { token, document, world }: Creation): Promis
       signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), world.interrupted]),
     })
     .catch((error: unknown) => {
-      throw new Unreachable(`${FIRESTORE} does not answer: ${reasonOf(error)}`, undefined, error);
+      throw new Unreachable(`${FIRESTORE} does not respond: ${reasonOf(error)}`, undefined, error);
     });
   if (answer.status === 200) return;
   if (answer.status === 409)
     throw new Declined(
-      'there is such a client already',
+      'this client already exists',
       'If its key is lost, choose another --client, then revoke the old one.',
     );
   throw new Refusal(googleProblem(answer.status, await answer.text()), undefined);

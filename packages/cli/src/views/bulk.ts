@@ -66,7 +66,7 @@ export function bulkText(
       return `  ${style.paint('bad', code)} (${runs.length}): ${reason}\n    ${named.join(' ')}${others}`;
     }),
     ...(unsent > 0 ? [`  interrupted: ${unsent} not sent`] : []),
-    ...(more ? [style.dim('  More match: say it again.')] : []),
+    ...(more ? [style.dim('  More match: run the command again.')] : []),
     '',
   ].join('\n');
 }

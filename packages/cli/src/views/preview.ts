@@ -26,7 +26,7 @@ export function previewText(preview: Answer<'SuccessorPreview'>, shape: OutputSh
     section('Obstacles', stops.join(''), shape),
     section('Steps', stepTable(steps, shape), shape),
     section(effectsCut ? 'Effects (not all are shown)' : 'Effects', effectTable(effects, shape), shape),
-    section('Unread signals (--carry-signals hands them over)', signalTable(unread, shape), shape),
+    section('Unread signals (--carry-signals carries them over)', signalTable(unread, shape), shape),
   ].join('');
 }
 

@@ -11,12 +11,12 @@ type Expired = Answer<'ExpiredRunPage'>['items'][number];
 
 const WHY: Readonly<Record<NonNullable<Answer<'RunRetention'>['because']>['why'], string>> = {
   live: 'has not ended',
-  owes: 'has completion duties that are not done',
+  owes: 'has unfinished completion duties',
   held: 'is held',
-  not_due: 'is to be kept longer',
-  parent: 'is the child of a run that is still there',
+  not_due: 'has not reached its retention time',
+  parent: 'is the child of a run that still exists',
   child: 'has a child that is still live',
-  too_many: 'is of a lineage with more runs than are checked',
+  too_many: 'belongs to a lineage with more runs than are checked',
 };
 
 /** @param now epoch ms */

@@ -221,8 +221,8 @@ function held(run: ExplainedRun, { working, retrying }: Activity): Explanation |
   return {
     text: `${who} wait${s}: ${first.held.reason}.${again}`,
     until: run.dueAt,
-    help: 'It looks again by itself, and begins once other runs of the tenant have settled what they hold, the budget of the day is raised, or the next day (UTC) has begun.',
-    moves: [watching(run), { words: ['budgets'], what: 'see what of the day is spent and held' }],
+    help: 'It checks again by itself, and starts once other runs of the tenant have released what they reserved, the budget of the day is raised, or the next day (UTC) has begun.',
+    moves: [watching(run), { words: ['budgets'], what: 'see what is spent and reserved today' }],
   };
 }
 

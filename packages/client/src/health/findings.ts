@@ -125,7 +125,7 @@ export function workflows(
         ? [
             wrong(
               'PLAN_CHANGED',
-              `${type} v${planVersion} is not what it was${changed[0] === undefined ? '' : `: ${changed[0]}`}`,
+              `${type} v${planVersion} has changed${changed[0] === undefined ? '' : `: ${changed[0]}`}`,
               `Deploy it as v${(newest ?? 0) + 1}, with v${planVersion} as it was beside it: see docs/operations.md.`,
             ),
           ]

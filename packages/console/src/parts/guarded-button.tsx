@@ -41,7 +41,7 @@ export function GuardedButton({ least, className = '', unless, children, onClick
 /** Undefined: the role allows it. */
 function useRefusal(least: CallerRole): string | undefined {
   const { me } = useSession();
-  return useMay(least) ? undefined : `takes the role ${least}; yours is ${me.role}`;
+  return useMay(least) ? undefined : `requires the role ${least}; yours is ${me.role}`;
 }
 
 interface ButtonOffer {

@@ -48,8 +48,8 @@ function Lost({ at }: { readonly at: number }) {
   if (ms < PATIENCE_MS) return null;
   return (
     <p>
-      <strong>The API has not answered for {roughly(ms)}.</strong> What is shown is from before; it is read
-      again as soon as there is an answer.
+      <strong>The API has not responded for {roughly(ms)}.</strong> The page shows earlier data; it is updated
+      as soon as the API responds.
     </p>
   );
 }

@@ -130,7 +130,7 @@ export const unpause = command({
   mutates: true,
   examples: [
     ['unpause review-pull-request', 'its runs continue at once'],
-    ['unpause --everything', 'workflows paused by themselves stay paused'],
+    ['unpause --everything', 'workflows paused individually stay paused'],
   ],
   async run(context, { args, options }) {
     const { api, out } = context;

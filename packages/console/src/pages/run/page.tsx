@@ -125,7 +125,7 @@ function NoSuchRun({ id }: { readonly id: string }) {
   return (
     <>
       <h1 className="mono">{visibleText(id.slice(0, MAX_ID))}</h1>
-      <Empty title="There is no such run">
+      <Empty title="Run not found">
         <p>
           Your tenant has no run with this id. It may have been deleted after its retention, or belong to
           another tenant.

@@ -120,7 +120,7 @@ function markOf(run: RunSummary): string | undefined {
   if (cancellation) return 'being cancelled';
   if (suspension) return 'suspended';
   if (blocked) return 'blocked';
-  if (waitsFor === 'awaiting_approval' && waitsFor !== status) return 'asks a person too';
+  if (waitsFor === 'awaiting_approval' && waitsFor !== status) return 'also asks a person';
   return status === 'running' && steps && steps.retrying > 0 ? 'retrying a step' : undefined;
 }
 

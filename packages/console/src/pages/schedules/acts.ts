@@ -6,9 +6,9 @@ import { option } from '../../parts/command-text.ts';
 type ScheduleDetails = Answer<'Schedule'>;
 /** Treatment of missed slots. */
 export const CATCH_UPS = {
-  skip: 'skip: what was missed is missed',
-  latest: 'latest: the last one missed is made up for',
-  all: 'all: each one missed is made up for',
+  skip: 'skip: missed slots are not run',
+  latest: 'latest: the last missed slot is run',
+  all: 'all: each missed slot is run',
 } as const;
 
 export type CatchUpMode = ScheduleDetails['catchUp'];

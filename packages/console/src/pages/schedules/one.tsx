@@ -103,7 +103,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
           {lastCatchUp && (
             <>
               ; {lastCatchUp.missed}
-              {lastCatchUp.more ? '+' : ''} were missed and {lastCatchUp.made} made up for{' '}
+              {lastCatchUp.more ? '+' : ''} were missed and {lastCatchUp.made} caught up{' '}
               <When at={lastCatchUp.at} />
             </>
           )}

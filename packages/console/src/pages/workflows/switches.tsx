@@ -48,7 +48,7 @@ export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(
       onClose={onClose}
     >
       {isOn ? (
-        <p>Runs of every tenant continue. Workflows paused by themselves stay paused.</p>
+        <p>Runs of every tenant continue. Workflows paused individually stay paused.</p>
       ) : (
         <>
           <p>

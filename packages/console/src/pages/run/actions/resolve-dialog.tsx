@@ -85,7 +85,7 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
         />
       )}
       <label>
-        Note (how you know; may be left out)
+        Note (how you know; optional)
         <textarea rows={2} maxLength={2_000} value={note} onChange={(event) => setNote(event.target.value)} />
       </label>
     </ActionDialog>
@@ -117,7 +117,7 @@ function Asked({ row }: { readonly row: Answer<'Effect'> }) {
         (attempt {row.attempt}) with:
       </p>
       {row.request === undefined ? (
-        <p className="hint">The request is too long to be kept beside the effect.</p>
+        <p className="hint">The request is too long to be stored with the effect.</p>
       ) : (
         <JsonView value={row.request} label="The request" />
       )}

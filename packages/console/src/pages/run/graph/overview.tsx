@@ -160,7 +160,7 @@ function FindStep({ plan, steps, selected, onFound }: FindStepProps) {
         value={text}
         onChange={(event) => setText(event.target.value)}
         placeholder="Find a step"
-        aria-label="Find a step; Enter goes to the next"
+        aria-label="Find a step; Enter jumps to the next"
       />
       {text.trim() !== '' && (
         <span className="dim" role="status">

@@ -98,7 +98,7 @@ function countText(lines: number, dropped: number): string {
 }
 
 function NoLines({ isFiltered }: { readonly isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No line is like that" />;
+  if (isFiltered) return <Empty title="No matching lines" />;
   return (
     <Empty title="The steps logged nothing">
       <p>

@@ -39,7 +39,7 @@ export function FromChoice({ mode, from, onFrom }: FromChoiceProps) {
             </option>
           ))}
         </optgroup>
-        <optgroup label="A checkpoint: what had completed by then is taken over">
+        <optgroup label="A checkpoint: what had completed by then is reused">
           {checkpoints.map(({ checkpoint, what }) => (
             <option key={checkpoint} value={wordOf({ checkpoint })}>
               {checkpoint} · {what}

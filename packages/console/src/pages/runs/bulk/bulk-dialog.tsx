@@ -65,7 +65,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         <TargetTable mode={mode} targets={bulk.targets} />
         {(mode === 'cancel' || mode === 'approve') && (
           <label>
-            {mode === 'cancel' ? 'Reason' : 'Note'} (may be left out; recorded in each run)
+            {mode === 'cancel' ? 'Reason' : 'Note'} (optional; recorded in each run)
             <input
               value={reason}
               maxLength={MAX_REASON}

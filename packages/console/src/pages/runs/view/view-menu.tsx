@@ -129,7 +129,7 @@ function SavedViews() {
       </form>
       <span className="hint">
         {isFull
-          ? `${MAX_VIEWS} views are the most. Delete one first.`
+          ? `At most ${MAX_VIEWS} views can be saved. Delete one first.`
           : 'Filters and columns, kept in this browser. The address shares them.'}
       </span>
     </section>
