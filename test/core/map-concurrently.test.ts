@@ -13,7 +13,7 @@ describe('work on many things', () => {
     expect(results).toEqual([0, 2, 4, 6, 8, 10, 12]);
   });
 
-  test('workThrough does each item once, and no more at a time than it may', async () => {
+  test('workThrough handles each item once, within the concurrency limit', async () => {
     const left = items(20);
     const done: number[] = [];
     let [underWay, most] = [0, 0];
@@ -29,7 +29,7 @@ describe('work on many things', () => {
     expect(most).toBe(4);
   });
 
-  test('in workThrough a slow item holds up none', async () => {
+  test('in workThrough a slow item delays no other', async () => {
     const left = items(10);
     const done: number[] = [];
     const othersDone = Promise.withResolvers<void>();

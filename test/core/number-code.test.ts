@@ -88,7 +88,7 @@ describe('the beginnings of the numbers that compare', () => {
     );
   });
 
-  test('find no other integer up to 4,096, so that most may be equal to the one that is compared with', () => {
+  test('find no other integer up to 4,096', () => {
     const integers = fc.integer({ min: -4_096, max: 4_096 });
     fc.assert(
       fc.property(integers, integers, comparisons, (than, value, is) => {
@@ -100,7 +100,7 @@ describe('the beginnings of the numbers that compare', () => {
     );
   });
 
-  test('find no other that is a part in 4,096 away', () => {
+  test('find no other number that differs by more than 1/4,096', () => {
     const sizes = fc.integer({ min: 1, max: 1_000_000_000 });
     const everyday = fc.oneof(
       sizes,

@@ -43,7 +43,7 @@ describe('an operation that the code asks for', () => {
     });
   });
 
-  test('is answered under the same request only, whatever the request is', () => {
+  test('is answered only for the same request', () => {
     const kinds = fc.constantFrom('step', 'perform', 'sleep', 'event', 'approval', 'child' as const);
     const request = fc.tuple(kinds, fc.jsonValue()) as fc.Arbitrary<Parameters<typeof operationRequest>>;
     fc.assert(
@@ -78,7 +78,7 @@ describe('code that has ended', () => {
     expect(omitted(known, new Set(names))).toBe(message);
   });
 
-  test('has diverged exactly if something that is not reused was left out', () => {
+  test('has diverged exactly if it left out an operation that is not reused', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd');
     const known = fc.array(fc.record({ name, isReused: fc.boolean() }));
     fc.assert(

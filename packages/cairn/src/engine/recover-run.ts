@@ -114,7 +114,7 @@ function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDr
   const decision = recoveryDecision(state, deployed);
   const drafts = recoveryDecisionDrafts(state, decision, now);
   if (decision.kind === 'resume') return [resumedDraft(whyResumed(stepsToAttemptAnew(state, deployed)))];
-  return decision.kind === 'undo' ? [resumedDraft('what it did is to be undone'), ...drafts] : drafts;
+  return decision.kind === 'undo' ? [resumedDraft('completed steps are undone first'), ...drafts] : drafts;
 }
 
 /** Most step names in a message. */

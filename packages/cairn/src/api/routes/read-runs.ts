@@ -180,7 +180,7 @@ function statusFilter(
   const called = words.map((one) => runsCalled(one, vocabulary));
   const stopKinds = called.find((one) => one.stopKinds)?.stopKinds;
   if (stopKinds && words.length > 1)
-    throw new CairnError('INVALID_INPUT', `status: "${word}" cannot be asked for in one list`, {
+    throw new CairnError('INVALID_INPUT', `status: "${word}" cannot be requested in one list`, {
       field: 'status',
       help: 'Ask for runs that were halted, or cancelled otherwise, by themselves.',
     });

@@ -1,6 +1,6 @@
 /**
  * `POST /v1/runs/{id}/resume|replay|fork`: creates a successor of an ended run, once per idempotency key; `resume` also
- * continues a live run that is held up. `POST /v1/runs/{id}/preview` says what the request would do.
+ * continues a blocked live run. `POST /v1/runs/{id}/preview` says what the request would do.
  */
 import type { z } from 'zod';
 import { apiKey } from '../../core/encoding/idempotency-keys.ts';

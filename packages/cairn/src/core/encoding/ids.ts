@@ -12,8 +12,8 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 export const ID_BYTES = 16;
 
 /**
- * Ranges over which an index of a growing value is spread, since one bears only so many writes a second: the number of an installation
- * that names none, and of every run whose creation names no shard.
+ * Default number of shards of an index over a growing value, because one range sustains a limited write rate. Also the number of
+ * every run whose creation names no shard.
  */
 export const SHARD_COUNT = 16;
 /** Most shards of an installation. Queries ask for 30 at a time. */

@@ -61,7 +61,7 @@ function placeOf(value: number): EncodedNumber {
   const upper = view.getUint32(0) & MAGNITUDE_BITS;
   const isRounded = upper % (1 << UNCODED_BITS) !== 0 || view.getUint32(4) !== 0;
   const above = (upper >>> UNCODED_BITS) - LEAST;
-  // An even place is that of one number: 0 of zero, then those of each number that its bits stand for.
+  // Even places stand for exactly one number: 0 for zero, then one for each number with a code of its own.
   const inRange = above < 0 ? Number(value !== 0) : 2 + 2 * above + Number(isRounded);
   const place = Math.min(inRange, HALF - 1);
   return { code: value < 0 ? HALF - 1 - place : HALF + place, isAlone: place % 2 === 0 };

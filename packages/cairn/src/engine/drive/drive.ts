@@ -71,8 +71,8 @@ const LEASE_MARGIN_MS = 1_000;
 const MAX_TRIES = 5;
 
 /**
- * Never throws for what a run or its workflow did. Throws what the store could not do (`OutcomeUnknown`, UNAVAILABLE)
- * and `NewerSchemaError`, on which the task must be tried again; and `StoreRefused`, where the run is named for it and still held.
+ * Failures of the run or its workflow are never thrown. Throws `OutcomeUnknown`, UNAVAILABLE and `NewerSchemaError`: the task must be
+ * retried. Throws `StoreRefused` after a finding was recorded for the run, which stays leased.
  */
 export async function drive(deps: EngineDeps, task: DriveRequest): Promise<DriveEnd> {
   const account = new DriveAccount(deps, task);
@@ -345,7 +345,9 @@ function claimDrafts(deps: EngineDeps, state: RunState, { isAsked, ...by }: Clai
     drafts.push({
       type: 'run_resumed',
       initiator: 'system',
-      data: { reason: state.waits.length > 0 ? 'its time has come' : 'what it was parked for is here' },
+      data: {
+        reason: state.waits.length > 0 ? 'its time has come' : 'the reason for parking no longer applies',
+      },
     });
   const isNew = state.status === 'pending';
   const limits = limitsOf(registry, state, now);

@@ -178,7 +178,7 @@ function reused({ data, from, skipped }: Reuse): EventDraft {
 function finished({ resumedFrom }: RunState): EventDraft[] {
   const done: EventDraft = { type: 'replay_finished', initiator: 'system', data: {} };
   if (resumedFrom === undefined) return [done];
-  return [done, { type: 'run_resumed', initiator: 'system', data: { reason: `goes on for ${resumedFrom}` } }];
+  return [done, { type: 'run_resumed', initiator: 'system', data: { reason: `continues ${resumedFrom}` } }];
 }
 
 /** Under its own id, so that its sender may repeat it to this run as well. */

@@ -5,7 +5,7 @@ import { Promises, type PromiseUse } from '../promises.ts';
 import { functionAround, parentOf, shortText } from '../syntax.ts';
 
 const MESSAGES: Readonly<Record<Exclude<PromiseUse, 'used'>, string>> = {
-  lost: "The promise of '{{call}}' is lost: the code continues without it, a wait may never be opened, and a failure is not seen. Write 'await {{call}}', return it or give it to Promise.all. 'void' says that it is meant.",
+  lost: "The promise of '{{call}}' is lost: the code continues without it, a wait may never be opened, and a failure is not seen. Write 'await {{call}}', return it or give it to Promise.all. Write 'void' if that is intended.",
   forEach:
     "'forEach' does not wait for '{{call}}'. Write 'for (const item of items) await …', or 'await Promise.all(items.map(…))' for operations that run at once.",
   value:

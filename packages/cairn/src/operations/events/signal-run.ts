@@ -108,7 +108,7 @@ function signalDrafts(state: RunState, { name, key, ...delivery }: Signalling): 
   ];
 }
 
-/** @throws CairnError RUN_TERMINAL_STATE for a run in which nothing will take a signal in any more */
+/** @throws CairnError RUN_TERMINAL_STATE for a run that can no longer receive a signal */
 function assertAcceptsSignals(state: RunState): void {
   const { status, cancellation, compensating } = state;
   if (!isOver(state) && !cancellation && !compensating) return;

@@ -1,6 +1,5 @@
 /**
- * Everything that the runs of a tenant ask people now. Changes no run, and of an ended one that is found to ask nothing any
- * more only that it is found.
+ * Everything that the runs of a tenant ask people now. Changes no run, except that an ended run without open questions is removed from the inbox.
  *
  * Must not: decide what counts as a question (core/run/open-questions.ts) or which answers there are (questions.ts).
  */

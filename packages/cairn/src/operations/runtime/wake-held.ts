@@ -1,6 +1,5 @@
 /**
- * Enqueues the runs that were held back, once they need not be any more. A kindness, not a duty: whatever it leaves out
- * the scan finds by `wakeAt`, at most five minutes later.
+ * Enqueues held runs after the hold ends. Best effort: the scan finds the others by `wakeAt` within five minutes.
  *
  * Must not: check whether a run was really held, because a drive with nothing to do costs one read.
  */
@@ -27,8 +26,8 @@ export interface WakeRequest {
 }
 
 /**
- * Enqueues runs of every tenant. How many of the caller's own were among them: the others are not his to know of. Never
- * throws: the change that was asked for is made.
+ * Enqueues runs of every tenant and returns the number of the caller's own, because a caller must not learn about other tenants.
+ * Never throws, because the requested change is already made.
  */
 export async function wakeHeld(
   deps: WakeDeps,

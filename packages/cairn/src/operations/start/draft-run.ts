@@ -129,7 +129,7 @@ interface Keeping {
   readonly salt: () => string;
 }
 
-/** A successor without an input of its own takes that of its source, which was validated there, without reading it. */
+/** A successor without an input of its own reuses the validated input of its source without reading it. */
 function inputOf({ workflow, input, lineage }: StartRequest, by: Keeping): DraftInput {
   const inherited = lineage?.input;
   if (!inherited) return draftInput(workflow, input, by);

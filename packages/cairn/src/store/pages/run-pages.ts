@@ -151,7 +151,7 @@ export class RunPages {
         if (!data) continue;
         const { text } = pageCodec.decode(data, `page ${document.id} of run ${run.id}`);
         if (sha256Hex(text) !== document.id) {
-          throw new UndecodableDocument(`page ${document.id} of run ${run.id} is not what was written`);
+          throw new UndecodableDocument(`page ${document.id} of run ${run.id} differs from what was written`);
         }
         texts.set(document.id, text);
       }

@@ -69,7 +69,7 @@ const figures = {
   cancelled: Count,
   live: Count.describe('Runs that have not ended.'),
   suspects: Count.describe(
-    'Live runs a worker of which died, and which are dispatched alone until they are cleared.',
+    'Live runs whose worker died, and which are dispatched alone until they are cleared.',
   ),
   failureShare: z
     .number()
@@ -92,7 +92,7 @@ export const RunStatistics = z.object({
   isCut: z
     .boolean()
     .describe(
-      `\`true\`: there are more than ${MAX_RUNS_READ} runs, of which the newest were read. \`from\` is the creation of the oldest of them.`,
+      `\`true\`: there are more than ${MAX_RUNS_READ} runs; only the newest were read. \`from\` is the creation of the oldest of them.`,
     ),
   unreadable: Count.describe('Number of runs with damaged documents, which are not counted.'),
   total: z.object(figures),

@@ -14,7 +14,7 @@ const Because = z.object({
     .describe(
       'Why the lineage is kept: a run has not ended, its end is not announced yet, it has a legal hold, or its retention period has not passed; a parent still exists, or a child is live; or the lineage has more runs than are checked.',
     ),
-  runId: z.string().describe('The run because of which the lineage is kept.'),
+  runId: z.string().describe('The run that keeps the lineage.'),
   until: Time.optional().describe('For `not_due`: end of the retention period. Absent if it is unlimited.'),
   relatedRunId: z.string().optional().describe('For `parent` and `child`: that run.'),
 });

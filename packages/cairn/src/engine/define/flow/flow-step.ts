@@ -114,7 +114,7 @@ export function operationWait<K extends 'sleep' | 'event' | 'approval' | 'child'
   const name = { type: flow.type, id: flow.id };
   // An answer is checked where it arrives, and there the options that the code gives are not known.
   if (kind === 'event' && options.output !== undefined) {
-    throw stepError(name, `'output' is no option of flow.event: the code checks what it gets`);
+    throw stepError(name, `'output' is not an option of flow.event: the code checks what it gets`);
   }
   if (kind === 'approval' && options.data !== undefined) {
     throw stepError(

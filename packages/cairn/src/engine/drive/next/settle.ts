@@ -112,7 +112,7 @@ export function endIfDecided(working: Working, set: FanOutSet): void {
   else end(working, { ...executed, outcome, facts: (output) => [drafts.succeeded(ending, output)] });
 }
 
-/** Items that rest between two attempts are not needed any more. */
+/** Items that rest between two attempts are no longer needed. */
 function stopWaitingItems(working: Working, set: FanOutSet): void {
   for (let index = 0; index < set.size; index += 1) {
     if (set.stateOf(index) === 'open' && working.wake(keyOf(set.unit(index)))) set.mark(index, 'idle');

@@ -56,7 +56,7 @@ export const BulkBody = z.strictObject({
     .max(MAX_BATCH_CHARS)
     .optional()
     .describe(
-      'Name of the whole change, over several requests: under the same name a run is changed once, for a day. Default: each request is a change of its own.',
+      'Name of the whole change across requests: for a day, a run is changed once per name. Default: each request is a separate change.',
     ),
   reason: z.string().min(1).max(MAX_TEXT_CHARS).optional().describe('With `cancel`: stored in each journal.'),
   note: z
