@@ -37,7 +37,7 @@ const asks = defineWorkflow({
   steps: (step) => ({ done: step('ask', { estimate: { usd: 0.1 } }, ({ usage }) => usage({ usd: 0.1 })) }),
 });
 
-test('cairn explain says that a run waits for what other runs hold of the day, and its events when the day ended', async () => {
+test('cairn explain says that a run waits for amounts reserved by other runs, and shows its events at the end of the day', async () => {
   const stage = new Stage([asks], undefined, { perTenantAndDay: { usd: 0.1 } });
   const { world } = stage.installation;
   const held = { owner: 'another', granted: { microUsd: 100_000 }, expiresAt: world.clock.now() + 300_000 };
@@ -51,7 +51,7 @@ test('cairn explain says that a run waits for what other runs hold of the day, a
     readonly moves: readonly { readonly words: readonly string[] }[];
   }>(['explain', 'last']);
   expect(text).toBe('Step ask waits: other runs hold the rest of what the tenant may spend on this day.');
-  expect(help).toContain('begins once other runs of the tenant have settled what they hold');
+  expect(help).toContain('starts once other runs of the tenant have released what they reserved');
   expect(moves.map(({ words }) => words[0])).toEqual(['runs', 'budgets']);
 
   // The other dispatch dies: what it held counts as spent, and the run asks, until the next day begins.

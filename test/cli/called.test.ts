@@ -27,7 +27,7 @@ test.each([
   expect(callOf(env)).toBe(call);
 });
 
-test('only commands of a hint are rewritten, and those that work already stay', () => {
+test('only commands in hints are rewritten, and working ones stay', () => {
   const hint =
     'Run cairn init, or npx cairn dev. The package cairn, cairn/testing and /srv/cairn app stay; `cairn doctor`.';
   expect(asCalled(hint, 'npx cairn')).toBe(
@@ -67,7 +67,7 @@ describe('printed commands can be pasted', () => {
     expect(out).toMatch(/^ {2}npx cairn runs show last/m);
   });
 
-  test('without an announcement of Node that its SQLite is experimental; other warnings stay', () => {
+  test('without Node’s warning about experimental SQLite; other warnings stay', () => {
     const warn = `data:text/javascript,process.emitWarning('SQLite','ExperimentalWarning');process.emitWarning('old','Other')`;
     const main = join(ROOT, 'packages/cli/src/main.ts');
     const { stdout, stderr } = spawnSync(process.execPath, ['--import', warn, main, 'help', 'runs', 'list'], {

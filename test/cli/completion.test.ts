@@ -43,7 +43,7 @@ describe('bash', () => {
   });
 });
 
-test.each(SHELLS)('%s: every command and option is in the script', (shell) => {
+test.each(SHELLS)('%s: the script has every command and option', (shell) => {
   const text = completionScript(shell, COMMANDS);
   for (const { name, options } of COMMANDS) {
     for (const word of name.split(' ')) expect(text).toContain(word);

@@ -5,7 +5,7 @@ import { Stage } from './support/stage.ts';
 const seen = (found: readonly Finding[]) => found.map(({ code, state }) => `${state} ${code}`);
 
 describe('doctor', () => {
-  test('is content with an installation that is well, and says what it cannot see', async () => {
+  test('reports a healthy installation, and what it cannot check', async () => {
     const stage = new Stage();
     const { code, out } = await stage.cairn(['doctor']);
     expect(code).toBe(0);
@@ -16,7 +16,7 @@ describe('doctor', () => {
       expect(look).toContain('--database=DATABASE');
   });
 
-  test('tells an admin what the installation finds of itself, each thing once', async () => {
+  test('shows admins the findings of the installation itself, each once', async () => {
     const stage = new Stage();
     const { world, diagnosis } = stage.installation;
     const at = world.clock.now();
@@ -42,7 +42,7 @@ describe('doctor', () => {
     expect(told.findings.find(({ code: one }) => one === 'QUEUE')?.evidence).toMatchObject({ depth: 0 });
   });
 
-  test('tells of the local cloud nothing that is to be asked of Google', async () => {
+  test('does not mention Google for the local cloud', async () => {
     const stage = new Stage();
     const note = {
       code: 'TTL_UNKNOWN',
@@ -65,7 +65,7 @@ describe('doctor', () => {
     expect(told.notSeen).toEqual([]);
   });
 
-  test('tells lower roles what they may see, and that an admin sees more', async () => {
+  test('shows lower roles what they may see, and that an admin sees more', async () => {
     const stage = new Stage();
     await stage.cairn(['pause', '--everything']);
     const { code, out } = await stage.cairn(['doctor', '--json'], { role: 'viewer' });
@@ -81,7 +81,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('bears an installation that is older than it', async () => {
+  test('works with an older installation', async () => {
     const stage = new Stage();
     const { api } = stage.installation;
     const fetch = async (url: URL | string, init?: RequestInit) => {
@@ -93,7 +93,7 @@ describe('doctor', () => {
     expect(seen((JSON.parse(out) as { findings: Finding[] }).findings)).toContain('note OLDER_INSTALLATION');
   });
 
-  test('ends with 7 where something is wrong, 4 where nobody answers, and goes on after a refusal', async () => {
+  test('exits with 7 for problems and 4 without a response, and continues after a refusal', async () => {
     const stage = new Stage();
     const wrongKey = await stage.cairn(['doctor', '--json'], { env: { CAIRN_API_KEY: 'cairn_no_x' } });
     expect(wrongKey.code).toBe(7);

@@ -66,7 +66,7 @@ describe('on a terminal of 80 columns', () => {
     expect(tooWide(out)).toEqual([]);
   });
 
-  test('a list of runs still says of which workflow each is, and since when', async () => {
+  test('a list of runs still shows workflow and age of each', async () => {
     const { out } = await stage.cairn(['runs', 'list'], { isTty: true, columns: COLUMNS });
     const lines = stripVTControlCharacters(out).trim().split('\n');
     expect(lines[0]).toMatch(/^RUN +WORKFLOW +STATUS +CREATED$/);
@@ -75,7 +75,7 @@ describe('on a terminal of 80 columns', () => {
   });
 });
 
-test('an unknown workflow in a list is answered with the one that was probably meant', async () => {
+test('an unknown workflow gets the most similar name as a suggestion', async () => {
   const stage = new Stage([order], [...pretendedBindings]);
   const { code, out, err } = await stage.cairn(['runs', 'list', '--type', 'ordr']);
   expect([code, out, err]).toEqual([0, '', "No runs. There is no workflow 'ordr'. Did you mean 'order'?\n"]);

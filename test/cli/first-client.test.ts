@@ -24,7 +24,7 @@ const answering =
     Response.json(body, { status });
 
 describe('the first key of an installation', () => {
-  test('is a document that the API reads as a client, and its key opens the API', async () => {
+  test('is a document that the API reads as a client, and its key is accepted', async () => {
     const sent: { url: string; init: RequestInit }[] = [];
     const fetch: World['fetch'] = async (url, init) => {
       sent.push({ url, init });
@@ -62,7 +62,7 @@ describe('the first key of an installation', () => {
   });
 
   test.each([
-    ['is not made over one that is there', answering(409, {}), 1, 'there is such a client already'],
+    ['is not made over one that is there', answering(409, {}), 1, 'this client already exists'],
     [
       'is not made without the right to',
       answering(403, { error: { status: 'PERMISSION_DENIED', message: 'no' } }),
@@ -79,7 +79,7 @@ describe('the first key of an installation', () => {
       'is not made where nobody answers',
       () => Promise.reject(new TypeError('fetch failed')),
       4,
-      'does not answer',
+      'does not respond',
     ],
   ])('%s', async (_, fetch, code, why) => {
     const said = await saying(FIRST, listening({ fetch, stdin: 'token' }));

@@ -26,7 +26,7 @@ const item = (some: Partial<Item>): Item => ({
 });
 
 describe('the inbox on a terminal', () => {
-  test('tells since when each run asks what, and until when', () => {
+  test('shows what each run asks, since when, and until when', () => {
     const items = [
       item({ dueAt: '2026-03-02T00:00:00.000Z' }),
       item({ runId: 'run_b', kind: 'left_in_doubt' }),
@@ -75,7 +75,7 @@ describe('the inbox on a terminal', () => {
   });
 });
 
-test('an open question is listed, answered with the command that was shown, and gone', async () => {
+test('an open question is listed, answered with the printed command, and no longer listed', async () => {
   const stage = new Stage([release()]);
   const { world } = stage.installation;
   expect(await stage.cairn(['inbox'], { role: 'viewer' })).toMatchObject({
@@ -124,7 +124,7 @@ test('an approval that takes data is shown with who is asked, and answered with 
   expect(run.result).toEqual({ said: { cents: 4 } });
 });
 
-test('runs are found by what somebody has in hand', async () => {
+test('runs are found by a delivery id, pull request or other known name', async () => {
   const stage = new Stage();
   const id = (
     await stage.cairn(['runs', 'start', 'echo', '--input', '{"text":"x"}', '--key', 'build-7'])

@@ -34,7 +34,7 @@ test('a problem is shown with its document, its facts, and what to do', () => {
   );
 });
 
-test('a repair is told change by change, and what it leaves', () => {
+test('a repair is shown change by change, with what it does not repair', () => {
   const told = repairText(
     {
       runId: 'run_a',
@@ -72,7 +72,7 @@ test('a repair is told change by change, and what it leaves', () => {
   ]);
 });
 
-test('a damaged journal is found and never repaired, and only admins apply', async () => {
+test('a damaged journal is reported and never repaired, and only admins apply repairs', async () => {
   const stage = new Stage();
   const id = (await stage.cairn(['runs', 'start', 'echo', '--input', '{"text":"hello"}'])).out.trim();
   await stage.drive();

@@ -75,7 +75,7 @@ test("the command line finds the cloud of a directory, and its key is nobody els
 // Before any test ends the cloud.
 servesAgents(() => folder);
 
-test('a run that is watched shows that its worker died and that it came back, and the watch outlives the whole cloud', async () => {
+test('a watched run shows the death of its worker and its resumption, and the watch survives a restart of the cloud', async () => {
   const release = join(folder, 'release');
   const input = JSON.stringify({ ms: 0, until: release, notes: join(folder, 'notes') });
   const started = await said('runs', 'start', 'slow', '--input', input);
@@ -120,7 +120,7 @@ test('a run that is watched shows that its worker died and that it came back, an
   expect(await said('check', 'last')).toMatchObject({ code: 0, out: expect.stringMatching(/^consistent /) });
 });
 
-test('doctor sees through the installation that its queue was paused, and that all else is well', async () => {
+test('doctor reports a paused queue through the installation, and that all else is well', async () => {
   const { tasks, projectId } = cloud.ready;
   const [apiEndpoint = '', port] = tasks.split(':');
   const sslCreds = credentials.createInsecure();
@@ -139,7 +139,7 @@ test('doctor sees through the installation that its queue was paused, and that a
   expect(out).toMatch(/✓ secrets with a value: .*GITHUB_WEBHOOK_SECRET/);
 });
 
-test('a cloud that has ended takes its address away', async () => {
+test('a stopped cloud removes its address file', async () => {
   cloud.process.kill('SIGTERM');
   await cloud.ended;
   expect(existsSync(join(folder, 'data/address.json'))).toBe(false);

@@ -93,7 +93,7 @@ describe('words', () => {
   });
 });
 
-test('whatever is said is understood, or refused in words', () => {
+test('any command line is parsed, or refused with a message', () => {
   const known = COMMANDS.flatMap((one) => [
     ...one.name.split(' '),
     ...Object.keys(optionsOf(one)).map((name) => `--${name}`),
@@ -116,19 +116,19 @@ test('whatever is said is understood, or refused in words', () => {
 });
 
 describe('the table of commands', () => {
-  test('gives each name once', () => {
+  test('has each name once', () => {
     const names = COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('has no option that means one thing to a command and another to all', () => {
+  test('has no command option with the name of a global one', () => {
     const common = [...Object.keys(GLOBAL_OPTIONS), ...Object.keys(KEY_OPTION)];
     for (const { name, options } of COMMANDS) {
       expect([name, Object.keys(options).filter((option) => common.includes(option))]).toEqual([name, []]);
     }
   });
 
-  test('has options of one type each, so that words can be told from values before the command is known', () => {
+  test('has one type for each option name, so that words and values can be told apart before the command is known', () => {
     const types = new Map<string, string>();
     for (const one of COMMANDS) {
       for (const [name, { type }] of Object.entries(optionsOf(one))) {

@@ -33,7 +33,7 @@ describe('times', () => {
     expect(offset(ms)).toHaveLength(10);
   });
 
-  test('are told from now, and in full', () => {
+  test('are shown relative to now, and in full', () => {
     const now = Date.parse('2026-01-31T08:30:00Z');
     expect(ago('2026-01-31T08:27:00Z', now)).toBe('3 min ago');
     expect(ago('2026-02-02T08:30:00Z', now)).toBe('in 2 d');
@@ -50,14 +50,14 @@ describe('times', () => {
 });
 
 describe('text', () => {
-  test('is as wide as it looks', () => {
+  test('is measured in terminal cells', () => {
     expect(cells('abc')).toBe(3);
     expect(cells('日本')).toBe(4);
     expect(cells('é👍🏽')).toBe(3);
     expect(cells('\x1b[32mok\x1b[39m')).toBe(2);
   });
 
-  test('is cut with a mark, and never wider than asked', () => {
+  test('is cut with an ellipsis, and never wider than requested', () => {
     expect(cutTo('abcdef', 4)).toBe('abc…');
     expect(cutTo('日本語', 4)).toBe('日…');
     fc.assert(
@@ -67,7 +67,7 @@ describe('text', () => {
     );
   });
 
-  test('can do nothing to a terminal, wherever it comes from', () => {
+  test('cannot contain terminal control sequences', () => {
     expect(clean('a\x1b[2Jb\nc\u202ed\x07')).toBe('a�[2Jb c�d�');
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -76,7 +76,7 @@ describe('text', () => {
     );
   });
 
-  test('is broken at blanks', () => {
+  test('is wrapped at spaces', () => {
     expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
     expect(wrap('verylongword', 4)).toEqual(['verylongword']);
   });
@@ -107,7 +107,7 @@ describe('a table', () => {
   const columns: readonly Column<Row>[] = [
     { title: 'ID', of: ({ id }) => id },
     { title: 'WHAT', of: ({ what }) => what, least: 5 },
-    { title: 'EXTRA', of: ({ extra }) => extra, goes: 1 },
+    { title: 'EXTRA', of: ({ extra }) => extra, dropOrder: 1 },
     { title: 'EMPTY', of: () => '' },
   ];
   const rows = [
@@ -115,20 +115,20 @@ describe('a table', () => {
     { id: 'b2', what: 'short', extra: 'yy' },
   ];
 
-  test('is as wide as it needs where nobody says how wide, and leaves out what is empty', () => {
+  test('is as wide as its content by default, and omits empty columns', () => {
     expect(table(rows, columns, { style: PLAIN, columns: undefined })).toBe(
       'ID  WHAT                       EXTRA\na1  a rather long description  x\nb2  short                      yy\n',
     );
   });
 
-  test('cuts what may be cut, then leaves out what may go', () => {
+  test('first cuts columns, then drops optional ones', () => {
     expect(table(rows, columns, { style: PLAIN, columns: 20 })).toBe(
       'ID  WHAT       EXTRA\na1  a rather…  x\nb2  short      yy\n',
     );
     expect(table(rows, columns, { style: PLAIN, columns: 14 })).toBe('ID  WHAT\na1  a rather…\nb2  short\n');
   });
 
-  test('never breaks a line, and fits where its least widths do', () => {
+  test('never wraps a line, and fits if its minimum widths do', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -145,7 +145,7 @@ describe('a table', () => {
     );
   });
 
-  test('of nothing is nothing', () => {
+  test('without rows is empty', () => {
     expect(table([], columns, { style: PLAIN, columns: 80 })).toBe('');
   });
 });

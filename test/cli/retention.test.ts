@@ -6,7 +6,7 @@ import { Stage } from './support/stage.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00.000Z');
 
-test('the runs that would be deleted are shown, with what keeps the others', () => {
+test('shows the runs that would be deleted, and why others are kept', () => {
   const ended = {
     rootRunId: 'run_a',
     runs: 2,
@@ -27,11 +27,11 @@ test('the runs that would be deleted are shown, with what keeps the others', () 
   expect(expiredTable(runs, NOW, { style: PLAIN, columns: undefined }).split('\n').slice(1, 4)).toEqual([
     'run_a  report    completed  30 d ago  delete',
     'run_b  report    failed     30 d ago  keep    run_c is held',
-    'run_d  report    cancelled  30 d ago  keep    run_e is to be kept longer until 2026-04-01 00:00:00 UTC',
+    'run_d  report    cancelled  30 d ago  keep    run_e has not reached its retention time until 2026-04-01 00:00:00 UTC',
   ]);
 });
 
-test('a run is held with a reason, by who held it first, and released', async () => {
+test('a run is held with a reason, by its first holder, and released', async () => {
   const stage = new Stage();
   const id = (await stage.cairn(['runs', 'start', 'echo', '--input', '{"text":"hello"}'])).out.trim();
   await stage.drive();

@@ -173,14 +173,14 @@ const SHOWN: readonly (readonly [string, Shown | undefined])[] = [
 ];
 
 describe('as a command', () => {
-  test.each(SHOWN)('%s is what the button sends, through a shell, by curl and by cairn', async (_, shown) => {
+  test.each(SHOWN)('%s: curl and cairn send the same as the button, through a shell', async (_, shown) => {
     if (!shown) throw new Error('nothing would be sent');
     const request = asked(shown.planned);
     expect(sentByCurl(wordsOf(curlText(shown.planned, ORIGIN), 'curl'))).toEqual(request);
     expect(await sentByCli(wordsOf(cliText(shown.cli), 'npx'))).toEqual(request);
   });
 
-  test('a change of many runs is the request of the dialog, whatever the reason', () => {
+  test('a bulk change is the same request as that of the dialog, for any reason text', () => {
     const change = {
       mode: 'cancel',
       runs: [{ id: RUN }, { id: 'run_02' }],
@@ -191,7 +191,7 @@ describe('as a command', () => {
     expect(sentByCurl(wordsOf(curlBulk(change, ORIGIN), 'curl'))).toEqual(asked(sent));
   });
 
-  test('any reason, thread and input is one word each', async () => {
+  test('any reason, thread and input is quoted as one word', async () => {
     const text = fc.string({
       unit: fc.constantFrom('-', '=', "'", '"', '\\', '$', '\n', ' ', 'a', '@', 'ü', '🦆'),
     });
@@ -207,7 +207,7 @@ describe('as a command', () => {
     );
   });
 
-  test('a change of nothing is none', () => {
+  test('a bulk change without runs has no command', () => {
     expect(schedules.changeSchedule(OLD, { ...OLD })).toBeUndefined();
   });
 });

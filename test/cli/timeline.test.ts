@@ -25,7 +25,7 @@ function said(type: string, data: object): string {
   return [mark, text, ...(more ? [`(${more})`] : [])].join(' ');
 }
 
-describe('an event is told in words', () => {
+describe('an event as text', () => {
   test.each([
     ['run_claimed', { owner: 'o', epoch: 3, expiresAt: AT }, '▶ dispatch 3 claimed the run'],
     ['step_started', { ...execution, attempt: 2, itemKey: '4' }, '▸ size[4] (attempt 2) started'],
@@ -130,7 +130,7 @@ describe('an event is told in words', () => {
     expect(said(type, data)).toBe(line);
   });
 
-  test.each(EVENT_TYPES)('%s, whatever it holds: in one line that fits', (type) => {
+  test.each(EVENT_TYPES)('%s, with any data, fits one line', (type) => {
     fc.assert(
       fc.property(eventOf(type), fc.integer({ min: 40, max: 120 }), (event, columns) => {
         const view = eventView(event) as unknown as Event;

@@ -43,7 +43,7 @@ describe('a run that the budget of the day holds back', () => {
     const { text, until, help, moves } = of({ steps: retrying }, ask);
     expect(text).toBe(`Step ask waits: ${reason}.`);
     expect(until).toBe(LATER);
-    expect(help).toContain('once other runs of the tenant have settled');
+    expect(help).toContain('once other runs of the tenant have released');
     expect(moves.map(({ words }) => words.join(' '))).toEqual(['runs watch run_1', 'budgets']);
     expect(of({ steps: { ...retrying, retrying: 40 }, lease }, ask, { ...ask, key: 'b' }).text).toBe(
       `40 steps wait: ${reason}.`,

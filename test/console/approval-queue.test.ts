@@ -39,7 +39,7 @@ test('an approval is sent when the time to undo is over, and not before', () => 
   expect(states()).toEqual({});
 });
 
-test('an undone approval is never sent, with all that were approved together', () => {
+test('an undone approval is never sent, nor are those approved together with it', () => {
   queue.approve(['a', 'b']);
   queue.approve(['c']);
   queue.undo('b');
@@ -47,7 +47,7 @@ test('an undone approval is never sent, with all that were approved together', (
   expect([states(), sent]).toEqual([{ c: 'sending' }, [['c']]]);
 });
 
-test('what was approved already is not sent twice; what failed can be approved again', () => {
+test('an approval is not sent twice; a failed one can be approved again', () => {
   queue.approve(['a']);
   queue.approve(['a', 'b']);
   timesUp();
@@ -61,7 +61,7 @@ test('what was approved already is not sent twice; what failed can be approved a
   expect(sent).toEqual([['a'], ['b'], ['a']]);
 });
 
-test('what waits when the page is left is sent then, once', () => {
+test('a pending approval is sent once when the page is left', () => {
   queue.approve(['a']);
   queue.flush();
   timesUp();
@@ -69,7 +69,7 @@ test('what waits when the page is left is sent then, once', () => {
   expect(sent).toEqual([['a']]);
 });
 
-test('an undo after the sending changes nothing', () => {
+test('an undo after sending changes nothing', () => {
   queue.approve(['a']);
   timesUp();
   queue.undo('a');

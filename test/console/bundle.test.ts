@@ -20,13 +20,13 @@ const files = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((n
 );
 const read = (name: string) => readFileSync(join(DIST, name));
 
-test('the whole console, with all that it loads later, is at most 350 KB compressed', () => {
+test('the whole console, including lazy chunks, is at most 350 KB compressed', () => {
   const sizes = files.map((name) => gzipSync(read(name)).length);
   expect(sizes.length).toBeGreaterThan(5);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(MOST_BYTES);
 });
 
-test('nothing of it is loaded from elsewhere', () => {
+test('nothing is loaded from other origins', () => {
   const html = read('index.html').toString();
   const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address);
   expect(loaded.length).toBeGreaterThan(2);
@@ -35,7 +35,7 @@ test('nothing of it is loaded from elsewhere', () => {
   expect(css.join('\n')).not.toMatch(/@import|url\(['"]?(?:https?:)?\/\//);
 });
 
-test('an address of others that stands in it is one that the policy lets it ask, or that nobody asks', () => {
+test('every foreign address in it is allowed by the policy, or never requested', () => {
   const policy = readFileSync(join(DIST, '../../../firebase.json'), 'utf8');
   const hosts = files
     .filter((name) => name.endsWith('.js'))

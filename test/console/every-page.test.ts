@@ -22,7 +22,7 @@ beforeAll(async () => {
   await addAxe(page);
 });
 
-test.each(VIEWS)('$name is whole, and no hindrance to anybody', async ({ name, path, shows }) => {
+test.each(VIEWS)('$name is complete and accessible', async ({ name, path, shows }) => {
   await goTo(page, path(show));
   await page.getByText(shows).first().waitFor();
   await settled(page);
@@ -48,7 +48,7 @@ test.each(OTHER_VIEWS)(
   },
 );
 
-describe('beyond what an address leads to,', () => {
+describe('beyond single pages,', () => {
   test.each(STATES)(
     '$name is no hindrance to anybody, and as wide as the screen',
     async ({ path, reach, breaks, needsReload }) => {
@@ -87,7 +87,7 @@ test('no page scrolls sideways at a zoom of 400 %', async () => {
   await page.setViewportSize(SIZES.desktop);
 });
 
-test('where the system forces colours, bars are seen and what is chosen is outlined', async () => {
+test('with forced colours, bars are visible and the selection is outlined', async () => {
   await page.emulateMedia({ forcedColors: 'active' });
   await goTo(page, `/runs/${show.failed}`);
   const paper = await styleOf('main', 'background-color');
@@ -101,7 +101,7 @@ test('where the system forces colours, bars are seen and what is chosen is outli
   await page.emulateMedia({ forcedColors: 'none' });
 });
 
-test('a run is printed in dark on light, without what can only be pressed', async () => {
+test('a run is printed dark on light, without controls', async () => {
   await goTo(page, `/runs/${show.failed}`);
   await page.locator('.chart-row').first().waitFor();
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
@@ -113,7 +113,7 @@ test('a run is printed in dark on light, without what can only be pressed', asyn
   await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
 });
 
-test('on a phone the head of a page is one line and the search, and no list of a page scrolls sideways', async () => {
+test('on a phone the page header is one line plus the search, and no list scrolls sideways', async () => {
   await page.setViewportSize(SIZES.phone);
   for (const path of [
     '/workflows',

@@ -13,7 +13,7 @@ import { show, stage } from './one-stage/showcase-stage.ts';
 /** Parts that are clicked may move, as they do for most people. */
 const MOVING = { reducedMotion: 'no-preference' } as const;
 
-test('a plain approval has both answers on its card, and the rejection alone where data is needed', async () => {
+test('a plain approval has both answers on its card, and only the rejection if data is required', async () => {
   const page = await stage.browser.open('/inbox', MOVING);
   const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
   await card.getByRole('button', { name: 'Approve', exact: true }).waitFor();
@@ -28,7 +28,7 @@ test('a plain approval has both answers on its card, and the rejection alone whe
   expect(status).toBe('awaiting_approval');
 });
 
-test('an approval that another tab was faster to reject is told as not given', async () => {
+test('an approval that another tab rejected first is reported as not given', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'pay-invoice',
     input: { invoice: 'T-1', text: 'for two' },
@@ -51,7 +51,7 @@ test('an approval that another tab was faster to reject is told as not given', a
   await told.waitFor({ state: 'detached' });
 });
 
-test('an approval that is sent as one leaves the inbox, and refused, is told on the page that is open', async () => {
+test('an approval sent while leaving the inbox is reported on the open page if it is refused', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'pay-invoice',
     input: { invoice: 'T-3', text: 'on leaving' },
@@ -74,7 +74,7 @@ test('an approval that is sent as one leaves the inbox, and refused, is told on 
   await told.waitFor({ state: 'detached' });
 });
 
-test('a form says that its run has ended, or its question is answered, and keeps what was typed', async () => {
+test('a form says that its run has ended or its question is answered, and keeps the typed text', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'pay-invoice',
     input: { invoice: 'T-2', text: 'for one' },
@@ -96,7 +96,7 @@ test('a form says that its run has ended, or its question is answered, and keeps
   expect(await send.isDisabled()).toBe(true);
 });
 
-test('a choice of workflows does not load what they are made of', async () => {
+test('a choice of workflows does not load their definitions', async () => {
   const asked: string[] = [];
   const page = await stage.browser.open('/runs', {
     ...MOVING,
@@ -115,7 +115,7 @@ test('a choice of workflows does not load what they are made of', async () => {
   expect([...new Set(asked)]).toEqual(['?summary=true']);
 });
 
-test('an approval that takes data shows who is asked, all that is wrong, and is given by its form', async () => {
+test('an approval with data shows who is asked and all errors, and is given with its form', async () => {
   const started = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'refund',
     input: { order: 'B-1' },
@@ -148,7 +148,7 @@ test('an approval that takes data shows who is asked, all that is wrong, and is 
   expect(ended.result).toEqual({ refunded: { cents: 400, reason: 'late' } });
 });
 
-test('runs are found by the beginning of a name and put in another order by clicks, and the list says that it is read once', async () => {
+test('runs are found by a name prefix and sorted by clicks, and the list says that it is not live', async () => {
   const page = await stage.browser.open('/runs', MOVING);
   await page.locator('.list-live', { hasText: '● live' }).waitFor();
   await page.getByRole('textbox', { name: 'Tag' }).fill('INVOICE-A-4');

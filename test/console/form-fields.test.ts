@@ -21,7 +21,7 @@ const order = z.object({
 });
 const fields = fieldsOf(inputSchemaOf({ input: order })) ?? [];
 
-test('a field of its kind is made of each member of an input schema', () => {
+test('each member of an input schema gets a field of its kind', () => {
   expect(fields.map(({ name, kind, isRequired }) => [name, kind, isRequired])).toEqual([
     ['orderId', 'text', true],
     ['amount', 'integer', true],
@@ -35,7 +35,7 @@ test('a field of its kind is made of each member of an input schema', () => {
   expect(fields.at(-1)?.description).toBe('Printed on the parcel');
 });
 
-test('every issue is told at once', () => {
+test('all issues are shown at once', () => {
   const typed = { amount: '1.5', weight: 'heavy', speed: '"slow"', lines: '[' };
   expect(formValue(fields, typed)).toEqual({
     kind: 'issues',
@@ -48,7 +48,7 @@ test('every issue is told at once', () => {
   });
 });
 
-test('what is typed becomes an input that the schema takes, without the members left empty', () => {
+test('typed values become a valid input, without empty members', () => {
   const typed = { orderId: 'o-1', amount: '4900', isGift: 'true', speed: '"fast"', lines: '[{"sku":"a"}]' };
   const form = formValue(fields, typed);
   expect(form).toEqual({
@@ -58,7 +58,7 @@ test('what is typed becomes an input that the schema takes, without the members 
   expect(form.kind === 'value' && order.safeParse(form.value).success).toBe(true);
 });
 
-test('examples fill what is required and empty, with values that the schema takes', () => {
+test('examples fill required empty fields with valid values', () => {
   const filled = withExamples(fields, { ...initialOf(fields), orderId: 'o-7' });
   expect(filled).toMatchObject({ orderId: 'o-7', amount: '1', speed: '"slow"', weight: '', lines: '' });
   const form = formValue(fields, filled);
@@ -66,7 +66,7 @@ test('examples fill what is required and empty, with values that the schema take
   expect(fields.find(({ name }) => name === 'lines')?.example).toBe('[{"sku":"example"}]');
 });
 
-test('an input of a run is typed as it was, unless it has members without a field', () => {
+test('the input of a run fills the form, unless it has members without a field', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -87,7 +87,7 @@ test('an input of a run is typed as it was, unless it has members without a fiel
   expect(typedFrom(fields, 'text')).toBeUndefined();
 });
 
-describe('no form is made of', () => {
+describe('no form exists for', () => {
   test.each<[string, unknown]>([
     ['no schema', null],
     ['a text', inputSchemaOf({ input: z.string() })],
@@ -105,7 +105,7 @@ describe('no form is made of', () => {
   });
 });
 
-test('a schema that JSON Schema cannot express is left open, and one that is too long is left out', () => {
+test('a schema that JSON Schema cannot express accepts anything, and one that is too long is omitted', () => {
   const open = inputSchemaOf({ input: z.object({ at: z.date(), text: z.string().transform(Number) }) });
   expect(open).toMatchObject({ type: 'object', properties: { at: {}, text: { type: 'string' } } });
   const long = z.object({ text: z.string().describe('x'.repeat(MAX_SCHEMA_CHARS)) });

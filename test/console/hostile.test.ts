@@ -22,7 +22,7 @@ beforeAll(async () => {
   page.on('dialog', (dialog) => dialog.dismiss());
 });
 
-describe('texts that mean it ill are shown and do nothing', () => {
+describe('malicious texts are shown and have no effect', () => {
   test.each(VIEWS)('on $name', async ({ path, shows }) => {
     await goTo(page, path(show));
     await page.getByText(shows).first().waitFor();
@@ -38,7 +38,7 @@ describe('texts that mean it ill are shown and do nothing', () => {
   });
 });
 
-test('a megabyte in an input and an output is cut, and shown when somebody asks', async () => {
+test('a megabyte in an input and an output is truncated, and shown on request', async () => {
   const text = `${HOSTILE}${'long '.repeat(MEGABYTE / 5)}`;
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'echo',
@@ -56,7 +56,7 @@ test('a megabyte in an input and an output is cut, and shown when somebody asks'
   }
 });
 
-test('an address that means it ill is answered with what is not there', async () => {
+test('a malicious address gets the page for unknown addresses', async () => {
   await page.goto(`/runs/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
   await page.getByText('onerror=alert(1)').first().waitFor();
   expect(await page.evaluate(() => document.querySelectorAll('img[src="x"]').length)).toBe(0);

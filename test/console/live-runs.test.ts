@@ -11,13 +11,13 @@ const suspect = (alone: boolean, part: Partial<NonNullable<LiveRun['suspect']>> 
   ...part,
 });
 
-test('a suspect is a run that is dispatched alone; one that was cleared is none', () => {
+test('a suspect is a run that is dispatched alone; a cleared one is not', () => {
   const alone = { id: 'run_a', type: 'order', suspect: suspect(true) };
   const cleared = { id: 'run_b', type: 'order', suspect: suspect(false) };
   expect(attentionOf([cleared, alone, { id: 'run_c', type: 'order' }], NOW).suspects).toEqual([alone]);
 });
 
-test('overdue are runs that nobody moved for five minutes, the oldest first', () => {
+test('runs are overdue after five minutes without progress, oldest first', () => {
   const due = (id: string, wakeAt: string) => ({ id, type: 'order', wakeAt });
   const { overdue } = attentionOf(
     [

@@ -25,7 +25,7 @@ const pathOf = (page: Page) => new URL(page.url()).pathname;
 const has = (shown: Locator, text: string | RegExp) => shown.filter({ hasText: text }).waitFor();
 
 describe('the inbox', () => {
-  test('goes from question to question by keys; what is answered in place leaves it, and the count in the navigation', async () => {
+  test('moves between questions by keyboard; an answered one leaves the list and the count in the navigation', async () => {
     const page = await open('/inbox');
     const questions = page.locator('.inbox > li');
     const count = page.getByRole('navigation').locator('.count');
@@ -49,7 +49,7 @@ describe('the inbox', () => {
     await page.keyboard.press('Enter');
     await dialog(page).getByText('Pay A-1?').waitFor();
     await dialog(page).getByRole('radio', { name: 'Reject' }).check();
-    await dialog(page).getByLabel('Note (may be left out)').fill('paid last week');
+    await dialog(page).getByLabel('Note (optional)').fill('paid last week');
     await send(page, 'Reject').click();
     await isGone(page);
     await has(count, '2');
@@ -61,7 +61,7 @@ describe('the inbox', () => {
     expect(run).toBe(true);
   });
 
-  test('approves several with one click, and takes it back with another', async () => {
+  test('approves several with one click, and undoes it with another', async () => {
     const start = async (invoice: string) => {
       const input = { invoice, text: 'by click' };
       const body = { type: 'pay-invoice', input };
@@ -109,7 +109,7 @@ describe('the inbox', () => {
     await cards.first().waitFor({ state: 'detached' });
   });
 
-  test('has a side effect in doubt resolved in place', async () => {
+  test('resolves a side effect in doubt in place', async () => {
     const page = await open('/inbox');
     const doubtful = page.locator('.inbox > li').filter({ hasText: 'Side effect in doubt' });
     const answer = doubtful.getByRole('button', { name: 'Answer' });
@@ -132,7 +132,7 @@ describe('the inbox', () => {
 });
 
 describe('a workflow', () => {
-  test('is paused with a reason that everybody reads, and let go on', async () => {
+  test('is paused with a visible reason, and resumed', async () => {
     const page = await open('/workflows');
     await page.getByRole('link', { name: 'chain-10' }).click();
     await press(page, 'Pause');
@@ -147,7 +147,7 @@ describe('a workflow', () => {
     await page.getByText('the labels are wrong').waitFor({ state: 'detached' });
   });
 
-  test('is started with an input, if that is JSON, and leads to the run', async () => {
+  test('is started with a JSON input, and opens the run', async () => {
     const page = await open('/workflows/chain-10');
     await press(page, 'Start a run');
     await dialog(page).getByLabel('Input').fill('{"a": ');
@@ -164,7 +164,7 @@ describe('a workflow', () => {
     expect({ type, threadId }).toEqual({ type: 'chain-10', threadId: 'by-hand' });
   });
 
-  test('is started from the list of runs with a form of its schema, which says every issue at once', async () => {
+  test('is started from the list of runs with a form of its schema, which shows all issues at once', async () => {
     const page = await open('/runs');
     await press(page, 'Start a run');
     await dialog(page).getByLabel('Workflow').selectOption('pay-invoice');
@@ -188,7 +188,7 @@ describe('a workflow', () => {
     await stage.cloud.call('POST', `/v1${pathOf(page)}/cancel`, { reason: 'only a test' });
   });
 
-  test('is stopped with all others only by who types so, and all go on again', async () => {
+  test('is stopped with all others only after typed confirmation, and all resume', async () => {
     const page = await open('/workflows');
     try {
       await press(page, 'Stop everything');
@@ -209,7 +209,7 @@ describe('a workflow', () => {
   });
 });
 
-test('a schedule is made, backfilled once its slots are counted, paused, changed and triggered', async () => {
+test('a schedule is created, backfilled after its slots are counted, paused, changed and triggered', async () => {
   const page = await open('/schedules');
   await press(page, 'New schedule');
   expect(await send(page, 'Make').isDisabled()).toBe(true);
@@ -232,7 +232,7 @@ test('a schedule is made, backfilled once its slots are counted, paused, changed
     await dialog(page).getByText(counted).waitFor();
   };
   for (const came of ['1 run started; 0 slots had one.', '0 runs started; 1 slot had one.']) {
-    await backfill('1 slot. Those that have a run keep it.');
+    await backfill('1 slot. Slots that already have a run are skipped.');
     await send(page, 'Start the runs').click();
     await dialog(page).getByText(came).waitFor();
     await page.keyboard.press('Escape');
@@ -247,7 +247,7 @@ test('a schedule is made, backfilled once its slots are counted, paused, changed
   await page.getByText('none: it is paused').waitFor();
 
   await press(page, 'Change');
-  await dialog(page).getByText('Nothing is other than it was.').waitFor();
+  await dialog(page).getByText('Nothing was changed.').waitFor();
   expect(await send(page, 'Change').isDisabled()).toBe(true);
   await dialog(page).getByLabel('Name').fill('By two hands');
   await send(page, 'Change').click();
@@ -283,7 +283,7 @@ test('health shows the numbers and what they mean', async () => {
   await has(today.locator('.readings > div').last(), /^Cost of today\$0\.0/);
 });
 
-test('a workflow shows how its runs end over a time that is chosen, and failed runs are grouped by cause', async () => {
+test('a workflow shows the outcomes of its runs over a chosen time, with failed runs grouped by cause', async () => {
   const page = await open('/workflows/pay-invoice');
   const statistics = page.getByRole('region', { name: 'Statistics' });
   await has(statistics.locator('.readings > div').nth(1), /^Failed\d+/);
@@ -314,7 +314,7 @@ test('a workflow shows how its runs end over a time that is chosen, and failed r
   await page.waitForURL((url) => !url.searchParams.has('cause'));
 });
 
-test('who may only look sees why nothing can be pressed, and goes from page to page by keys', async () => {
+test('a viewer sees why controls are disabled, and navigates by keyboard', async () => {
   const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', {
     name: 'looks',
     role: 'viewer',
@@ -327,7 +327,7 @@ test('who may only look sees why nothing can be pressed, and goes from page to p
     const button = page.getByRole('button', { name, exact: true }).first();
     await button.waitFor();
     expect(await button.isDisabled()).toBe(true);
-    await page.getByText(`takes the role ${role}; yours is viewer`).first().waitFor();
+    await page.getByText(`requires the role ${role}; yours is viewer`).first().waitFor();
   };
   await isRefused('Start a run', 'submitter');
   await isRefused('Pause', 'installation');
@@ -344,14 +344,14 @@ test('who may only look sees why nothing can be pressed, and goes from page to p
   await isRefused('New schedule', 'operator');
   await page.getByRole('link', { name: 'Nightly' }).click();
   await page
-    .getByText('Pause, Trigger, Backfill, Change, Delete: takes the role operator; yours is viewer')
+    .getByText('Pause, Trigger, Backfill, Change, Delete: requires the role operator; yours is viewer')
     .waitFor();
   await go('h', 'Health');
-  await page.getByText('they take the role installation; yours is viewer').waitFor();
+  await page.getByText('they require the role installation; yours is viewer').waitFor();
   await go('r', 'Runs');
 });
 
-test('the keys are told by one of them; below a dialog they lead nowhere', async () => {
+test('one key lists all shortcuts; they do nothing while a dialog is open', async () => {
   const page = await open('/health');
   await page.getByRole('heading', { name: 'Health' }).waitFor();
   await page.keyboard.press('?');
@@ -366,7 +366,7 @@ test('the keys are told by one of them; below a dialog they lead nowhere', async
   expect(await dialog(page).count()).toBe(0);
 });
 
-test('health shows erasures with who asked and what is gone, and a restored database until it is released', async () => {
+test('health shows erasures with requester and deleted counts, and a restored database until it is released', async () => {
   const { call } = stage.cloud;
   await call('POST', `/v1/runs/${show.completed}/erase`, { confirm: show.completed });
   await call('POST', '/v1/erasures', { tenantId: 'nobody', confirm: 'nobody' });

@@ -36,12 +36,12 @@ test.each([
   expect(refused(detail).map(({ name, why }) => [name, why])).toEqual(issues);
 });
 
-test('another failure is told at no field', () => {
+test('another failure is shown at no field', () => {
   expect(refused('input.cents: Too small', 'WORKFLOW_UNKNOWN')).toEqual([]);
   expect(refusedAt(new Error('input.cents: x'), 'input', FIELDS)).toEqual([]);
 });
 
-test('a corrected field is not refused any more', () => {
+test('a corrected field is no longer marked', () => {
   const issues = [
     { name: 'cents', why: 'a' },
     { name: 'to', why: 'b' },

@@ -30,7 +30,7 @@ const step = (page: Page, id: string, status?: string) =>
   page.locator(`button[data-step="${id}"]${status === undefined ? '' : `[data-status="${status}"]`}`);
 const panel = (page: Page) => page.getByRole('region', { name: 'The selected step' });
 
-test('a worker is killed, and the page shows the run die, come back and go on, without a reload', async () => {
+test('after a worker is killed, the page shows the interruption, the resumption and the progress, without a reload', async () => {
   const notes = join(folder, 'killed');
   const id = await start('journey', { ms: 100_000, notes, items: 3 });
   const page = await stage.browser.open(`/runs/${id}`);
@@ -66,7 +66,7 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
   expect(await page.locator('body[data-not-reloaded]').count()).toBe(1);
 }, 150_000);
 
-test('steps are reached by arrows along the edges, and the one that Enter selects tells its attempts', async () => {
+test('arrow keys move along the edges, and Enter selects a step and shows its attempts', async () => {
   const id = await start('journey', { ms: 1, notes: join(folder, 'keys'), items: 2 });
   await hasStatus(id, 'awaiting_approval');
   const page = await stage.browser.open(`/runs/${id}`);
@@ -93,7 +93,7 @@ test('steps are reached by arrows along the edges, and the one that Enter select
   await panel(page).waitFor({ state: 'detached' });
 });
 
-test('the steps are a table too, with the items of a set, and what waits is answered from its step', async () => {
+test('the steps are also shown as a table with items, and an open wait can be answered from its step', async () => {
   const id = await start('journey', { ms: 1, notes: join(folder, 'table'), items: 2 });
   await hasStatus(id, 'awaiting_approval');
   const page = await stage.browser.open(`/runs/${id}?view=table`);
@@ -108,7 +108,7 @@ test('the steps are a table too, with the items of a set, and what waits is answ
   await panel(page).getByRole('group', { name: 'Answers' }).waitFor();
 });
 
-test('what steps logged is a list by level and step, and lines and streamed text come while one looks', async () => {
+test('log lines are filtered by level and step, and new lines and streamed text appear live', async () => {
   const id = await start('journey', { ms: 1, notes: join(folder, 'logs'), items: 1 });
   await hasStatus(id, 'awaiting_approval');
   const page = await stage.browser.open(`/runs/${id}?step=check`);
@@ -128,7 +128,7 @@ test('what steps logged is a list by level and step, and lines and streamed text
   await page.getByRole('region', { name: 'Streamed text' }).getByText('Published page by page.').waitFor();
 });
 
-test('a flow is a table of its operations as they ran, and a click unfolds those of one name', async () => {
+test('a flow is a table of its operations in order, and a click expands those of one name', async () => {
   const id = await start('turns', { times: 11 });
   await hasStatus(id, 'completed');
   const page = await stage.browser.open(`/runs/${id}`);
@@ -148,7 +148,7 @@ test('a flow is a table of its operations as they ran, and a click unfolds those
   await becomes(async () => (await names()).slice(0, 5), ['flow', 'ask', 'look-up', 'ask.2', 'look-up.2']);
 });
 
-test('of a run of hundreds of steps only what is in view is in the document', async () => {
+test('a run of hundreds of steps renders only the visible ones', async () => {
   const id = await start('ladder-400', {});
   await hasStatus(id, 'completed');
   const page = await stage.browser.open(`/runs/${id}`);
@@ -163,13 +163,13 @@ test('of a run of hundreds of steps only what is in view is in the document', as
   await page.getByText('404 events').waitFor();
 });
 
-test('a run that there is not says so, and where to look', async () => {
+test('an unknown run says so, and where to look', async () => {
   const page = await stage.browser.open('/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa');
-  await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+  await page.getByRole('heading', { name: 'Run not found' }).waitFor();
   await page.getByRole('link', { name: 'all runs' }).waitFor();
 });
 
-test('a click of the mouse opens a step of the graph, at any of its places', async () => {
+test('a click anywhere on a step of the graph opens it', async () => {
   const id = await start('journey', { ms: 1, notes: join(folder, 'mouse'), items: 2 });
   await hasStatus(id, 'awaiting_approval');
   const page = await stage.browser.open(`/runs/${id}`, { reducedMotion: 'no-preference' });
@@ -189,7 +189,7 @@ test('a click of the mouse opens a step of the graph, at any of its places', asy
   }
 });
 
-test('a step shows its memos and its output, to be copied or downloaded, and the timeline beside the graph leads to it', async () => {
+test('a step shows its memos and its output with copy and download, and the timeline beside the graph links to it', async () => {
   const id = await start('leaf', {});
   await hasStatus(id, 'completed');
   const page = await stage.browser.open(`/runs/${id}`);
@@ -213,7 +213,7 @@ test('a step shows its memos and its output, to be copied or downloaded, and the
   expect((await download).suggestedFilename()).toBe(`${id}-grow.json`);
 });
 
-test('a page of 390 px is as wide as its screen, with a long input too', async () => {
+test('a page on a 390 px screen does not scroll sideways, even with a long input', async () => {
   const id = await start('undoing', { order: 'o'.repeat(500) });
   await hasStatus(id, 'failed');
   const page = await stage.browser.open(`/runs/${id}`, { viewport: { width: 390, height: 800 } });
@@ -222,7 +222,7 @@ test('a page of 390 px is as wide as its screen, with a long input too', async (
   expect(over).toBeLessThanOrEqual(0);
 });
 
-test('a window that becomes as narrow as a phone shows the whole graph, and no two times of the axis on each other', async () => {
+test('a window resized to phone width shows the whole graph, and no overlapping axis labels', async () => {
   const id = await start('undoing', { order: 'o-1' });
   await hasStatus(id, 'failed');
   const page = await stage.browser.open(`/runs/${id}`);
@@ -262,7 +262,7 @@ test('a run of more than 1,000 events says where its timeline is', async () => {
   await page.waitForURL('**tab=timeline**');
 });
 
-test('memos of a body that still runs come while one looks', async () => {
+test('memos of a running body appear live', async () => {
   const until = join(folder, 'boxes');
   const id = await start('remembering', { until });
   const page = await stage.browser.open(`/runs/${id}?step=pack`);
@@ -280,7 +280,7 @@ test('memos of a body that still runs come while one looks', async () => {
   await step(page, 'pack', 'succeeded').waitFor();
 });
 
-test('memos of an undo that still runs come while one looks, and stay once it is done', async () => {
+test('memos of a running undo appear live, and stay afterwards', async () => {
   const until = join(folder, 'calls');
   const id = await start('taking-back', { until });
   const page = await stage.browser.open(`/runs/${id}?step=book`);
@@ -298,7 +298,7 @@ test('memos of an undo that still runs come while one looks, and stay once it is
   await memos.getByText('the airline').waitFor();
 });
 
-test('steps that were undone look so in graph, panel and timeline, and so does one that could not be', async () => {
+test('undone steps and failed undos are marked in graph, panel and timeline', async () => {
   const id = await start('undoing', { order: 'o-17' });
   await hasStatus(id, 'failed');
   const page = await stage.browser.open(`/runs/${id}`);
@@ -312,7 +312,7 @@ test('steps that were undone look so in graph, panel and timeline, and so does o
   await page.locator('.chart-row[data-step="charge"][data-undone="failed"] .undo-mark.bad').waitFor();
 });
 
-test('input, result and error stand on the page of the run', async () => {
+test('the page of a run has its input, result and error', async () => {
   const failed = await start('undoing', { order: 'o-18' });
   const done = await start('leaf', {});
   await hasStatus(failed, 'failed');
@@ -338,7 +338,7 @@ test('input, result and error stand on the page of the run', async () => {
   expect(order.filter((name) => wanted.includes(name))).toEqual(wanted);
 });
 
-test('a parent that has ended leads to its children, and a child to its parent and the run above all', async () => {
+test('an ended parent links to its children, and a child to its parent and the topmost run', async () => {
   const id = await start('family', {});
   await hasStatus(id, 'completed');
   const page = await stage.browser.open(`/runs/${id}`);
@@ -357,7 +357,7 @@ test('a parent that has ended leads to its children, and a child to its parent a
   await panel(page).getByRole('heading', { name: 'leaf' }).waitFor();
 });
 
-test('how far a body says that it has come is shown while it works', async () => {
+test('the reported progress of a body is shown while it runs', async () => {
   const until = join(folder, 'told');
   const id = await start('telling', { until });
   const page = await stage.browser.open(`/runs/${id}`);
@@ -371,7 +371,7 @@ test('how far a body says that it has come is shown while it works', async () =>
 });
 
 // Last, with those after it: the clock of this cloud stays ahead.
-test('after the clock of the cloud was moved, the page tells times by it', async () => {
+test('after the clock of the cloud was moved, the page uses its time', async () => {
   const moved = 3 * 3_600_000;
   const answer = await fetch(`${stage.cloud.ready.control}/clock/advance`, {
     method: 'POST',

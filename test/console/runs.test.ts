@@ -81,7 +81,7 @@ test.each([
   },
 );
 
-test('several runs by one name are listed; what is found by nothing says what can be searched for', async () => {
+test('several runs with one name are listed; a search without results says what can be searched for', async () => {
   const ids = [await start('chain-10', {}, 'thread-of-two'), await start('chain-10', {}, 'thread-of-two')];
   const page = await stage.browser.open('/runs?q=thread-of-two');
   for (const id of ids) await page.getByText(id).waitFor();
@@ -121,7 +121,7 @@ test.each(['/runs', '/runs?thread=typed'])(
   },
 );
 
-test('the list is narrowed by status, thread and workflow, Enter opens a run, and Back goes back over each', async () => {
+test('the list is filtered by status, thread and workflow, Enter opens a run, and Back undoes each step', async () => {
   const [done, waiting] = [await start('chain-10', {}, 'narrow'), await startLong('narrow')];
   await hasStatus(done, 'completed');
   const page = await stage.browser.open('/runs?thread=narrow');
@@ -150,7 +150,7 @@ test('the list is narrowed by status, thread and workflow, Enter opens a run, an
   await stage.cloud.call('POST', `/v1/runs/${waiting}/cancel`, {});
 });
 
-test('runs chosen by keys are cancelled with a preview of what is hit, and resumed with one of what that does', async () => {
+test('runs selected by keyboard are cancelled after a preview of the runs, and resumed after a preview of the effects', async () => {
   const long = [await startLong('bulk'), await startLong('bulk')];
   const done = await start('chain-10', {}, 'bulk');
   await hasStatus(done, 'completed');
@@ -199,7 +199,7 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   for (const { id } of successors) await stage.cloud.call('POST', `/v1/runs/${id}/cancel`, {});
 });
 
-test('all runs that match are cancelled with the mouse, in whatever order they are listed', async () => {
+test('all matching runs are cancelled with the mouse, in any list order', async () => {
   const long = [await startLong('matched-1'), await startLong('matched-2')];
   const other = await startLong('unmatched');
   for (const id of [...long, other]) await hasStatus(id, 'waiting_external');
@@ -222,7 +222,7 @@ test('all runs that match are cancelled with the mouse, in whatever order they a
   await stage.cloud.call('POST', `/v1/runs/${other}/cancel`, {});
 });
 
-test('who may not act is told so at the buttons', async () => {
+test('disabled buttons say which role is missing', async () => {
   const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', {
     name: 'looks',
     role: 'viewer',
@@ -249,7 +249,7 @@ describe('ten thousand runs', () => {
       return rows.filter((row) => row.getBoundingClientRect().bottom <= window.innerHeight).length;
     });
 
-  test('are thirty on a screen in compact rows, which this browser remembers, as it does named views', async () => {
+  test('show thirty compact rows on a screen, and the browser keeps density and named views', async () => {
     const page = await stage.browser.open('/inbox');
     await page.route('**/v1/runs?*', (route) =>
       route.fulfill({ json: pageOf(new URL(route.request().url()).searchParams.get('cursor')) }),
@@ -307,7 +307,7 @@ describe('ten thousand runs', () => {
     },
   );
 
-  test('of one cause, which the API cannot be asked for, are changed as far as they were searched, and the dialog says so', async () => {
+  test('of one cause, which the API cannot filter by, are changed as far as searched, and the dialog says so', async () => {
     const page = await stage.browser.open('/inbox');
     await page.route('**/v1/runs?*', (route) => {
       const cursor = new URL(route.request().url()).searchParams.get('cursor');
@@ -327,7 +327,7 @@ describe('ten thousand runs', () => {
     await becomes(() => dialog.locator('tr[data-run]').count(), 10);
   });
 
-  test('in another order go on at the cursor of that order', async () => {
+  test('in another order continue at the cursor of that order', async () => {
     const page = await stage.browser.open('/inbox');
     const asked: string[] = [];
     await page.route('**/v1/runs?*', (route) => {
@@ -346,7 +346,7 @@ describe('ten thousand runs', () => {
     expect(asked[1]).toMatch(/^longest (?!first)/);
   });
 
-  test('are scrolled through with few of them on the page, and the way back is read again', async () => {
+  test('are virtualised while scrolling, and reloaded when scrolling back', async () => {
     const page = await stage.browser.open('/inbox');
     const asked: string[] = [];
     await page.route('**/v1/runs?*', (route) => {

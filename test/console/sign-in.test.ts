@@ -72,11 +72,11 @@ const signIn = async (page: Page, password: string) => {
   await page.getByRole('button', { name: 'Sign in with e-mail' }).click();
 };
 
-test('a Firebase user signs in as what the account says, stays so over a reload, and leaves', async () => {
+test('a Firebase user signs in with the role of the account, stays signed in over a reload, and signs out', async () => {
   const prepare = asDeployed({ tenant: 'local', role: 'operator' });
   const page = await stage.browser.open('/health', { prepare, allowed });
   await signIn(page, 'wrong');
-  await page.getByRole('alert').getByText('The e-mail address or the password is not right.').waitFor();
+  await page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
   await signIn(page, 'right');
   await page.getByRole('heading', { name: 'Health' }).waitFor();
   await becomes(() => page.locator('.who').textContent(), 'local · operator');
@@ -88,7 +88,7 @@ test('a Firebase user signs in as what the account says, stays so over a reload,
   await page.getByLabel('E-mail').waitFor();
 });
 
-test('an account without a tenant or a role is turned away with what to do', async () => {
+test('an account without a tenant or role is refused with what to do', async () => {
   const page = await stage.browser.open('/', { prepare: asDeployed({}), allowed });
   await signIn(page, 'right');
   const alert = page.getByRole('alert');

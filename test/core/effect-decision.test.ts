@@ -180,7 +180,7 @@ describe('the decision over rows of the run itself', () => {
     requiresConfirmation: fc.boolean(),
   });
 
-  test('calls only if no earlier row took effect or may have', () => {
+  test('calls only if no earlier row took or may have taken effect', () => {
     fc.assert(
       fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
         const rows = rowsOf(...sketches);
@@ -200,7 +200,7 @@ describe('the decision over rows of the run itself', () => {
     );
   });
 
-  test('calls what requires a confirmation only where a person allowed this request', () => {
+  test('calls a capability that requires confirmation only if a person allowed this request', () => {
     fc.assert(
       fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
         const rows = rowsOf(...sketches);
@@ -218,7 +218,7 @@ describe('the decision over rows of the run itself', () => {
     );
   });
 
-  test('calls again by itself only a receiver that acts once per key, and only for the same request', () => {
+  test('repeats automatically only if the receiver is idempotent per key, and only the same request', () => {
     fc.assert(
       fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
         const decision = effectDecision(rowsOf(...sketches), asked);

@@ -46,7 +46,7 @@ describe('error codes', () => {
 });
 
 describe('problem details', () => {
-  test('carry field, step, help and details, and nothing that was not given', () => {
+  test('carry field, step, help and details, if given', () => {
     const options = { field: 'input.type', stepId: 'gate', help: 'Do that.', details: { allowed: ['a'] } };
     expect(toProblem(new CairnError('INVALID_INPUT', 'wrong', options))).toEqual({
       type: 'urn:cairn:problem:INVALID_INPUT',

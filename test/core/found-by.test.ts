@@ -20,7 +20,7 @@ const RUN = {
 } as const;
 
 describe('the names of a run', () => {
-  test('are all that it has, each once', () => {
+  test('are complete and distinct', () => {
     expect(foundBy(RUN)).toEqual(['d-1', 'github:d-1', 'th', RUN.traceId, RUN.prUrl, 'customer:42']);
     const { prUrl: _, idempotencyKey: _key, tags: _tags, ...bare } = RUN;
     expect(foundBy({ ...bare, trigger: { source: 'api' } })).toEqual(['th', RUN.traceId]);
@@ -38,13 +38,13 @@ describe('the names of a run', () => {
     expect(foundAs(RUN, name)).toBe(as);
   });
 
-  test('leave out one that is too long for an index', () => {
+  test('exclude names too long for an index', () => {
     const long = 'x'.repeat(MAX_NAME_CHARS + 1);
     expect(foundBy({ ...RUN, prUrl: long })).not.toContain(long);
     expect(foundBy({ ...RUN, prUrl: long.slice(1) })).toContain(long.slice(1));
   });
 
-  test('say what each of them is to the run', () => {
+  test('are labelled by kind', () => {
     fc.assert(
       fc.property(fc.constantFrom('th', 'd-1'), fc.string(), (threadId, prUrl) => {
         const run = { ...RUN, threadId, prUrl };
@@ -54,7 +54,7 @@ describe('the names of a run', () => {
   });
 });
 
-describe('what somebody has in hand', () => {
+describe('a name given by a user', () => {
   test.each([
     ['  th\n', 'th'],
     ['https://github.com/acme/app/pull/7/files#diff', 'https://github.com/acme/app/pull/7'],
@@ -71,7 +71,7 @@ describe('a key as it was sent', () => {
   const visible = fc.stringMatching(/^[\x21-\x7e]{1,40}$/);
   const plain = fc.stringMatching(/^[A-Za-z0-9-]{1,40}$/);
 
-  test('is the part that its sender knows', () => {
+  test('is the part known to its sender', () => {
     fc.assert(
       fc.property(plain, visible, (id, key) => {
         expect(keyAsSent(apiKey(`c.${id}`, key))).toBe(key);

@@ -134,7 +134,7 @@ const there = new Map([
   ['run_over', { isOver: true }],
 ]);
 
-test('nothing goes, or is marked, that anything speaks against; and what nothing speaks against goes', () => {
+test('a lineage is marked or deleted exactly if no reason to keep it applies', () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(lineages, fc.subarray([...there.keys()]), (members, names) => {
@@ -165,7 +165,7 @@ test('nothing goes, or is marked, that anything speaks against; and what nothing
   );
 });
 
-test('the relatives of a lineage are those that its runs name, once each, and none of itself', () => {
+test('the relatives of a lineage are the other lineages that its runs name, once each', () => {
   const members = [
     member({ parentRunId: 'run_p', childRunIds: ['run_c', 'run_2'] }),
     member({ runId: 'run_2', parentRunId: 'run_p', childRunIds: ['run_c', 'run_d'] }),

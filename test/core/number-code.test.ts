@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
   type Comparing,
   codesThatAre,
-  MOST_BEGINNINGS,
+  MAX_BEGINNINGS,
   numberCode,
 } from '../../packages/cairn/src/core/search/number-code.ts';
 
@@ -79,7 +79,7 @@ describe('the beginnings of the numbers that compare', () => {
           expect(most).toBeLessThan(4);
           return;
         }
-        expect(beginnings.length).toBeLessThanOrEqual(Math.min(most, MOST_BEGINNINGS));
+        expect(beginnings.length).toBeLessThanOrEqual(Math.min(most, MAX_BEGINNINGS));
         for (const one of beginnings)
           expect(beginnings.filter((beginning) => one.startsWith(beginning))).toEqual([one]);
         if (compares[is](value, than)) expect(isFound(value, beginnings)).toBe(true);
@@ -88,11 +88,11 @@ describe('the beginnings of the numbers that compare', () => {
     );
   });
 
-  test('find no other integer up to 4,096, so that most may be equal to the one that is compared with', () => {
+  test('find no other integer up to 4,096', () => {
     const integers = fc.integer({ min: -4_096, max: 4_096 });
     fc.assert(
       fc.property(integers, integers, comparisons, (than, value, is) => {
-        const beginnings = codesThatAre(is, than, MOST_BEGINNINGS) ?? [];
+        const beginnings = codesThatAre(is, than, MAX_BEGINNINGS) ?? [];
         for (const one of [value, than - 1, than, than + 1])
           if (Math.abs(one) <= 4_096) expect(isFound(one, beginnings)).toBe(compares[is](one, than));
       }),
@@ -100,7 +100,7 @@ describe('the beginnings of the numbers that compare', () => {
     );
   });
 
-  test('find no other that is a part in 4,096 away', () => {
+  test('find no other number that differs by more than 1/4,096', () => {
     const sizes = fc.integer({ min: 1, max: 1_000_000_000 });
     const everyday = fc.oneof(
       sizes,
@@ -109,7 +109,7 @@ describe('the beginnings of the numbers that compare', () => {
     fc.assert(
       fc.property(everyday, fc.boolean(), comparisons, (size, isNegative, is) => {
         const than = isNegative ? -size : size;
-        const beginnings = codesThatAre(is, than, MOST_BEGINNINGS) ?? [];
+        const beginnings = codesThatAre(is, than, MAX_BEGINNINGS) ?? [];
         const away = (size / 2 ** 12) * (is.startsWith('>') ? -1.01 : 1.01);
         expect(isFound(than + away, beginnings)).toBe(false);
       }),

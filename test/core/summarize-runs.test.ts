@@ -42,7 +42,7 @@ test('tells how runs ended, and the durations of those that completed', () => {
   expect(total.failureShare).toBeCloseTo(1 / 6);
 });
 
-test('has no share and no durations where nothing ended', () => {
+test('has no failure share and no durations if no run ended', () => {
   const { total } = summarizeRuns([run('r', { status: 'running' })], DAY);
   expect(total).toEqual({
     ...{ runs: 1, completed: 0, failed: 0, cancelled: 0, live: 1, suspects: 0 },
@@ -108,7 +108,7 @@ test('the parts of one workflow have the figures of each version that has runs i
   expect(summarizeRuns([run('a', {})], DAY).parts[0]).not.toHaveProperty('versions');
 });
 
-test('groups failures by workflow, code and step, whichever item it was, and shows the newest', () => {
+test('groups failures by workflow, code and step, across items, and shows the newest', () => {
   const { causes } = summarizeRuns(
     [
       failed('a', 'CARD', { createdAt: 1 }),

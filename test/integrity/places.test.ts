@@ -28,7 +28,7 @@ async function forgotten() {
   };
 }
 
-test('a wait that is listed again gets the event that is sent after', async () => {
+test('a relisted wait receives events sent later', async () => {
   const { repair, codes, send, types, world, runId } = await forgotten();
   expect(await codes()).toEqual(['WAIT_NOT_LISTED']);
   expect(await repair()).toMatchObject({ outcome: 'applied', places: [{ kind: 'list', waitId: 'built.1' }] });

@@ -113,14 +113,14 @@ test('a record of a start whose run is not there is found', async () => {
 });
 
 describe('one run', () => {
-  test('that is too long for a sample is passed over, and not read', async () => {
+  test('that is too long for a sample is skipped and not read', async () => {
     const [runId = ''] = await started(1);
     const run = world.db.runs.get(runId);
     if (run) run.snapshot = { ...run.snapshot, head: 2_001 };
     expect(await sampleRuns(deps)).toMatchObject({ checked: 0, passedOver: 1, inconsistent: 0 });
   });
 
-  test('that cannot be looked at keeps the others from nothing', async () => {
+  test('that cannot be read does not affect the others', async () => {
     const [broken] = await started(3);
     const { reader } = deps;
     const failing: SampleDeps['reader'] = {

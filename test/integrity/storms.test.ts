@@ -4,7 +4,7 @@ import { storm } from './support/storms.ts';
 /** Some seconds; `INTEGRITY_STORMS=1000` before the command that runs this test looks longer. */
 const STORMS = Number(process.env.INTEGRITY_STORMS ?? 10);
 
-test('nothing is ever wrong with a run, whatever happens to who drives it', async () => {
+test('a run stays consistent, whatever happens to its workers', async () => {
   let looks = 0;
   for (let seed = 1; seed <= STORMS; seed += 1) {
     await storm(seed, async (bench) => {

@@ -16,7 +16,7 @@ async function isFound(bench: Bench): Promise<boolean> {
   return problems.some(isBlocking) && outcome === 'refused';
 }
 
-describe('whoever changes the journal is found out, and nothing is repaired by it', () => {
+describe('every change of the journal is detected, and repairs nothing', () => {
   test('each member of each event', async () => {
     const whole = await completed();
     for (const { id, members, folder } of whole.shelf.all()) {

@@ -70,7 +70,7 @@ describe('cairn/await-operations', () => {
         errors: [
           {
             message:
-              "The promise of 'flow.step(…)' is lost: the code continues without it, a wait may never be opened, and a failure is not seen. Write 'await flow.step(…)', return it or give it to Promise.all. 'void' says that it is meant.",
+              "The promise of 'flow.step(…)' is lost: the code continues without it, a wait may never be opened, and a failure is not seen. Write 'await flow.step(…)', return it or give it to Promise.all. Write 'void' if that is intended.",
             line: 2,
             suggestions: [{ messageId: 'await', output: inRun(`await flow.step('charge', load);`) }],
           },

@@ -45,7 +45,7 @@ function wordsOf(readme: string, name: string): string[] {
 describe.each(COMMANDS)('local-%s', (name, variable, prints) => {
   const readme = readDocument(`packages/local-${name}/README.md`);
 
-  test('is started as its README says, serves the example there, and ends when asked', async () => {
+  test('starts as its README says, serves the example, and stops on request', async () => {
     const server = run(name, [...wordsOf(readme, name), '--json']);
     const [line] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
     const { ready, host, env } = JSON.parse(line);

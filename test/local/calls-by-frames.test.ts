@@ -43,7 +43,7 @@ const VALUES = {
   map: { 'a.b': { deeper: { none: {} } } },
 };
 
-test('documents have the values and times that they have by gRPC', async () => {
+test('documents have the same values and times as over gRPC', async () => {
   const read = async (db: Firestore) => {
     const all = db.collection('values');
     const found = await db.getAll(all.doc('a'), all.doc('missing'), all.doc('b'));
@@ -61,7 +61,7 @@ test('documents have the values and times that they have by gRPC', async () => {
   expect(found[0]?.[2]).toMatchObject(VALUES);
 });
 
-test('queries, pages and counts have the answers that they have by gRPC', async () => {
+test('queries, pages and counts return the same results as over gRPC', async () => {
   const batch = byGrpc.batch();
   for (let i = 0; i < 40; i += 1)
     batch.set(byGrpc.doc(`numbers/${i}`), { n: i, at: new Timestamp(i, 0), even: i % 2 === 0 });
@@ -81,7 +81,7 @@ test('queries, pages and counts have the answers that they have by gRPC', async 
   expect(found.map((one) => (typeof one === 'number' ? one : one.length))).toEqual([7, 5, 0, 2, 30]);
 });
 
-test('a transaction that read by frames commits what it decided by', async () => {
+test('a transaction that read over frames fails if what it read has changed', async () => {
   const counter = byFrames.doc('counters/a');
   await counter.set({ n: 0 });
   const add = () =>
@@ -92,7 +92,7 @@ test('a transaction that read by frames commits what it decided by', async () =>
   expect((await counter.get()).get('n')).toBe(3);
 });
 
-test('a commit stores what it stores by gRPC, and is answered and refused alike', async () => {
+test('a commit stores, answers and refuses the same as over gRPC', async () => {
   const write = async (db: Firestore, id: string) => {
     const one = db.doc(`written/${id}`);
     const created = await one.create({ ...VALUES, at: FieldValue.serverTimestamp(), gone: 1 });
@@ -117,7 +117,7 @@ test('a commit stores what it stores by gRPC, and is answered and refused alike'
   expect(byWire[1]).toEqual([6, 9, 5]);
 });
 
-test('a read that is refused, or cut in the middle, fails with the status of gRPC', async () => {
+test('a read that is refused or cut fails with the status of gRPC', async () => {
   await byGrpc.doc('broken/a').set({ n: 1 });
   await byGrpc.doc('broken/b').set({ n: 2 });
   await expect(byFrames.collection('broken').doc('__reserved__').get()).rejects.toMatchObject({ code: 3 });
@@ -129,7 +129,7 @@ test('a read that is refused, or cut in the middle, fails with the status of gRP
   server.faults.clear();
 });
 
-test('a client that sends in another way is refused at once', () => {
+test('a client that does not send frames is refused at once', () => {
   const other = Object.assign(new Firestore({ projectId: 'p' }), { requestStream: undefined });
   expect(() => callsByFrames(other, new Wire('127.0.0.1:1'))).toThrow(/changed how it sends requests/);
   const another = Object.assign(new Firestore({ projectId: 'p' }), { request: undefined });

@@ -126,7 +126,7 @@ describe('the control port', () => {
     expect((answer.json as { detail: string }).detail).toMatch(detail);
   });
 
-  test('exports to a new file and imports from one that is there', async () => {
+  test('exports to a new file and imports from an existing one', async () => {
     calls.length = 0;
     const here = fileURLToPath(import.meta.url);
     const fresh = `${here}.copy`;
@@ -149,7 +149,7 @@ describe('the control port', () => {
     expect(answer.status).toBe(403);
   });
 
-  test('refuses a name that was made to resolve to this machine', async () => {
+  test('refuses a rebound host name', async () => {
     const statusFor = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         request(`${port.url}/pids`, { headers: { host } }, (response) => {

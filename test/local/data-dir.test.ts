@@ -49,7 +49,7 @@ describe('development values', () => {
     expect(openDevValues(undefined, () => 'other').apiSecret).toBe('other');
   });
 
-  test('a full disk keeps the old values, refuses changes, and accepts them again when there is room', () => {
+  test('a full disk keeps the old values, refuses changes, and accepts them once there is room', () => {
     const at = folder();
     const file = join(at, 'dev.json');
     let isFull = false;
@@ -111,7 +111,7 @@ describe('development values', () => {
 });
 
 describe('the lock of a data directory', () => {
-  test('has one holder, whom it names, and is free once released', () => {
+  test('has one holder, which it names, and is free once released', () => {
     const dir = folder();
     const release = lockDataDir(dir, 4711);
     expect(() => lockDataDir(dir, 4712)).toThrow(DataDirBusyError);
@@ -129,7 +129,7 @@ describe('the lock of a data directory', () => {
     expect(() => lockDataDir(dir, 4711)).toThrow(/; choose a writable directory with --data$/);
   });
 
-  test('of an ended process is taken over, whatever its file says', () => {
+  test('of a dead process is taken over, whatever its file says', () => {
     const dir = folder();
     lockDataDir(dir, process.pid)();
     expect(readFileSync(join(dir, 'cloud.pid'), 'utf8')).toBe(`${process.pid}\n`);

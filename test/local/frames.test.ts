@@ -92,7 +92,7 @@ const bytes = (text: string) => Buffer.from(text);
 const portOf = ({ host }: SharedPort) => Number(host.split(':')[1]);
 
 describe('a call over the wire', () => {
-  test('is answered with what the handler answers, whatever its size', async () => {
+  test('returns the result of the handler, whatever its size', async () => {
     const { host } = await serve();
     const wire = new Wire(host);
     const texts = ['', 'x', 'ä'.repeat(300_000)];
@@ -102,7 +102,7 @@ describe('a call over the wire', () => {
     expect(answers.map(String)).toEqual(texts);
   });
 
-  test('is matched with its own answer among thousands that are under way', async () => {
+  test('gets its own response among thousands in flight', async () => {
     const { host } = await serve();
     const wire = new Wire(host);
     const texts = Array.from({ length: 5_000 }, (_, i) => `call ${i}`);
@@ -112,7 +112,7 @@ describe('a call over the wire', () => {
     expect(answers.map(String)).toEqual(texts);
   });
 
-  test('fails with the status and the text of the handler', async () => {
+  test('fails with the status and message of the handler', async () => {
     const wire = new Wire((await serve()).host);
     expect(await refusal(wire.call('/test.Service/Refuse', bytes('6'), PATIENCE_MS))).toEqual({
       code: 6,
@@ -134,19 +134,19 @@ describe('a call over the wire', () => {
     expect(String(await wire.call('/test.Service/Echo', bytes('next'), PATIENCE_MS))).toBe('next');
   });
 
-  test('that is larger than a frame may be is refused before it is sent', async () => {
+  test('larger than the frame limit is refused before it is sent', async () => {
     const wire = new Wire('127.0.0.1:1');
     const call = wire.call('/test.Service/Echo', Buffer.alloc(MAX_FRAME_BYTES), PATIENCE_MS);
     expect(await refusal(call)).toMatchObject({ code: 3 });
   });
 
-  test('without an answer fails at its deadline, and the connection goes on', async () => {
+  test('without a response fails at its deadline, and the connection continues', async () => {
     const wire = new Wire((await serve()).host);
     expect(await refusal(wire.call('/test.Service/Never', bytes('x'), 20))).toMatchObject({ code: 4 });
     expect(String(await wire.call('/test.Service/Echo', bytes('next'), PATIENCE_MS))).toBe('next');
   });
 
-  test('leaves its outcome unknown when the server ends, and the next call reaches the one that takes its place', async () => {
+  test('has an unknown outcome if the server ends, and the next call reaches its replacement', async () => {
     const first = await serve();
     const wire = new Wire(first.host);
     await wire.call('/test.Service/Echo', bytes('connected'), PATIENCE_MS);
@@ -177,8 +177,8 @@ describe('a call over the wire', () => {
   });
 });
 
-describe('a call that is answered by a stream', () => {
-  test('is answered with all of its messages in their order, beside others', async () => {
+describe('a streaming call', () => {
+  test('returns all its messages in order, alongside others', async () => {
     const wire = new Wire((await serve()).host);
     const counts = [0, 1, 2_000];
     const answers = await Promise.all(
@@ -188,7 +188,7 @@ describe('a call that is answered by a stream', () => {
       expect(answers[i]?.map(String)).toEqual(Array.from({ length: count }, (_, n) => `message ${n}`));
   });
 
-  test('fails with the status that ends it, whatever came before, and the next one is answered', async () => {
+  test('fails with its final status, whatever came before, and the next call succeeds', async () => {
     const wire = new Wire((await serve()).host);
     expect(await refusal(wire.stream('/test.Service/List', bytes('3 14'), PATIENCE_MS))).toEqual({
       code: 14,
@@ -210,7 +210,7 @@ describe('a listener', () => {
   }
   const tell = (text: string, message: string) => followed.get(text)?.write({ text: message });
 
-  test('hears what it asked for until it ends the call, which the server is told', async () => {
+  test('receives messages until it ends the call, and the server is notified', async () => {
     const wire = new Wire((await serve()).host);
     const one = follow(wire, 'one');
     const other = follow(wire, 'other');
@@ -250,7 +250,7 @@ describe('a listener', () => {
     expect(one.ends).toEqual([14]);
   });
 
-  test('does not count among the calls beyond which a connection is not read', async () => {
+  test('does not count towards the limit of calls per connection', async () => {
     const wire = new Wire((await serve()).host);
     for (let i = 0; i < 1_100; i += 1) follow(wire, `many ${i}`);
     await until(() => followed.has('many 1099'), 'all to be heard of');
@@ -267,7 +267,7 @@ test('a port still serves HTTP, and a connection that announces too long a frame
   await once(socket, 'close');
 });
 
-test('an answer that makes no sense ends the calls under way, not the process', async () => {
+test('an invalid response fails the calls in flight, not the process', async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
@@ -282,7 +282,7 @@ test('an answer that makes no sense ends the calls under way, not the process', 
   for (const socket of sockets) socket.destroy();
 });
 
-test('frames are the same in whatever pieces they arrive', () => {
+test('frames are parsed in whatever chunks they arrive', () => {
   const frames = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 10 });
   fc.assert(
     fc.property(frames, fc.infiniteStream(fc.integer({ min: 1, max: 30 })), (all, sizes) => {

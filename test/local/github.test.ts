@@ -41,8 +41,8 @@ async function refusal(call: Promise<unknown>): Promise<[number, string] | 'no a
 const comments = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
 const comment = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
 
-describe('what is made is there', () => {
-  test('a comment is listed, read, changed and taken away', async () => {
+describe('created objects can be read', () => {
+  test('a comment is listed, read, updated and deleted', async () => {
     const { octokit } = await start();
     const { data } = await octokit(comment, { ...ISSUE, body: 'One.' });
     expect(data).toMatchObject({ body: 'One.', user: { type: 'Bot' }, created_at: '2026-01-01T00:00:00Z' });
@@ -61,7 +61,7 @@ describe('what is made is there', () => {
     ]);
   });
 
-  test('lists come in pages that name the next', async () => {
+  test('lists are paginated with links to the next page', async () => {
     const { octokit } = await start();
     for (let i = 0; i < 5; i += 1) await octokit(comment, { ...ISSUE, body: `${i}` });
     const first = await octokit(comments, { ...ISSUE, per_page: 2 });
@@ -71,7 +71,7 @@ describe('what is made is there', () => {
     expect([last.data.map(({ body }) => body), last.headers.link]).toEqual([['4'], undefined]);
   });
 
-  test('statuses are all kept, the newest first', async () => {
+  test('all statuses are kept, newest first', async () => {
     const { octokit } = await start();
     const of = { owner: 'acme', repo: 'uploader', sha: SHA, context: 'ci' };
     for (const state of ['pending', 'success'] as const)
@@ -80,7 +80,7 @@ describe('what is made is there', () => {
     expect(data.map(({ state }) => state)).toEqual(['success', 'pending']);
   });
 
-  test('labels are a set, whatever the case', async () => {
+  test('labels are a case-insensitive set', async () => {
     const { octokit } = await start();
     const add = 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels';
     await octokit(add, { ...ISSUE, labels: ['bug', 'size/S'] });
@@ -97,7 +97,7 @@ describe('what is made is there', () => {
     ]);
   });
 
-  test('check runs are made, changed, and found by commit and name', async () => {
+  test('check runs are created, updated, and found by commit and name', async () => {
     const { octokit } = await start();
     const repo = { owner: 'acme', repo: 'uploader' };
     const made = await octokit('POST /repos/{owner}/{repo}/check-runs', {
@@ -122,7 +122,7 @@ describe('what is made is there', () => {
     expect((await octokit(list, { ...repo, ref: SHA })).data.total_count).toBe(2);
   });
 
-  test('all of it survives the end of the server, and so does what was counted', async () => {
+  test('all objects and counts survive a restart of the server', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'cairn-github-')), 'github.sqlite');
     const before = await start({ kind: 'sqlite', file });
     await before.octokit(comment, { ...ISSUE, body: `One. <!-- ${MARK} -->` });
@@ -169,7 +169,7 @@ describe('what GitHub would refuse is refused', () => {
     expect([status, said]).toEqual([422, expect.stringMatching(message)]);
   });
 
-  test('a token that is not the one, and a change without a token; reading needs none', async () => {
+  test('a wrong token, and a change without a token; reading needs none', async () => {
     const { server } = await start();
     const path = `${server.url}/repos/acme/uploader/issues/7/comments`;
     const send = (method: string, headers: Record<string, string>) =>
@@ -184,13 +184,13 @@ describe('what GitHub would refuse is refused', () => {
     );
   });
 
-  test('what is not served says so instead of pretending', async () => {
+  test('an unsupported route says so', async () => {
     const { octokit } = await start();
     const [status] = await refusal(octokit('GET /repos/acme/uploader/pulls'));
     expect(status).toBe(501);
   });
 
-  test('a body that is no JSON', async () => {
+  test('a body that is not JSON', async () => {
     const { server } = await start();
     const answer = await fetch(`${server.url}/repos/acme/uploader/issues/7/comments`, {
       method: 'POST',
@@ -251,7 +251,7 @@ describe('faults on request', () => {
     expect(error).toMatchObject({ status: limit.status, response: { headers } });
   });
 
-  test('late answers wait for the clock', async () => {
+  test('delayed responses wait for the clock', async () => {
     const { octokit, server, clock } = await start();
     server.faults.set([{ probability: 1, fault: { kind: 'latency', ms: 60_000 } }], 1);
     const answer = octokit(comments, ISSUE);
@@ -262,7 +262,7 @@ describe('faults on request', () => {
   });
 });
 
-test('the calls are told over HTTP, and the limits are those of GitHub', async () => {
+test('the calls are listed over HTTP, and the limits are those of GitHub', async () => {
   const { octokit, server } = await start();
   await octokit(comment, { ...ISSUE, body: MARK });
   const told = (await (await fetch(`${server.url}/__calls`)).json()) as { calls: unknown[]; applied: object };

@@ -46,12 +46,12 @@ function codeOf(call: () => unknown): status | undefined {
 }
 
 describe('a policy', () => {
-  test('that was never set is empty, of version 0, and has the etag of nothing', () => {
+  test('that was never set is empty, has version 0 and a fixed etag', () => {
     const { get } = server();
     expect(get()).toEqual({ version: 0, bindings: [], etag: Buffer.from('ACAB', 'base64') });
   });
 
-  test('is read as it was set; bindings of a role are one, and one without members is none', () => {
+  test('is read as it was set; bindings of one role are merged, and bindings without members are dropped', () => {
     const { set, get } = server();
     const more = { ...editors, members: ['user:a@example.com', ...editors.members] };
     const made = set({ policy: { bindings: [editors, viewers, more, { ...viewers, members: [] }] } });
@@ -62,7 +62,7 @@ describe('a policy', () => {
     expect(get()).toEqual(made);
   });
 
-  test('is changed under its newest etag only, or under none', () => {
+  test('can be changed with its newest etag or without one, and not with an older one', () => {
     const { set, get } = server();
     const never = get().etag;
     const first = set({ policy: { bindings: [editors], etag: never } });
@@ -74,7 +74,7 @@ describe('a policy', () => {
     expect(set({ policy: { bindings: [editors] } }).bindings).toEqual([editors]);
   });
 
-  test('with a condition is version 3, told in full to who asks for that and in disguise to others', () => {
+  test('with a condition is version 3: callers that request version 3 get it in full, others get a placeholder role', () => {
     const { set, get } = server();
     const bindings = [{ ...editors, condition }];
     expect(codeOf(() => set({ policy: { bindings } }))).toBe(status.INVALID_ARGUMENT);
@@ -112,14 +112,14 @@ describe('a policy', () => {
     expect(get().version).toBe(0);
   });
 
-  test('of which the mask does not name the bindings keeps them', () => {
+  test('keeps its bindings if the update mask does not name them', () => {
     const { set } = server();
     set({ policy: { bindings: [editors] } });
     expect(set({ policy: {}, updateMask: { paths: ['etag'] } }).bindings).toEqual([editors]);
   });
 });
 
-test('whoever asks may do all that is asked about, and nothing with what is missing', () => {
+test('testIamPermissions grants every permission on a resource, and none on a missing resource', () => {
   const { TestIamPermissions } = server();
   const permissions = ['pubsub.topics.get', 'pubsub.topics.publish'];
   expect(TestIamPermissions({ resource: RESOURCE, permissions })).toEqual({ permissions });

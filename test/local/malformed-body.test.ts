@@ -46,7 +46,7 @@ const badChunk = fc.oneof(
     .map((size) => `${size}\r\n`),
 );
 
-test('a malformed chunked body is answered with 400 and the end of the connection, whoever reads the body', async () => {
+test('a malformed chunked body gets 400 and a closed connection, whoever reads the body', async () => {
   for (const reads of [true, false])
     await withServer(
       (request) => {
@@ -72,7 +72,7 @@ test('a malformed chunked body is answered with 400 and the end of the connectio
     );
 });
 
-test('an answer that has begun is cut: it must not look whole', async () => {
+test('a response in progress is cut, so that it does not look complete', async () => {
   await withServer(
     (request, response) => {
       response.writeHead(200, { 'content-length': '10' }).write('half');

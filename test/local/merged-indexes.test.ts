@@ -10,7 +10,7 @@ const index = (collectionGroup: string, fieldPath = 'at') => ({
 });
 const exempt = (collectionGroup: string, fieldPath: string) => ({ collectionGroup, fieldPath, indexes: [] });
 
-test('entries of several files are taken once, and the first says what holds of a field', () => {
+test('duplicate entries of several files are merged, and the first file decides on a field', () => {
   const own = { indexes: [index('orders')], fieldOverrides: [{ ...exempt('runs', 'id'), ttl: true }] };
   const other = {
     indexes: [index('orders'), index('orders', 'by')],
@@ -23,7 +23,7 @@ test('entries of several files are taken once, and the first says what holds of 
   expect(mergedIndexes([])).toBeUndefined();
 });
 
-test('the files are those that firebase.json names, of one database or of several', () => {
+test('the files are those that firebase.json names, for one database or several', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-indexes-'));
   try {
     const firebaseJson = join(folder, 'firebase.json');

@@ -93,12 +93,12 @@ const request = (runId: string, changes: Partial<CancelRequest> = {}): CancelReq
   runId,
   tenantId: 't1',
   actor: 'c.ada',
-  reason: 'not needed any more',
+  reason: 'no longer needed',
   stopKind: 'user',
   ...changes,
 });
 
-describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
+describe.each(Object.keys(UNLEASED))('a run: %s', (name) => {
   const situation = UNLEASED[name] ?? (() => Promise.reject(new Error(name)));
 
   test('is cancelled in one commit, which names the caller, the reason and the time', async () => {
@@ -112,7 +112,7 @@ describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
     });
     const answer = await cancelRun({ ...world.deps, store }, request(runId));
     const requestedAt = world.clock.now();
-    expect(answer).toEqual({ runId, status: 'cancelled', requestedAt, reason: 'not needed any more' });
+    expect(answer).toEqual({ runId, status: 'cancelled', requestedAt, reason: 'no longer needed' });
     expect(commits).toBe(1);
     const state = assertStored(world.db, runId);
     expect(state).toMatchObject({
@@ -120,7 +120,7 @@ describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
       stopKind: 'user',
       head: before + 2,
       checkpointHead: before + 2,
-      cancellation: { actor: 'c.ada', reason: 'not needed any more', requestedAt, stopKind: 'user' },
+      cancellation: { actor: 'c.ada', reason: 'no longer needed', requestedAt, stopKind: 'user' },
       waits: [],
       completedAt: requestedAt,
     });
@@ -130,7 +130,7 @@ describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
         type,
         initiator: 'user',
         actor: 'c.ada',
-        data: { stopKind: 'user', reason: 'not needed any more' },
+        data: { stopKind: 'user', reason: 'no longer needed' },
       })),
     );
   });
@@ -164,14 +164,14 @@ describe('a driven run', () => {
     expect(assertStored(world.db, runId).lease).toBeDefined();
     const requestedAt = world.clock.now();
     const first = await cancelRun(world.deps, request(runId));
-    expect(first).toEqual({ runId, status: 'cancelling', requestedAt, reason: 'not needed any more' });
+    expect(first).toEqual({ runId, status: 'cancelling', requestedAt, reason: 'no longer needed' });
     expect(await cancelRun(world.deps, request(runId, { reason: 'again' }))).toEqual(first);
     expect((await world.eventTypes(runId)).filter((type) => type === 'cancel_requested')).toHaveLength(1);
     while (world.clock.fireNext(requestedAt + 5_000)) await settle();
     expect(await driving).toBe('closed');
     expect(assertStored(world.db, runId)).toMatchObject({
       status: 'cancelled',
-      cancellation: { requestedAt, reason: 'not needed any more', actor: 'c.ada' },
+      cancellation: { requestedAt, reason: 'no longer needed', actor: 'c.ada' },
     });
     expect(await cancelRun(world.deps, request(runId))).toEqual({ ...first, status: 'cancelled' });
   });
@@ -195,7 +195,7 @@ describe('a driven run', () => {
     await world.run(undefined, { ...world.deps, registry: new WorkflowRegistry([]) });
     expect(assertStored(world.db, runId)).toMatchObject({
       status: 'cancelled',
-      cancellation: { actor: 'c.ada', reason: 'not needed any more' },
+      cancellation: { actor: 'c.ada', reason: 'no longer needed' },
     });
   });
 });

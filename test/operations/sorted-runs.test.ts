@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import type { RunStatus } from '../../packages/cairn/src/core/run/status.ts';
 import { comparePlaces, placeIn, RUN_ORDERS } from '../../packages/cairn/src/core/search/order.ts';
 import { descending, pageOf } from '../../packages/cairn/src/memory/paging.ts';
-import { MOST_COUNTS, oldestRuns } from '../../packages/cairn/src/operations/search/oldest-runs.ts';
-import { MOST_SORTED, sortedRuns } from '../../packages/cairn/src/operations/search/sorted-runs.ts';
+import { MAX_COUNTS, oldestRuns } from '../../packages/cairn/src/operations/search/oldest-runs.ts';
+import { MAX_SORTED, sortedRuns } from '../../packages/cairn/src/operations/search/sorted-runs.ts';
 import { decodeCursor, encodeCursor, encodeSortedCursor } from '../../packages/cairn/src/ports/cursor.ts';
 import type { ListedRun, PageRequest, RunFilter } from '../../packages/cairn/src/ports/run-store.ts';
 import { isInList } from '../../packages/cairn/src/ports/runs/in-list.ts';
@@ -48,7 +48,7 @@ function storeOf(count: number) {
   return { store, finder, asked, counts: () => counts };
 }
 
-test.each([MOST_SORTED, 20_000, 900_000])(
+test.each([MAX_SORTED, 20_000, 900_000])(
   'the oldest of %d runs are found, however many are newer',
   async (many) => {
     const { store, finder, asked, counts } = storeOf(many);
@@ -61,8 +61,8 @@ test.each([MOST_SORTED, 20_000, 900_000])(
       Array.from({ length: 100 }, (_, i) => i + 1),
     );
     expect(sorted.next).toEqual(many > 100 ? expect.any(String) : undefined);
-    expect(asked.reduce((sum, { limit }) => sum + limit, 0)).toBeLessThanOrEqual(MOST_SORTED);
-    expect(counts()).toBeLessThanOrEqual(MOST_COUNTS);
+    expect(asked.reduce((sum, { limit }) => sum + limit, 0)).toBeLessThanOrEqual(MAX_SORTED);
+    expect(counts()).toBeLessThanOrEqual(MAX_COUNTS);
   },
 );
 
@@ -89,7 +89,7 @@ test('runs of one millisecond that exceed the sort limit form their own window, 
     counts += 1;
     return createdBefore > 500_000 ? most : 7;
   };
-  const { windows, isAll } = await oldestRuns({ count }, { tenantId: 't1' }, { most: MOST_SORTED, now: NOW });
+  const { windows, isAll } = await oldestRuns({ count }, { tenantId: 't1' }, { most: MAX_SORTED, now: NOW });
   expect([isAll, windows]).toEqual([
     false,
     [
@@ -97,7 +97,7 @@ test('runs of one millisecond that exceed the sort limit form their own window, 
       { tenantId: 't1', createdFrom: 500_000, createdBefore: 500_001 },
     ],
   ]);
-  expect(counts).toBeLessThanOrEqual(MOST_COUNTS);
+  expect(counts).toBeLessThanOrEqual(MAX_COUNTS);
 });
 
 test('a sorted list that fits one page is complete', async () => {
@@ -125,7 +125,7 @@ test('a store whose pages are all short is asked a bounded number of times', asy
     { order: 'oldest', limit: 1 },
   );
   await expect(sorting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  expect(asked).toBeLessThanOrEqual(MOST_SORTED);
+  expect(asked).toBeLessThanOrEqual(MAX_SORTED);
 });
 
 interface Some {
@@ -227,7 +227,7 @@ test('the pages of every order together are the matching runs in that order, eac
           const page = await sortedRuns(deps, asked, { order, limit, cursor });
           expect(page.items.length).toBeLessThanOrEqual(limit);
           // Those of the moment at which the last page ended, of two windows, and of the index.
-          expect(read() - before).toBeLessThanOrEqual(3 * MOST_SORTED + limit);
+          expect(read() - before).toBeLessThanOrEqual(3 * MAX_SORTED + limit);
           pages.push(...page.items);
           cursor = page.next;
         } while (cursor !== undefined);

@@ -87,7 +87,7 @@ test('the properties see every member of a run document, and every type of event
 });
 
 describe('the soft part', () => {
-  test('decodes to what was told of it', () => {
+  test('decodes to what was encoded', () => {
     fc.assert(
       fc.property(any.softState, ({ leaseExtendedTo, inFlight, running, obligationsMet }) => {
         const told = {
@@ -105,7 +105,7 @@ describe('the soft part', () => {
     expect(decodeSoft({}, 'it')).toEqual({});
   });
 
-  test('that says the obligations are met ends the looking after the run', () => {
+  test('with met completion duties clears wakeAt', () => {
     expect(
       isDeletion(encodeSnapshotUpdate({ soft: { heartbeat: false, obligationsMet: true } }).wakeAt),
     ).toBe(true);
@@ -237,7 +237,7 @@ describe('a document that cannot be read', () => {
   });
 });
 
-test('a value that would not come back is not stored', () => {
+test('a value that could not be decoded is not stored', () => {
   const { state } = beginning('run_1');
   expect(() => encodeNewSnapshot({ ...state, head: 1.5 })).toThrow(
     /'head' cannot be stored: 1.5 is not a whole number/,

@@ -64,7 +64,7 @@ function asObjects(fill: (batch: StoreBatch) => unknown) {
 }
 
 describe('a batch that encodes itself', () => {
-  test('writes every kind of member the codecs make', async () => {
+  test('writes every kind of value the codecs produce', async () => {
     const at = new Timestamp(1_700_000_000, 5_000);
     const members = { t: 'x', i: 7, d: 0.5, b: true, n: null, at, m: { deep: 'y' }, l: ['a', 'b'] };
     const [write] = await sent((batch) => batch.set(document, members));
@@ -90,7 +90,7 @@ describe('a batch that encodes itself', () => {
     expect(write?.currentDocument).toEqual({ exists: false });
   });
 
-  test('updates what the mask names, deletes what has no value, and lets the server tell the time', async () => {
+  test('updates the fields of the mask, deletes those without a value, and sets server times', async () => {
     const members = {
       kept: 1,
       gone: FieldValue.delete(),
@@ -115,7 +115,7 @@ describe('a batch that encodes itself', () => {
     });
   });
 
-  test('adds amounts to what is there, as the client library does', async () => {
+  test('increments existing values as the client library does', async () => {
     const [write] = await sent((batch) =>
       batch.update(document, { 'soft.cost.reads': increment(7), kept: 1 }),
     );
@@ -156,7 +156,7 @@ describe('a batch that encodes itself', () => {
     );
   });
 
-  test('updates only the version last seen, if told so', async () => {
+  test('updates only the last seen version, if requested', async () => {
     const lastUpdateTime = new Timestamp(3, 4_000);
     const [write] = await sent((batch) => batch.update(document, { a: 1 }, { lastUpdateTime }));
     expect(write?.currentDocument).toEqual({ updateTime: { seconds: 3, nanos: 4_000 } });
@@ -174,7 +174,7 @@ describe('a batch that encodes itself', () => {
       expect(() => batch.set(document, members)).toThrow("member 'member' has a kind that no codec writes");
   });
 
-  test('leaves nothing of a refused write in the next one', async () => {
+  test('a refused write leaves no trace in the next one', async () => {
     const good = (batch: StoreBatch) => batch.set(document, { a: 'x' });
     const expected = await encoded(good);
     const found = await encoded((batch) => {

@@ -103,7 +103,7 @@ test('one index that is missing is told, and no other; what it costs is a read f
   const db = await storeWith({ ...file, indexes });
   const server = opened.at(-1)?.server;
   server?.meter.reset();
-  const look = new FirestoreStoreProbe({ db, somewhere: () => '8' });
+  const look = new FirestoreStoreProbe({ db, randomId: () => '8' });
   const seen = await look.indexes();
   expect(seen.filter(({ state }) => state !== 'ready').map((one) => `${one.state} ${nameOf(one)}`)).toEqual([
     `missing ${gone}`,
@@ -137,6 +137,6 @@ test.each([
       return () => query;
     },
   });
-  const seen = await new FirestoreStoreProbe({ db: refusing, somewhere: () => '8' }).indexes();
+  const seen = await new FirestoreStoreProbe({ db: refusing, randomId: () => '8' }).indexes();
   expect(new Set(seen.map((one) => one.state))).toEqual(new Set([state]));
 });

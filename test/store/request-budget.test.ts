@@ -17,7 +17,7 @@ function made() {
   return { clock, budget: new RequestBudget(clock, BUDGET_MS) };
 }
 
-test('a call that nobody answers is given up when the time is up, and the next one at once', async () => {
+test('a call without a response is abandoned after the budget, and the next one at once', async () => {
   const { clock, budget } = made();
   const work = budget.run(async () => {
     const first = await call('read', never).catch((error: unknown) => error);
@@ -30,7 +30,7 @@ test('a call that nobody answers is given up when the time is up, and the next o
   expect((await work)[0]).toBeInstanceOf(CairnError);
 });
 
-test('failures of unknown outcome use the time up together, and are told as such until then', async () => {
+test('failures of unknown outcome share the time budget, and are reported as such until it is used up', async () => {
   const { clock, budget } = made();
   const told = await budget.run(async () => {
     const errors: unknown[] = [];
@@ -43,7 +43,7 @@ test('failures of unknown outcome use the time up together, and are told as such
   expect(told).toEqual([...Array(3).fill(expect.any(OutcomeUnknown)), UP]);
 });
 
-test('an answer gives the whole time back: work that goes on may take as long as it takes', async () => {
+test('a response resets the budget: continuing work is not limited', async () => {
   const { clock, budget } = made();
   const answered = await budget.run(async () => {
     const answers: unknown[] = [];
@@ -57,7 +57,7 @@ test('an answer gives the whole time back: work that goes on may take as long as
   expect(answered).toHaveLength(9);
 });
 
-test('outside of a request nothing is given up', async () => {
+test('outside a request nothing is abandoned', async () => {
   expect(RequestBudget.current).toBeUndefined();
   const { clock, budget } = made();
   expect(await budget.run(async () => RequestBudget.current)).toBe(budget);

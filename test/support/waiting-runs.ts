@@ -88,8 +88,12 @@ export async function announce(deps: EngineDeps, runId: string, stepId = 'any'):
     const { state } = await append(deps, runId, (current) => {
       const brought = { id: event.eventId, dataText: event.dataText, initiator: 'system' } as const;
       const open = isOver(current) ? [] : current.waits.filter(({ id }) => id === waitId);
-      return answersOn(current, { registry: deps.registry, brought, waits: open, now: deps.clock.now() })
-        .drafts;
+      return answersOn(current, {
+        registry: deps.registry,
+        data: brought,
+        waits: open,
+        now: deps.clock.now(),
+      }).drafts;
     });
     await leave(deps, state, waitId);
   }

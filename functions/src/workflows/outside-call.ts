@@ -3,7 +3,7 @@
 /** `key` is the same for every repetition of a call: the receiver acts once per key, and answers the same. */
 export interface OutsideCall {
   readonly key: string;
-  /** Aborts when the answer is not wanted any more. */
+  /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }
 

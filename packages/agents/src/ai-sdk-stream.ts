@@ -1,6 +1,6 @@
 /** Assembles the answer of an AI SDK model from its stream, in the form that `doGenerate` returns. */
 import type { Json } from 'cairn';
-import type { AiSdkResponse, Part, TextPart } from './ai-sdk.ts';
+import type { AiSdkResponse, ContentPart, TextPart } from './ai-sdk.ts';
 
 /** A part of a stream; the types that are used have the members below. */
 export type StreamPart = { readonly type: string };
@@ -28,7 +28,7 @@ export async function answerOfStream(
   stream: ReadableStream<StreamPart>,
   onText: (piece: string) => void,
 ): Promise<AiSdkResponse> {
-  const parts: (Block | Part)[] = [];
+  const parts: (Block | ContentPart)[] = [];
   const blocks = new Map<string, Block>();
   let finish: FinishPart | undefined;
   for await (const part of partsOf(stream)) {
@@ -66,13 +66,13 @@ async function* partsOf(stream: ReadableStream<StreamPart>): AsyncGenerator<Stre
   }
 }
 
-function wholeOf(part: Block | Part): Part {
+function wholeOf(part: Block | ContentPart): ContentPart {
   if (!('metadata' in part)) return part;
   const { type, text, metadata } = part;
   return { type, text, ...(metadata === undefined ? {} : { providerMetadata: metadata }) } as TextPart;
 }
 
 /** A block without text may carry a signature. */
-function hasContent(part: Part): boolean {
+function hasContent(part: ContentPart): boolean {
   return !('text' in part) || part.text !== '' || 'providerMetadata' in part;
 }

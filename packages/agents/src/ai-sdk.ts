@@ -7,7 +7,7 @@ import { answerOfStream, type StreamPart } from './ai-sdk-stream.ts';
 import type { AgentModel, ModelRequest, ModelResponse, ToolCall } from './messages.ts';
 import { type PartFormat, providerMessage } from './provider-message.ts';
 
-export type Part = { readonly type: string };
+export type ContentPart = { readonly type: string };
 
 export interface TextPart {
   readonly type: 'text' | 'reasoning';
@@ -36,7 +36,7 @@ export interface AiSdkModel {
 }
 
 export interface AiSdkResponse {
-  readonly content: readonly Part[];
+  readonly content: readonly ContentPart[];
   readonly finishReason: string | { readonly unified: string };
   readonly usage: { readonly inputTokens: Tokens; readonly outputTokens: Tokens };
 }
@@ -98,7 +98,7 @@ function answerFrom({ content, finishReason, usage }: AiSdkResponse): ModelRespo
 }
 
 /** Calls that the provider carried out itself are not used, nor are their results. */
-function isUsed(part: Part): part is TextPart | CallPart {
+function isUsed(part: ContentPart): part is TextPart | CallPart {
   if (part.type === 'tool-call') return (part as CallPart).providerExecuted !== true;
   return part.type === 'text' || part.type === 'reasoning';
 }

@@ -44,7 +44,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
   return {
     id: model,
     generate: async ({ system, messages, tools, signal, onText }: ModelRequest) => {
-      const given = tools.map(({ name, description, input }) =>
+      const toolDefinitions = tools.map(({ name, description, input }) =>
         ai.dynamicTool({ name, description, inputJsonSchema: input } as never),
       );
       const { message, finishReason, usage } = await ai.generate({
@@ -52,7 +52,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
         ...(config && { config }),
         ...(system === undefined ? {} : { system }),
         messages: messages.map((message) => providerMessage(message, FORMAT)),
-        ...(given.length === 0 ? {} : { tools: given }),
+        ...(toolDefinitions.length === 0 ? {} : { tools: toolDefinitions }),
         returnToolRequests: true,
         abortSignal: signal,
         ...(onText && { onChunk: ({ text }: { readonly text?: string }) => text && onText(text) }),

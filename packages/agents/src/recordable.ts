@@ -16,23 +16,23 @@ export function recordable(answer: ModelResponse): ModelResponse {
     calls: calls.map(({ id, name, input }) => ({
       id: id.toWellFormed(),
       name: name.toWellFormed(),
-      input: kept(input, MAX_DEPTH),
+      input: limited(input, MAX_DEPTH),
     })),
     finish: finish.toWellFormed(),
     ...(usage && { usage: { input: tokens(usage.input), output: tokens(usage.output) } }),
-    ...(raw !== undefined && { raw: kept(raw, MAX_DEPTH) }),
+    ...(raw !== undefined && { raw: limited(raw, MAX_DEPTH) }),
   };
 }
 
 /** A number out of range, and what is nested deeper, becomes text, which the schema of a tool refuses where it is not welcome. */
-function kept(value: Json, levels: number): Json {
+function limited(value: Json, levels: number): Json {
   if (typeof value === 'string') return value.toWellFormed();
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) return '…';
-  if (Array.isArray(value)) return value.map((member: Json) => kept(member, levels - 1));
+  if (Array.isArray(value)) return value.map((member: Json) => limited(member, levels - 1));
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name.toWellFormed(), kept(member as Json, levels - 1)]),
+    Object.entries(value).map(([name, member]) => [name.toWellFormed(), limited(member as Json, levels - 1)]),
   );
 }
 

@@ -60,7 +60,7 @@ export async function runAgent<Input>(flow: Flow<Input>, options: AgentOptions):
   const usage = { input: 0, output: 0 };
   for (let turns = 1; turns <= maxTurns; turns += 1) {
     messages.push(...(inbox?.take() ?? []));
-    const answer = await asked(flow, options, messages);
+    const answer = await requestText(flow, options, messages);
     const { text, calls, raw, usage: used } = answer;
     usage.input += used?.input ?? 0;
     usage.output += used?.output ?? 0;
@@ -76,7 +76,7 @@ export async function runAgent<Input>(flow: Flow<Input>, options: AgentOptions):
   throw new OperationFailed(MODEL, 'AGENT_TURNS_USED', why);
 }
 
-function asked<Input>(
+function requestText<Input>(
   flow: Flow<Input>,
   options: AgentOptions,
   messages: readonly AgentMessage[],

@@ -43,7 +43,7 @@ async function result<Input>(
     if (tool.needsApproval(parsed.data)) await approval(flow, call, approvalTimeout);
     return { id, name, output: await called(flow, tool, { given: call.input, input: parsed.data }) };
   } catch (error) {
-    return { id, name, error: said(error) };
+    return { id, name, error: messageOf(error) };
   }
 }
 
@@ -73,7 +73,7 @@ async function called<Input>(
 }
 
 /** @throws errors that the call did not cause */
-function said(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof OperationFailed)) {
     if (isRefusedRequest(error)) return `The call is not valid: ${error.message}`;
     throw error;

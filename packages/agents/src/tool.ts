@@ -91,7 +91,7 @@ export function defineTool(
   if (isOfZod3(input)) {
     throw invalid(
       'input',
-      `the input of the tool '${name}' is a schema of Zod 3, of which Cairn cannot see the members. Install Zod 4: npm install zod@4`,
+      `the input of the tool '${name}' is a Zod 3 schema, whose members Cairn cannot read. Install Zod 4: npm install zod@4`,
     );
   }
   return {

@@ -46,10 +46,10 @@ async function made(receiver: Receiver, request: HttpCall, options: CallOptions)
 
 /** Meaning of an answer that is no success. */
 export function refusalOf(status: number, retryAt: number | undefined): Error {
-  const said = `the receiver answered ${status}`;
-  if (status === 408 || status >= 500) return new Error(said);
-  if (NOT_BEGUN.has(status)) return new NotApplied(said, retryAt === undefined ? {} : { retryAt });
-  return PASSING.has(status) ? new NotApplied(said) : new NotApplied(said, { final: true });
+  const message = `the receiver answered ${status}`;
+  if (status === 408 || status >= 500) return new Error(message);
+  if (NOT_BEGUN.has(status)) return new NotApplied(message, retryAt === undefined ? {} : { retryAt });
+  return PASSING.has(status) ? new NotApplied(message) : new NotApplied(message, { final: true });
 }
 
 async function sent(receiver: Receiver, request: HttpCall, options: CallOptions): Promise<Response> {

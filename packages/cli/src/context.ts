@@ -26,12 +26,12 @@ export class CliOutput {
   constructor(
     world: World,
     to: 'stdout' | 'stderr',
-    wish: { readonly json: boolean; readonly plain: boolean },
+    flags: { readonly json: boolean; readonly plain: boolean },
   ) {
     this.#world = world;
     this.#to = to;
-    this.json = wish.json;
-    this.style = wish.json ? PLAIN : styleFor(world[to], world, wish.plain);
+    this.json = flags.json;
+    this.style = flags.json ? PLAIN : styleFor(world[to], world, flags.plain);
     this.columns = world[to].isTty ? world[to].columns : undefined;
     this.call = callOf(world.env);
   }

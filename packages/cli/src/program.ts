@@ -3,7 +3,7 @@ import type { CairnClient } from '@cairn/client';
 import { apiOf } from './api/client.ts';
 import { connect } from './api/connection.ts';
 import type { CliCommand } from './arguments/command.ts';
-import { helpOf, helpOfGroup, USUAL_COLUMNS } from './arguments/help.ts';
+import { DEFAULT_COLUMNS, helpOf, helpOfGroup } from './arguments/help.ts';
 import { type Parsed, parse } from './arguments/parse.ts';
 import { callOf } from './call.ts';
 import { COMMANDS } from './commands/all.ts';
@@ -20,7 +20,7 @@ export async function run(
   commands: readonly CliCommand[] = COMMANDS,
 ): Promise<ExitCode> {
   // Determined before parsing, so that an invalid argument is also reported in the requested format.
-  const wish = { json: words.includes('--json'), plain: words.includes('--no-color') };
+  const flags = { json: words.includes('--json'), plain: words.includes('--no-color') };
   try {
     if (words[0] === '--version') {
       world.stdout.write(`${world.version}\n`);
@@ -31,15 +31,15 @@ export async function run(
     return (await parsed.command.run(contextFor(parsed, world), parsed.given as never)) ?? EXIT.ok;
   } catch (error) {
     if (world.interrupted.aborted) return EXIT.interrupted;
-    const style = styleFor(world.stderr, world, wish.plain || wish.json);
+    const style = styleFor(world.stderr, world, flags.plain || flags.json);
     const { exitCode, text, json } = failureOf(error, style, callOf(world.env));
-    world.stderr.write(wish.json ? `${JSON.stringify(json)}\n` : text);
+    world.stderr.write(flags.json ? `${JSON.stringify(json)}\n` : text);
     return exitCode;
   }
 }
 
 function contextFor({ given, global }: Parsed & { readonly kind: 'run' }, world: World): CommandContext {
-  const wish = { json: global.json, plain: global['no-color'] };
+  const flags = { json: global.json, plain: global['no-color'] };
   let api: CairnClient | undefined;
   return {
     world,
@@ -47,8 +47,8 @@ function contextFor({ given, global }: Parsed & { readonly kind: 'run' }, world:
       api ??= apiOf(connect(global, world), world, given.key);
       return api;
     },
-    out: new CliOutput(world, 'stdout', wish),
-    notes: new CliOutput(world, 'stderr', wish),
+    out: new CliOutput(world, 'stdout', flags),
+    notes: new CliOutput(world, 'stderr', flags),
   };
 }
 
@@ -60,7 +60,7 @@ function printHelp(
   const style = styleFor(world.stdout, world);
   const layout = {
     style,
-    room: (world.stdout.isTty ? world.stdout.columns : undefined) ?? USUAL_COLUMNS,
+    room: (world.stdout.isTty ? world.stdout.columns : undefined) ?? DEFAULT_COLUMNS,
     call: callOf(world.env),
   };
   world.stdout.write('run' in about ? helpOf(about, layout) : helpOfGroup(about, commands, layout));

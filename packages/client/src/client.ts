@@ -10,10 +10,10 @@ import type {
   AnswerOf,
   Change,
   ChangingMethod,
+  GetRequest,
   ItemOf,
   PagedPath,
   PathWith,
-  Question,
 } from 'cairn/api/calls';
 import { type Followed, type Following, followRun } from './follow.ts';
 import { type FollowedLog, type FollowingLogs, followLogs } from './follow-logs.ts';
@@ -73,7 +73,7 @@ export interface Listed<Item> {
 const ATTEMPTS = 4;
 /** Pause between attempts without `Retry-After`, and its upper limit. */
 const PAUSE_MS = 500;
-const MOST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 /** The API answers within 60 s, whatever it does. */
 const TIMEOUT_MS = 65_000;
 /** The maximum that the API allows a read to wait. */
@@ -110,7 +110,7 @@ export class CairnClient {
   /** @throws Refusal, Unreachable */
   async get<P extends PathWith<'GET'>>(
     path: P,
-    question: Question<P> = {} as Question<P>,
+    question: GetRequest<P> = {} as GetRequest<P>,
   ): Promise<AnswerOf<'GET', P>> {
     const { text } = await this.send({ method: 'GET', target: targetOf(path, question) });
     return read<AnswerOf<'GET', P>>(text);
@@ -122,7 +122,7 @@ export class CairnClient {
    */
   async list<P extends PagedPath>(
     path: P,
-    { limit, mostPages = Number.POSITIVE_INFINITY, ...question }: Question<P> & ListBounds,
+    { limit, mostPages = Number.POSITIVE_INFINITY, ...question }: GetRequest<P> & ListBounds,
   ): Promise<Listed<ItemOf<P>>> {
     const items: ItemOf<P>[] = [];
     const unreadable: string[] = [];
@@ -133,7 +133,7 @@ export class CairnClient {
       pages += 1;
       const size = String(Math.min(PAGE, limit - items.length));
       const query = { ...question.query, limit: size, cursor };
-      const page = (await this.get(path, { ...question, query } as unknown as Question<P>)) as {
+      const page = (await this.get(path, { ...question, query } as unknown as GetRequest<P>)) as {
         items: ItemOf<P>[];
         next?: string;
         unreadable?: string[];
@@ -206,7 +206,7 @@ export class CairnClient {
    */
   async exchange({ method, target, body, key, signal }: Request): Promise<Exchange> {
     const { fetch, now } = this.machine;
-    const asked = await this.headers({
+    const request = await this.headers({
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
     });
@@ -214,7 +214,7 @@ export class CairnClient {
     try {
       const answer = await fetch(`${this.url}${target}`, {
         method,
-        headers: asked,
+        headers: request,
         redirect: 'manual',
         signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#ends(signal)]),
         ...(body === undefined ? {} : { body }),
@@ -255,7 +255,7 @@ export class CairnClient {
         return undefined;
       });
       const pauseMs = pauseOf(outcome, attempt);
-      const again = outcome === undefined || (mayPass(outcome) && pauseMs <= MOST_PAUSE_MS);
+      const again = outcome === undefined || (mayPass(outcome) && pauseMs <= MAX_PAUSE_MS);
       if (outcome !== undefined && (!again || isLast)) return settled(outcome, request.key);
       await this.machine.sleep(pauseMs, signal);
     }
@@ -290,8 +290,10 @@ function settled(outcome: Exchange, key: string | undefined): Exchange {
 }
 
 function pauseOf(outcome: Exchange | undefined, attempt: number): number {
-  const said = Number(outcome?.headers.get('retry-after') ?? Number.NaN) * 1_000;
-  return Number.isFinite(said) && said > 0 ? said : Math.min(PAUSE_MS * 2 ** (attempt - 1), MOST_PAUSE_MS);
+  const retryAfter = Number(outcome?.headers.get('retry-after') ?? Number.NaN) * 1_000;
+  return Number.isFinite(retryAfter) && retryAfter > 0
+    ? retryAfter
+    : Math.min(PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
 }
 
 function read<T>(text: string): T {

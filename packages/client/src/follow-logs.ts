@@ -3,7 +3,7 @@
  * across interruptions.
  */
 
-import type { Answer, Question } from 'cairn/api/calls';
+import type { Answer, GetRequest } from 'cairn/api/calls';
 import type { CairnClient } from './client.ts';
 import { followStream } from './follow-stream.ts';
 import { isTextKind, type StreamedLine } from './streamed-text.ts';
@@ -18,7 +18,7 @@ export type FollowedLog =
   | { readonly kind: 'end'; readonly status: string };
 
 export interface FollowingLogs
-  extends Pick<NonNullable<Question<'/v1/runs/{id}/logs/stream'>['query']>, 'step' | 'level' | 'kind'> {
+  extends Pick<NonNullable<GetRequest<'/v1/runs/{id}/logs/stream'>['query']>, 'step' | 'level' | 'kind'> {
   /** `id` of the last known line; default: none. */
   readonly after?: string | undefined;
 }

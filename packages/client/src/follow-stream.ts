@@ -22,7 +22,7 @@ export interface Stream {
 /** The API sends something every 15 s; a stream that is silent for longer is closed. */
 const SILENCE_MS = 45_000;
 /** Failures in a row, without an event between them. With the pauses between them, about a minute. */
-const MOST_FAILURES = 15;
+const MAX_FAILURES = 15;
 const PAUSE_MS = 1_000;
 /** The API starts each stream with a comment immediately. */
 const FIRST_WORD_MS = 5_000;
@@ -30,7 +30,7 @@ const FIRST_WORD_MS = 5_000;
 const MUTES = 2;
 /** Pause between two complete answers: each is two billed reads. */
 const WHOLE_PAUSE_MS = 2_000;
-const MOST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 /**
  * Ends with the event `end`, which is returned too.
@@ -46,11 +46,11 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
     let why = 'the stream ended before it started';
     const isWhole = mutes >= MUTES;
     let isAlive = false;
-    const heard = () => {
+    const restartTimer = () => {
       isAlive = true;
     };
     try {
-      for await (const frame of openStream(client, { stream, after: seen, isWhole }, heard)) {
+      for await (const frame of openStream(client, { stream, after: seen, isWhole }, restartTimer)) {
         failures = 0;
         seen = frame.id ?? seen;
         yield { kind: 'frame', frame };
@@ -72,9 +72,9 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
       why = error instanceof Refusal ? error.message : reasonOf(error);
     }
     failures += 1;
-    if (failures >= MOST_FAILURES) throw new Unreachable(`${client.url} does not respond: ${why}`, undefined);
+    if (failures >= MAX_FAILURES) throw new Unreachable(`${client.url} does not respond: ${why}`, undefined);
     yield { kind: 'again', why };
-    await machine.sleep(Math.min(PAUSE_MS * failures, MOST_PAUSE_MS), signal);
+    await machine.sleep(Math.min(PAUSE_MS * failures, MAX_PAUSE_MS), signal);
   }
 }
 
@@ -110,12 +110,12 @@ async function* openStream(
     );
     if (answer.status !== 200 || answer.body === null)
       throw new Refusal(problemOf(answer.status, await answer.text()), undefined);
-    const heard = () => {
+    const restartTimer = () => {
       onSign();
       clearTimeout(watchdog);
       watchdog = setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS);
     };
-    yield* framesOf(answer.body, heard);
+    yield* framesOf(answer.body, restartTimer);
   } finally {
     clearTimeout(watchdog);
   }

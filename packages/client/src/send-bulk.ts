@@ -49,7 +49,7 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
         },
       );
       if (results && results.length !== some.length)
-        throw new Error(`${some.length} runs were sent, and ${results.length} outcomes came back`);
+        throw new Error(`${some.length} runs were sent, and ${results.length} outcomes were returned`);
       const again = some.filter((item, i) => {
         const result = results?.[i];
         if (!result || (result.outcome === 'retry' && !isLast)) return true;

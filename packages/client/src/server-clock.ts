@@ -5,7 +5,7 @@ const DATE_STEP_MS = 1_000;
 /** Smaller differences are ignored. */
 export const LEAST_OFFSET_MS = 2_000;
 /** A slower response is too imprecise for a clock comparison. */
-const MOST_ROUND_TRIP_MS = 5_000;
+const MAX_ROUND_TRIP_MS = 5_000;
 
 /**
  * Offset to add to the local clock for that of the installation, ms; 0 within the measuring error. Undefined: unknown.
@@ -15,7 +15,7 @@ const MOST_ROUND_TRIP_MS = 5_000;
 export function offsetMs(date: string | null, askedAt: number, answeredAt: number): number | undefined {
   const dateMs = date === null ? Number.NaN : Date.parse(date);
   const roundTripMs = answeredAt - askedAt;
-  if (Number.isNaN(dateMs) || roundTripMs < 0 || roundTripMs > MOST_ROUND_TRIP_MS) return undefined;
+  if (Number.isNaN(dateMs) || roundTripMs < 0 || roundTripMs > MAX_ROUND_TRIP_MS) return undefined;
   // The installation read its clock between the two times, and cut it to seconds.
   const earliest = dateMs - answeredAt;
   const latest = dateMs + DATE_STEP_MS - askedAt;

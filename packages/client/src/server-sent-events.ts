@@ -10,12 +10,12 @@ export interface EventFrame {
 /** A frame without data is skipped. Text after the last blank line was cut off, and is dropped. */
 export async function* framesOf(
   body: ReadableStream<Uint8Array>,
-  heard: () => void = () => {},
+  onBytes: () => void = () => {},
 ): AsyncGenerator<EventFrame> {
   let rest = '';
   let block: string[] = [];
   for await (const text of textOf(body)) {
-    heard();
+    onBytes();
     rest += text;
     // A carriage return at the very end may be the first half of a line's end.
     const whole = rest.endsWith('\r') ? rest.slice(0, -1) : rest;

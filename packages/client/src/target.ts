@@ -13,10 +13,10 @@ const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..']);
 export function targetOf(path: string, { params, query }: Filling): string {
   const values = (params ?? {}) as Readonly<Record<string, string>>;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, values[name] ?? ''));
-  const asked = Object.entries(query ?? {}).filter(
+  const entries = Object.entries(query ?? {}).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  return asked.length === 0 ? filled : `${filled}?${new URLSearchParams(asked)}`;
+  return entries.length === 0 ? filled : `${filled}?${new URLSearchParams(entries)}`;
 }
 
 function segmentOf(name: string, value: string): string {

@@ -37,10 +37,10 @@ async function fetchPage(name: string): Promise<void> {
 /** React shows that a page is coming for at least 0.3 s, also when it is there already; so one that is there is given at once. */
 function page<P>(load: () => Promise<PageModule<P>>) {
   return lazy(() => {
-    const there = fetched.get(load) as PageModule<P> | undefined;
+    const loaded = fetched.get(load) as PageModule<P> | undefined;
     // biome-ignore lint/suspicious/noThenProperty: what React takes is whatever has a `then`, which may answer at once
-    const given = { then: (take: (page: PageModule<P>) => void) => there && take(there) };
-    return there ? (given as unknown as Promise<PageModule<P>>) : load();
+    const given = { then: (take: (page: PageModule<P>) => void) => loaded && take(loaded) };
+    return loaded ? (given as unknown as Promise<PageModule<P>>) : load();
   });
 }
 
@@ -52,13 +52,13 @@ const HealthPage = page(LOADS.health);
 
 /** Time for which data is fresh, where no stream reports changes. */
 const FRESH_MS = 5_000;
-const MOST_RETRIES = 3;
+const MAX_RETRIES = 3;
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: FRESH_MS,
-      retry: (failures, error) => failures < MOST_RETRIES && isPassing(error),
+      retry: (failures, error) => failures < MAX_RETRIES && isPassing(error),
     },
   },
 });

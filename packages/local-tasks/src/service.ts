@@ -136,9 +136,9 @@ function pick<T extends object>(values: T, wireName: string): Partial<T> {
   return { [key]: values[key as keyof T] } as Partial<T>;
 }
 
-function pageLimit(asked: number | undefined, most: number): number {
-  if ((asked ?? 0) < 0) throw invalid('page_size must not be negative.');
-  return Math.min(asked || most, most);
+function pageLimit(requested: number | undefined, most: number): number {
+  if ((requested ?? 0) < 0) throw invalid('page_size must not be negative.');
+  return Math.min(requested || most, most);
 }
 
 const token = (position: string, parent: string) =>

@@ -8,7 +8,7 @@ import { ArgumentsError, readArguments, type StartArguments, USAGE } from './arg
 import type { LocalCloudOptions } from './cloud.ts';
 
 enableCompileCache();
-const USUAL_PORT = 8080;
+const DEFAULT_PORT = 8080;
 
 const flags = flagsOrExit();
 if (flags.help) {
@@ -95,7 +95,7 @@ async function start(log: Pick<LocalCloudOptions, 'output' | 'log'> = {}): Promi
   };
   if (flags.port !== undefined || flags.json) return startLocalCloud({ ...options, port: flags.port ?? 0 });
   const { isFree } = await import('./dev/ports.ts');
-  return startLocalCloud({ ...options, port: (await isFree(USUAL_PORT)) ? USUAL_PORT : 0 });
+  return startLocalCloud({ ...options, port: (await isFree(DEFAULT_PORT)) ? DEFAULT_PORT : 0 });
 }
 
 async function officialFirestore(): Promise<string> {
@@ -169,7 +169,7 @@ async function messageOf(thrown: unknown): Promise<string> {
   const error = storageError(thrown);
   if (!(error instanceof Error)) return String(error);
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-    return `port ${flags.port ?? USUAL_PORT} is in use; choose another with --port, or omit it`;
+    return `port ${flags.port ?? DEFAULT_PORT} is in use; choose another with --port, or omit it`;
   }
   if (error.name === 'FunctionsNotLoadedError' && !flags.verbose) {
     const { readableError } = await import('./dev/load-error.ts');

@@ -34,13 +34,13 @@ const CUT_NOTE = 'Long parts were cut.';
 
 export function toolResult({ text, data }: ToolResponse): CallToolResult {
   const { value, isCut: isDataCut } = bounded(data);
-  const said = clipped(text, MAX_SAID_CHARS);
-  const isCut = isDataCut || said !== text;
+  const message = clipped(text, MAX_SAID_CHARS);
+  const isCut = isDataCut || message !== text;
   const structuredContent = { ...(value as Record<string, unknown>), ...(isCut && { isCut }) };
   return {
     // The data as text too, because not every client passes structured content to its model.
     content: [
-      { type: 'text', text: isCut ? `${said}\n${CUT_NOTE}` : said },
+      { type: 'text', text: isCut ? `${message}\n${CUT_NOTE}` : message },
       { type: 'text', text: JSON.stringify(structuredContent) },
     ],
     structuredContent,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import {
-  LEAST_SHARE,
+  MIN_SHARE,
   NEIGHBOUR_MS,
   shareOf,
   TenantShares,
@@ -66,7 +66,7 @@ describe('a tenant that floods an instance', () => {
     expect(await answered[0]?.json()).toMatchObject({ code: 'RATE_LIMITED' });
     expect(flooded.installation.written()).toBe(before);
 
-    const others = await Promise.all(Array.from({ length: LEAST_SHARE }, () => flooded.start(neighbour)));
+    const others = await Promise.all(Array.from({ length: MIN_SHARE }, () => flooded.start(neighbour)));
     expect(others.map(({ status }) => status)).toEqual(others.map(() => 201));
 
     flooded.letGo();
@@ -88,8 +88,8 @@ test('tenants never occupy more than three quarters of the places, except for th
   fc.assert(
     fc.property(fc.integer({ min: 40, max: 80 }), fc.integer({ min: 1, max: 100 }), (places, tenants) => {
       const share = shareOf(places, tenants);
-      expect(share).toBeGreaterThanOrEqual(LEAST_SHARE);
-      if (share > LEAST_SHARE) expect(share * tenants).toBeLessThanOrEqual(places * 0.75);
+      expect(share).toBeGreaterThanOrEqual(MIN_SHARE);
+      if (share > MIN_SHARE) expect(share * tenants).toBeLessThanOrEqual(places * 0.75);
     }),
   );
 });
@@ -102,7 +102,7 @@ test('a lone tenant has all places, until another one comes and for a minute aft
     Array.from({ length: count }, () => shares.pass(tenantId, () => open.promise));
   const held = hold('acme', 16);
   await expect(shares.pass('acme', async () => {})).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-  const neighbours = hold('other', LEAST_SHARE);
+  const neighbours = hold('other', MIN_SHARE);
   open.resolve();
   await Promise.all([...held, ...neighbours]);
 
@@ -129,7 +129,7 @@ test('failed work releases its place, and open streams reduce the shares', async
   await Promise.all(held);
   streams = 8;
   const again = Promise.withResolvers<void>();
-  const fewer = Array.from({ length: LEAST_SHARE }, () => shares.pass('acme', () => again.promise));
+  const fewer = Array.from({ length: MIN_SHARE }, () => shares.pass('acme', () => again.promise));
   await expect(shares.pass('acme', async () => {})).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   again.resolve();
   await Promise.all(fewer);

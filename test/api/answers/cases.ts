@@ -150,7 +150,7 @@ const OF_CALLERS: readonly Common[] = [
 
 /** Cases for every route with a body. */
 const OF_BODIES: readonly Common[] = [
-  ['a body that is no JSON', 400, 'INVALID_INPUT', {}, { body: '{"a":', headers: JSON_TYPE }],
+  ['a body that is not JSON', 400, 'INVALID_INPUT', {}, { body: '{"a":', headers: JSON_TYPE }],
   ['a member that there is not', 400, 'INVALID_INPUT', {}, { body: '{"tenantId":"x"}', headers: JSON_TYPE }],
   ['a body that is no object', 400, 'INVALID_INPUT', {}, { body: '[]', headers: JSON_TYPE }],
   ['a body nested too deep', 400, 'INVALID_INPUT', {}, { body: '[{"a":'.repeat(51), headers: JSON_TYPE }],

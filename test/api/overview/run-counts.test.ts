@@ -4,7 +4,7 @@ import { RUN_STATUSES } from '../../../packages/cairn/src/core/run/status.ts';
 import {
   COUNTS_KEPT_MS,
   CountedRuns,
-  MOST_COUNTED,
+  MAX_COUNTED,
 } from '../../../packages/cairn/src/operations/search/run-counts.ts';
 import type { RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
 import { Installation } from '../installation.ts';
@@ -93,10 +93,10 @@ describe('cached counts', () => {
       clock,
     );
     expect(await counted.count({ tenantId })).toMatchObject({
-      counts: { completed: MOST_COUNTED, failed: 3 },
+      counts: { completed: MAX_COUNTED, failed: 3 },
       isCut: true,
     });
-    expect(new Set(mosts)).toEqual(new Set([MOST_COUNTED]));
+    expect(new Set(mosts)).toEqual(new Set([MAX_COUNTED]));
   });
 
   test('are not kept after a failure: the next caller counts again', async () => {

@@ -9,7 +9,7 @@ function connection(wanted: Partial<typeof NOTHING | Record<string, string>>, op
   return connect({ ...NOTHING, ...wanted }, listening(options));
 }
 
-describe('where and as whom', () => {
+describe('connection and credentials', () => {
   test.each([
     [
       'the local cloud that runs here',

@@ -47,14 +47,14 @@ describe('the entries of Cairn', () => {
     expect(read.firestore).toEqual([...firestore, entries.firestore]);
   });
 
-  test('name the folder that firebase-tools took without an entry, since it does not once there is one', () => {
+  test('name the folder that firebase-tools used by default, because an entry turns the default off', () => {
     expect(readFirebaseJson(added('{}', true)).functions).toEqual([
       { source: 'functions', codebase: 'default' },
       entries.functions,
     ]);
   });
 
-  test('leave the items of lists as they are, each on one line or not', () => {
+  test('keep the layout of lists', () => {
     const lines = [
       '{',
       '  "functions": [',
@@ -80,7 +80,7 @@ describe('the entries of Cairn', () => {
     expect(withoutEntries(added(text), entries)?.text).toBe(text);
   });
 
-  test('leave comments, order, indentation and line ends of all else as they are', () => {
+  test('keep comments, order, indentation and line ends', () => {
     const text = [
       '// the shop',
       '{',
@@ -119,8 +119,8 @@ describe('the entries of Cairn', () => {
   });
 });
 
-describe('taking them out of a file that was edited since', () => {
-  test('leaves what else is there', () => {
+describe('removing them from a file edited since', () => {
+  test('keeps everything else', () => {
     const edited = added('{"functions":{"source":"f"},"firestore":{"rules":"r"}}').replace(
       '{',
       '{"hosting":{},',
@@ -134,11 +134,11 @@ describe('taking them out of a file that was edited since', () => {
     });
   });
 
-  test('takes the list with it if nothing else is in it', () => {
+  test('removes a list that becomes empty', () => {
     expect(parse(withoutEntries(added('{"hosting":{}}'), entries)?.text ?? '')).toEqual({ hosting: {} });
   });
 
-  test('leaves and names an entry that was edited', () => {
+  test('keeps and reports an edited entry', () => {
     const edited = added('{}').replace('"codebase": "cairn"', '"codebase": "cairn", "runtime": "nodejs22"');
     const removed = withoutEntries(edited, entries);
     expect(removed?.left).toEqual(['functions']);
@@ -148,7 +148,7 @@ describe('taking them out of a file that was edited since', () => {
     });
   });
 
-  test('is not tried if it is no JSON any more', () => {
+  test('is not tried if the file is no longer JSON', () => {
     expect(withoutEntries('{"functions": [', entries)).toBeUndefined();
   });
 });

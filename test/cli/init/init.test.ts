@@ -24,7 +24,7 @@ const withTarball = (cairn: string, files: Readonly<Record<string, string>> = {}
   });
 
 describe('in the example of an app', () => {
-  test('adds a codebase and a database, and changes nothing but what it says', async () => {
+  test('adds a codebase and a database, and changes only what it prints', async () => {
     const project = opening(exampleProject());
     const before = project.files();
     const { code, out, err, programs } = await project.init(['--yes'], { cwd: 'functions' });
@@ -77,7 +77,7 @@ describe('in the example of an app', () => {
     expect(project.files()).toEqual(before);
   });
 
-  test('restores every byte with --undo, and has then nothing more to undo', async () => {
+  test('restores every byte with --undo, and then has nothing left to undo', async () => {
     const project = opening(exampleProject());
     const before = project.files();
     await project.init(['--yes']);
@@ -88,7 +88,7 @@ describe('in the example of an app', () => {
     expect(JSON.parse(again.err).error.code).toBe('NO_RECORD');
   });
 
-  test('asks first, and changes nothing unless the answer is yes', async () => {
+  test('asks first, and changes nothing without a yes', async () => {
     const project = opening(exampleProject());
     const before = project.files();
     for (const answer of ['', 'n', undefined]) {
@@ -101,7 +101,7 @@ describe('in the example of an app', () => {
   });
 });
 
-test('--undo says how to take back what other commands made', async () => {
+test('--undo says how to remove what other commands created', async () => {
   const project = withFiles({
     'firebase.json': '{}',
     'package.json': '{"devDependencies": {"@cairn/cli": "0.2.0", "cairn": "0.2.0", "jest": "30.0.0"}}',
@@ -113,7 +113,7 @@ test('--undo says how to take back what other commands made', async () => {
   expect(commands).toEqual(['rm -r .cairn', 'npm uninstall @cairn/cli cairn']);
 });
 
-test('what init and its undo say fits 80 columns, but for commands to copy', async () => {
+test('the output of init and its undo fits 80 columns, except commands to copy', async () => {
   const project = withFiles({
     'firebase.json': '{"firestore": {"rules": "firestore.rules"}, "functions": {"source": "f"}}',
     'f/tsconfig.json': '{}',
@@ -134,7 +134,7 @@ test('what init and its undo say fits 80 columns, but for commands to copy', asy
 });
 
 describe('what was edited since', () => {
-  test('is left by --undo and told; entries and lines of Cairn are taken out of the files of the app', async () => {
+  test('is kept and reported by --undo; entries and lines of Cairn are removed from the app’s files', async () => {
     const project = opening(exampleProject());
     const before = project.files();
     await project.init(['--yes']);
@@ -176,7 +176,7 @@ describe('what was installed and built in the folder', () => {
   };
   const withTypescript = { 'firebase.json': '{"functions": {"source": "f"}}', 'f/tsconfig.json': '{}' };
 
-  test('goes with --undo', async () => {
+  test('is removed by --undo', async () => {
     const project = withFiles(withTypescript);
     const before = project.files();
     await project.init(['--yes']);
@@ -186,7 +186,7 @@ describe('what was installed and built in the folder', () => {
     expect(isThere(project, 'cairn')).toBe(false);
   });
 
-  test('stays if the files that it was made by were edited', async () => {
+  test('stays if its source files were edited', async () => {
     const project = withFiles(withTypescript);
     await project.init(['--yes']);
     for (const path of ['cairn/package.json', 'cairn/tsconfig.json'])
@@ -196,7 +196,7 @@ describe('what was installed and built in the folder', () => {
     expect(Object.keys(installed).filter((path) => !isThere(project, path))).toEqual([]);
   });
 
-  test('is told to be missing if npm fails, with the files in their places', async () => {
+  test('is reported as missing if npm fails, and the files stay', async () => {
     const project = withFiles(withTypescript);
     const program = { code: 1, output: 'npm error code E404' };
     const { code, err } = await project.init(['--yes'], { program });
@@ -243,7 +243,7 @@ describe('other projects', () => {
     expect(project.files()['shop/firestore.indexes.json']).toContain('"shop_runs"');
   });
 
-  test('whose cairn came from a file have it in the codebase, which is all that a deployment sees', async () => {
+  test('with cairn from a file get a copy in the codebase, which is all that a deployment sees', async () => {
     const project = withTarball('file:packed/cairn-0.2.0.tgz');
     await project.init(['--yes']);
     const files = project.files();
@@ -261,7 +261,7 @@ describe('other projects', () => {
     );
   });
 
-  test('that ignore tarballs and not local files still commit the package, and no secret', async () => {
+  test('that ignore tarballs but not local files still commit the package, and no secret', async () => {
     const project = withTarball('file:packed/cairn-0.2.0.tgz', { '.gitignore': 'node_modules/\n*.tgz\n' });
     await project.init(['--yes']);
     project.write('cairn/.secret.local', 'STRIPE_KEY=sk_live');
@@ -274,7 +274,7 @@ describe('other projects', () => {
     expect(isIgnored('cairn/src/index.js')).toBe(false);
   });
 
-  test('of Yarn without node_modules are told which setting makes them', async () => {
+  test('with Yarn but without node_modules get the setting that creates it', async () => {
     const project = opening(temporaryProject({ 'firebase.json': '{}', '.pnp.cjs': '' }));
     const { err } = await project.init(['--yes']);
     expect(err).toMatch(/NOT_INSTALLED.*Plug'n'Play.*\n.*nodeLinker: node-modules.*\.yarnrc\.yml/);
@@ -292,7 +292,7 @@ describe('other projects', () => {
     expect([first.command, second.command]).toEqual([install, develop]);
   });
 
-  test('keep a firebase.json that is a symbolic link one', async () => {
+  test('keep firebase.json a symbolic link', async () => {
     const project = withFiles({ 'config/firebase.json': '{}' });
     symlinkSync('config/firebase.json', join(project.root, 'firebase.json'));
     await project.init(['--yes']);

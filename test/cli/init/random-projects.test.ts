@@ -136,7 +136,7 @@ class MemoryFiles implements Files {
 
 const options = { name: 'cairn', language: undefined, nodeVersion: '24.0.0', folderExists: false };
 
-test('any project has its own entries as before, and is restored byte for byte', () => {
+test('any project keeps its own entries, and is restored byte for byte', () => {
   fc.assert(
     fc.property(firebaseJson, gitignore, ({ value, text }, ignored) => {
       const files = new MemoryFiles({ 'firebase.json': text, '.gitignore': ignored });
@@ -178,7 +178,7 @@ test('an undo that fails at any write is completed by the next', () => {
   );
 });
 
-test('entries are taken out of any file that was edited since', () => {
+test('entries are removed from any file edited since', () => {
   fc.assert(
     fc.property(firebaseJson, fc.boolean(), ({ value, text }, isFirst) => {
       const entries = {
@@ -219,7 +219,7 @@ test('a failure of any write leaves the project as it was', () => {
   );
 });
 
-test('a process that dies at any write leaves what --undo restores, or nothing in its place', () => {
+test('a process that dies at any write leaves a state that --undo restores, or no change', () => {
   fc.assert(
     fc.property(firebaseJson, gitignore, fc.integer({ min: 1, max: 18 }), ({ text }, ignored, failsAt) => {
       const files = new MemoryFiles({ 'firebase.json': text, '.gitignore': ignored });
@@ -245,7 +245,7 @@ describe('in a real folder', () => {
     for (const project of projects) project.dispose();
   });
 
-  test('init twice is init once, and undo restores', async () => {
+  test('a second init changes nothing, and undo restores', async () => {
     await fc.assert(
       fc.asyncProperty(firebaseJson, gitignore, async ({ text }, ignored) => {
         const project = temporaryProject(

@@ -34,7 +34,7 @@ const projectWith = (texts: readonly string[], hosting?: unknown): Parameters<ty
 });
 
 describe('the region of the functions', () => {
-  test('is the one that files of the project name, those for all functions before those for one', () => {
+  test('is read from the project’s files, settings for all functions before those for one', () => {
     fc.assert(
       fc.property(
         fc.record({ all: fc.option(region), one: fc.option(region), site: fc.option(region), none: region }),
@@ -66,7 +66,7 @@ describe('the region of the functions', () => {
     );
   });
 
-  test('is the default where functions are in several, and it is said which', () => {
+  test('is the default if functions are in several regions, and is printed', () => {
     const found = regionOf(
       projectWith([FOR_ONE[0]?.('us-east4') ?? '', FOR_ONE[1]?.('europe-west1') ?? '']),
       undefined,
@@ -82,7 +82,7 @@ describe('the region of the functions', () => {
   });
 });
 
-test('cairn init writes the region of the project, tells which, and takes another by --region', async () => {
+test('cairn init writes and prints the region of the project, and accepts another with --region', async () => {
   for (const [words, wanted] of [
     [[], 'europe-west3'],
     [['--region', 'asia-east1'], 'asia-east1'],

@@ -28,7 +28,7 @@ describe('what cairn init writes', () => {
     },
   );
 
-  test('differs in JavaScript by the name of a file only: the example has no types', () => {
+  test('differs for JavaScript only in a file name: the example has no types', () => {
     const js = templatesOf({ name: 'cairn', language: 'js', node: '24', region: 'us-central1', installed });
     const all = Object.fromEntries(js.map(({ path, content }) => [path, String(content)]));
     expect(all['src/workflows/order.js']).toBe(contentOf('src/workflows/order.ts'));
@@ -45,7 +45,7 @@ describe('what cairn init writes', () => {
   });
 });
 
-test('docs/adopt.md says of each code what to do', () => {
+test('docs/adopt.md says what to do for each code', () => {
   const rows = readDocument('docs/adopt.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'));

@@ -114,7 +114,7 @@ describe('logs', () => {
     const { out } = await stage.cairn(['logs', '-f', 'last']);
     expect(out.split('\n').map((line) => line.slice(10).trim())).toEqual([
       'say  The ti',
-      'say #2  the text begins again',
+      'say #2  the text starts again',
       'say #2  The tide\ufffd[2J',
       '',
       'say #2  done',

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await stage.drive();
 });
 
-test('a failed run is looked at, resumed once its cause is mended, replayed and forked', async () => {
+test('a failed run is inspected, resumed after its cause is fixed, replayed and forked', async () => {
   const foretold = await stage.cairn(['runs', 'preview', failed, 'resume']);
   expect(foretold.code).toBe(0);
   expect(foretold.out).toContain(`resume of ${failed} would start a new run on v1`);
@@ -64,7 +64,7 @@ test('a failed run is looked at, resumed once its cause is mended, replayed and 
   expect([same.code, same.err]).toEqual([0, '']);
 });
 
-test('signals that nobody read are listed, and taken over if that is asked for', async () => {
+test('unread signals are listed, and carried over on request', async () => {
   outside.isBroken = true;
   const id = (await stage.cairn(['runs', 'start', 'report', '--input', '{"day":"Friday"}'])).out.trim();
   await stage.cairn(['runs', 'signal', id, 'weather', '--data', '"rain"']);
@@ -72,7 +72,7 @@ test('signals that nobody read are listed, and taken over if that is asked for',
   outside.isBroken = false;
   expect((await stage.cairn(['runs', 'show', id])).out).toMatch(/Unread signals\n\n *SIGNAL.*\n *weather/);
   const foretold = (await stage.cairn(['runs', 'preview', id, 'resume'])).out;
-  expect(foretold).toMatch(/Unread signals \(--carry-signals hands them over\)\n\n *SIGNAL.*\n *weather/);
+  expect(foretold).toMatch(/Unread signals \(--carry-signals carries them over\)\n\n *SIGNAL.*\n *weather/);
   const resumed = (await stage.cairn(['runs', 'resume', id, '--carry-signals'])).out.trim();
   await stage.drive();
   const { run } = await stage.answer<{ run: { inbox: object[] } }>(['runs', 'show', resumed]);
@@ -88,6 +88,6 @@ test.each([
   expect((await stage.cairn(words)).code).toBe(code);
 });
 
-test('passing over the policy takes an admin', async () => {
+test('only an admin can override the policy', async () => {
   expect((await stage.cairn(['runs', 'replay', failed, '--force'], { role: 'operator' })).code).toBe(5);
 });

@@ -17,7 +17,7 @@ function hints(): string[] {
   );
 }
 
-test('each request that a hint of the API names is a command in the terminal', () => {
+test('every request in an API hint is shown as a command in the terminal', () => {
   const naming = hints().filter((help) => /\/v1\//.test(help));
   expect(naming.length).toBeGreaterThan(5);
   expect(naming.map(withCommands).filter((help) => !/cairn [a-z]/.test(help) || /\/v1\//.test(help))).toEqual(

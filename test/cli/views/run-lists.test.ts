@@ -30,7 +30,7 @@ async function rowOf(stage: Stage, id: string, now?: number): Promise<string[] |
     ?.split(/ {2,}/);
 }
 
-test('a list says of a run that stands without its version that it is blocked, and for what', async () => {
+test('a list shows that a run without its deployed version is blocked, and on what', async () => {
   const { stage, id } = await sleeping();
   expect(await rowOf(stage, id)).toEqual(expect.arrayContaining(['waiting_external', 'sleep (timer)']));
   stage.installation.world.clock.jump(9 * HOUR_MS);
@@ -43,7 +43,7 @@ test('a list says of a run that stands without its version that it is blocked, a
   );
 });
 
-test('times are told by the clock of the API, whatever that of this machine says', async () => {
+test('relative times use the clock of the API', async () => {
   const { stage, id } = await sleeping();
   const { clock } = stage.installation.world;
   clock.jump(2 * HOUR_MS);

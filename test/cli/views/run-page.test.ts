@@ -34,14 +34,14 @@ const shape = {
 };
 const head = (more: object) => runHead({ ...RUN, ...more } as RunView, NOW, shape as unknown as Shape);
 
-test('the page of a run whose drive is silent says since when, and when another takes the run', () => {
+test('the page of a run with a silent dispatch says since when, and when another takes over', () => {
   expect(head({ lastHeartbeatAt: '2026-01-01T00:00:00.000Z' })).toMatch(
     /dispatch 2, no heartbeat for 1 min; if its worker died, the run continues after /,
   );
   expect(head({ lastHeartbeatAt: '2026-01-01T00:00:50.000Z' })).not.toContain('no heartbeat');
 });
 
-test('the page of a run that runs alone names the step at which its worker died', () => {
+test('the page of a run dispatched alone names the step at which its worker died', () => {
   const suspect = { times: 2, alone: true, steps: ['send'], deaths: [{ step: 'send', times: 1 }] };
   expect(head({ suspect })).toContain('since its worker died at send; died once alone at send');
   expect(head({ suspect: { ...suspect, alone: false } })).not.toContain('since its worker died');
@@ -74,12 +74,12 @@ test('a step that had not ended when its run did is stopped', () => {
   expect(row('cancelled')).toMatch(/ask +approval +stopped/);
 });
 
-test('the status of a run that asks a person while it runs says both', () => {
+test('the status of a running run with an open question says both', () => {
   expect(head({ waitsFor: 'awaiting_approval' })).toContain('running, awaiting_approval');
   expect(head({ status: 'awaiting_approval', waitsFor: 'awaiting_approval' })).not.toContain('running');
 });
 
-test('the page of a run that stands without its plan says why and what to do, and no time that has passed', () => {
+test('the page of a run without its plan says why and what to do, and shows no past due time', () => {
   const since = '2026-01-01T00:00:00.000Z';
   const blocked = { code: 'PLAN_CHANGED', message: 'It cannot go on.', help: 'Deploy it.', since };
   const told = blockedText(blocked as NonNullable<RunView['blocked']>, NOW, shape as unknown as Shape);
@@ -89,7 +89,7 @@ test('the page of a run that stands without its plan says why and what to do, an
   expect(head({ ...parked, blocked })).not.toMatch(/next check|PLAN_CHANGED/);
 });
 
-test('the page tells where the code of a flow asked for what is under way and what is waited for', () => {
+test('the page shows the code positions of running operations and open waits', () => {
   const running = [
     { step: 'flow[ask]', revision: 1, attempt: 1, since: '2026-01-01T00:00:50.000Z', location: 'src/a.ts:7' },
   ];
@@ -101,7 +101,7 @@ test('the page tells where the code of a flow asked for what is under way and wh
   );
 });
 
-test('an explanation has a row for each place at which the code stands, and none without', () => {
+test('an explanation has one row per code position', () => {
   const page = (code: Parameters<typeof explanationPage>[1]['code']) =>
     explanationPage(RUN, { text: 'Running.', moves: [], code }, NOW, shape as unknown as Shape);
   const place = { step: 'flow[ask]', state: 'running', location: 'src/a.ts:7' } as const;

@@ -17,7 +17,7 @@ const TRACE = [
   '    at node:internal/process/task_queues:105:5',
 ].join('\n');
 
-test('the stack of an error is the frames of the user, without those of Node and packages', () => {
+test('the stack of an error has the frames of the user’s code only', () => {
   expect(stackText(TRACE, shape())).toBe(
     [
       '      at JSON.parse (<anonymous>)\n',
@@ -28,13 +28,13 @@ test('the stack of an error is the frames of the user, without those of Node and
   expect([stackText(undefined, shape()), stackText('Error: no frames', shape())]).toEqual(['', '']);
 });
 
-test('a frame that is too long loses the beginning of its path, not the line', () => {
+test('a frame that is too long is cut at the beginning of its path', () => {
   const lines = stackText(TRACE, shape(60)).split('\n');
   expect(lines.every((line) => line.length <= 60)).toBe(true);
   expect(lines[2]).toMatch(/^ {6}at ….*with-a-long-name\.ts:3:5$/);
 });
 
-test('the page of a run has the whole message where its head cut it, or a stack', () => {
+test('the page of a run has the full message if its header cut it, or a stack', () => {
   const error = { code: 'STEP_FAILED', message: 'no stock '.repeat(20).trim() };
   expect(errorDetails(error, shape(80)).replaceAll(/\s+/g, ' ').trim()).toBe(`STEP_FAILED: ${error.message}`);
   expect(errorDetails({ code: 'STEP_FAILED', message: 'no stock' }, shape(80))).toBe('');

@@ -86,7 +86,7 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
         dayBudgets: new FirestoreDayBudgetStore(db),
         heartbeats: new FirestoreHeartbeatStore(db),
         findings: new FirestoreFindingStore(db),
-        look: new FirestoreStoreProbe({ db, somewhere: () => '8' }),
+        look: new FirestoreStoreProbe({ db, randomId: () => '8' }),
         passTime: (ms) => {
           time += ms;
         },

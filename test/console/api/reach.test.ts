@@ -7,7 +7,7 @@ const AT = Date.parse('2026-03-01T12:00:00.000Z');
 const header = (ms: number) => new Date(ms).toUTCString();
 
 describe('the clock of the API', () => {
-  test('is no other than this machine’s as far as a header of whole seconds can tell', () => {
+  test('equals the local clock within the precision of the header', () => {
     const times = fc.record({
       at: fc.integer({ min: 0, max: 10_000 }),
       trip: fc.integer({ min: 0, max: 5_000 }),
@@ -21,7 +21,7 @@ describe('the clock of the API', () => {
     );
   });
 
-  test('is told to within the header and half the way there and back, where the two differ', () => {
+  test('is estimated within the precision of the header and half the round trip', () => {
     const times = fc.record({
       off: fc.integer({ min: 10_000, max: 86_400_000 }),
       sign: fc.constantFrom(1, -1),
@@ -45,14 +45,14 @@ describe('the clock of the API', () => {
   });
 });
 
-test('the API is lost from the first request without an answer to the next with one, and each is told once', () => {
+test('the API counts as unreachable from the first failed request to the next successful one, and each change is reported once', () => {
   const reach = new Reach();
   const told: (number | undefined)[] = [];
   reach.subscribe(() => told.push(reach.shown().lostAt));
-  reach.heard(header(AT), AT, AT);
+  reach.answered(header(AT), AT, AT);
   reach.lost(AT + 1);
   reach.lost(AT + 2);
-  reach.heard(null, AT + 3, AT + 4);
-  reach.heard(null, AT + 5, AT + 6);
+  reach.answered(null, AT + 3, AT + 4);
+  reach.answered(null, AT + 5, AT + 6);
   expect(told).toEqual([AT + 1, undefined]);
 });

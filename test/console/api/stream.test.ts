@@ -65,14 +65,14 @@ const FOLLOWED = '/v1/runs/stream?limit=100';
 const WHOLE = `${FOLLOWED}&follow=false`;
 
 describe('a stream', () => {
-  test('is left open where it is heard', async () => {
+  test('stays open if data arrives', async () => {
     const { asked, heard } = follow({ isWholeOnly: false });
     await jest.advanceTimersByTimeAsync(40_000);
     expect(asked).toEqual([FOLLOWED]);
     expect(heard).toEqual(['1']);
   });
 
-  test('that is mute twice is asked for what there is instead, again and again', async () => {
+  test('that is silent twice is replaced by polling', async () => {
     const { asked, heard, states } = follow({ isWholeOnly: true });
     await jest.advanceTimersByTimeAsync(2 * FIRST_WORD_MS + 2 * WHOLE_PAUSE_MS + 100);
     expect(asked).toEqual([FOLLOWED, WHOLE, FOLLOWED, WHOLE, WHOLE, WHOLE]);
@@ -80,7 +80,7 @@ describe('a stream', () => {
     expect(states).not.toContain('reconnecting');
   });
 
-  test('that was mute while its instance began is followed', async () => {
+  test('that was silent during a cold start is followed', async () => {
     const way = { isWholeOnly: true };
     const { asked } = follow(way);
     await jest.advanceTimersByTimeAsync(FIRST_WORD_MS - 100);
@@ -89,7 +89,7 @@ describe('a stream', () => {
     expect(asked).toEqual([FOLLOWED, WHOLE, FOLLOWED]);
   });
 
-  test('asks nothing for a page that nobody sees, and at once when it is seen', async () => {
+  test('pauses for a hidden page, and continues at once when it is visible', async () => {
     const { asked } = follow({ isWholeOnly: true });
     await jest.advanceTimersByTimeAsync(2 * FIRST_WORD_MS + 100);
     page.hidden = true;
@@ -101,7 +101,7 @@ describe('a stream', () => {
     expect(asked).toHaveLength(5);
   });
 
-  test('is tried again after a while, and followed if it is heard', async () => {
+  test('is retried later, and followed if data arrives', async () => {
     const way = { isWholeOnly: true };
     const { asked, done } = follow(way);
     await jest.advanceTimersByTimeAsync(2 * FIRST_WORD_MS + 100);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { difference, MOST_CHANGES } from '../../../packages/console/src/parts/json-view/diff.ts';
+import { difference, MAX_CHANGES } from '../../../packages/console/src/parts/json-view/diff.ts';
 import { matched } from '../../../packages/console/src/parts/json-view/matched.ts';
 
 const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
@@ -26,7 +26,7 @@ describe('the difference of two values', () => {
     expect(told).toEqual(expected);
   });
 
-  test('is nothing exactly of what is the same, and turned round names the same places', () => {
+  test('is empty only for equal values, and names the same places when swapped', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         const there = difference(before, after).changes;
@@ -41,7 +41,7 @@ describe('the difference of two values', () => {
     );
   });
 
-  test('what was put into a list is told as that, wherever', () => {
+  test('an inserted list item is shown as inserted, at any position', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer(), { maxLength: 20 }), fc.nat(), (list, at) => {
         const place = at % (list.length + 1);
@@ -51,15 +51,15 @@ describe('the difference of two values', () => {
     );
   });
 
-  test('of two that have nothing in common is cut, and says so', () => {
+  test('of two values without anything in common is truncated, and says so', () => {
     const numbers = (from: number) => Array.from({ length: 3_000 }, (_, at) => from + at);
     const found = difference(numbers(0), numbers(10_000));
-    expect(found.changes).toHaveLength(MOST_CHANGES);
+    expect(found.changes).toHaveLength(MAX_CHANGES);
     expect(found.isCut).toBe(true);
   });
 });
 
-test('what is matched is the same, in order on both sides, and as much as there can be', () => {
+test('matched items are equal, in order on both sides, and as many as possible', () => {
   const letters = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 7 });
   fc.assert(
     fc.property(letters, letters, (left, right) => {
@@ -75,7 +75,7 @@ test('what is matched is the same, in order on both sides, and as much as there 
   );
 });
 
-test('of long lists that differ in few places, just those are told', () => {
+test('of long lists with few differences shows only those', () => {
   const long = Array.from({ length: 20_000 }, (_, at) => ({ at, even: at % 2 === 0 }));
   const other = long
     .toSpliced(100, 2)

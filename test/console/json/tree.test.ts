@@ -54,7 +54,7 @@ describe('a JSON value as a tree', () => {
     },
   );
 
-  test('what is open at first is no more than fits, but always the top', () => {
+  test('initially as many levels are open as fit, and always the top', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 40 }), (value, most) => {
         const root = rootOf(value);
@@ -66,7 +66,7 @@ describe('a JSON value as a tree', () => {
     );
   });
 
-  test('deep nesting does no harm', () => {
+  test('deep nesting works', () => {
     const depth = 5_000;
     expect(all(JSON.parse('['.repeat(depth) + ']'.repeat(depth)))).toHaveLength(depth);
   });
@@ -84,7 +84,7 @@ describe('the search', () => {
     ['nothing', []],
   ])('for %s finds names and values', (wanted, paths) => expect(found(wanted)).toEqual(paths));
 
-  test('finds what lies in a range, lets others have their turn, and shows it', () => {
+  test('finds matches in a range, yields to other work, and reveals them', () => {
     const root = rootOf(Array.from({ length: 50_000 }, (_, at) => `item ${at}`));
     const steps = [...hitsOf(root, 'item 43210')];
     expect(steps.filter((step) => step === undefined).length).toBeGreaterThan(1);

@@ -16,7 +16,7 @@ describe('JSON that is typed', () => {
     ['{"a":', 1, 6, 'too early'],
     ['"abc', 1, 5, 'not closed'],
     ['"a\nb"', 1, 3, 'several lines'],
-    ['"\\x"', 1, 2, 'no such escape'],
+    ['"\\x"', 1, 2, 'unknown escape'],
     ['1 2', 1, 3, 'nothing more'],
     ['01', 1, 2, 'nothing more'],
     ['undefined', 1, 1, 'a value'],
@@ -39,7 +39,7 @@ describe('JSON that is typed', () => {
     );
   });
 
-  test('of what is not, all before the place could have gone on well', () => {
+  test('everything before the reported error position is a valid beginning', () => {
     const tokens = ['{', '}', '[', ']', ',', ':', '"a"', '1', 'true', ' ', '\n', '"', '\\'];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...tokens), { maxLength: 8 }), (parts) => {
@@ -54,7 +54,7 @@ describe('JSON that is typed', () => {
     );
   });
 
-  test('a very long text that is cut off is told quickly', () => {
+  test('a very long truncated text is reported quickly', () => {
     expect(readJson(`{"a":"${'x'.repeat(2_000_000)}`)).toMatchObject({ kind: 'bad', at: 2_000_006 });
   });
 });

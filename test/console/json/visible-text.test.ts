@@ -9,7 +9,7 @@ import {
   visibleText,
 } from '../../../packages/console/src/parts/visible-text.ts';
 
-describe('what would hide in a text or reorder it is seen', () => {
+describe('invisible and reordering characters are shown', () => {
   test.each([
     ['an override of direction', 'a\u202Ecod.exe', 'a⟨U+202E⟩cod.exe'],
     ['an isolate', '\u2067x\u2069', '⟨U+2067⟩x⟨U+2069⟩'],
@@ -28,7 +28,7 @@ describe('what would hide in a text or reorder it is seen', () => {
 
   const unseen = /[\p{Bidi_Control}\p{Surrogate}]|(?![\n\t])\p{Control}/u;
 
-  test('nothing unseen is left of any text', () => {
+  test('no text has invisible characters left', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
         const shown = visibleText(text);
@@ -39,7 +39,7 @@ describe('what would hide in a text or reorder it is seen', () => {
   });
 });
 
-test('JSON to be edited has nothing unseen in it, and is the same value', () => {
+test('JSON in an editor has no invisible characters, and the same value', () => {
   const value = fc.jsonValue({ stringUnit: 'binary' });
   fc.assert(
     fc.property(value, (json) => {
@@ -51,7 +51,7 @@ test('JSON to be edited has nothing unseen in it, and is the same value', () => 
   expect(escapedJson('a\u202E\u{e0041}')).toBe('"a\\u202e\\udb40\\udc41"');
 });
 
-test('pieces are the text, none too long, none begins with half of a pair', () => {
+test('the pieces join to the text, within the limit, without split surrogate pairs', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '👩', '\n', 'bc') });
   fc.assert(
     fc.property(text, fc.integer({ min: 2, max: 9 }), (whole, max) => {
@@ -74,4 +74,4 @@ test.each([
   [1_000_000, '1.0 MB'],
 ])('%d bytes are %s', (bytes, words) => expect(sizeWords(bytes)).toBe(words));
 
-test('bytes are those that are sent', () => expect(bytesOf('é👩')).toBe(6));
+test('byte counts are those of UTF-8', () => expect(bytesOf('é👩')).toBe(6));

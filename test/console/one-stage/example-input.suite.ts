@@ -21,7 +21,7 @@ test.each(Object.entries(SIZES))(
   },
 );
 
-test('as JSON, an example of the shipped review is one that the API takes', async () => {
+test('the example input of the shipped review is accepted by the API', async () => {
   const page = await stage.browser.open('/workflows/review-pull-request');
   await page.getByRole('button', { name: 'Start a run' }).click();
   const dialog = page.getByRole('dialog');

@@ -64,8 +64,8 @@ export function facts(stage: Stage): void {
     return [page, shown];
   };
 
-  describe('every fact of a run has its place:', () => {
-    test('each member is named by a run that the API could give', () => {
+  describe('every fact of a run is shown:', () => {
+    test('each member is covered by a run that the API could return', () => {
       const whole = Object.values(OVERLAYS).map((overlay) => ({ ...run, ...overlay(run) }));
       for (const one of whole) expect(RunSchema.safeParse(one).error).toBeUndefined();
       const members = new Set(
@@ -76,7 +76,7 @@ export function facts(stage: Stage): void {
       expect([...members].toSorted()).toEqual(Object.keys(RunSchema.shape).toSorted());
     });
 
-    test.each(Object.keys(OVERLAYS) as OverlayName[])('a run that is %s', async (overlay) => {
+    test.each(Object.keys(OVERLAYS) as OverlayName[])('a run: %s', async (overlay) => {
       const [page, shown] = await opened(overlay);
       const looks = looksAt(overlay);
       expect(looks.length).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ export function facts(stage: Stage): void {
       expect({ empty, missing }).toEqual({ empty: [], missing: [] });
     });
 
-    test('the whole answer is under All facts', async () => {
+    test('the whole response is under All facts', async () => {
       const [page, shown] = await opened('waiting');
       const whole = page.getByRole('group', { name: 'All facts' });
       await whole.locator('summary').click();

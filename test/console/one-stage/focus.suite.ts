@@ -20,7 +20,7 @@ interface FocusedDocument {
   };
 }
 
-test('the page has the focus once a run is cancelled by keys, and its button is gone', async () => {
+test('the page gets the focus after a run is cancelled by keyboard and its button disappears', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'pay-invoice',
     input: { invoice: 'K-1', text: 'by keys' },
@@ -53,7 +53,7 @@ test('a refused request gets the focus, which its button lost while it was sent'
   await becomes(() => focused(page), expect.stringContaining('INVALID_INPUT'));
 });
 
-test('a page that was opened by a key has the focus, and Back continues at the row', async () => {
+test('a page opened by keyboard has the focus, and Back returns to the row', async () => {
   const page = await stage.browser.open('/runs');
   await page.locator(`#row-${show.failed}`).waitFor();
   const active = () => page.getByRole('grid').getAttribute('aria-activedescendant');

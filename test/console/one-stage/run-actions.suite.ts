@@ -133,7 +133,7 @@ export function runActions(stage: Stage): void {
     await page.getByText('called them').waitFor();
   });
 
-  test('a replay from a step does what its preview said, and nothing outside again', async () => {
+  test('a replay from a step does what its preview said, and repeats no side effect', async () => {
     const id = await printed('Herons');
     const page = await stage.browser.open(`/runs/${id}`);
     await press(page, 'Replay');
@@ -172,7 +172,7 @@ export function runActions(stage: Stage): void {
     await page.getByRole('region', { name: 'Comparison' }).getByText('Both are the same.').waitFor();
   });
 
-  test('a fork with other input is foretold as it is typed, and not while that is no JSON', async () => {
+  test('a fork with another input is previewed while typing, and not while the input is invalid JSON', async () => {
     const id = await printed('Storks');
     const page = await stage.browser.open(`/runs/${id}?do=fork`);
     await page.getByRole('checkbox', { name: 'Other input' }).check();
@@ -190,7 +190,7 @@ export function runActions(stage: Stage): void {
     expect(new URL(page.url()).search).toBe('');
   });
 
-  test('whoever only looks sees what could be done, and why not by them', async () => {
+  test('a viewer sees the actions, and why they are disabled', async () => {
     const id = await start('leaflet', { title: 'Cranes', copies: 1 });
     await asks(id, 'review.1');
     const client = { name: 'who looks', role: 'viewer' };
@@ -208,11 +208,11 @@ export function runActions(stage: Stage): void {
     expect(await page.getByRole('button', { name: 'Check the chain' }).isDisabled()).toBe(true);
   });
 
-  test('a run is signalled with what it waits for; another is cancelled, and its journal is whole', async () => {
+  test('a run gets the signal it waits for; another is cancelled, and its journal is complete', async () => {
     const waiting = await start('awaiting', { key: 'k-7' });
     const page = await stage.browser.open(`/runs/${waiting}`);
     await press(page, 'Send “sent”');
-    expect(await page.getByLabel('Key: which event of that name (may be left out)').inputValue()).toBe('k-7');
+    expect(await page.getByLabel('Key: which event of that name (optional)').inputValue()).toBe('k-7');
     await page.getByLabel('Data, as JSON').fill('[1,2');
     await dialog(page).getByText('it ends too early').waitFor();
     expect(await send(page, 'Send the signal').isDisabled()).toBe(true);
@@ -224,7 +224,7 @@ export function runActions(stage: Stage): void {
     const id = await start('awaiting', { key: 'k-8' });
     await page.goto(`/runs/${id}?tab=journal`);
     await press(page, 'Cancel');
-    await page.getByRole('textbox', { name: /^Reason/ }).fill('not needed any more');
+    await page.getByRole('textbox', { name: /^Reason/ }).fill('no longer needed');
     await send(page, 'Cancel the run').click();
     await isGone(page);
     await page
@@ -238,13 +238,13 @@ export function runActions(stage: Stage): void {
       .getByText(/^1 of \d+ events$/)
       .waitFor();
     await page.locator('[data-row]').getByRole('button').click();
-    await page.getByRole('treeitem', { name: /reason.*not needed any more/ }).waitFor();
+    await page.getByRole('treeitem', { name: /reason.*no longer needed/ }).waitFor();
     expect(new URL(page.url()).searchParams.get('seq')).toMatch(/^\d+$/);
     await press(page, 'Check the chain');
     await page.getByText(/Checked: whole, \d+ events/).waitFor();
   });
 
-  test('a list of 100,000 items and a text of a megabyte are looked at piece by piece', async () => {
+  test('a list of 100,000 items and a text of a megabyte are shown in pieces', async () => {
     const id = await start('large', { items: 100_000, letters: 1_000_000 });
     await hasEnded(id);
     const page = await stage.browser.open(`/runs/${id}?tab=checkpoints&checkpoint=4`);

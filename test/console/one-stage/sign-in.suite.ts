@@ -11,7 +11,7 @@ export function signIn(stage: Stage): void {
     await becomes(() => page.locator('.who').textContent(), 'local cloud · installation');
   });
 
-  test('a key that is not valid is refused, and one that is lets in as what it may be', async () => {
+  test('an invalid key is refused, and a valid one signs in with its role', async () => {
     const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', {
       name: 'who looks',
       role: 'viewer',
@@ -30,7 +30,7 @@ export function signIn(stage: Stage): void {
     await becomes(() => page.locator('.who').textContent(), expect.stringContaining('viewer'));
   });
 
-  test('a page whose file is gone, as after a deployment, says so and can be loaded again', async () => {
+  test('a page whose chunk is missing, as after a deployment, says so and can be reloaded', async () => {
     const page = await stage.browser.open('/inbox');
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await page.route('**/assets/**', (route) => route.fulfill({ status: 404 }));
@@ -46,22 +46,22 @@ export function signIn(stage: Stage): void {
     await expect(stage.browser.settle()).rejects.toThrow(/\/assets\/[\w-]+\.(js|css)/);
   });
 
-  test('what nobody answers for is said on every page, and read anew when somebody does', async () => {
+  test('an unreachable API is reported on every page, and data is reread when it responds again', async () => {
     const page = await stage.browser.open('/runs');
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
     await page.route('**/v1/**', (route) => route.abort());
     await page.getByRole('link', { name: 'Schedules' }).click();
-    await page.getByText(/The API has not answered for/).waitFor();
+    await page.getByText(/The API has not responded for/).waitFor();
     await page.unroute('**/v1/**');
-    await page.getByText(/The API has not answered for/).waitFor({ state: 'detached' });
+    await page.getByText(/The API has not responded for/).waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
   });
 
-  test('a page that could not be fetched while nobody answered is fetched when somebody does', async () => {
+  test('a page that could not be loaded while the API was unreachable is loaded when it responds again', async () => {
     const page = await stage.browser.open('/inbox');
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     for (const gone of ['**/assets/**', '**/v1/**']) await page.route(gone, (route) => route.abort());
-    await page.getByText(/The API has not answered for/).waitFor();
+    await page.getByText(/The API has not responded for/).waitFor();
     await page.getByRole('link', { name: 'Health' }).click();
     await page.getByRole('alert').getByText('It is loaded again as soon as there is an answer.').waitFor();
     await page.unrouteAll();
@@ -70,7 +70,7 @@ export function signIn(stage: Stage): void {
     await expect(stage.browser.settle()).rejects.toThrow(/\/assets\/[\w-]+\.(js|css)/);
   });
 
-  test('a page keeps its policy: nothing from elsewhere, in no frame', async () => {
+  test('a page keeps its policy: no other origins, no frames', async () => {
     const answer = await fetch(`${stage.cloud.ready.gateway}/runs`);
     const policy = answer.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");

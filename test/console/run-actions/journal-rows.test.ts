@@ -15,7 +15,7 @@ const shown = (events: readonly unknown[]) =>
   events.map((event) => eventView(event as never) as unknown as RunEvent);
 
 describe('the rows of a journal', () => {
-  test('say what each event moved, and which made a checkpoint, as the fold of the journal has it', () => {
+  test('show the status change and checkpoint of each event as the fold has them', () => {
     fc.assert(
       fc.property(journals(), ({ events, states }) => {
         const rows = rowsOf(shown(events));
@@ -41,11 +41,11 @@ describe('the rows of a journal', () => {
     event(5, 'of_a_newer_version', { stepId: 'check' }),
   ]);
 
-  test('name the step an event is about, of an answer that which asked', () => {
+  test('name the step of an event; for an answer, the step that asked', () => {
     expect(rows.map(({ step }) => step)).toEqual([undefined, 'check[a]', 'ask', 'ask', 'check']);
   });
 
-  test('are those of the type and of the step that are wanted', () => {
+  test('are filtered by type and step', () => {
     const seqs = (wanted: { type?: string; step?: string }) =>
       wantedRows(rows, wanted).map((row) => row.event.seq);
     expect(seqs({})).toEqual([1, 2, 3, 4, 5]);

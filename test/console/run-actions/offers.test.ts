@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { offersOf, type Standing } from '../../../packages/console/src/pages/run/actions/offers.ts';
-import type { Role } from '../../../packages/console/src/session/session.ts';
+import type { CallerRole } from '../../../packages/console/src/session/session.ts';
 
-const ROLES: readonly Role[] = ['viewer', 'submitter', 'operator', 'admin', 'installation'];
-const as = (role: Role) => (least: Role) => ROLES.indexOf(role) >= ROLES.indexOf(least);
+const ROLES: readonly CallerRole[] = ['viewer', 'submitter', 'operator', 'admin', 'installation'];
+const as = (role: CallerRole) => (least: CallerRole) => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
 const wait = (id: string, more: object = {}) => ({
   id,
@@ -13,7 +13,7 @@ const wait = (id: string, more: object = {}) => ({
   ...more,
 });
 
-function offers(run: object, role: Role = 'admin', isHeld: boolean | undefined = false) {
+function offers(run: object, role: CallerRole = 'admin', isHeld: boolean | undefined = false) {
   const standing = { status: 'running', waits: [], compensating: false, ...run } as unknown as Standing;
   return offersOf({ run: standing, may: as(role), isHeld });
 }
@@ -90,7 +90,7 @@ describe('what can be done with a run', () => {
     ['one that completed', { status: 'completed' }, ['Replay', 'Fork', 'Hold']],
   ])('%s', (_, run, expected) => expect(names(run)).toEqual(expected));
 
-  test('a held run can be released, and one of which it is not known neither', () => {
+  test('a held run can be released; if the hold is unknown, it can be neither held nor released', () => {
     expect(offers({}, 'admin', true).at(-1)).toMatchObject({ act: 'release' });
     expect(
       offersOf({ run: { status: 'failed', waits: [] } as never, may: as('admin'), isHeld: undefined }).at(-1),
@@ -107,8 +107,8 @@ describe('what can be done with a run', () => {
   });
 });
 
-describe('why it cannot be done', () => {
-  const refusals = (run: object, role: Role) =>
+describe('reasons why an action is disabled', () => {
+  const refusals = (run: object, role: CallerRole) =>
     offers(run, role).map(({ act, refused }) => [act, refused ?? 'no'] as const);
 
   test.each([
@@ -125,7 +125,7 @@ describe('why it cannot be done', () => {
     );
   });
 
-  test('nobody answers a run that is being cancelled, and it is cancelled once', () => {
+  test('a run being cancelled cannot be answered or cancelled again', () => {
     const run = { status: 'awaiting_approval', waits: [wait('review')], cancellation: { stopKind: 'user' } };
     expect(refusals(run, 'admin')).toEqual([
       ['decide', 'The run is being cancelled.'],
@@ -136,7 +136,7 @@ describe('why it cannot be done', () => {
     ]);
   });
 
-  test('a run is resumed once, and what by is said', () => {
+  test('a run is resumed once, and its successor is named', () => {
     const [resume] = offers({ status: 'failed', supersededBy: 'run_b' });
     expect(resume?.refused).toContain('run_b');
   });

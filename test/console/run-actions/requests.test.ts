@@ -30,7 +30,7 @@ import { readJson } from '../../../packages/console/src/parts/json-view/json-tex
 describe('a decision that can be sent', () => {
   const filled = (part: Partial<Filled>): Filled => ({ ...UNFILLED, ...part });
 
-  test.each(CHOICES.approval.map(({ decision }) => decision))('makes sense to the API: %s', (decision) => {
+  test.each(CHOICES.approval.map(({ decision }) => decision))('is valid for the API: %s', (decision) => {
     const form = filled({ decision, note: 'because', feedback: 'other words', steps: ['draft'] });
     expect(lacking(form)).toBeUndefined();
     const body = DecisionBody.parse(bodyOf(form, 'review.1'));
@@ -46,12 +46,12 @@ describe('a decision that can be sent', () => {
     expect(() => assertMakesSense(bodyOf(form, 'review.1'))).toThrow();
   });
 
-  test('carries nothing that was filled in for another answer', () => {
+  test('omits fields filled in for another answer', () => {
     const form = filled({ decision: 'reject', feedback: 'x', steps: ['draft'] });
     expect(bodyOf(form, 'review.1')).toEqual({ decision: 'reject', waitId: 'review.1' });
   });
 
-  test('reads the same for the command line', () => {
+  test('has the same content as a command', () => {
     const form = filled({ decision: 'retry_with_feedback', feedback: 'say more', steps: ['draft', 'facts'] });
     expect(cliOf('r1', 'review', bodyOf(form, 'review.1'))).toEqual(
       'runs send-back r1 review --feedback|say more|--again draft --again facts --wait review.1'
@@ -71,12 +71,12 @@ describe('a decision that can be sent', () => {
     expect(bodyOf({ ...form, decision: 'reject' }, 'w1')).toEqual({ decision: 'reject', waitId: 'w1' });
   });
 
-  test('is not sent with an amount that is no number', () => {
+  test('is not sent with an amount that is not a number', () => {
     expect(lacking(filled({ raise: { tokens: '1,000' } }))).toBe('Tokens: give a number.');
     expect(lacking(filled({ decision: 'reject', raise: { tokens: '1,000' } }))).toBeUndefined();
   });
 
-  test('can send back what comes before, however far, and nothing else', () => {
+  test('can send back any earlier step, and no other', () => {
     const nodes = [
       { id: 'a', needs: [] },
       { id: 'b', needs: ['a'] },
@@ -104,7 +104,7 @@ test.each([
   [null, { text: '(no question)' }],
 ])('the question in %j is found', (detail, question) => expect(questionOf(detail)).toEqual(question));
 
-describe('what became of an effect', () => {
+describe('resolution of an effect', () => {
   const said = { matter: 'doubt', outcome: 'recorded', note: '' } as const;
 
   test.each([
@@ -128,7 +128,7 @@ describe('what became of an effect', () => {
     if (made) expect(ResolveBody.parse(made)).toEqual(made);
   });
 
-  test('reads the same for the command line', () => {
+  test('has the same content as a command', () => {
     expect(
       resolveCli('r1', 'e1.0001', { outcome: 'recorded', result: { a: 'b c' }, note: 'asked them' }),
     ).toEqual([
@@ -147,7 +147,7 @@ describe('a successor', () => {
     carries: false,
   } as const;
 
-  test('is asked for exactly as it was previewed', () => {
+  test('is requested exactly as previewed', () => {
     const preview = previewBody({ ...chosen, input: readJson('{"a":1}') });
     expect(PreviewBody.parse(preview)).toEqual({
       mode: 'fork',
@@ -160,7 +160,7 @@ describe('a successor', () => {
     expect(requestBody(preview ?? { mode }, true)).toEqual({ ...rest, force: true });
   });
 
-  test('that takes over signals says so in the preview, the request and the command', () => {
+  test('that carries over signals does so in the preview, the request and the command', () => {
     const preview = previewBody({ ...chosen, mode: 'resume', from: undefined, carries: true });
     expect(PreviewBody.parse(preview)).toEqual({ mode: 'resume', signals: 'carry' });
     expect(ResumeBody.parse(requestBody(preview ?? { mode: 'fork' }, false))).toEqual({ signals: 'carry' });
@@ -170,7 +170,7 @@ describe('a successor', () => {
     ]);
   });
 
-  test('of the very same work has no other input and no other plan', () => {
+  test('of mode resume has no other input and no other plan', () => {
     const preview = previewBody({ ...chosen, mode: 'replay', input: readJson('1') });
     expect(preview).toEqual({ mode: 'replay', from: { step: 'draft' } });
     expect(ResumeBody.parse(requestBody({ mode: 'resume' }, false))).toEqual({});
@@ -196,7 +196,7 @@ describe('a successor', () => {
     },
   );
 
-  test('reads the same for the command line', () => {
+  test('has the same content as a command', () => {
     const body = { mode: 'fork', from: { checkpoint: 4 }, input: [1], planVersion: 3 } as const;
     expect(successorCli('r1', body, true)).toEqual([
       ...['runs', 'fork', 'r1', '--from-checkpoint', '4'],

@@ -11,7 +11,7 @@ import {
   countWords,
   type Effect,
   effectWords,
-  isToldByPerson,
+  isResolvedByPerson,
 } from '../../../packages/console/src/pages/run/effects/words.ts';
 import { integritySummary } from '../../../packages/console/src/pages/run/integrity/words.ts';
 import {
@@ -20,7 +20,7 @@ import {
   stepWords,
 } from '../../../packages/console/src/pages/run/successors/words.ts';
 
-describe('a side effect is told as', () => {
+describe('a side effect is shown as', () => {
   const row = (part: object) => ({ effectId: 'e.1', ...part }) as unknown as Effect;
   const live = { isOver: false, asked: new Set<string>() };
   const asked = { isOver: false, asked: new Set(['e.1']) };
@@ -48,11 +48,11 @@ describe('a side effect is told as', () => {
   });
 
   test('left in doubt by a run that has ended, with what to do', () => {
-    expect(effectWords(row({ status: 'attempted' }), over).meaning).toContain('say what became of it');
+    expect(effectWords(row({ status: 'attempted' }), over).meaning).toContain('then resolve it');
   });
 
-  test('to be told by a person where one is asked, or where nobody else will tell', () => {
-    const told = (part: object, facts = over) => isToldByPerson(row(part), facts);
+  test('to be resolved by a person if one is asked, or if nothing else will resolve it', () => {
+    const told = (part: object, facts = over) => isResolvedByPerson(row(part), facts);
     expect([told({ status: 'attempted' }), told({ status: 'blocked', blockedBy: 'doubt' })]).toEqual([
       true,
       true,
@@ -65,7 +65,7 @@ describe('a side effect is told as', () => {
       expect(told(part)).toBe(false);
   });
 
-  test('so many of each', () => {
+  test('counts by state', () => {
     const rows = ['recorded', 'reused', 'recorded'].map((status) => row({ status }));
     expect(countWords(rows, live)).toEqual([
       ['executed', 2],
@@ -79,7 +79,7 @@ describe('checkpoints', () => {
     ({ seq, boundary: 'step_completed', stepId: 'draft', output: {}, ...part }) as unknown as CheckpointView;
   const all = [point(3), point(5, { stepId: 'other' }), point(7), point(9, { itemKey: 'a' }), point(11)];
 
-  test('can be compared with others of their step that have an output', () => {
+  test('can be compared with others of their step with an output', () => {
     const bare = { ...point(8), output: undefined } as unknown as CheckpointView;
     expect(comparableTo(point(7), [...all, bare]).map(({ seq }) => seq)).toEqual([11, 3]);
     expect(comparisonOf(point(7), point(3))).toEqual({ before: 3, after: 7 });
@@ -119,7 +119,7 @@ describe('a preview', () => {
   const step = (part: object) =>
     ({ id: 's', kind: 'step', revision: 1, ...part }) as unknown as Preview['steps'][number];
 
-  test('says of each step what would be and why', () => {
+  test('shows what would happen to each step and why', () => {
     expect(stepWords(step({ action: 'reused', from: { runId: 'r', checkpoint: 4 } }))).toMatchObject({
       words: 'reused',
       because: 'as recorded at checkpoint 4',
@@ -130,7 +130,7 @@ describe('a preview', () => {
     });
   });
 
-  test('counts what it would do', () => {
+  test('counts its actions', () => {
     const steps = [step({ action: 'reused' }), step({ action: 'runs' })];
     const effects = [{ action: 're-executed' }, { action: 'reused' }];
     expect(countsOf({ steps, effects } as unknown as Preview)).toBe(

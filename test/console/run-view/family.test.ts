@@ -11,16 +11,16 @@ const run = (id: string, parent?: string, topRunId?: string): Relative => ({
 const told = (runs: readonly Relative[], top: string) =>
   familyOf(runs, top).map(({ run: { id }, depth }) => `${'-'.repeat(depth)}${id}`);
 
-test('children follow their parent, in the order in which they were created, and other families are left out', () => {
+test('children follow their parent in creation order, without other families', () => {
   const runs = [run('ccc', 'a'), run('d', 'bb'), run('bb', 'a'), run('a'), run('other'), run('e', 'gone')];
   expect(told(runs, 'a')).toEqual(['a', '-bb', '--d', '-ccc']);
 });
 
-test('the top of a family is named by every run of it', () => {
+test('every run of a family names its topmost run', () => {
   expect([topOf(run('a')), topOf(run('b', 'a')), topOf(run('c', 'b', 'a'))]).toEqual(['a', 'a', 'a']);
 });
 
-test('a family whose top is not in the list is its other members, and a ring of damaged parents ends', () => {
+test('a family without its topmost run lists its other members, and a damaged cycle of parents terminates', () => {
   expect(told([run('b', 'a'), run('cc', 'b'), run('other')], 'a')).toEqual(['-b', '--cc']);
   expect(told([run('a', 'b'), run('b', 'a')], 'a')).toEqual(['a', '-b']);
 });

@@ -21,8 +21,8 @@ function told(state: RunState): RunGraph {
 
 const shown = ({ events }: Grown) => events.map((event) => eventView(event) as unknown as RunEvent);
 
-describe('the graph that events have moved on', () => {
-  test('stands where the API says that it stands, after any journal, however it was cut', () => {
+describe('the graph folded from events', () => {
+  test('equals that of the API after any journal, in any chunks', () => {
     fc.assert(
       fc.property(journals(), fc.nat(), fc.nat(), (grown, opened, cut) => {
         const events = shown(grown);
@@ -39,7 +39,7 @@ describe('the graph that events have moved on', () => {
     );
   });
 
-  test('passes over types that are newer than the page', () => {
+  test('ignores event types newer than the page', () => {
     const state = graphState({
       runId: 'r',
       type: 't',

@@ -32,7 +32,7 @@ async function followed(pages: readonly ReturnType<typeof page>[]) {
   return { cursors, shown, pauses };
 }
 
-test('pages that are there are read at once, later lines after a pause, until the run has ended', async () => {
+test('existing pages are read at once, later lines after a pause, until the run has ended', async () => {
   const { cursors, shown, pauses } = await followed([
     page('one', { next: 'c1', after: 'c1' }),
     page('two', { after: 'c2' }),
@@ -51,11 +51,11 @@ test('pages that are there are read at once, later lines after a pause, until th
   expect(shown[2]?.lines).toBe(shown[1]?.lines);
 });
 
-test('lines of a run that had none yet are asked for from the first', async () => {
+test('a run without lines is read from the first', async () => {
   const { cursors } = await followed([page(undefined), page('one', { after: 'c1', ended: true })]);
   expect(cursors).toEqual([undefined, undefined]);
 });
 
-test('a page that cannot be read ends it with the reason', async () => {
+test('an unreadable page ends it with the reason', async () => {
   await expect(followed([page('one', { next: 'c1', after: 'c1' })])).rejects.toThrow('asked too often');
 });

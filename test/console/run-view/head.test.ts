@@ -28,7 +28,7 @@ const run = (facts: object): Run =>
     compensating: false,
     ...facts,
   }) as unknown as Run;
-test('signals that nobody read are counted and named', () => {
+test('unread signals are counted and named', () => {
   expect(unreadText([{ name: 'go' }])).toBe(
     '1 signal was never read: go. A run made from this one can take it over.',
   );
@@ -57,7 +57,7 @@ describe('a step at a glance', () => {
   ] as unknown as [string, GraphStepState][]);
   const histories = new Map();
 
-  test('counts its items, and says how they stand', () => {
+  test('counts its items by state', () => {
     const view = stepView(
       { id: 'read', kind: 'map', needs: [] },
       { steps, histories, items: itemCounts(steps) },
@@ -81,7 +81,7 @@ describe('a step at a glance', () => {
     expect([view.status, view.attempts, view.revision]).toEqual(['running', 3, 2]);
   });
 
-  test('that had not ended when its run did is stopped, and waits for nothing', () => {
+  test('unfinished when its run ended is stopped, and waits for nothing', () => {
     const waiting = new Map([['ask', { key: 'ask', phase: 'waiting', seq: 4 }]]) as unknown as typeof steps;
     const node = { id: 'ask', kind: 'approval' as const, needs: [] };
     const facts = { steps: waiting, histories, items: new Map() };
@@ -90,13 +90,13 @@ describe('a step at a glance', () => {
     expect(stepView({ ...node, id: 'later' }, { ...facts, isOver: true }).status).toBe(NOT_BEGUN);
   });
 
-  test('has not begun where nothing is known of it', () => {
+  test('without a known event has not begun', () => {
     expect(
       stepView({ id: 'x', kind: 'step', needs: [] }, { steps, histories, items: new Map() }).status,
     ).toBe(NOT_BEGUN);
   });
 
-  test('is under way where a drive holds the run and nothing stands before it, though nothing is written of it', () => {
+  test('is running without an event if a dispatch holds the run and nothing blocks it', () => {
     const nodes = ['read', 'audit', 'pay', 'book'].map((id, at, all) => ({
       id,
       kind: 'step' as const,
@@ -122,7 +122,7 @@ describe('a step at a glance', () => {
     expect(explainRun(driven, activity).text).toBe('Running audit.');
   });
 
-  test('that failed and is tried again is told with how often, over what, and when next', () => {
+  test('that is retried shows attempts, last error and next time', () => {
     const retryAt = '2026-01-01T00:01:00.000Z';
     const step = {
       key: 'push',
@@ -145,7 +145,7 @@ describe('a step at a glance', () => {
     expect(of(told, 'failed')).toEqual([]);
   });
 
-  test('of a plan that is not deployed is one that has begun, its items folded into it', () => {
+  test('without a deployed plan is listed if it has begun, with its items', () => {
     expect(planOf({ nodes: undefined, steps, histories }).map(({ id }) => id)).toEqual(['read']);
   });
 });

@@ -27,7 +27,7 @@ const chain = (length: number): PlanNode[] =>
 const fan = (length: number): PlanNode[] =>
   Array.from({ length }, (_, at) => ({ id: `s${at}`, kind: 'step', needs: at === 0 ? [] : ['s0'] }));
 
-test('the part of an area has what overlaps it, and both ends of each of its edges', () => {
+test('the visible part has every overlapping node, and both ends of each edge', () => {
   const area = fc.record({ left: fc.nat({ max: 2_000 }), top: fc.nat({ max: 2_000 }) });
   fc.assert(
     fc.property(plans(0, DAGRE_MOST + 40), area, (nodes, { left, top }) => {
@@ -51,7 +51,7 @@ describe.each([
   ['few', plans(0, 40), 40],
   ['many', plans(DAGRE_MOST + 1, DAGRE_MOST + 100), 8],
 ] as const)('a plan of %s steps', (_, plan, numRuns) => {
-  test('has each step once, none over another, and each need as an edge', () => {
+  test('has each step once, without overlaps, and each need as an edge', () => {
     fc.assert(
       fc.property(plan, (nodes) => {
         const { nodes: placed, edges } = layOut(nodes);
@@ -66,7 +66,7 @@ describe.each([
     );
   });
 
-  test('is walked by arrows from anywhere to anywhere that edges lead', () => {
+  test('can be traversed by arrow keys along all edges', () => {
     fc.assert(
       fc.property(plan, (nodes) => {
         const walk = new Walk(layOut(nodes));
@@ -82,7 +82,7 @@ describe.each([
   });
 });
 
-test('a need that passes layers is led around the steps in them', () => {
+test('an edge across layers is routed around their steps', () => {
   fc.assert(
     fc.property(plans(0, 30), (nodes) => {
       const { nodes: placed, edges } = layOut(nodes);

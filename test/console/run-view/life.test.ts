@@ -38,7 +38,7 @@ const spansOf = (events: RunEvent[], key: string) => {
   }));
 };
 
-test('a body that the run names as running has an open bar, though no event tells of it', () => {
+test('a body that the run reports as running has an open bar without an event', () => {
   const body = { step: 'pay', revision: 1, attempt: 2, since: iso(3) };
   const histories = withRunningSpans(new Map(), [body]);
   expect(histories.get('pay')?.spans).toEqual([
@@ -95,7 +95,7 @@ describe('the life of a run', () => {
     ]);
   });
 
-  test('a step that was taken over took no time here', () => {
+  test('a reused step has no duration', () => {
     const events = journal(
       ['run_created', 0],
       [
@@ -109,7 +109,7 @@ describe('the life of a run', () => {
     ]);
   });
 
-  test('a step that asked shows its wait, and its outcome is no attempt of its own', () => {
+  test('a step that asked shows its wait, and its answer is not an attempt', () => {
     const asked = execution('gate', 1, 2, { kind: 'approval' });
     const wait = { id: 'w', kind: 'approval', execution: asked, openedAt: iso(2) };
     const events = journal(
@@ -123,7 +123,7 @@ describe('the life of a run', () => {
     ]);
   });
 
-  test('an attempt that a budget held back has not failed, and the end of a day is no answer', () => {
+  test('an attempt delayed by a budget has not failed, and the end of a day is not an answer', () => {
     const asked = execution('ask', 1, 9);
     const error = { code: 'BUDGET_REACHED', message: 'others hold the rest' };
     const wait = {
@@ -145,7 +145,7 @@ describe('the life of a run', () => {
     ]);
   });
 
-  test('items follow their step where they are asked for, and are counted where not', () => {
+  test('items follow their step if requested, and are counted otherwise', () => {
     const histories = new StepHistories();
     histories.add(
       journal(
@@ -205,7 +205,7 @@ describe('the life of a run', () => {
     ]);
   });
 
-  test('of any journal has stretches that do not run backwards, none open once it has ended, and a line for each event', () => {
+  test('for any journal has ordered spans, none open at the end, and a line for each event', () => {
     fc.assert(
       fc.property(journals(), ({ events: stored }) => {
         const events = stored.map((event) => eventView(event) as unknown as RunEvent);

@@ -3,8 +3,8 @@ import { ApiError, problemOf } from '../../../packages/console/src/api/problem.t
 import {
   EMPTY_LOG,
   isFull,
-  MOST_EVENTS,
-  MOST_SINCE,
+  MAX_EVENTS,
+  MAX_SINCE,
   reach,
   withHistory,
 } from '../../../packages/console/src/pages/run/live/event-log.ts';
@@ -72,8 +72,8 @@ afterEach(() => void jest.useRealTimers());
 
 const settle = () => jest.advanceTimersByTimeAsync(200);
 
-describe('a run that is followed', () => {
-  test('has its journal also where that was asked for before it was followed, or while it was begun anew', async () => {
+describe('a followed run', () => {
+  test('has its journal also if that was requested before following, or during a restart', async () => {
     const { source: atOnce } = api(250);
     const source: RunSource = {
       ...atOnce,
@@ -96,7 +96,7 @@ describe('a run that is followed', () => {
     stop();
   });
 
-  test('has its whole journal in order, however much came while it was read', async () => {
+  test('has its whole journal in order, however much arrived while it was read', async () => {
     const { source, happen } = api(250);
     const follower = new RunFollower(source);
     const stop = follower.start();
@@ -111,7 +111,7 @@ describe('a run that is followed', () => {
     stop();
   });
 
-  test('is shown at once, and followed from there, if its graph was read already', async () => {
+  test('is shown at once, and followed from there, if its graph was already read', async () => {
     const { source, happen } = api(250);
     const graph = await source.readGraph();
     const readGraph = jest.fn(source.readGraph);
@@ -128,7 +128,7 @@ describe('a run that is followed', () => {
     stop();
   });
 
-  test('loads of a long one the beginning only, and the rest when it is asked for', async () => {
+  test('loads only the beginning of a long journal, and the rest on request', async () => {
     const { source, asked, happen } = api(5_000);
     const follower = new RunFollower(source);
     const stop = follower.start();
@@ -148,22 +148,22 @@ describe('a run that is followed', () => {
     stop();
   });
 
-  test('holds no more than it may of what came live, and has it all the same when it is asked for', async () => {
+  test('keeps a limited number of live events, and rereads the others on request', async () => {
     const { source, happen } = api(1_500);
     const follower = new RunFollower(source);
     const stop = follower.start();
     await settle();
     for (let round = 0; round < 3; round += 1) {
-      happen(MOST_SINCE / 2);
+      happen(MAX_SINCE / 2);
       await settle();
     }
     follower.loadUntil(Number.POSITIVE_INFINITY);
     await settle();
-    expect(follower.shown().events.length).toBe(1_500 + 1.5 * MOST_SINCE);
+    expect(follower.shown().events.length).toBe(1_500 + 1.5 * MAX_SINCE);
     stop();
   });
 
-  test('is told of as over once it has ended, and not before its last event is shown', async () => {
+  test('is reported as ended only after its last event', async () => {
     const { source, happen, told } = api(3);
     const follower = new RunFollower(source);
     const stop = follower.start();
@@ -174,7 +174,7 @@ describe('a run that is followed', () => {
     stop();
   });
 
-  test('asks again where the API cannot answer for the moment, and not where it refuses', async () => {
+  test('retries if the API is temporarily unavailable, and not after a refusal', async () => {
     const { source } = api(10);
     const refusals = [503, 0, 429];
     const readGraph: RunSource['readGraph'] = async () => {
@@ -196,7 +196,7 @@ describe('a run that is followed', () => {
     stopOther();
   });
 
-  test('shows what went wrong with its journal, and goes on from there when asked again', async () => {
+  test('shows an error of its journal, and continues from there on retry', async () => {
     const { source } = api(10);
     let failing = true;
     const follower = new RunFollower({
@@ -214,10 +214,10 @@ describe('a run that is followed', () => {
   });
 });
 
-test('a journal is held to the last event that a page can hold, and no further', () => {
-  const events = Array.from({ length: MOST_EVENTS + 1 }, (_, at) => ({ seq: at + 1 }) as RunEvent);
+test('a journal is kept up to the limit of the page', () => {
+  const events = Array.from({ length: MAX_EVENTS + 1 }, (_, at) => ({ seq: at + 1 }) as RunEvent);
   const whole = withHistory(EMPTY_LOG, events.slice(0, -2));
-  expect([reach(whole), isFull(whole)]).toEqual([MOST_EVENTS - 1, false]);
+  expect([reach(whole), isFull(whole)]).toEqual([MAX_EVENTS - 1, false]);
   const more = withHistory(whole, events.slice(-2));
-  expect([reach(more), isFull(more)]).toEqual([MOST_EVENTS, true]);
+  expect([reach(more), isFull(more)]).toEqual([MAX_EVENTS, true]);
 });

@@ -8,7 +8,7 @@ const busyTimes = fc
   .map((list) => list.map(([from, length]) => ({ from, to: from + length })));
 
 describe('time on a scale', () => {
-  test('keeps its order, and fills the whole width, whatever is compressed', () => {
+  test('is ordered and fills the width, whatever is compressed', () => {
     fc.assert(
       fc.property(
         busyTimes,
@@ -38,11 +38,11 @@ describe('time on a scale', () => {
     expect(scale.segments.map(({ isGap }) => isGap)).toEqual([false, true, false]);
   });
 
-  test('compresses nothing where nothing is known to be busy', () => {
+  test('compresses nothing if no busy time is known', () => {
     expect(new Scale({ from: 0, to: HOUR }, []).segments).toHaveLength(1);
   });
 
-  test('has times at its axis at round distances, none over another and none within a gap', () => {
+  test('has axis labels at round intervals, without overlaps or labels in gaps', () => {
     fc.assert(
       fc.property(busyTimes, fc.integer({ min: 1, max: 24 * HOUR }), (busy, to) => {
         const scale = new Scale({ from: 0, to }, busy);

@@ -44,13 +44,13 @@ const LOOP = {
   'flow[send]': 40,
 };
 
-test('operations are listed as they ran, not by their names', () => {
+test('operations are listed in the order they ran, not by name', () => {
   const { steps, histories } = known(LOOP);
   const rows = tableRows(FLOW, steps, histories, { isFolded: false, open: NOBODY });
   expect(rows.map(({ key }) => key)).toEqual(Object.keys(LOOP));
 });
 
-test('an operation of which no event is known yet comes last', () => {
+test('an operation without a known event comes last', () => {
   const { steps, histories } = known(LOOP);
   const begun = {
     phase: 'running',
@@ -64,7 +64,7 @@ test('an operation of which no event is known yet comes last', () => {
   expect(rows.at(-1)?.key).toBe('flow[a]');
 });
 
-test('turns of one operation are one row, which unfolds', () => {
+test('turns of one operation are one expandable row', () => {
   const { steps, histories } = known(LOOP);
   const folded = tableRows(FLOW, steps, histories, { isFolded: true, open: NOBODY });
   expect(
@@ -91,7 +91,7 @@ test('items of a map stay in the order of their numbers', () => {
   expect(rows.map(({ key }) => key)).toEqual(['read', 'read[9]', 'read[10]']);
 });
 
-test('turns have the state of the one that is open, or of the last, and count the states', () => {
+test('turns have the state of the open one or the last, and counts by state', () => {
   const turn = (status: string, durationMs?: number) => ({
     ...{ kind: 'step', status, attempts: 1, revision: 1, durationMs, more: '' },
   });

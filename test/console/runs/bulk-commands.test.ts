@@ -28,7 +28,7 @@ function parsed(words: readonly string[]) {
   return { name: read.command.name, ...read.given };
 }
 
-test('the command line changes the same runs under the same name, whatever the reason', () => {
+test('the command line changes the same runs with the same verb, for any reason text', () => {
   const runs = [{ id: 'run_a' }, { id: 'run_b' }];
   const [words = []] = called(cliBulk({ mode: 'cancel', runs, batch: 'console-1', reason: REASON }));
   expect(parsed(words)).toMatchObject({

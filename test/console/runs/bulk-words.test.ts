@@ -19,7 +19,7 @@ const counts = fc
     return { done, failed, included, checked: included + excluded, targets: included + excluded + unchecked };
   });
 
-test('the sentences of a bulk change give exact numbers, in the right number of a noun', () => {
+test('the sentences of a bulk change have exact numbers with correct plurals', () => {
   fc.assert(
     fc.property(mode, counts, (of, seen) => {
       const { done, failed, included, targets, checked } = seen;

@@ -10,7 +10,7 @@ import { summary } from './support/summaries.ts';
 const rowOf = (page: Page, id: string) => page.locator(`#row-${id}`);
 
 export function childRuns(stage: Stage): void {
-  test('child runs are listed where that is asked for, in the menu or by an empty list', async () => {
+  test('child runs are listed on request, from the menu or an empty list', async () => {
     const page = await stage.browser.open('/inbox');
     const parent = { runId: 'run_top', stepId: 'ask' };
     const items = [
@@ -37,7 +37,7 @@ export function childRuns(stage: Stage): void {
     await rowOf(page, 'run_child').waitFor();
   });
 
-  test('older runs are read on until the screen is full, though nearly all of the newest are child runs', async () => {
+  test('older runs are read until the screen is full, even if nearly all of the newest are child runs', async () => {
     const page = await stage.browser.open('/inbox');
     const at = (second: number) => new Date(1_700_000_000_000 - second * 1_000).toISOString();
     const part = (second: number) =>
@@ -64,7 +64,7 @@ export function childRuns(stage: Stage): void {
     await rowOf(page, 'run_old').locator('.c-time', { hasText: 'so far' }).waitFor();
   });
 
-  test('below a hundred child runs are read on to the last page, though the first was read before it was drawn', async () => {
+  test('pages of child runs are read to the last, even if the first was read before rendering', async () => {
     const page = await stage.browser.open('/inbox');
     const isEmptyShown = await watchForEmptyList(page);
     await page.route('**/v1/runs?*', (route) => {

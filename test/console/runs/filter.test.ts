@@ -41,7 +41,7 @@ test.each([
   expect(isFiltered(filterOf(search))).toBe(Object.keys(wanted).length > 0);
 });
 
-test('child runs are left out, which is no filter, until the address asks for them', () => {
+test('child runs are hidden by default, without counting as a filter', () => {
   expect(filterOf('?children=1')).toEqual({ ...filterOf(''), topLevel: undefined });
 });
 
@@ -61,7 +61,7 @@ test.each([
   expect(filterText(filter)).toBe(text);
 });
 
-test('a status is added to the others, and taken away again, in one order', () => {
+test('a status is added and removed in a fixed order', () => {
   const both = toggled(toggled(undefined, 'failed'), 'pending');
   expect(both).toBe('pending,failed');
   expect(toggled(both, 'failed')).toBe('pending');

@@ -28,19 +28,19 @@ function moved(before: readonly RunRow[], ...batches: LiveHeadEvent[][]): Head {
   return head;
 }
 
-describe('the newest rows under what the stream tells', () => {
-  test('before all has been told, what is known changes and nothing comes or goes', () => {
+describe('the newest rows updated by the stream', () => {
+  test('before the first complete list, rows change and none is added or removed', () => {
     const [change] = [{ kind: 'run', row: rowNumber(2, 'completed') }] as const;
     const head = moved(rows(1, 2, 3), [change, ...told(9)]);
     expect(head.rows.map(({ status }) => status)).toEqual(['running', 'completed', 'running']);
   });
 
-  test('a new run stands at the top, and the one it pushes out stays in the list', () => {
+  test('a new run is first, and the one it pushes out stays in the list', () => {
     const head = moved(rows(1, 2, 3, 4, 5), [...told(1, 2, 3, 4, 5), READY], [...told(6), gone(1)]);
     expect(ids(head.rows)).toEqual(ids(rows(6, 5, 4, 3, 2, 1)));
   });
 
-  test('in whatever order both are told', () => {
+  test('in either order of the two events', () => {
     const head = moved(
       rows(1, 2, 3, 4, 5),
       [...told(1, 2, 3, 4, 5), READY],
@@ -49,16 +49,16 @@ describe('the newest rows under what the stream tells', () => {
     expect(ids(head.rows)).toEqual(ids(rows(7, 6, 5, 4, 3, 2, 1)));
   });
 
-  test('a run that does not match any more leaves the list, and the next moves up', () => {
+  test('a run that no longer matches leaves the list, and the next moves up', () => {
     const head = moved(rows(2, 3, 4, 5, 6), [...told(2, 3, 4, 5, 6), READY], [gone(2), ...told(1)]);
     expect(ids(head.rows)).toEqual(ids(rows(6, 5, 4, 3, 1)));
   });
 
-  test('the last of few leaves the list, too', () => {
+  test('the last of a short list leaves it too', () => {
     expect(ids(moved(rows(1, 2), [...told(1, 2), READY], [gone(1)]).rows)).toEqual(ids(rows(2)));
   });
 
-  test('so many new runs that some were never told are a gap', () => {
+  test('so many new runs that some were never sent are a gap', () => {
     expect(moved(rows(1, 2), [...told(11, 12, 13, 14, 15), READY]).hasGap).toBe(true);
     expect(moved(rows(1, 11), [...told(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
     expect(moved([], [...told(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
@@ -75,7 +75,7 @@ const happening = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('cut' as const) }) },
 );
 
-test('whatever happens, the list has every run that matches down to its end, once, in order', () => {
+test('after any events, the list has every matching run down to its end, once, in order', () => {
   fc.assert(
     fc.property(
       fc.nat(12),

@@ -44,9 +44,9 @@ test.each([
 
 test.each([
   ['cancel', { status: 'cancelled' }, 'cancelled'],
-  ['cancel', { status: 'cancelling' }, 'asked to end'],
+  ['cancel', { status: 'cancelling' }, 'cancel requested'],
   ['resume', { outcome: 'resumed' }, 'resumed'],
-  ['resume', { outcome: 'moving' }, 'was not held up'],
+  ['resume', { outcome: 'moving' }, 'was not blocked'],
   ['resume', { runId: 'run_b', status: 'pending' }, 'started a new run'],
   ['replay', { runId: 'run_b', status: 'pending' }, 'started a new run'],
   ['approve', { decision: 'approve' }, 'approved'],
@@ -54,7 +54,7 @@ test.each([
   expect(doneText(mode, { ...POSSIBLE, outcome: 'done', answer } as unknown as BulkResult)).toBe(text);
 });
 
-test('of all runs only those are looked for that the change is for; a status that was asked for is', () => {
+test('a bulk change searches only runs that it applies to; an explicit status is kept', () => {
   const looked = (mode: 'cancel' | 'resume' | 'approve') =>
     filtersFor(mode, { type: 'review' }).map(({ status }) => status);
   expect(new Set([...looked('cancel'), 'completed', 'failed', 'cancelled'])).toEqual(new Set(STATUSES));
@@ -67,7 +67,7 @@ test('of all runs only those are looked for that the change is for; a status tha
   expect(meantText('approve', {})).toBe('those that are awaiting approval');
   expect(filtersFor('cancel', { status: 'completed' })).toEqual([{ status: 'completed' }]);
   expect(meantText('resume', {})).toBe(
-    'those that are interrupted, waiting external, failed or cancelled, and those that rest after a failed dispatch',
+    'those that are interrupted, waiting external, failed or cancelled, and those backing off after a failed dispatch',
   );
   expect(restingFilter('resume', { type: 'review' })).toEqual({
     type: 'review',

@@ -56,7 +56,7 @@ export function restingRuns(stage: Stage): void {
   const hasStatus = (id: string, wanted: string) =>
     eventually(`run ${id} is ${wanted}`, async () => (await read(id)).status === wanted || undefined);
 
-  test('a run whose dispatch threw says why and when it is tried again, and is resumed from its page', async () => {
+  test('a run whose dispatch failed says why and when it is retried, and can be resumed from its page', async () => {
     const until = join(folder, 'one');
     const id = await start('guarded', { until }, 'rests-alone');
     await rest([id]);
@@ -67,7 +67,7 @@ export function restingRuns(stage: Stage): void {
     await state.getByText('· due').locator(`time[datetime="${dueAt}"]`).waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('It was held up, and continues where it stopped.').waitFor();
+    await dialog.getByText('It was blocked, and continues where it stopped.').waitFor();
     writeFileSync(until, '');
     await dialog.getByRole('button', { name: 'Continue the run' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -75,7 +75,7 @@ export function restingRuns(stage: Stage): void {
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor({ state: 'detached' });
   });
 
-  test('all that rest are resumed at once, and no run that works or has ended well', async () => {
+  test('all backing-off runs are resumed at once, and no running or completed one', async () => {
     const until = join(folder, 'many');
     const threadId = 'rests-with-others';
     const resting = [
@@ -91,7 +91,7 @@ export function restingRuns(stage: Stage): void {
     for (const id of [...resting, working, done]) await page.locator(`#row-${id}`).waitFor();
     await page.getByRole('button', { name: 'Resume all…' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText(/and those that rest after a failed dispatch/).waitFor();
+    await dialog.getByText(/and those backing off after a failed dispatch/).waitFor();
     await dialog.getByText('2 runs will be resumed.').waitFor();
     const targets = dialog.locator('tr[data-run]');
     await becomes(

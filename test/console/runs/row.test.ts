@@ -73,16 +73,16 @@ test.each([
   expect(rowOf(summary(part)).now).toBe(now);
 });
 
-test('several waits are the first and how many more', () => {
+test('several waits are shown as the first and the number of others', () => {
   const { waits } = waiting({ kind: 'approval' }) as { waits: never[] };
   expect(rowOf(summary({ waits: [...waits, ...waits, ...waits] })).now).toBe('ask: a decision and 2 more');
 });
 
-test('a question of a megabyte is kept as the beginning of one', () => {
+test('a question of a megabyte is truncated', () => {
   expect(rowOf(summary(waiting({ kind: 'approval', detail: 'x'.repeat(1e6) }))).now.length).toBeLessThan(300);
 });
 
-test('steps that are done are those begun but for what is under way, waits or has failed', () => {
+test('the count of done steps excludes running, waiting and failed ones', () => {
   const steps = { begun: 9, running: 1, retrying: 1, waiting: 2, again: 1, failed: 0 } as RunSummary['steps'];
   expect(rowOf(summary({ steps }))).toMatchObject({ done: 4, begun: 9 });
   const broken = { ...steps, failed: 3 } as RunSummary['steps'];
@@ -109,13 +109,13 @@ test.each([
   expect(rowOf(summary(part)).mark).toBe(mark);
 });
 
-test('of two runs of one moment the order is that of their ids, as the API has it', () => {
+test('runs of the same time are ordered by id, as in the API', () => {
   const [a, b] = [rowNumber(1), { ...rowNumber(1), id: 'run_b' }];
   expect([a, b].sort(byAge).map(({ id }) => id)).toEqual(['run_b', a.id]);
   expect(byAge(a, a)).toBe(0);
 });
 
-test('a run rests while its last dispatch has failed and it is not over', () => {
+test('a run is backing off if its last dispatch failed and it has not ended', () => {
   const failures = {
     times: 2,
     error: { code: 'POLICY', message: 'no answer', retryable: true },

@@ -7,7 +7,7 @@ import { rowNumber } from './support/summaries.ts';
 const rows = (from: number, to: number) =>
   Array.from({ length: from - to + 1 }, (_, i) => rowNumber(from - i)).sort(byAge);
 
-test('pages that are not in memory keep their places', () => {
+test('pages not in memory keep their position', () => {
   const sections = new Sections([
     { rows: rows(99, 90), count: 0 },
     { rows: undefined, count: 10 },
@@ -25,7 +25,7 @@ test('pages that are not in memory keep their places', () => {
   expect(sections.indexOf(rowNumber(85).id)).toBe(-1);
 });
 
-test('a page that reaches into the next shows no run twice', () => {
+test('overlapping pages show no run twice', () => {
   const sections = new Sections([
     { rows: rows(99, 85), count: 0 },
     { rows: rows(89, 80), count: 10 },
@@ -34,7 +34,7 @@ test('a page that reaches into the next shows no run twice', () => {
   expect(sections.at(15)?.id).toBe(rowNumber(84).id);
 });
 
-test('one with nothing in it takes no place', () => {
+test('an empty page takes no space', () => {
   const sections = new Sections([
     { rows: [], count: 0 },
     { rows: rows(5, 4), count: 1 },
@@ -44,7 +44,7 @@ test('one with nothing in it takes no place', () => {
   expect(new Sections([]).total).toBe(0);
 });
 
-test('each row in memory stands at one place, found by it and by its id', () => {
+test('each row in memory has one index, and is found by index and id', () => {
   const page = fc.record({ from: fc.integer({ min: -3, max: 12 }), isHere: fc.boolean() });
   fc.assert(
     fc.property(fc.array(page, { maxLength: 6 }), (pages) => {

@@ -1,22 +1,22 @@
 import { expect, test } from '@jest/globals';
 import {
-  MOST_CHOSEN,
+  MAX_CHOSEN,
   NONE_CHOSEN,
   toggled,
   withRows,
 } from '../../../packages/console/src/pages/runs/selection.ts';
 import { rowNumber } from './support/summaries.ts';
 
-test('a run is chosen, and chosen again it is not', () => {
+test('selecting a run twice deselects it', () => {
   const once = toggled(NONE_CHOSEN, rowNumber(1));
   expect([...once.keys()]).toEqual([rowNumber(1).id]);
   expect(toggled(once, rowNumber(1)).size).toBe(0);
 });
 
-test('no more are chosen than can be looked through', () => {
-  const many = Array.from({ length: MOST_CHOSEN + 10 }, (_, i) => rowNumber(i));
+test('the selection is limited', () => {
+  const many = Array.from({ length: MAX_CHOSEN + 10 }, (_, i) => rowNumber(i));
   const most = withRows(NONE_CHOSEN, many);
-  expect(most.size).toBe(MOST_CHOSEN);
-  expect(toggled(most, rowNumber(MOST_CHOSEN + 5))).toEqual(most);
-  expect(toggled(most, rowNumber(3)).size).toBe(MOST_CHOSEN - 1);
+  expect(most.size).toBe(MAX_CHOSEN);
+  expect(toggled(most, rowNumber(MAX_CHOSEN + 5))).toEqual(most);
+  expect(toggled(most, rowNumber(3)).size).toBe(MAX_CHOSEN - 1);
 });

@@ -18,17 +18,17 @@ describe('how long ago it was', () => {
     expect(relative(new Date(NOW + away).toISOString(), NOW)).toBe(said);
   });
 
-  test('is said as it came where it is no time', () => {
+  test('is shown unchanged if it is not a time', () => {
     expect(relative('soon', NOW)).toBe('soon');
     expect(exactly('soon')).toBe('soon');
   });
 
-  test('never less than nothing, of what began by a clock that is ahead', () => {
+  test('is never negative, even for a clock that is ahead', () => {
     expect(soFar(-5 * S)).toBe('0s so far');
   });
 });
 
-test('a moment is told with its day, where one is, and with the name of that time', () => {
+test('a time is shown with its day and its time zone', () => {
   expect(exactly('2026-11-22T23:34:07.000Z', 'Europe/Berlin')).toBe('Mon 23 Nov 2026, 00:34:07 CET');
   expect(exactly('2026-07-01T00:00:00.000Z', 'UTC')).toBe('Wed 1 Jul 2026, 00:00:00 UTC');
   expect(briefly('2026-11-22T11:34:07.000Z', NOW, 'UTC')).toBe('22 Nov, 11:34:07 UTC');

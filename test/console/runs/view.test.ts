@@ -8,8 +8,8 @@ import {
 } from '../../../packages/console/src/pages/runs/view/columns.ts';
 import {
   isSameQuery,
-  MOST_NAME_CHARS,
-  MOST_VIEWS,
+  MAX_NAME_CHARS,
+  MAX_VIEWS,
   viewsIn,
   withoutView,
   withView,
@@ -31,13 +31,13 @@ test('a view is kept under its name, in the order of names, and replaced by one 
 
 test('a view without a name, and one more than a menu can show, is refused', () => {
   expect(withView([], { name: ' ', query: '' })).toBeUndefined();
-  expect(withView([], { name: 'x'.repeat(MOST_NAME_CHARS + 1), query: '' })).toBeUndefined();
-  const full = Array.from({ length: MOST_VIEWS }, (_, i) => ({ name: `view ${i}`, query: '' }));
+  expect(withView([], { name: 'x'.repeat(MAX_NAME_CHARS + 1), query: '' })).toBeUndefined();
+  const full = Array.from({ length: MAX_VIEWS }, (_, i) => ({ name: `view ${i}`, query: '' }));
   expect(withView(full, failed)).toBeUndefined();
-  expect(withView(full, { name: 'view 3', query: 'a=b' })).toHaveLength(MOST_VIEWS);
+  expect(withView(full, { name: 'view 3', query: 'a=b' })).toHaveLength(MAX_VIEWS);
 });
 
-test('whatever a browser has kept is read, and only views of it', () => {
+test('any stored browser data is accepted, and only valid views are used', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string(), fc.constant(null)), (text) => {
       for (const { name, query } of viewsIn(text)) {
@@ -49,12 +49,12 @@ test('whatever a browser has kept is read, and only views of it', () => {
   expect(viewsIn(JSON.stringify([failed, { name: 7 }, null, { name: 'no query' }]))).toEqual([failed]);
 });
 
-test('the order of the values makes no other view', () => {
+test('the order of the values does not matter', () => {
   expect(isSameQuery('a=1&b=2', 'b=2&a=1')).toBe(true);
   expect(isSameQuery('a=1', 'a=2')).toBe(false);
 });
 
-test('columns are left out and shown again by the address alone', () => {
+test('columns are hidden and shown by the address alone', () => {
   const columns = Object.keys(OPTIONAL_COLUMNS) as OptionalColumn[];
   fc.assert(
     fc.property(fc.subarray(columns), fc.constantFrom(...columns), (hidden, column) => {

@@ -90,7 +90,7 @@ export async function makeShowcase(cloud: ConsoleCloud, text: string): Promise<S
     decide(failed, 'approve'),
   ]);
   await asks(cancelled);
-  await call('POST', `/v1/runs/${cancelled}/cancel`, { reason: `not needed any more ${text}`.slice(0, 500) });
+  await call('POST', `/v1/runs/${cancelled}/cancel`, { reason: `no longer needed ${text}`.slice(0, 500) });
   await Promise.all([doubts(doubtful), payAgain(completed), payAgain(failed)]);
   await Promise.all([ended(completed, 'completed'), ended(failed, 'failed'), ended(review, 'completed')]);
   const { runId: successor } = await call<{ runId: string }>('POST', `/v1/runs/${failed}/replay`, {});

@@ -265,7 +265,7 @@ export const STATES: readonly State[] = [
     async reach(page) {
       await page.route('**/v1/**', (route) => route.abort());
       await goTo(page, '/inbox');
-      await page.getByText(/The API has not answered for/).waitFor();
+      await page.getByText(/The API has not responded for/).waitFor();
     },
   },
 ];

@@ -32,7 +32,7 @@ export const OTHER_VIEWS: readonly View[] = [
   { name: 'failures by cause', path: () => '/runs?status=failed', shows: 'Failures by cause' },
   { name: 'what a search found', path: () => '/runs?q=invoice-A-4', shows: 'its thread' },
   { name: 'what no search found', path: () => '/runs?q=nothing', shows: 'Nothing found' },
-  { name: 'no such run', path: () => '/runs/run_nothing', shows: 'There is no such run' },
+  { name: 'no such run', path: () => '/runs/run_nothing', shows: 'Run not found' },
   { name: 'a table of steps', path: ({ failed }) => `/runs/${failed}?view=table`, shows: 'check-line' },
   { name: 'an approval step', path: ({ asking }) => `/runs/${asking}?step=approve`, shows: 'Its events' },
   { name: 'an effect', path: ({ doubtful }) => `/runs/${doubtful}?step=pay`, shows: 'Its events' },

@@ -2,13 +2,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  admittable,
   ceilingOf,
   type DayAmounts,
   type DayBudget,
   dayAfter,
   dayBefore,
   dayOf,
-  fitting,
   MAX_HOLDS,
   MAX_KINDS,
   MAX_RAISES,
@@ -41,13 +41,13 @@ function granted(budget: DayBudget, ...[owner, need, more]: Parameters<typeof ta
 }
 
 describe('a dispatch', () => {
-  test('is granted what it needs, and nothing more the first time', () => {
+  test('is granted exactly what it needs the first time', () => {
     expect(granted(empty(), 'a', { microUsd: 30 }).holds).toEqual([
       { owner: 'a', granted: { microUsd: 30 }, expiresAt: NOW + 1_000 },
     ]);
   });
 
-  test('that comes again is granted as much more as it holds, a hundredth of the limit or a tenth of the rest', () => {
+  test('that asks again is granted more: as much as it holds, a hundredth of the limit or a tenth of the rest', () => {
     const small = granted(empty(), 'a', { microUsd: 4 });
     expect(granted(small, 'a', { microUsd: 4 }, { held: { microUsd: 4 } }).holds[0]?.granted).toEqual({
       microUsd: 12,
@@ -62,7 +62,7 @@ describe('a dispatch', () => {
     });
   });
 
-  test('that sends its request again because the answer was lost is granted nothing twice', () => {
+  test('that repeats its request after a lost response is granted nothing twice', () => {
     const day = granted(empty(), 'a', { microUsd: 30 });
     expect(take(day, taking('a', { microUsd: 30 }), NOW)).toEqual({
       kind: 'granted',
@@ -70,7 +70,7 @@ describe('a dispatch', () => {
     });
   });
 
-  test('waits for others that may leave enough, and asks where not even they could', () => {
+  test('waits if other dispatches may release enough, and asks if they cannot', () => {
     const day = granted(empty(), 'a', { microUsd: 800 });
     expect(take(day, taking('b', { microUsd: 300 }), NOW)).toEqual({ kind: 'busy' });
     expect(take(day, taking('b', { microUsd: LIMIT + 1 }), NOW)).toMatchObject({
@@ -82,7 +82,7 @@ describe('a dispatch', () => {
     expect(take(settled, taking('b', { microUsd: 200 }), NOW)).toMatchObject({ kind: 'granted' });
   });
 
-  test('that died has spent what it held, once its time is up', () => {
+  test('that died counts as having spent what it held, after its hold expires', () => {
     const day = granted(empty(), 'a', { microUsd: 800 });
     expect(take(day, taking('b', { microUsd: 300 }), NOW + 1_000)).toMatchObject({
       kind: 'reached',
@@ -95,13 +95,13 @@ describe('a dispatch', () => {
     expect(settle(after, { owner: 'a', spent: { microUsd: 100 } })).toBeUndefined();
   });
 
-  test('is granted what it has spent already, beyond the limit too, and that counts', () => {
+  test('is granted what it has already spent, even beyond the limit', () => {
     const day = granted(empty(), 'a', { microUsd: 1_500 }, { isSpent: true });
     expect(usedOf(day)).toEqual({ microUsd: 1_500 });
     expect(take(day, taking('b', { microUsd: 1 }), NOW)).toMatchObject({ kind: 'busy' });
   });
 
-  test('waits while as many hold something as there may be', () => {
+  test('waits while the number of holds is at its limit', () => {
     const holds = Array.from({ length: MAX_HOLDS }, (_, i) => ({
       owner: `o${i}`,
       granted: {},
@@ -116,7 +116,7 @@ describe('a dispatch', () => {
     });
   });
 
-  test('is held to the limits that are configured now, and to none that are not', () => {
+  test('is subject to the currently configured limits only', () => {
     const day = granted(empty({ microUsd: 1 }), 'a', { microUsd: 900 });
     expect(day.limits).toEqual({ microUsd: LIMIT });
     expect(take(day, taking('b', { tokens: 1_000_000 }, { limits: {} }), NOW)).toMatchObject({
@@ -126,7 +126,7 @@ describe('a dispatch', () => {
 });
 
 describe('what is remembered', () => {
-  test('of raises: each once, the newest with who made them, and all in the sum', () => {
+  test('of raises: each once, the newest with their authors, and the sum of all', () => {
     let day = empty();
     for (let i = 0; i < MAX_RAISES + 5; i += 1) {
       const given = { id: `r${i}`, by: 'c.ada', at: NOW + i, amounts: { microUsd: 2 } };
@@ -137,7 +137,7 @@ describe('what is remembered', () => {
     expect(ceilingOf(day)).toEqual({ microUsd: LIMIT + 2 * (MAX_RAISES + 5) });
   });
 
-  test('of kinds: the most that one has cost, of as many as a document bears', () => {
+  test('of kinds: the highest cost of each, within the size of a document', () => {
     const kinds = Object.fromEntries(Array.from({ length: MAX_KINDS }, (_, i) => [`k${i}`, { microUsd: i }]));
     const day = granted(empty(), 'a', { microUsd: 1 }, { kinds });
     const more = { k7: { microUsd: 3, tokens: 9 }, k8: { microUsd: 99 }, another: { microUsd: 1 } };
@@ -274,7 +274,7 @@ class Dispatch {
   }
 }
 
-test('however dispatches interleave, die and lose answers, what was or may be spent is accounted for, and within the limit', () => {
+test('for any interleaving, deaths and lost responses, actual and possible spending is accounted for, and within the limit', () => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
       const shared = new Shared();
@@ -302,7 +302,7 @@ test('however dispatches interleave, die and lose answers, what was or may be sp
   );
 });
 
-test('without a death the document says exactly what was spent once all have left', () => {
+test('without a death the document has the exact spending after all dispatches have ended', () => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
       const shared = new Shared();
@@ -322,22 +322,24 @@ test('without a death the document says exactly what was spent once all have lef
   );
 });
 
-describe('of those that wait for more of a day', () => {
-  test('those fit whose needs are left, each beside those before it', () => {
+describe('runs that wait for the budget of a day', () => {
+  test('are admitted in order while their needs fit', () => {
     const day = { ...empty({ microUsd: 100, effects: 2 }), spent: { microUsd: 40 } };
     const held = { owner: 'a', granted: { microUsd: 10 }, expiresAt: NOW + 1_000 };
     const waiting = [20, 40, 30, 0].map((microUsd) => ({ need: { microUsd, tokens: 1_000 } }));
-    expect(fitting({ ...day, holds: [held] }, waiting).map(({ need }) => need.microUsd)).toEqual([20, 30, 0]);
+    expect(admittable({ ...day, holds: [held] }, waiting).map(({ need }) => need.microUsd)).toEqual([
+      20, 30, 0,
+    ]);
     const effects = [1, 1, 1].map((one) => ({ need: { effects: one } }));
-    expect(fitting({ ...day, raised: { effects: 1 }, spent: { effects: 1 } }, effects)).toHaveLength(2);
+    expect(admittable({ ...day, raised: { effects: 1 }, spent: { effects: 1 } }, effects)).toHaveLength(2);
   });
 
-  test('never more fit than there is', () => {
+  test('never exceed the available amount', () => {
     const need = fc.record({ microUsd: fc.nat(400), tokens: fc.nat(400) });
     fc.assert(
       fc.property(fc.array(need, { maxLength: 20 }), fc.nat(LIMIT), (needs, spent) => {
         const day = { ...empty({ microUsd: LIMIT, tokens: LIMIT }), spent: { microUsd: spent } };
-        const found = fitting(
+        const found = admittable(
           day,
           needs.map((one) => ({ need: one })),
         );

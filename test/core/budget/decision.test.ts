@@ -110,7 +110,7 @@ describe('an attempt that is about to begin', () => {
     expect(decision).toEqual(expected);
   });
 
-  test('asks once its time is over, without the time for which it asked', () => {
+  test('asks after its time is over, not counting the time spent asking', () => {
     const limited = newBudget({ wallClockMs: 100 });
     const at = (now: number, state = limited) =>
       budgetDecision(state, { kind: 'k', actsAtOnce: false }, { underWay: [], startedAt: NOW, now }).kind;
@@ -121,7 +121,7 @@ describe('an attempt that is about to begin', () => {
     ]);
   });
 
-  test('asks before a body that acts at once and cannot be stopped', () => {
+  test('asks before a body that acts immediately and cannot be stopped', () => {
     const state = { ...newBudget({ effects: 1 }), spent: { ...newBudget({}).spent, effects: 1 } };
     const decide = (actsAtOnce: boolean) =>
       budgetDecision(state, { kind: 'k', actsAtOnce }, { ...SITUATION, underWay: [] });
@@ -226,7 +226,7 @@ function play(
 describe('attempts that begin, end, die and are allowed more', () => {
   const costs = fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 20 });
 
-  test('never spend more than the limit if their estimates hold', () => {
+  test('never exceed the limit if their estimates hold', () => {
     fc.assert(
       fc.property(turns, costs, fc.integer({ min: 1, max: 20 }), (sequence, spending, estimate) => {
         play(sequence, { estimate, costs: spending }, ({ used, limit }) =>
@@ -315,7 +315,7 @@ test('an attempt spent what it reported, zero included, and what it did not repo
   expect(spentBy({ tokens: 9 }, undefined)).toEqual({ tokens: 9 });
 });
 
-describe('amounts as people write them', () => {
+describe('amounts as decimals', () => {
   test('are kept in whole millionths of a dollar, never below', () => {
     expect([0.29, 1.1, 0.1 + 0.2, 1e-9].map((usd) => microUsd(usd, 'usd', 'above 0'))).toEqual([
       290_000, 1_100_000, 300_000, 1,

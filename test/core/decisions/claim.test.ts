@@ -77,7 +77,7 @@ describe('what a drive may do with a run', () => {
     expect(claimDecision({ state, soft, readAt, leaseMs })).toEqual(expected);
   });
 
-  describe('of a driven run whose holder was heard of lately', () => {
+  describe('with a recent heartbeat of the lease holder', () => {
     const delivery = (retryCount: number, more: Partial<TaskDelivery> = {}) => ({
       name: 'drive/1',
       retryCount,
@@ -147,7 +147,7 @@ describe('what a drive may do with a run', () => {
     });
   });
 
-  test('has one answer for every state, and lets nobody claim a run that somebody holds', () => {
+  test('has one answer for every state, and allows no claim of a leased run', () => {
     fc.assert(
       fc.property(journals(), fc.integer({ min: -20_000, max: 200_000 }), ({ states }, laterMs) => {
         for (const state of states) {

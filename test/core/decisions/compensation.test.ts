@@ -74,7 +74,7 @@ describe('what is still to be undone', () => {
     expect(due([succeeded('a')], none)).toEqual([]);
   });
 
-  test('undoing it one after the other comes to an end, whatever the run had done', () => {
+  test('undoing step by step terminates for any run', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         for (const state of states) {

@@ -58,7 +58,7 @@ function isDeadEnd(facts: DriveFacts): boolean {
 describe('the terminal reducer of a drive', () => {
   const combinations = everyCombination();
 
-  test('has one answer for every combination, and refuses the one that cannot be', () => {
+  test('has one answer for every combination, and refuses the impossible one', () => {
     expect(combinations).toHaveLength(1_536);
     for (const facts of combinations) {
       if (isDeadEnd(facts)) expect(() => conclude(facts)).toThrow('no event can end them');
@@ -66,7 +66,7 @@ describe('the terminal reducer of a drive', () => {
     }
   });
 
-  test('lets go of nothing while a body may still end', () => {
+  test('releases nothing while a body may still end', () => {
     for (const facts of combinations.filter(({ active }) => active > 0))
       expect(conclude(facts).kind).toBe('wait');
   });
@@ -85,7 +85,7 @@ describe('the terminal reducer of a drive', () => {
     }
   });
 
-  test('never goes on when it was told to stop and no body runs', () => {
+  test('never continues after a stop request if no body runs', () => {
     for (const facts of combinations.filter(({ active }) => active === 0)) {
       if (facts.stop ?? facts.cancellation) expect(conclude(facts).kind).not.toBe('wait');
     }

@@ -133,7 +133,7 @@ function asked(state: RunState): RunState {
 }
 
 describe('over any run', () => {
-  test('whoever cancels it and whoever recovers it says what a drive would', () => {
+  test('cancel and recovery decide the same as a dispatch', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(journals(), plans, (grown, deployed) => {

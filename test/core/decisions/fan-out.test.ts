@@ -57,7 +57,7 @@ describe('whether the outcome of a set of items is decided', () => {
     expect(fanOutStatus(share(16.4), { items: 750, succeeded: 627, failed: 123 })).toBe('succeeded');
   });
 
-  test('agrees with a judge who goes through every way it can end', () => {
+  test('agrees with an exhaustive search of all outcomes', () => {
     fc.assert(
       fc.property(completions(), countsOf(8), (completion, counts) => {
         expect(fanOutStatus(completion, counts)).toBe(judged(completion, counts));
@@ -101,7 +101,7 @@ describe('the progress of a set of items', () => {
     expect(progress.status).toBe('failed');
   });
 
-  test('begins nothing more once it is decided, and counts those that still end', () => {
+  test('begins nothing after it is decided, and counts items that still end', () => {
     const progress = new FanOutProgress(idle(5), atLeast(1), 2);
     begin(progress);
     begin(progress);
@@ -125,7 +125,7 @@ describe('the progress of a set of items', () => {
     expect([progress.status, progress.stateOf(7), progress.stateOf(0)]).toEqual(['open', undefined, 'idle']);
   });
 
-  test('counts right whatever happens: it says what counting anew would say', () => {
+  test('has the same counts as a full recount after any changes', () => {
     const moves = fc.array(fc.tuple(fc.nat({ max: 9 }), fc.constantFrom<ItemState>(...STATES)), {
       maxLength: 40,
     });

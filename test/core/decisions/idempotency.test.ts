@@ -113,7 +113,7 @@ describe('an existing record', () => {
     expect(decideExisting(failed, { ...request, maxAttempts: 1 }).kind).toBe('exhausted');
   });
 
-  test('is answered from only for the same tenant and request, and work begins only when nobody can be at it', () => {
+  test('is replayed only for the same tenant and request, and work begins only when no other attempt can be running', () => {
     const any = fc.record({
       tenantId: fc.constantFrom('acme', 'other'),
       requestHash: fc.constantFrom('same', 'other'),

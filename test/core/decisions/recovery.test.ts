@@ -63,7 +63,7 @@ const cancelled = (state: RunState): RunState => ({
   cancellation: { stopKind: 'user', requestedAt: T0 },
 });
 
-describe('what becomes of an interrupted run', () => {
+describe('the recovery of an interrupted run', () => {
   test.each([
     ['goes on', interrupted, safe, { kind: 'resume' }],
     ['goes on with a step in flight that may run again', midFlight, safe, { kind: 'resume' }],
@@ -161,7 +161,7 @@ describe('what becomes of an interrupted run', () => {
     expect(recoveryDecision(cancelled(done), undoing)).toEqual({ kind: 'resume' });
   });
 
-  test('is decided by what counts most: its plan, its deaths, its open questions, its missing checkpoint', () => {
+  test('is decided in order of precedence: plan, deaths, open questions, missing checkpoint', () => {
     const everything: RunState = {
       ...midFlight,
       suspect: alone(MAX_DEATHS_ALONE),
@@ -213,7 +213,7 @@ describe('a step is in doubt', () => {
     expect(stepsInDoubt(midFlight, unsafe)).toEqual(['s1']);
   });
 
-  test('together with others, about all of which a person is asked at once', () => {
+  test('together with others, in one question for all', () => {
     const two = grownBy(leased, [began('s1'), began('s2'), began('safe')]);
     const isIdempotent = (key: string) => key === 'safe';
     expect(stepsInDoubt(two, { isIdempotent })).toEqual(['s1', 's2']);

@@ -87,7 +87,7 @@ describe('retry', () => {
     expect(halfJitterMs(boundMs, random)).toBe(expected);
   });
 
-  test('polls are asked again at the time they name, within their time and a second apart at least', () => {
+  test('polls are repeated at their requested time, within their timeout and at least a second apart', () => {
     fc.assert(
       fc.property(
         fc.record({ withinMs: fc.nat(1e9), at: fc.nat(2e9), now: fc.nat(2e9), polls: fc.nat(2 * MAX_POLLS) }),

@@ -47,7 +47,7 @@ describe('the key of each source', () => {
     expect(schedulerKey('s', SLOT, granularity)).toBe(`scheduler:s:2024-12-19T${time}`);
   });
 
-  test('two times have one key exactly when they lie in the same slot', () => {
+  test('two times have the same key exactly if they are in the same slot', () => {
     const ms = fc.integer({ min: 0, max: 4e12 });
     const minute = (time: number) => Math.floor(time / 60_000);
     fc.assert(

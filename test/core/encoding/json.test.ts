@@ -47,7 +47,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson(value)).toBe(text);
   });
 
-  test('is byte for byte what canonicalize writes', () => {
+  test('equals the output of canonicalize byte for byte', () => {
     // Also values that user code could hand in before they are refused: whatever the library says, the writer says.
     const odd = fc.constantFrom<unknown>(
       undefined,
@@ -151,7 +151,7 @@ function sorted(value: Json): unknown {
 }
 
 describe('the text of a user value', () => {
-  test('a JSON value comes back as JSON itself gives it back', () => {
+  test('a JSON value is read back as JSON.parse returns it', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         expect(JSON.parse(toJsonText(value, 'output'))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -291,7 +291,7 @@ describe('the text of a user value', () => {
     expect(refusal(fickle).code).toBe('INVALID_INPUT');
   });
 
-  test('a getter that becomes a function is refused: nobody could read its text again', () => {
+  test('a getter that becomes a function is refused, because its text could not be parsed', () => {
     let looks = 0;
     const fickle = {
       get a() {
@@ -312,7 +312,7 @@ describe('the text of a user value', () => {
     expect(refusal(bare).message).toMatch(/could not be read as JSON/);
   });
 
-  test('whatever is accepted is stored as what it was: the text of its text is the same', () => {
+  test('every accepted value is stored unchanged: serialising its parsed text gives the same text', () => {
     fc.assert(
       fc.property(
         fc.anything({ withDate: true, withMap: true, withBigInt: true, withSparseArray: true }),

@@ -16,7 +16,7 @@ const placesOf = (spread: QueueSpread, tenantId: string) =>
   new Set(Array.from({ length: 100 }, (_, run) => queuePlace(spread, { runId: `run ${run}`, tenantId })));
 
 describe('the queue of a task', () => {
-  test('is one that there is, and always the same', () => {
+  test('exists, and is always the same', () => {
     fc.assert(
       fc.property(queues, perTenant, task, (count, own, one) => {
         const place = queuePlace({ queues: count, perTenant: own }, one);
@@ -26,7 +26,7 @@ describe('the queue of a task', () => {
     );
   });
 
-  test('is one of as many as each tenant has, and all of these are used', () => {
+  test('is one of the queues of its tenant, all of which are used', () => {
     fc.assert(
       fc.property(queues, fc.integer({ min: 1, max: 6 }), fc.string(), (count, own, tenantId) => {
         expect(placesOf({ queues: count, perTenant: own }, tenantId).size).toBe(Math.min(count, own));
@@ -35,7 +35,7 @@ describe('the queue of a task', () => {
     );
   });
 
-  test('stays when a queue is added, unless the new one or another of the tenant takes over', () => {
+  test('is unchanged when a queue is added, unless it moves to the new one or another of the tenant', () => {
     fc.assert(
       fc.property(queues, perTenant, fc.string(), (count, own, tenantId) => {
         const before = placesOf({ queues: count, perTenant: own }, tenantId);

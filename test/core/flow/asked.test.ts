@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   askedDecision,
-  leftOut,
+  omitted,
   operationRequest,
   type RecordedOperation,
 } from '../../../packages/cairn/src/core/flow/asked.ts';
@@ -43,7 +43,7 @@ describe('an operation that the code asks for', () => {
     });
   });
 
-  test('is answered under the same request only, whatever the request is', () => {
+  test('is answered only for the same request', () => {
     const kinds = fc.constantFrom('step', 'perform', 'sleep', 'event', 'approval', 'child' as const);
     const request = fc.tuple(kinds, fc.jsonValue()) as fc.Arbitrary<Parameters<typeof operationRequest>>;
     fc.assert(
@@ -75,17 +75,17 @@ describe('code that has ended', () => {
     ],
     ['need not ask for what another run had completed', [{ name: 'a', isReused: true }], ['c'], undefined],
   ])('%s', (_, known, names, message) => {
-    expect(leftOut(known, new Set(names))).toBe(message);
+    expect(omitted(known, new Set(names))).toBe(message);
   });
 
-  test('has diverged exactly if something that is not reused was left out', () => {
+  test('has diverged exactly if it left out an operation that is not reused', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd');
     const known = fc.array(fc.record({ name, isReused: fc.boolean() }));
     fc.assert(
       fc.property(known, fc.array(name), (before, names) => {
         const set = new Set(names);
         const isLeftOut = before.some(({ name: one, isReused }) => !isReused && !set.has(one));
-        expect(leftOut(before, set) !== undefined).toBe(isLeftOut);
+        expect(omitted(before, set) !== undefined).toBe(isLeftOut);
       }),
     );
   });

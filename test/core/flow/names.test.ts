@@ -25,7 +25,7 @@ describe('the name of an operation', () => {
     },
   );
 
-  test('gets a number when it is asked for again, and no two operations get the same', () => {
+  test('gets a number when it is repeated, and every operation gets a different one', () => {
     fc.assert(
       fc.property(fc.array(name), (names) => {
         const numbered = new OperationNames();
@@ -37,7 +37,7 @@ describe('the name of an operation', () => {
     );
   });
 
-  test('comes back from the key of its step', () => {
+  test('can be read from the key of its step', () => {
     fc.assert(
       fc.property(name, fc.nat(9_999), (one, index) => {
         for (const operation of [one, itemName(one, index), itemName(`${one}.2`, index)]) {

@@ -14,7 +14,7 @@ const LONG = MAX_TURNS_IN_A_RUN + 1;
 const run = { from: undefined, turnsOfARun: 1_000, hasParts: false };
 const part = { ...run, from: 2_000 };
 
-describe('a loop that is not over', () => {
+describe('a continuing loop', () => {
   test.each<[string, LoopSituation, LoopMove]>([
     ['begins', { ...run, turn: 0, max: LONG }, 'turn'],
     ['has room in its run', { ...run, turn: 999, max: LONG }, 'turn'],
@@ -31,7 +31,7 @@ describe('a loop that is not over', () => {
     expect(loopMove(situation)).toBe(move);
   });
 
-  test('takes each turn once, in order, and no run has more of them than it may, wherever a dispatch ends', () => {
+  test('runs each turn once, in order, within the limit per run, wherever a dispatch ends', () => {
     const given = fc.record({
       max: fc.integer({ min: LONG, max: LONG + 60 }),
       turnsOfARun: fc.integer({ min: 300, max: 2_000 }),
@@ -71,7 +71,7 @@ describe('a loop that is not over', () => {
   });
 });
 
-test('the type of a part tells its loop, whatever the loop is called', () => {
+test('the loop is derived from the type of its part, for any loop name', () => {
   const type = fc.stringMatching(/^[a-z][a-z0-9]{0,8}(-[a-z0-9]{1,8}){0,3}$/);
   const loop = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,20}$/);
   fc.assert(

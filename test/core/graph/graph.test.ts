@@ -44,7 +44,7 @@ describe('validation', () => {
     expect(buildGraph(ids.map((id) => node(id))).order).toEqual(ids);
   });
 
-  test('the greatest number of steps is accepted and one more refused', () => {
+  test('the maximum number of steps is accepted and one more refused', () => {
     const chain = Array.from({ length: MAX_STEPS + 1 }, (_, n) =>
       n === 0 ? node('s0') : node(`s${n}`, `s${n - 1}`),
     );
@@ -114,7 +114,7 @@ describe('order', () => {
     );
   });
 
-  test('is not changed by needs that are named in another order or twice, nor by a step added at the end', () => {
+  test('does not depend on the order or repetition of needs, or on a step added at the end', () => {
     fc.assert(
       fc.property(acyclicNodes(), (nodes) => {
         const order = buildGraph(nodes).order;
@@ -143,13 +143,13 @@ describe('relations', () => {
     expect(graph.dependents('a')).toEqual(['y', 'z']);
   });
 
-  test('descendants leave out where one starts, unless it follows another start', () => {
+  test('descendants exclude the starting steps, unless one follows another', () => {
     expect([...diamond.descendants(['a'])]).toEqual(['c', 'b', 'd']);
     expect([...diamond.descendants(['b', 'd'])]).toEqual(['d']);
     expect([...diamond.descendants([])]).toEqual([]);
   });
 
-  test('descendants are exactly the steps from which a path of needs leads back', () => {
+  test('descendants are exactly the steps with a path of needs to a start', () => {
     fc.assert(
       fc.property(acyclicNodes(), fc.nat(), (nodes, pick) => {
         const graph = buildGraph(nodes);

@@ -68,7 +68,7 @@ describe('the tracker', () => {
     );
   });
 
-  test('keeps its own states: later changes of what it was made from do not reach it', () => {
+  test('copies its states: later changes of the original have no effect', () => {
     const graph = buildGraph([node('a'), node('b', 'a')]);
     let state: NodeState = 'pending';
     const tracker = new ReadyTracker(graph, () => state);
@@ -77,7 +77,7 @@ describe('the tracker', () => {
     expect(tracker.stateOf('a')).toBe('pending');
   });
 
-  test('hands out no more than asked for, the first in order', () => {
+  test('returns at most the requested number, in order', () => {
     const graph = buildGraph(['c', 'a', 'b'].map((id) => node(id)));
     expect(new ReadyTracker(graph, () => 'pending').ready(2)).toEqual(['c', 'a']);
     expect(new ReadyTracker(graph, () => 'pending').ready(0)).toEqual([]);
@@ -101,7 +101,7 @@ describe('the tracker', () => {
     );
   });
 
-  test('a step costs work for its dependents only, however long the chain', () => {
+  test('a step costs work only for its dependents, in a chain of any length', () => {
     const steps = 5_000;
     const nodes = Array.from({ length: steps }, (_, n) =>
       n === 0 ? node('s0') : node(`s${n}`, `s${n - 1}`),

@@ -8,7 +8,7 @@ const logged = (message: unknown, fields?: Record<string, unknown>) =>
   lineOf(by, { at: 5, level: 'info', message, fields });
 
 describe('a line', () => {
-  test('has who logged it, when, and what', () => {
+  test('has its step, time and content', () => {
     expect(logged('charged', { amount: 7, note: null })).toEqual({
       kind: 'log',
       at: 5,
@@ -22,7 +22,7 @@ describe('a line', () => {
     expect(logged('charged', {})).not.toHaveProperty('fields');
   });
 
-  test('tells errors by their stack, and numbers that JSON lacks as text', () => {
+  test('has errors as stacks, and non-JSON numbers as text', () => {
     const error = new Error('no funds');
     expect(logged('x', { error, cents: 10n, at: new Date(0) }).fields).toEqual({
       error: error.stack,
@@ -37,7 +37,7 @@ describe('a line', () => {
     expect(logged('x'.repeat(MAX_MESSAGE_CHARS))).not.toHaveProperty('cut');
   });
 
-  test('has shorter texts where its fields are too large, and none where that is not enough', () => {
+  test('has truncated texts if its fields are too large, and no fields if that is not enough', () => {
     const large = logged('x', { body: 'y'.repeat(MAX_FIELDS_BYTES), id: 7 });
     expect(large).toMatchObject({ cut: true, fields: { id: 7, body: expect.stringMatching(/^y{199}…$/) } });
     const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`member${n}`, n]));
@@ -75,11 +75,11 @@ describe('secret values of the input', () => {
   };
   const secrets = secretTexts(input, ['token', 'card', 'users.*.key', 'absent.too']);
 
-  test('are found at the paths, with all they hold, but for short ones', () => {
+  test('are found at the paths, including nested values, except short ones', () => {
     expect(secrets).toEqual(['tok_123456', '4242424242', 'abcdefgh']);
   });
 
-  test('are taken out of messages and fields, at any depth', () => {
+  test('are removed from messages and fields, at any depth', () => {
     const mask = maskOf(secrets);
     const fields = { header: 'Bearer tok_123456', deep: [{ number: 4_242_424_242 }], fine: 42 };
     expect(lineOf(by, { at: 5, level: 'info', message: 'with tok_123456!', fields, mask })).toMatchObject({
@@ -88,7 +88,7 @@ describe('secret values of the input', () => {
     });
   });
 
-  test('are in no line, wherever they were logged', () => {
+  test('appear in no line', () => {
     const secret = fc.string({ minLength: 8, maxLength: 40 }).filter((text) => !'[redacted]'.includes(text));
     fc.assert(
       fc.property(secret, fc.string(), fc.string(), (token, before, after) => {

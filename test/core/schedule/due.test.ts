@@ -39,7 +39,7 @@ function schedule(changes: Partial<Schedule> = {}): Schedule {
 /** Minutes after T0. */
 const minutes = (slots: readonly number[]) => slots.map((slot) => (slot - T0) / MINUTE);
 
-describe('slots that have come', () => {
+describe('due slots', () => {
   test.each<CatchUp>(['skip', 'latest', 'all'])('in time are fired, whatever the policy (%s)', (catchUp) => {
     const decision = decideDue(schedule({ catchUp }), T0 + 5 * MINUTE + 20_000);
     expect(decision).toEqual({ fire: [T0 + 5 * MINUTE], skipped: 0, settledUntil: T0 + 5 * MINUTE });
@@ -70,12 +70,12 @@ describe('slots that have come', () => {
     expect(minutes(decision.fire)).toEqual(fire);
   });
 
-  test('not at all, where none has come, or time seems to run back', () => {
+  test('are none if none is due or the clock runs backwards', () => {
     for (const now of [T0 + 1, T0, T0 - 60 * MINUTE])
       expect(decideDue(schedule(), now)).toEqual({ fire: [], skipped: 0, settledUntil: T0 });
   });
 
-  test('are fired so many at a time, and reported once', () => {
+  test('are fired in bounded batches, and reported once', () => {
     let current = schedule({ catchUp: 'all', cron: '* * * * *' });
     const now = T0 + 125 * MINUTE;
     const fired: number[] = [];
@@ -96,7 +96,7 @@ describe('slots that have come', () => {
     expect(current.nextAt).toBe(now + MINUTE);
   });
 
-  test('are caught up a bounded number of, the newest', () => {
+  test('are caught up to a bounded number, newest first', () => {
     const now = T0 + 30 * 24 * 60 * MINUTE;
     const decision = decideDue(schedule({ catchUp: 'all', cron: '* * * * *' }), now);
     expect(decision.catchUp).toMatchObject({ more: true });
@@ -104,7 +104,7 @@ describe('slots that have come', () => {
     expect(decision.fire[0]).toBe(now - (MAX_CATCH_UP - 1) * MINUTE);
   });
 
-  test('are each either fired once or skipped, whenever ticks come', () => {
+  test('are each fired once or skipped, for any tick times', () => {
     const gaps = fc.array(fc.integer({ min: 1, max: 240 * MINUTE }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(gaps, fc.constantFrom<CatchUp>('skip', 'latest', 'all'), (ticks, catchUp) => {
@@ -130,7 +130,7 @@ describe('slots that have come', () => {
   });
 });
 
-test('a slot that two timings have is fired once, whenever between two ticks one replaces the other', () => {
+test('a slot common to an old and a new timing is fired once, whenever the change happens between ticks', () => {
   const lines = ['* * * * *', '*/2 * * * *', '*/5 * * * *', '7 * * * *', '0,7,30 * * * *', '59 23 * * *'];
   const minuteOf = fc.integer({ min: 1, max: 59 });
   const late = fc.integer({ min: 0, max: 59_999 });
@@ -162,7 +162,7 @@ test('a slot that two timings have is fired once, whenever between two ticks one
   );
 });
 
-test('a schedule that is put out of turn is never due, and has its next slot when it is put back', () => {
+test('a paused schedule is never due, and has its next slot after it is resumed', () => {
   const pause = { since: T0, by: 'c.ops' };
   const paused = disarmed(schedule(), { state: 'paused', pause });
   expect(paused).toMatchObject({ state: 'paused', pause });

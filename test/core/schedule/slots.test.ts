@@ -125,7 +125,7 @@ const momentOf = fc
   .map(([at, offsetS]) => Date.parse(at) + offsetS * 1_000);
 
 describe('slots of any line', () => {
-  test('grow, none twice, at full minutes, and are the same wherever the looking begins', () => {
+  test('increase strictly, at full minutes, and do not depend on the start of the search', () => {
     fc.assert(
       fc.property(
         cronOf,
@@ -153,7 +153,7 @@ describe('slots of any line', () => {
     );
   });
 
-  test('the newest of too many are a part of all that ends with the last', () => {
+  test('the newest of too many are a suffix of all', () => {
     const lines = fc.constantFrom('* * * * *', '*/5 * * * *', '* 0 * * *', '* 1 3 * *', '0,1,2 */6 * * *');
     fc.assert(
       fc.property(
@@ -177,7 +177,7 @@ describe('slots of any line', () => {
   });
 });
 
-describe('what is no timing', () => {
+describe('invalid timings', () => {
   test.each([
     ['four fields', '* * * *'],
     ['six fields', '* * * * * *'],

@@ -10,7 +10,7 @@ function masked(secrets: readonly string[], chunks: readonly string[]): string {
 }
 
 describe('secret values in a stream of text', () => {
-  test('are taken out wherever the stream is cut into chunks', () => {
+  test('are removed for any chunking of the stream', () => {
     const text = 'key tok_123456, again tok_123456 and tok_12';
     const expected = `key ${REDACTED}, again ${REDACTED} and tok_12`;
     for (let at = 0; at <= text.length; at += 1)
@@ -18,7 +18,7 @@ describe('secret values in a stream of text', () => {
     expect(masked(['tok_123456'], [...text])).toBe(expected);
   });
 
-  test('are shown as if the text had come whole, and in no part', () => {
+  test('are masked as in the whole text, and never shown in part', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 40 });
     const secrets = fc.array(
       fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 2, maxLength: 6 }),
@@ -36,7 +36,7 @@ describe('secret values in a stream of text', () => {
     );
   });
 
-  test('hold back no more than could be the beginning of one', () => {
+  test('delay only text that could be the beginning of one', () => {
     const mask = new StreamMask(['secret-value']);
     expect(mask.push('a sec')).toBe('a ');
     expect(mask.push('ond')).toBe('second');

@@ -17,7 +17,7 @@ const SCHEMAS_OF_3: readonly (() => unknown)[] = [
 ];
 
 type Options = WorkflowOptions<object>;
-const NAMED = 'is a schema of Zod 3, of which Cairn cannot see the members. Install Zod 4';
+const NAMED = 'is a Zod 3 schema, whose members Cairn cannot read. Install Zod 4';
 
 /** A definition for each option that takes a schema, with the beginning of its refusal. */
 const PLACES: readonly (readonly [told: string, define: (schema: never) => unknown])[] = [

@@ -57,7 +57,7 @@ export class FlakyBus extends MemoryEventBus {
 /** A bus that knows whether anybody listens. */
 export class KnownBus extends FlakyBus {
   heard = false;
-  isHeard = () => this.heard;
+  isReachable = () => this.heard;
 }
 
 export function worldWith(bus: EventBus | undefined): World {

@@ -19,7 +19,7 @@ require('node:fs').writeFileSync('index.js', '');
 setInterval(() => {}, 1_000);
 `;
 
-test('a build that watches clears no screen, and has not failed when it is stopped', async () => {
+test('a watching build does not clear the screen, and stopping it is no failure', async () => {
   writeFileSync(join(folder, 'watch.cjs'), WATCHING);
   writeFileSync(join(folder, 'package.json'), '{"scripts":{"build:watch":"node watch.cjs"}}');
   const told: unknown[] = [];

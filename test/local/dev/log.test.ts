@@ -73,7 +73,7 @@ describe('a line for a person', () => {
     expect(said(line)).toBe(text);
   });
 
-  test('has below it the frames of a stack that are in the code of the user, from its folder', () => {
+  test('is followed by the stack frames in the user’s code, relative to its folder', () => {
     const stack = [
       'Error: no funds',
       '    at charge (file:///shop/functions/src/charge.ts:7:11)',
@@ -95,13 +95,13 @@ describe('a line for a person', () => {
     expect(JSON.parse(forMachine(line, AT)).stack).toBe(stack);
   });
 
-  test('leaves out lines and members that are irrelevant to steps', () => {
+  test('omits lines and members that are irrelevant to steps', () => {
     expect(
       said({ severity: 'INFO', message: 'run_claimed', event: 'run_claimed', runId: 'r' }),
     ).toBeUndefined();
   });
 
-  test('has a colour for its severity', () => {
+  test('is coloured by severity', () => {
     const line = readLine('{"severity":"ERROR","message":"no","runId":"run_a","stepId":"s"}');
     expect(forPerson(line, AT, TAGGED)).toBe(
       '<dim>08:30:05Z</>  <dim>cairn</>  <busy>run_a</>  <bold>s</>  <bad>no</>',
@@ -122,7 +122,7 @@ test('a line for a program has time, source, severity, message and all logged me
 });
 
 describe('why functions could not be loaded', () => {
-  test('paths begin at the project, and frames of packages and Node are left out', () => {
+  test('paths are relative to the project, and frames of packages and Node are omitted', () => {
     const text = [
       'the functions could not be loaded:',
       "TypeError: workflow 'order': step 'charge' is there twice",
@@ -135,7 +135,7 @@ describe('why functions could not be loaded', () => {
     );
   });
 
-  test('says what to do before the place, and leaves out frames of Cairn, with their number if asked', () => {
+  test('says what to do before the place, and omits frames of Cairn, with their number if requested', () => {
     const packages = new URL('../../../packages/', import.meta.url).href;
     const text = [
       'the functions could not be loaded:',
@@ -155,7 +155,7 @@ describe('why functions could not be loaded', () => {
     expect(readableError(text, '/shop', '(--verbose)').split('\n')).toEqual([...said, counted]);
   });
 
-  test('the place of a mistake in TypeScript is kept; for one in JavaScript the files are checked', () => {
+  test('the position of a TypeScript error is kept; for a JavaScript error the files are checked', () => {
     const text = 'file:///shop/src/b.ts:2\nconst y = {;\n           ^\nSyntaxError: Unexpected token';
     expect(readableError(text, '/shop')).toMatch(/^src\/b\.ts:2\n/);
     expect(namesNoFile(text)).toBe(false);

@@ -59,7 +59,7 @@ describe('codebases', () => {
     });
   const TWO = { functions: [{ source: 'functions' }, { source: 'cairn', codebase: 'cairn' }] };
 
-  test('are those of firebase.json, which may have comments; one that depends on Cairn has workers for bodies', () => {
+  test('are those of firebase.json, which may have comments; those that depend on Cairn get workers for step bodies', () => {
     const text = `{ // ours\n "functions": [{ "source": "functions" }, { "source": "cairn", "codebase": "cairn" },], }`;
     expect(codebasesOf('/shop', [], files(text))).toMatchObject([
       { name: 'default', folder: '/shop/functions', module: '/shop/functions/index.js', hasCairn: false },
@@ -88,7 +88,7 @@ describe('codebases', () => {
   });
 });
 
-describe('what is served of a codebase, and built', () => {
+describe('what is served and built of a codebase', () => {
   test.each([
     ['JavaScript', { 'package.json': {}, 'index.js': '' }, 'index.js', undefined, false],
     [
@@ -204,7 +204,7 @@ describe('a function kit', () => {
   });
   const found = codebasesOf('/shop', [], files);
 
-  test('is served once for each instance, under its prefix; a codebase has the prefix that it is given', () => {
+  test('is served once per instance, under its prefix; a codebase has the configured prefix', () => {
     expect(found.map(({ name, prefix, settings, hasCairn }) => [name, prefix, settings, hasCairn])).toEqual([
       ['default', 'eu-', '/shop/settings', false],
       ['one', 'kit-one-', '/shop/kits/one', true],

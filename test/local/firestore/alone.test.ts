@@ -37,7 +37,7 @@ async function serving(...flags: string[]) {
   return { db, stop };
 }
 
-test('the server alone serves any query, keeps its documents in a file, and asks for indexes when it is given some', async () => {
+test('the standalone server serves any query, keeps its documents in a file, and enforces indexes if configured', async () => {
   const data = join(folder, 'alone.sqlite');
   const first = await serving('--data', data);
   await first.db.doc('any/one').set({ a: 1, b: 2 });

@@ -49,13 +49,13 @@ describe('a commit', () => {
     expect(read).toEqual(data);
   });
 
-  test('drops what is finer than a microsecond from a timestamp', async () => {
+  test('truncates timestamps to microseconds', async () => {
     const ref = bench.db.doc('values/fine');
     await ref.set({ t: new Timestamp(5, 123_456_789) });
     expect((await ref.get()).get('t')).toEqual(new Timestamp(5, 123_456_000));
   });
 
-  test('with one create that fails applies nothing', async () => {
+  test('with a failing create applies nothing', async () => {
     const { db } = bench;
     await db.doc('atomic/there').set({ v: 1 });
     const batch = db.batch();
@@ -68,7 +68,7 @@ describe('a commit', () => {
     expect((await db.doc('atomic/there').get()).get('v')).toBe(1);
   });
 
-  test('gives all its documents one update time, later than that of any commit before', async () => {
+  test('gives all its documents one update time, later than that of any earlier commit', async () => {
     const { db } = bench;
     let last = '';
     for (let i = 0; i < 50; i++) {
@@ -124,12 +124,12 @@ describe('a precondition', () => {
     },
   );
 
-  test('update of a document that does not exist is NOT_FOUND', async () => {
+  test('update of a missing document is NOT_FOUND', async () => {
     const update = bench.db.doc('pre/missing').update({ v: 1 });
     await expect(update).rejects.toMatchObject({ code: NOT_FOUND });
   });
 
-  test('an update time that is not the stored one is FAILED_PRECONDITION and writes nothing', async () => {
+  test('a different update time is FAILED_PRECONDITION and writes nothing', async () => {
     const ref = bench.db.doc('pre/time');
     const first = await ref.set({ v: 1 });
     const second = await ref.update({ v: 2 }, { lastUpdateTime: first.writeTime });
@@ -164,7 +164,7 @@ describe('a field mask', () => {
     expect((await ref.get()).data()).toEqual({ keep: 1, map: { keep: 1, change: 4 }, new: { deep: 5 } });
   });
 
-  test('merges a set into what is there', async () => {
+  test('merges a set into the existing document', async () => {
     const ref = bench.db.doc('mask/merge');
     await ref.set({ a: 1, m: { x: 1 } });
     await ref.set({ b: 2, m: { y: 2 } }, { merge: true });
@@ -192,7 +192,7 @@ describe('a field mask', () => {
     raw.close();
   });
 
-  test('names odd fields between back-ticks', async () => {
+  test('quotes unusual fields with back-ticks', async () => {
     const ref = bench.db.doc('mask/odd');
     await ref.set({ 'a.b': 1, 'c`d': { '\\e': 2 } });
     await ref.update(new FieldPath('a.b'), 3, new FieldPath('c`d', '\\e'), 4);
@@ -216,7 +216,7 @@ describe('a transform', () => {
     expect(one?.get('at').nanoseconds % 1_000_000).toBe(0);
   });
 
-  test('increments integers and doubles, and starts from the operand where there is no number', async () => {
+  test('increments integers and doubles, and starts from the operand if there is no number', async () => {
     const ref = bench.db.doc('transform/n');
     await ref.set({ i: 1, d: 1.5, s: 'text' });
     const by = (n: number) => FieldValue.increment(n);
@@ -234,7 +234,7 @@ describe('a transform', () => {
   });
 });
 
-test('a batch write tells of each write on its own', async () => {
+test('a batch write reports each write separately', async () => {
   const { db } = bench;
   await db.doc('bulk/there').set({ v: 0 });
   const writer = db.bulkWriter();
@@ -267,7 +267,7 @@ test.each<[string, (a: WriteBatch, ref: DocumentReference) => WriteBatch, number
   await (code === undefined ? batch : expect(batch).rejects.toMatchObject({ code }));
 });
 
-test('projects and databases are separate, and one can be emptied alone', async () => {
+test('projects and databases are separate, and can be cleared separately', async () => {
   const other = bench.client('other-project');
   await bench.db.doc('shared/name').set({ mine: true });
   await other.doc('shared/name').set({ mine: false });
@@ -277,7 +277,7 @@ test('projects and databases are separate, and one can be emptied alone', async 
   expect((await bench.db.doc('shared/name').get()).exists).toBe(true);
 });
 
-test('ids of underscores alone are no reserved ids', async () => {
+test('ids of only underscores are not reserved', async () => {
   const ref = bench.db.doc('____/____');
   await ref.set({ v: 1 });
   expect((await bench.db.collection('____').get()).docs.map((d) => d.id)).toEqual(['____']);
@@ -291,7 +291,7 @@ test.each([
   await expect(bench.db.doc('bad/a').set(data)).rejects.toMatchObject({ code: INVALID_ARGUMENT });
 });
 
-test('a call that is not served answers UNIMPLEMENTED', async () => {
+test('an unsupported call returns UNIMPLEMENTED', async () => {
   const raw = new RawCalls(bench.server.host);
   const answer = await raw.call('ExecutePipeline', { database });
   raw.close();

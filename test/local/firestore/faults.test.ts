@@ -13,7 +13,7 @@ afterAll(() => bench.stop());
 afterEach(() => bench.server.faults.clear());
 
 describe('an injected fault', () => {
-  test('of an answer that is lost leaves the commit applied, and its repetition finds it', async () => {
+  test('that loses a response leaves the commit applied, and a retry finds it', async () => {
     const { db, server } = bench;
     server.faults.set([{ call: 'Commit', probability: 1, times: 1, fault: { kind: 'lost-answer' } }], 1);
     await expect(db.doc('f/lost').create({ v: 1 })).rejects.toMatchObject({ code: 6 });
@@ -21,7 +21,7 @@ describe('an injected fault', () => {
     expect(server.faults.injected()).toEqual({ 'lost-answer': 1 });
   });
 
-  test('of unavailability is retried by the client and applies once', async () => {
+  test('UNAVAILABLE is retried by the client, and the write applies once', async () => {
     const { db, server } = bench;
     server.faults.set([{ call: 'Commit', probability: 1, times: 1, fault: { kind: 'unavailable' } }], 1);
     await db.doc('f/once').create({ v: 1 });
@@ -30,7 +30,7 @@ describe('an injected fault', () => {
     });
   });
 
-  test('ABORTED makes a transaction run again', async () => {
+  test('ABORTED makes the client retry a transaction', async () => {
     const { db, server } = bench;
     server.faults.set([{ call: 'Commit', probability: 1, times: 1, fault: { kind: 'aborted' } }], 1);
     let attempts = 0;
@@ -43,7 +43,7 @@ describe('an injected fault', () => {
     expect((await db.doc('f/tx').get()).get('attempts')).toBe(2);
   });
 
-  test('of a cut stream is resumed by the client after the last document it has seen', async () => {
+  test('that cuts a stream makes the client resume after the last document it saw', async () => {
     const { db, server } = bench;
     const batch = db.batch();
     for (let i = 0; i < 20; i++) batch.set(db.doc(`cut/d${String(i).padStart(2, '0')}`), { i });
@@ -57,7 +57,7 @@ describe('an injected fault', () => {
     expect(server.faults.injected()).toEqual({ 'cut-stream': 1 });
   });
 
-  test('of a crash comes after the commit is durable and before its answer', async () => {
+  test('that crashes the server does so after the commit is durable and before its response', async () => {
     let crashes = 0;
     const doomed = await startBench({ crash: () => crashes++ });
     doomed.server.faults.set(
@@ -73,7 +73,7 @@ describe('an injected fault', () => {
     expect(() => bench.server.faults.set([rule], 1)).toThrow(/cannot be made to crash/);
   });
 
-  test('of one path spares the others', async () => {
+  test('on one path does not affect others', async () => {
     const { db, server } = bench;
     server.faults.set([{ path: '/victims/', probability: 1, times: 1, fault: { kind: 'aborted' } }], 1);
     await db.doc('f/spared').set({});
@@ -97,7 +97,7 @@ describe('an injected fault', () => {
   });
 });
 
-test('an export is one moment, and an import puts it back', async () => {
+test('an export is a consistent snapshot, and an import restores it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-export-'));
   const file = join(folder, 'copy.sqlite');
   const { db, server } = bench;

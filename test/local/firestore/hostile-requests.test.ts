@@ -244,7 +244,7 @@ describe('the server refuses', () => {
     expect((await bench.db.doc('h/big0').get()).exists).toBe(false);
   });
 
-  test('text that is no UTF-8', async () => {
+  test('text that is not UTF-8', async () => {
     const bytes = raw.encode('Commit', commit(set('h/utf', { t: text('QQ') })));
     bytes.fill(0xff, bytes.indexOf('QQ'), bytes.indexOf('QQ') + 2);
     expect(await raw.send('Commit', bytes)).toMatchObject({
@@ -253,7 +253,7 @@ describe('the server refuses', () => {
     });
   });
 
-  test('filters nested without end, and goes on', async () => {
+  test('endlessly nested filters, and continues', async () => {
     let filter = raw.encode(
       'RunQuery',
       query({ where: { unaryFilter: { op: 3, field: { fieldPath: 'a' } } } }),
@@ -279,7 +279,7 @@ function field(number: number, content: Buffer): Buffer {
 }
 
 describe('the server takes', () => {
-  test('a commit of nothing, and one of 501 writes', async () => {
+  test('an empty commit, and one of 501 writes', async () => {
     expect((await raw.call('Commit', commit())).code).toBe(OK);
     const many = await raw.call(
       'Commit',
@@ -289,7 +289,7 @@ describe('the server takes', () => {
     expect(many.messages[0]?.writeResults).toHaveLength(501);
   });
 
-  test('a read of the same document twice, and answers once; of its name alone, and answers no fields', async () => {
+  test('a duplicate read of a document, answered once; a read of its name alone, answered without fields', async () => {
     await bench.db.doc('h/twice').set({ a: 1 });
     const read = {
       database,
@@ -305,7 +305,7 @@ describe('the server takes', () => {
     expect(messages[0]?.found).not.toHaveProperty('fields');
   });
 
-  test('the last of several kinds that one value is given, and stores that alone', async () => {
+  test('a value with several kinds, and stores only the last', async () => {
     const bytes = raw.encode('Commit', commit(set('h/two', { a: { booleanValue: true } })));
     // The field "a": its key, then a value of two bytes, which are doubled here; the lengths around them grow with it.
     const entry = Buffer.from([18, 2, 8, 1]);

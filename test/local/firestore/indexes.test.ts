@@ -41,29 +41,32 @@ const queries: [string, (db: Firestore) => Query][] = [
 ];
 
 describe('an enforced index', () => {
-  test.each(queries)('%s is refused until what the refusal names is declared', async (_what, query) => {
-    const data = [
-      { shard: 1, wakeAt: 5, tags: ['x'] },
-      { shard: 1, wakeAt: 3, tags: ['x', 'y'] },
-    ];
-    const bare = await startBench({ indexesFile: indexesFile({}) });
-    const refusal = await query(bare.db)
-      .get()
-      .catch((error) => error);
-    await bare.stop();
-    expect(refusal).toMatchObject({ code: FAILED_PRECONDITION });
-    const [, list, json] = /under (\w+): (\{.*\})$/.exec(refusal.message) as unknown as [
-      string,
-      string,
-      string,
-    ];
-    const declared = await startBench({ indexesFile: indexesFile({ [list]: [JSON.parse(json)] }) });
-    await Promise.all(data.map((d, i) => declared.db.doc(`runs/r${i}`).set(d)));
-    expect((await query(declared.db).get()).size).toBe(2);
-    await declared.stop();
-  });
+  test.each(queries)(
+    '%s is refused until the index that the error names is declared',
+    async (_what, query) => {
+      const data = [
+        { shard: 1, wakeAt: 5, tags: ['x'] },
+        { shard: 1, wakeAt: 3, tags: ['x', 'y'] },
+      ];
+      const bare = await startBench({ indexesFile: indexesFile({}) });
+      const refusal = await query(bare.db)
+        .get()
+        .catch((error) => error);
+      await bare.stop();
+      expect(refusal).toMatchObject({ code: FAILED_PRECONDITION });
+      const [, list, json] = /under (\w+): (\{.*\})$/.exec(refusal.message) as unknown as [
+        string,
+        string,
+        string,
+      ];
+      const declared = await startBench({ indexesFile: indexesFile({ [list]: [JSON.parse(json)] }) });
+      await Promise.all(data.map((d, i) => declared.db.doc(`runs/r${i}`).set(d)));
+      expect((await query(declared.db).get()).size).toBe(2);
+      await declared.stop();
+    },
+  );
 
-  test('is not asked of equalities alone, of one order, or of what merged indexes cover', async () => {
+  test('is not required for equalities alone, for one order, or for queries that merged indexes cover', async () => {
     const fields = (equal: string) => [
       { fieldPath: equal, order: 'ASCENDING' },
       { fieldPath: 'at', order: 'ASCENDING' },
@@ -87,7 +90,7 @@ describe('an enforced index', () => {
     await bench.stop();
   });
 
-  test('serves its directions only: limitToLast, which asks in reverse, needs that of the reversed orders', async () => {
+  test('serves its own directions only: limitToLast reverses the orders and needs the reversed index', async () => {
     const indexes = [
       {
         collectionGroup: 'runs',
@@ -106,7 +109,7 @@ describe('an enforced index', () => {
     await bench.stop();
   });
 
-  test('that is exempted is missed by the query that needs it, nested fields included', async () => {
+  test('is missing for exempted fields, nested fields included', async () => {
     const fieldOverrides = [{ collectionGroup: 'c', fieldPath: 'big', indexes: [] }];
     const bench = await startBench({ indexesFile: indexesFile({ fieldOverrides }) });
     const c = bench.db.collection('c');
@@ -119,7 +122,7 @@ describe('an enforced index', () => {
     await bench.stop();
   });
 
-  test('is built for what is stored already when it is declared later', async () => {
+  test('is built for existing documents when it is declared later', async () => {
     const file = join(folder, 'grown.sqlite');
     const first = await startFirestoreServer({ storage: { kind: 'sqlite', file } });
     const before = connect(first.host);
@@ -137,7 +140,7 @@ describe('an enforced index', () => {
   });
 });
 
-test('a group that was never asked for is listed by name from the first question on: what is there, comes, changes and goes, restarts included', async () => {
+test('a collection group is complete and current from its first query on, also across restarts', async () => {
   const storage = { kind: 'sqlite', file: join(folder, 'listed.sqlite') } as const;
   const paths = ['c/1', 'x/1/c/1', 'x/1/y/2/c/3', 'c/2'];
   const deleted = 'x/1/c/1';
@@ -176,7 +179,7 @@ test('a group that was never asked for is listed by name from the first question
   await rebuilt.stop();
 });
 
-test('a declaration that is not understood is an error at start', async () => {
+test('an invalid declaration is an error at start', async () => {
   const fields = [{ fieldPath: 'a' }];
   const file = indexesFile({ indexes: [{ collectionGroup: 'c', fields }] });
   await expect(startFirestoreServer({ storage: { kind: 'memory' }, indexesFile: file })).rejects.toThrow(
@@ -184,7 +187,7 @@ test('a declaration that is not understood is an error at start', async () => {
   );
 });
 
-test('a TTL policy deletes what has expired, and nothing else', async () => {
+test('a TTL policy deletes expired documents, and nothing else', async () => {
   let now = 1_000_000;
   const file = indexesFile({
     fieldOverrides: [{ collectionGroup: 'keys', fieldPath: 'expiresAt', ttl: true }],

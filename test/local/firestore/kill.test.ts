@@ -26,7 +26,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-test(`after ${KILLS} SIGKILLs during a write storm every acknowledged commit is there and none is half`, async () => {
+test(`after ${KILLS} SIGKILLs during a write storm every acknowledged commit is stored, and none partially`, async () => {
   const file = join(folder, 'firestore.sqlite');
   const acknowledged = new Map<string, number>();
   const attempted = new Map<string, number>();

@@ -31,7 +31,7 @@ function scanned(of: DocumentStorage): string[] {
   return found.map((document) => String.fromCharCode(document.body[0] ?? 0));
 }
 
-test('a large document is read as it is, however often and by whatever it was changed', () => {
+test('a large document is read as last written, after any changes', () => {
   storage = openSqliteStorage(undefined);
   storage.databaseNumber('projects/p/databases/d');
   storage.apply(DATABASE, 1, [put('a', 1)]);
@@ -47,7 +47,7 @@ test('a large document is read as it is, however often and by whatever it was ch
   expect(scanned(storage)).toEqual(['c', 'c']);
 });
 
-test('a change that was rolled back is not read', async () => {
+test('a rolled-back change is not read', async () => {
   storage = openSqliteStorage(undefined);
   storage.databaseNumber('projects/p/databases/d');
   storage.apply(DATABASE, 1, [put('a', 1)]);
@@ -63,7 +63,7 @@ test('a change that was rolled back is not read', async () => {
   expect(scanned(storage)).toEqual(['c', 'c']);
 });
 
-test('documents are kept up to a number of bytes, those that were read last', () => {
+test('recently read documents are cached up to a number of bytes', () => {
   const bodies = new LargeBodies();
   const reads: number[] = [];
   const read = (id: number) =>

@@ -130,7 +130,7 @@ test.each(accepted)('%s is accepted', async (_what, attempt) => {
   await attempt(bench.db);
 });
 
-test('numeric ids come before all others, by number', async () => {
+test('numeric ids sort before all others, by number', async () => {
   const { db } = bench;
   for (const id of ['a', '__id10__', '__id9__', '0']) await db.doc(`ids/${id}`).set({});
   const found = await db.collection('ids').orderBy(FieldPath.documentId()).get();

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 const name = (path: string) => `projects/${PROJECT}/databases/(default)/documents/${path}`;
 
-test('a run is billed what lies under its document and what carries its id elsewhere', async () => {
+test('a run is billed for documents under its own and for those that carry its id', async () => {
   const { db, server } = bench;
   const batch = db.batch();
   batch.create(db.doc('gwi_runs/r1'), { status: 'running' });
@@ -30,7 +30,7 @@ test('a run is billed what lies under its document and what carries its id elsew
   expect(server.meter.snapshot().total).toMatchObject({ writes: 4, reads: 3, deletes: 1, commits: 2 });
 });
 
-test('a query is billed its results and what its offset skips, an empty one a read, a count one per thousand', async () => {
+test('a query is billed its results and skipped documents, an empty one a read, a count one per thousand', async () => {
   const { db, server } = bench;
   const batch = db.batch();
   for (let i = 0; i < 7; i++) batch.set(db.doc(`q/d${i}`), { i });
@@ -48,7 +48,7 @@ test('a query is billed its results and what its offset skips, an empty one a re
   expect(server.meter.snapshot().byCollection.q).toMatchObject({ writes: 7, reads: 15 });
 });
 
-test('a refused commit is not billed, and the call is counted', async () => {
+test('a refused commit is counted as a call and not billed', async () => {
   const { db, server } = bench;
   await expect(db.doc('c/missing').update({ a: 1 })).rejects.toMatchObject({ code: 5 });
   expect(server.meter.snapshot().byCall.Commit).toEqual({ calls: 1, reads: 0, writes: 0, deletes: 0 });

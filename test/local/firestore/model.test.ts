@@ -79,7 +79,7 @@ function key(of: Value, inverted = false): Buffer {
 }
 
 describe('values', () => {
-  test('keys sort as the values do, and inverted keys the other way round', () => {
+  test('keys sort as the values do, and inverted keys in reverse', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         const order = Math.sign(compareValues(a, b));
@@ -90,7 +90,7 @@ describe('values', () => {
     );
   });
 
-  test('no key begins with another, so that what follows it cannot change the order', () => {
+  test('no key is a prefix of another, so that following bytes cannot change the order', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         const [x, y] = [key(a), key(b)];
@@ -155,7 +155,7 @@ test('document keys of a collection sort by id', () => {
   );
 });
 
-test('the end of a prefix comes after all that begins with it and before anything greater', () => {
+test('the end of a prefix sorts after all keys with the prefix and before greater ones', () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ minLength: 1, maxLength: 4 }),
@@ -171,7 +171,7 @@ test('the end of a prefix comes after all that begins with it and before anythin
 });
 
 describe('field paths', () => {
-  test('a mask lays over what is stored what naming its paths one after the other would', () => {
+  test('a mask applies the same as its paths one after another', () => {
     const paths = fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { maxLength: 4 });
     fc.assert(
       fc.property(fieldsOf(value), fieldsOf(value), paths, (under, over, mask) => {
@@ -183,7 +183,7 @@ describe('field paths', () => {
     );
   });
 
-  test('are read as they are written', () => {
+  test('are parsed as they are printed', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 4 }),
@@ -198,7 +198,7 @@ describe('field paths', () => {
     expect(() => parseFieldPath(path)).toThrow(expect.objectContaining({ code: 3 }));
   });
 
-  test('set what they then get, and leave the rest', () => {
+  test('are read back as set, and other fields are unchanged', () => {
     fc.assert(
       fc.property(
         fieldsOf(value),
@@ -215,7 +215,7 @@ describe('field paths', () => {
   });
 });
 
-test('the difference of index entries leads from those of one version to those of the other', () => {
+test('the difference of index entries transforms those of one version into those of the next', () => {
   // Not String(): as UTF-8 text, different bytes become the same replacement character.
   const hex = (entry: Buffer) => entry.toString('hex');
   const document = { database: 1, segments: ['c', 'd'], isListed: true };
@@ -238,7 +238,7 @@ test('the difference of index entries leads from those of one version to those o
   );
 });
 
-test('some fields can be read from a stored document as if the others were not there', () => {
+test('selected fields can be read from a stored document', () => {
   fc.assert(
     fc.property(fieldsOf(value), fc.func(fc.boolean()), (fields, isWanted) => {
       const wanted = new Map([...fields].filter(([name]) => isWanted(name)));
@@ -248,7 +248,7 @@ test('some fields can be read from a stored document as if the others were not t
   );
 });
 
-test('what is not wanted of a stored document is not decoded', () => {
+test('unselected fields of a stored document are not decoded', () => {
   const fields = new Map([
     ['large', { kind: 'string', value: 'damaged' } as const],
     ['small', { kind: 'string', value: 'ok' } as const],
@@ -259,7 +259,7 @@ test('what is not wanted of a stored document is not decoded', () => {
   expect([...decodeStored(body, new Set(['small'])).fields.keys()]).toEqual(['small']);
 });
 
-test('a projection of a stored document has what the same of its values has', () => {
+test('a projection of a stored document equals the projection of its values', () => {
   const paths = fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { maxLength: 4 });
   fc.assert(
     fc.property(fieldsOf(value), paths, (fields, mask) => {
@@ -270,7 +270,7 @@ test('a projection of a stored document has what the same of its values has', ()
   );
 });
 
-test('names of fields are read as they are, whatever was read before', () => {
+test('field names are read unchanged, whatever was read before', () => {
   const names = fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }), { minLength: 1 });
   fc.assert(
     fc.property(names, (all) => {

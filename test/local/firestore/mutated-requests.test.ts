@@ -19,7 +19,7 @@ afterAll(async () => {
   await bench.stop();
 });
 
-test('whatever bytes are sent, the server answers with a status, stays up, and stores only what can be read', async () => {
+test('for any bytes the server returns a status, stays up, and stores only readable documents', async () => {
   const good: [string, object][] = [
     [
       'Commit',

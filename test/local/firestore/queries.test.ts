@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe('a query answers what looking at every document answers', () => {
+describe('a query returns the same as a full scan', () => {
   let answered = 0;
   let nonEmpty = 0;
   let byComposite = 0;
@@ -68,7 +68,7 @@ describe('a query answers what looking at every document answers', () => {
     },
   );
 
-  test('and that was asked of hundreds of queries, most with an answer, most under enforced indexes too', () => {
+  test('the comparison ran for hundreds of queries, most with results, most also with enforced indexes', () => {
     expect(answered).toBeGreaterThan(ROUNDS * QUESTIONS * 0.9);
     expect(answered + byComposite).toBeGreaterThan(ROUNDS * QUESTIONS * 1.5);
     expect(nonEmpty).toBeGreaterThan(answered * 0.5);
@@ -125,7 +125,7 @@ describe('a query', () => {
     expect((await db.collection('agg').limit(3).count().get()).data()).toEqual({ count: 3 });
   });
 
-  test('finds NaN by equality and by order, but never within a range of numbers', async () => {
+  test('finds NaN by equality and in order, and never in a range of numbers', async () => {
     const { db } = plain;
     const values = [Number.NaN, Number.NEGATIVE_INFINITY, -1, 2];
     await write(
@@ -147,7 +147,7 @@ describe('a query', () => {
     }
   });
 
-  test('finds neither null nor NaN by a list', async () => {
+  test('finds neither null nor NaN with in', async () => {
     const { db } = plain;
     const values = [null, Number.NaN, 7, [null], [Number.NaN, 7]];
     await write(
@@ -215,7 +215,7 @@ describe('a query', () => {
     expect(ids(await c.where(both).get())).toEqual(['d2', 'd3']);
   });
 
-  test('by name and by inequality is served where the name is unequal, or the field equal, too', async () => {
+  test('by name and by inequality is also served if the name is unequal or the field equal', async () => {
     const c = plain.db.collection('namerule');
     await write(plain.db, [
       { path: 'namerule/a', data: { k: 1 } },
@@ -254,7 +254,7 @@ describe('a query', () => {
     await large.stop();
   });
 
-  test('lists collections and documents, those that only have descendants too', async () => {
+  test('lists collections and documents, including those that only have descendants', async () => {
     const { db } = plain;
     plain.server.reset();
     await write(

@@ -53,7 +53,7 @@ describe('rewrites of firebase.json', () => {
     expect(functionFor(path)).toBe(name);
   });
 
-  test('several sites are read in order; none is no rewrite', () => {
+  test('several sites are read in order; no site means no rewrites', () => {
     const sites = [
       { rewrites: [{ source: '**', function: 'a' }] },
       { rewrites: [{ source: '**', function: 'b' }] },
@@ -63,7 +63,7 @@ describe('rewrites of firebase.json', () => {
   });
 });
 
-test('a port that nobody asks returns the memory that the start took', async () => {
+test('an idle port frees the memory used at start', async () => {
   const collect = jest.fn();
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
   try {
@@ -96,14 +96,14 @@ describe('the port', () => {
   });
   afterAll(() => gateway.stop(0));
 
-  test('gives a request to the function its path names, path untouched', async () => {
+  test('routes a request to the function that its path names, with the path unchanged', async () => {
     const answer = await fetch(`${gateway.url}/v1/runs%2Fa?q=1`);
     expect(await answer.text()).toBe('served');
     expect(answer.headers.get('date')).toBe('Wed, 02 Jan 2030 03:04:05 GMT');
     expect(served).toEqual([`api /v1/runs%2Fa?q=1 ${new URL(gateway.url).host}`]);
   });
 
-  test('answers a path nobody serves with a problem document', async () => {
+  test('answers an unknown path with a problem document', async () => {
     const answer = await fetch(`${gateway.url}/nothing`);
     expect(answer.status).toBe(404);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
@@ -125,7 +125,7 @@ describe('the port', () => {
     });
   });
 
-  test('refuses a path with bytes that should have been encoded', async () => {
+  test('refuses a path with unencoded bytes', async () => {
     const { port } = new URL(gateway.url);
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), '127.0.0.1', () => {
@@ -141,7 +141,7 @@ describe('the port', () => {
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
   });
 
-  test('a whole address in the request line is served as its path is, under its own host', async () => {
+  test('an absolute URL in the request line is served like its path, under its own host', async () => {
     const word = fc.stringMatching(/^[a-z][\w.~% -]{0,7}$/).map(encodeURIComponent);
     const path = fc
       .tuple(fc.array(word, { maxLength: 3 }), fc.option(word))
@@ -161,13 +161,13 @@ describe('the port', () => {
     );
   });
 
-  test('a request for a tunnel is answered before the connection is closed', async () => {
+  test('a CONNECT request gets a response before the connection is closed', async () => {
     expect(await sent('CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 400 [\s\S]*"INVALID_INPUT"/,
     );
   });
 
-  test('the key is for reading pages of this address only, whatever the line says', async () => {
+  test('the key serves only reads of pages of this address, whatever the request line says', async () => {
     const ask = (line: string, host: string) =>
       sent(`${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     expect(await ask('GET /console.json', 'localhost:1')).toMatch(/"local":true/);
@@ -183,7 +183,7 @@ describe('the port', () => {
     return text(socket);
   }
 
-  test('has a welcome page, for reading only', async () => {
+  test('serves a read-only welcome page', async () => {
     expect(await (await fetch(gateway.url)).text()).toBe('welcome');
     expect((await fetch(gateway.url, { method: 'POST' })).status).toBe(404);
   });
@@ -197,14 +197,14 @@ describe('the welcome', () => {
   const github = 'http://127.0.0.1:2';
   const welcome = { gateway: 'http://127.0.0.1:1', github, apiKey: 'cairn_dev_x', githubSecret: 's' };
 
-  test('has a signed delivery, the list of runs, and where the comment will be', () => {
+  test('shows a signed delivery, the list of runs, and the address of the comment', () => {
     const [deliver, list, comments] = commandsToTry(welcome);
     expect(deliver).toMatch(/webhooks\/github.*x-hub-signature-256: sha256=[0-9a-f]{64}/s);
     expect(list).toContain("/v1/runs -H 'authorization: Bearer cairn_dev_x'");
     expect(comments).toBe('curl -s http://127.0.0.1:2/repos/acme/uploader/issues/7/comments');
   });
 
-  test('the delivery is one that the shipped review takes', () => {
+  test('shows a delivery that the shipped review workflow accepts', () => {
     expect(PullRequestEvent.safeParse(JSON.parse(EXAMPLE_PAYLOAD)).error).toBeUndefined();
     expect(EXAMPLE_PAYLOAD).not.toContain("'");
   });

@@ -41,12 +41,12 @@ describe('an installation is found among the functions', () => {
     expect(targets(names, path)).toEqual(found);
   });
 
-  test('the APIs of all of them are known', () => {
+  test('the APIs of all installations are known', () => {
     expect(apisAmong(functions('a-api', 'a-drive', 'api', 'b-drive', 'b-api'))).toEqual(['a-api', 'b-api']);
   });
 });
 
-test('the console is served by firebase.json as it says itself', () => {
+test('the console is served as firebase.json says', () => {
   const read = (file: string): unknown =>
     JSON.parse(readFileSync(join(import.meta.dirname, '../../..', file), 'utf8'));
   const { hosting } = read('firebase.json') as { hosting: HostingConfig };

@@ -26,7 +26,7 @@ const source = fc
   .tuple(path, fc.constantFrom('', '/', '/**', '/*', '/*.js', '/**/*.@(js|css)'))
   .map(([place, end]) => place + end);
 
-describe('the source of a rule of Hosting', () => {
+describe('the source of a Hosting rule', () => {
   test.each([
     ['/v1/**', '/v1/runs', true],
     ['/v1/**', '/v1/runs/a/b', true],
@@ -40,7 +40,7 @@ describe('the source of a rule of Hosting', () => {
     expect(sourceMatcher(rule)(asked)).toBe(matches);
   });
 
-  test('matches what the glob matches, however it is compared', () => {
+  test('matches what the glob matches', () => {
     fc.assert(
       fc.property(source, path, (rule, asked) => {
         expect(sourceMatcher(rule)(asked)).toBe(posix.matchesGlob(asked, rule));

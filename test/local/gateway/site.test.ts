@@ -92,7 +92,7 @@ describe('the site', () => {
     },
   );
 
-  test('serves a file with the last header that is meant for it', async () => {
+  test('serves a file with the last matching header', async () => {
     const { status, headers, text } = await ask('/assets/app.js?v=1');
     expect({ status, text }).toEqual({ status: 200, text: 'export {};' });
     expect(headers['content-type']).toMatch(/javascript/);
@@ -119,7 +119,7 @@ describe('the site', () => {
     },
   );
 
-  test('answers what is not there with its own page for that, if it has one', async () => {
+  test('answers an unknown path with its own 404 page, if it has one', async () => {
     const page = join(folder, 'site/dist/404.html');
     writeFileSync(page, '<title>nothing is here</title>');
     const [read, head, sent] = await Promise.all([
@@ -160,7 +160,7 @@ describe('the site', () => {
     expect(text).not.toContain('root:');
   });
 
-  test('is not there before it was built, or where no folder is named', () => {
+  test('does not exist before its build, or if no folder is named', () => {
     const other = mkdtempSync(join(folder, 'other-'));
     const at = (hosting: object) => {
       writeFileSync(join(other, 'firebase.json'), JSON.stringify({ hosting }));
@@ -171,7 +171,7 @@ describe('the site', () => {
   });
 });
 
-describe('what only this machine is told', () => {
+describe('details that only this machine gets', () => {
   const own = '{"local":true,"apiKey":"cairn_dev_x"}';
 
   test.each([

@@ -106,14 +106,14 @@ function begin() {
   return { outgoing, answer, arrived };
 }
 
-test('a request whose body does not end is timed out, and has taken no place of others', async () => {
+test('a request with an endless body times out, and occupies no slot', async () => {
   const { outgoing, answer } = begin();
   expect((await answer).status).toBe(504);
   expect(taken).toBe(0);
   outgoing.destroy();
 });
 
-test('a request whose sender leaves before its body is whole takes no place', async () => {
+test('a request aborted before its body is complete occupies no slot', async () => {
   const { outgoing, arrived } = begin();
   const [, response] = await arrived;
   const closed = once(response, 'close');
@@ -130,7 +130,7 @@ const STALLED: readonly (readonly [framing: string, headers: OutgoingHttpHeaders
   ['that is encoded', { 'content-length': 10, 'content-encoding': 'gzip' }, 5],
 ];
 
-test.each(STALLED)('a body %s that stalls takes no place', async (_framing, headers, sent) => {
+test.each(STALLED)('a body %s that stalls occupies no slot', async (_framing, headers, sent) => {
   const { port } = front.address() as AddressInfo;
   const outgoing = request({ port, method: 'POST', headers });
   outgoing.write(Buffer.alloc(sent));
@@ -140,7 +140,7 @@ test.each(STALLED)('a body %s that stalls takes no place', async (_framing, head
   outgoing.destroy();
 });
 
-test('a body arrives as it was sent, whatever its framing and its pieces', async () => {
+test('a body arrives as it was sent, whatever its framing and chunks', async () => {
   const { port } = front.address() as AddressInfo;
   const framing = fc.constantFrom('chunked', 'length');
   const pieces = fc.array(fc.nat({ max: MIB / 2 }), { maxLength: 4 });
@@ -171,7 +171,7 @@ test('a request is not lost with a link that ends while its body is read', async
   await until(() => places === 0, 'the end of the request');
 });
 
-test('a slow client of a large answer has it held back once, and resumed once', async () => {
+test('a slow client of a large response causes one pause and one resume', async () => {
   const warnings = jest.spyOn(process, 'emitWarning');
   const { port } = front.address() as AddressInfo;
   const outgoing = request({ port, path: '/flood' }).end();

@@ -10,7 +10,7 @@ import {
   UNUSED_MS,
 } from '../../../packages/local/src/idle-gc.ts';
 
-describe('a worker that comes to rest', () => {
+describe('a worker that becomes idle', () => {
   let server: EventEmitter;
   const collect = jest.fn();
 
@@ -31,7 +31,7 @@ describe('a worker that comes to rest', () => {
     return () => void response.emit('close');
   }
 
-  test('gives memory back a moment after its first request, once', () => {
+  test('frees memory shortly after its first request, once', () => {
     request()();
     jest.advanceTimersByTime(IDLE_MS - 1);
     expect(collect).not.toHaveBeenCalled();
@@ -41,7 +41,7 @@ describe('a worker that comes to rest', () => {
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  test('gives memory back when it has served nobody for a while, since a spare may never have a request', () => {
+  test('frees memory after some idle time, because a spare may never get a request', () => {
     server.emit('listening');
     jest.advanceTimersByTime(UNUSED_MS - 1);
     expect(collect).not.toHaveBeenCalled();
@@ -65,7 +65,7 @@ describe('a worker that comes to rest', () => {
     expect(collect).toHaveBeenCalledTimes(2);
   });
 
-  test('never does while a request is under way, however long it takes', () => {
+  test('never does so during a request, however long it takes', () => {
     const end = request();
     request()();
     jest.advanceTimersByTime(100 * IDLE_MS);
@@ -75,7 +75,7 @@ describe('a worker that comes to rest', () => {
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  test('waits anew when a request comes in before the moment is over', () => {
+  test('waits again if a request arrives before the delay is over', () => {
     request()();
     jest.advanceTimersByTime(IDLE_MS - 1);
     const end = request();
@@ -87,7 +87,7 @@ describe('a worker that comes to rest', () => {
   });
 });
 
-test('a collection leaves the flags of V8 as they were, so that modules loaded after it come out of the compile cache', () => {
+test('a collection restores the V8 flags, so that later modules come from the compile cache', () => {
   const before = cachedDataVersionTag();
   collectAll();
   expect(cachedDataVersionTag()).toBe(before);

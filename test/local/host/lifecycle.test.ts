@@ -13,7 +13,7 @@ afterEach(async () => {
   fixture = undefined;
 });
 
-test('several workers share the requests; stopping lets a task in hand finish and leaves no process', async () => {
+test('several workers share the requests; stopping waits for a running task and leaves no process', async () => {
   fixture = await startFixture({ workers: 2 });
   const { cloud } = fixture;
   const { workers, roles } = cloud.pids;
@@ -40,7 +40,7 @@ test('a scheduled function fires at once and then every tick', async () => {
   expect(Date.parse(String(first?.scheduleTime))).not.toBeNaN();
 });
 
-test('what is set from outside wins: Firestore is not served here, a secret is not made up', async () => {
+test('environment variables take precedence: Firestore is not started, and no secret is generated', async () => {
   const outside = await startFirestoreServer({ storage: { kind: 'memory' } });
   const env = { FIRESTORE_EMULATOR_HOST: outside.host, GITHUB_WEBHOOK_SECRET: 'from outside' };
   fixture = await startFixture({ env });
@@ -55,7 +55,7 @@ test('what is set from outside wins: Firestore is not served here, a secret is n
   await outside.stop();
 });
 
-test('a module that cannot be loaded fails the start, and says why and what to do, once', async () => {
+test('a module that cannot be loaded fails the start, with the reason and what to do, once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cairn-broken-'));
   const functionsModule = join(folder, 'index.ts');
   writeFileSync(

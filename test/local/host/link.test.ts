@@ -175,7 +175,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
 
 const ask = (way: Way, name: string, asked?: Asked) => begin(way, name, asked).over;
 
-describe('by frames a function is asked and answers as by HTTP', () => {
+describe('a function receives and answers frames as it does HTTP', () => {
   test.each<[string, string, Asked]>([
     ['a GET', 'echo', { headers: { 'X-Mine': 'kept' } }],
     [
@@ -226,7 +226,7 @@ describe('by frames a function is asked and answers as by HTTP', () => {
 });
 
 describe('an answer by frames', () => {
-  test('comes piece by piece, as the function writes it', async () => {
+  test('is streamed as the function writes it', async () => {
     const { status, body, failed } = await ask('link', 'pieces');
     expect({ status, body, failed }).toEqual({ status: 200, body: 'onetwothree', failed: undefined });
     expect(given).toEqual(['released']);
@@ -237,7 +237,7 @@ describe('an answer by frames', () => {
     expect([body.length, failed]).toEqual([LARGE_BYTES, undefined]);
   });
 
-  test('that its receiver cannot take fails alone', async () => {
+  test('that its receiver cannot process fails alone', async () => {
     const other = begin('link', 'held');
     const { over } = begin('link', 'pieces', {}, () => {
       throw new Error('on purpose');
@@ -247,12 +247,12 @@ describe('an answer by frames', () => {
     expect(await other.over).toMatchObject({ body: 'held' });
   });
 
-  test('that the function cuts is not taken for whole, and the worker is not doubted', async () => {
+  test('cut by the function is reported as incomplete, and the worker stays trusted', async () => {
     expect(await ask('link', 'cut')).toMatchObject({ status: 200, body: 'half', failed: expect.any(String) });
     expect(given).toEqual(['released']);
   });
 
-  test('waits at the function while its receiver takes no more', async () => {
+  test('waits at the function while its receiver is full', async () => {
     const { over, answer, sent } = begin('link', 'flood', {}, () => false);
     await until(() => answer.body === 'first', 'the first piece');
     // Behind the word that it takes no more, on the same connection.
@@ -267,7 +267,7 @@ describe('an answer by frames', () => {
     expect((await over).failed).toBeUndefined();
   });
 
-  test('that nobody wants any more is told to the function, and the place is given back once', async () => {
+  test('that nobody needs any more is cancelled at the function, and its slot is freed once', async () => {
     const { sent } = begin('link', 'held');
     await until(() => seen.length === 1, 'the function');
     (await sent).abort();
@@ -278,7 +278,7 @@ describe('an answer by frames', () => {
     hold.resolve();
   });
 
-  test('is lost with the connection, and the worker is in doubt', async () => {
+  test('is lost with the connection, and the worker is checked', async () => {
     const { over } = begin('link', 'held');
     await until(() => seen.length === 1, 'the function');
     link.close();
@@ -291,7 +291,7 @@ describe('an answer by frames', () => {
   });
 });
 
-test('a worker that ends answers what it has in hand, and takes nothing more', async () => {
+test('a stopping worker answers its requests in flight, and accepts no more', async () => {
   const { over } = begin('link', 'held');
   await until(() => seen.length === 1, 'the function');
   const drained = served.drain(60_000);
@@ -304,12 +304,12 @@ test('a worker that ends answers what it has in hand, and takes nothing more', a
   expect(await openLink((server.address() as AddressInfo).port)).toBeUndefined();
 });
 
-test('a function that takes no whole requests, or is there no more, is to be asked by HTTP', async () => {
+test('a function that does not support frames, or no longer exists, is called by HTTP', async () => {
   expect(await ask('link', 'missing')).toEqual({ body: 'not served' });
   expect(given).toEqual(['released']);
 });
 
-test('the body of a request is parsed by nobody but who asks for it', () => {
+test('the body of a request is parsed only if it is read', () => {
   const parse = jest.spyOn(JSON, 'parse');
   const headers = { 'Content-Type': 'application/json', 'content-length': 7 };
   const request = new WholeRequest({

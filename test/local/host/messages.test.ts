@@ -54,7 +54,7 @@ describe('a function that takes messages', () => {
     });
   });
 
-  test('is given a push request as the event it would be given in production', async () => {
+  test('gets a push request as the event of production', async () => {
     const { handler, calls } = loaded();
     expect(await post(handler, structuredClone(ENVELOPE))).toBe(204);
     const [event] = calls;
@@ -63,14 +63,14 @@ describe('a function that takes messages', () => {
     expect(event?.data.subscription).toBe('projects/p/subscriptions/s');
   });
 
-  test('gives a message back by throwing, and never sees what is no message', async () => {
+  test('rejects a message by throwing, and never gets anything else than messages', async () => {
     const { handler, calls } = loaded(() => Promise.reject(new Error('not now')));
     await expect(post(handler, structuredClone(ENVELOPE))).rejects.toThrow('not now');
     expect(await post(handler, {})).toBe(400);
     expect(calls).toHaveLength(1);
   });
 
-  test('has a topic and a push subscription made, which a restart points to where it then is', async () => {
+  test('gets a topic and a push subscription, which a restart points to the new address', async () => {
     const { spec } = loaded();
     if (spec.trigger.kind !== 'message') throw new Error('no message trigger');
     const at = (port: number) =>

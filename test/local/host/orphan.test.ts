@@ -7,7 +7,7 @@ import type { ToWorker } from '../../../packages/local/src/host/workers/messages
 
 const WORKER = join(import.meta.dirname, '../../../packages/local/src/host/workers/worker.ts');
 
-test('a worker whose cloud was killed while it had something to say ends without a word', async () => {
+test('a worker whose cloud was killed while it was logging exits silently', async () => {
   const worker = fork(WORKER, {
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     execArgv: ['--disable-warning=ExperimentalWarning'],

@@ -56,7 +56,7 @@ describe('the request a function gets', () => {
     expect(raw(seen).toString()).toBe('{"a":');
   });
 
-  test('a body that was read is marked as Express 4 marks it, so that the parser of a function reads it no second time', async () => {
+  test('a body that was read is marked as Express 4 marks it, so that no parser reads it again', async () => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
     expect(await (await fetch(`${fixture.cloud.functionsUrl}/parsesAgain`, init)).json()).toEqual({
       body: { a: 1 },
@@ -68,19 +68,19 @@ describe('the request a function gets', () => {
     });
   });
 
-  test('without a body there is an empty one', async () => {
+  test('without a body it has an empty one', async () => {
     const seen = await echo({});
     expect(seen.body).toEqual({});
     expect(seen.rawBody).toBeUndefined();
   });
 
-  test('path and query are those the client asked for', async () => {
+  test('path and query are those of the client', async () => {
     const seen = await echo({}, '/echo/b%20c/d?x=1&x=2');
     expect(seen.url).toBe('/echo/b%20c/d?x=1&x=2');
     expect(seen.originalUrl).toBe('/echo/b%20c/d?x=1&x=2');
   });
 
-  test('headers tell who called and as which host', async () => {
+  test('headers name the caller and the host', async () => {
     const seen = await echo({ headers: { 'x-forwarded-for': '203.0.113.9', 'x-mine': 'kept' } });
     expect(seen.headers).toMatchObject({
       'x-forwarded-for': '203.0.113.9, 127.0.0.1',
@@ -107,7 +107,7 @@ test.each(['GET', 'DELETE', 'POST'])('a %s with a body of unknown length arrives
   expect((await echo({})).body).toEqual({});
 });
 
-test('the port of the functions is for this machine: foreign pages and rebound names are refused', async () => {
+test('the port of the functions refuses foreign pages and rebound names', async () => {
   const statusFor = (headers: Record<string, string>) =>
     new Promise<number | undefined>((resolve, reject) => {
       request(`${fixture.cloud.functionsUrl}/echo`, { headers }, (response) => {
@@ -123,7 +123,7 @@ test('the port of the functions is for this machine: foreign pages and rebound n
   expect(await statusFor({ host: 'rebound.example' })).toBe(403);
 });
 
-test('a client that asks before it sends its body is told to go on', async () => {
+test('a client that expects 100-continue gets it', async () => {
   const { port } = new URL(fixture.cloud.gateway);
   const answer = await new Promise<string>((resolve, reject) => {
     const headers = { expect: '100-continue', 'content-type': 'text/plain', 'content-length': 4 };
@@ -159,7 +159,7 @@ describe('limits and failures', () => {
     expect(await answer.text()).toBe('Internal Server Error');
   });
 
-  test('a function that takes longer than its timeout is 504 and loses its client', async () => {
+  test('a function that exceeds its timeout is 504, and its client is disconnected', async () => {
     const answer = await send('/slow');
     expect(answer.status).toBe(504);
     await until(() => fixture.trace('slow-abandoned').length === 1, 'the function to notice');
@@ -173,7 +173,7 @@ describe('limits and failures', () => {
     expect(fixture.log.join()).toMatch(/ended by SIGKILL; starting another$/);
   });
 
-  test('a function with concurrency 1 is never entered twice at once', async () => {
+  test('a function with concurrency 1 never runs twice at once', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => send('/alone')));
     for (const answer of answers) expect(await answer.json()).toEqual({ most: 1 });
   });
@@ -202,8 +202,8 @@ describe('the environment of functions', () => {
   });
 });
 
-describe('the front for functions', () => {
-  test('serves a nested export under its deployed name and does not know others', async () => {
+describe('the front end of functions', () => {
+  test('serves a nested export under its deployed name only', async () => {
     const nested = await fetch(`${fixture.cloud.functionsUrl}/group-nested`);
     expect(await nested.text()).toBe('nested');
     expect((await fetch(`${fixture.cloud.functionsUrl}/nobody`)).status).toBe(404);

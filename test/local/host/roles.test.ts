@@ -8,7 +8,7 @@ const answers = async () => (await fetch(`${fixture.cloud.gateway}/echo/x`)).sta
 const role = (name: string) => fixture.cloud.pids.roles[name] ?? [];
 const noted = (event: string, id: string) => fixture.trace(event).filter((line) => line.id === id);
 
-test('a task that blocks its process runs once, and meanwhile HTTP functions and schedules answer', async () => {
+test('a task that blocks its process runs once, and meanwhile HTTP functions and schedules respond', async () => {
   fixture = await startFixture({ tickSeconds: 0.1, watchdogSeconds: 60 });
   await enqueue(fixture.cloud, 'spin', { id: 'busy', ms: 2_000 });
   await until(() => noted('spin', 'busy').length === 1, 'the task to begin');
@@ -20,7 +20,7 @@ test('a task that blocks its process runs once, and meanwhile HTTP functions and
   expect(noted('spin', 'busy')).toHaveLength(1);
 });
 
-test('a worker that gives no sign of life is killed, and its task is delivered again to another', async () => {
+test('an unresponsive worker is killed, and its task is redelivered to another', async () => {
   fixture = await startFixture({ watchdogSeconds: 2 });
   await enqueue(fixture.cloud, 'spin', { id: 'stuck' });
   await until(() => noted('spin-done', 'stuck').length > 0, 'a later delivery to end');
@@ -33,7 +33,7 @@ test('a worker that gives no sign of life is killed, and its task is delivered a
   expect(fixture.log.join('\n')).toContain(`worker ${first?.pid} sent no heartbeat for 2 s and is killed`);
 });
 
-test('tasks that come while every worker of their role is blocked go to the spare', async () => {
+test('tasks that arrive while every worker of their role is blocked go to the spare', async () => {
   fixture = await startFixture({ watchdogSeconds: 3_600 });
   await enqueue(fixture.cloud, 'spin', { id: 'stuck' });
   await until(() => noted('spin', 'stuck').length === 1, 'the task to begin');

@@ -47,7 +47,7 @@ test('a worker that uses more memory than its limit is killed once, and others a
   ]);
 });
 
-test('a silent worker is killed once after the time of the watchdog', () => {
+test('an unresponsive worker is killed once after the watchdog time', () => {
   const silent = worker(1);
   const { watchdog: dog, lines } = watchdog({ watchdogMs: 2 * TICK_MS });
   dog.check(new Set([silent]));
@@ -57,7 +57,7 @@ test('a silent worker is killed once after the time of the watchdog', () => {
   expect(lines).toEqual(['worker 1 sent no heartbeat for 1 s and is killed']);
 });
 
-test('the memory of processes is that which the system says, without those that have ended', async () => {
+test('the memory of processes is that of the operating system, without ended ones', async () => {
   const before = process.memoryUsage.rss() / 2 ** 20;
   const sizes = await residentMib([process.pid, 2 ** 22 + 1]);
   expect([...sizes.keys()]).toEqual([process.pid]);

@@ -41,14 +41,14 @@ function startPool({ keepsSpare }: { readonly keepsSpare: boolean }): Promise<vo
 
 const alone = () => pool.pidsByRole['alone:one'] ?? [];
 
-test('a function kept from all others gets the idle worker of the tasks while there is no spare', async () => {
+test('an isolated function gets the idle task worker if there is no spare', async () => {
   const before = pool.pidsByRole.tasks;
   const { release } = await pool.acquire(SPEC);
   expect(alone()).toEqual(before);
   release();
 });
 
-test('such a function gets the worker of the tasks that is about to be idle, rather than a spare that has loaded nothing', async () => {
+test('an isolated function gets a task worker that is about to be idle before a spare that is not loaded', async () => {
   await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
   const before = pool.pidsByRole.tasks;
   const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
@@ -59,7 +59,7 @@ test('such a function gets the worker of the tasks that is about to be idle, rat
   release();
 });
 
-test('it gets that spare if nothing loaded is about to be idle', async () => {
+test('an isolated function gets that spare if no loaded worker is about to be idle', async () => {
   await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
   const before = pool.pidsByRole.spare;
   const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
@@ -69,7 +69,7 @@ test('it gets that spare if nothing loaded is about to be idle', async () => {
   task.release();
 });
 
-test('requests that wait for a full function are served in their order, and hold up none of another', async () => {
+test('requests waiting for a full function are served in order, and do not delay other functions', async () => {
   const [many, other] = ['many', 'other'].map((name) => ({ ...SPEC, name, concurrency: 2 })) as [
     FunctionSpec,
     FunctionSpec,
@@ -97,7 +97,7 @@ test('requests that wait for a full function are served in their order, and hold
   expect(served).toEqual([0, 1, 2]);
 });
 
-test('a worker of such a function serves one request, and ends in peace', async () => {
+test('a worker of an isolated function serves one request, and exits normally', async () => {
   // Those of earlier requests may still be ending.
   const seen = new Set<number>();
   const fresh = () => {
@@ -116,7 +116,7 @@ test('a worker of such a function serves one request, and ends in peace', async 
   expect(log).toEqual([]);
 });
 
-test('after such a worker died of its request the next one is no worker of the tasks', async () => {
+test('after such a worker died of its request, the next one is not a task worker', async () => {
   const { broken, release } = await pool.acquire(SPEC);
   const [pid] = alone();
   process.kill(pid ?? 0, 'SIGKILL');
@@ -131,7 +131,7 @@ test('after such a worker died of its request the next one is no worker of the t
   next.release();
 });
 
-test('without a spare it waits for a process that is started for it, and a dead worker is replaced', async () => {
+test('without a spare it waits for a new process, and a dead worker is replaced', async () => {
   await pool.stop();
   await startPool({ keepsSpare: false });
   const before = pool.pids;
@@ -151,7 +151,7 @@ test('without a spare it waits for a process that is started for it, and a dead 
   next.release();
 });
 
-test('a spare that cannot be loaded is told in a line: an edit that failed has been told with its stack', async () => {
+test('a spare that cannot be loaded is logged in one line, because the failed edit was logged with its stack', async () => {
   env.FAILS = 'index.ts:4\nSyntaxError: on purpose\n    at here';
   await until(() => log.length > 1, 'the spare to be started twice');
   for (const line of log)
@@ -162,7 +162,7 @@ test('a spare that cannot be loaded is told in a line: an edit that failed has b
   await until(() => pool.pidsByRole.spare?.length === 1, 'a spare');
 });
 
-test('a worker that requests need and that cannot be loaded is told with its stack', async () => {
+test('a worker that requests need and that cannot be loaded is logged with its stack', async () => {
   await pool.stop();
   await startPool({ keepsSpare: false });
   env.FAILS = 'index.ts:4\nSyntaxError: on purpose\n    at here';

@@ -68,7 +68,7 @@ test('moving the clock moves the time of running workers and of those started la
   }
 });
 
-test('moving the clock cuts off no request that is being answered: functions take their own time', async () => {
+test('moving the clock does not interrupt requests in flight', async () => {
   const { cloud } = fixture;
   const answer = fetch(`${cloud.functionsUrl}/held`);
   await until(() => fixture.trace('held').length === 1, 'the request to be there');
@@ -77,7 +77,7 @@ test('moving the clock cuts off no request that is being answered: functions tak
   expect((await answer).status).toBe(200);
 });
 
-test('a scheduled call that a stopped worker holds ends with the worker, and the next one goes to another', async () => {
+test('a scheduled call ends with its stopped worker, and the next one goes to another', async () => {
   const watched = await startFixture({ watchdogSeconds: 1, tickSeconds: 1 });
   const [stopped = 0] = watched.cloud.pids.roles.requests ?? [];
   try {

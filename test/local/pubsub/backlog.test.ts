@@ -236,14 +236,14 @@ describe('a backlog', () => {
     from.take(who, { now: 100, leaseMs: LEASE_MS, most: 100, mostBytes: UNLIMITED, ...options });
   const ids = (deliveries: Delivery[]) => deliveries.map(({ id }) => id);
 
-  test('stops at the bytes a consumer may have out, and at those of one answer', () => {
+  test('stops at the byte limits of a consumer and of one response', () => {
     const some = backlog();
     for (let id = 1; id <= 9; id++) add(some, id);
     expect(ids(take(some, consumer({ maxBytes: 25 })))).toEqual([1, 2, 3]);
     expect(ids(take(some, consumer(), { mostBytes: 15 }))).toEqual([4, 5]);
   });
 
-  test('for push has one message of a key out at a time', () => {
+  test('for push has one outstanding message per key', () => {
     const some = backlog(undefined, true);
     for (let id = 1; id <= 3; id++) add(some, id, 'k');
     const who = consumer();
@@ -253,7 +253,7 @@ describe('a backlog', () => {
     expect(ids(take(some, who))).toEqual([2]);
   });
 
-  test('lets the rest of a key go on when one of it goes elsewhere', () => {
+  test('continues a key after one of its messages is dead-lettered', () => {
     const some = backlog((id) => id === 1);
     for (let id = 1; id <= 3; id++) add(some, id, 'k');
     const [first] = take(some, consumer(), { most: 1 });
@@ -262,7 +262,7 @@ describe('a backlog', () => {
     expect(some.size).toBe(2);
   });
 
-  test('drops what is too old, out or not, and frees its consumer', () => {
+  test('drops expired messages, outstanding or not, and frees their consumer', () => {
     const some = backlog();
     for (let id = 1; id <= 4; id++) add(some, id, id > 2 ? 'k' : '');
     const who = consumer();

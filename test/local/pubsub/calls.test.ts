@@ -62,7 +62,7 @@ describe('topics', () => {
     expect((await refusal(pubsub.publisher.getTopic({ topic: one }))).code).toBe(NOT_FOUND);
   });
 
-  test('leave their subscriptions behind when they are deleted, with what those have', async () => {
+  test('leave their subscriptions and their messages when they are deleted', async () => {
     const topic = fresh('topics');
     const subscription = fresh('subscriptions');
     await pubsub.publisher.createTopic({ name: topic });
@@ -79,7 +79,7 @@ describe('topics', () => {
 });
 
 describe('publishing', () => {
-  test('gives ids that are unique and grow, also when nobody listens', async () => {
+  test('assigns unique, growing ids, also without subscribers', async () => {
     const topic = fresh('topics');
     await pubsub.publisher.createTopic({ name: topic });
     const ids: bigint[] = [];
@@ -91,7 +91,7 @@ describe('publishing', () => {
     expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)));
   });
 
-  test('takes what is just within the limits', async () => {
+  test('accepts requests just within the limits', async () => {
     const full = { data, attributes: { ['k'.repeat(256)]: 'v'.repeat(1024) }, orderingKey: 'o'.repeat(1024) };
     const [one] = await publish(full);
     expect(one.messageIds).toHaveLength(1);
@@ -152,12 +152,12 @@ describe('subscriptions', () => {
     });
   });
 
-  test('that are given no name get one in the project of their topic', async () => {
+  test('without a name get one in the project of their topic', async () => {
     const [made] = await pubsub.subscriber.createSubscription({ topic: TOPIC });
     expect(made.name).toMatch(/^projects\/demo-cairn\/subscriptions\/[A-Za-z][\w-]+$/);
   });
 
-  test('are updated in what the mask names and in nothing else', async () => {
+  test('are updated only in the fields of the mask', async () => {
     const name = await subscribed({ ackDeadlineSeconds: 60 });
     const [updated] = await pubsub.subscriber.updateSubscription({
       subscription: {
@@ -184,7 +184,7 @@ describe('subscriptions', () => {
     expect((await refusal(pubsub.subscriber.getSubscription({ subscription }))).code).toBe(NOT_FOUND);
   });
 
-  test('detached forget their messages and refuse who would receive', async () => {
+  test('when detached drop their messages and refuse receivers', async () => {
     const subscription = await subscribed();
     await publish({ data });
     await pubsub.publisher.detachSubscription({ subscription });
@@ -331,7 +331,7 @@ describe('what is refused', () => {
     expect(await refusal(call())).toEqual({ code, details: expect.stringMatching(reason) });
   });
 
-  test('an ack id of another time is passed over: acknowledging twice is no error', async () => {
+  test('an unknown ack id is ignored: acknowledging twice is no error', async () => {
     await client().acknowledge({ subscription, ackIds: ['g0.1.1', 'g0.1.1'] });
   });
 });
@@ -343,7 +343,7 @@ describe('faults on request', () => {
       1,
     );
 
-  test('an unavailable publish published nothing, one whose answer is lost did; the client tries both again', async () => {
+  test('a publish that fails as unavailable publishes nothing, one whose response is lost does; the client retries both', async () => {
     for (const [kind, more] of [
       ['unavailable', 1],
       ['lost-answer', 2],
@@ -355,7 +355,7 @@ describe('faults on request', () => {
     }
   });
 
-  test('a stream that is cut is opened again by the client, which gets what was lost after its deadline', async () => {
+  test('the client reopens a cut stream, and gets lost messages after their deadline', async () => {
     const name = await subscribed();
     rule('StreamingPull', { kind: 'cut-stream', afterMessages: 1 });
     const subscription = pubsub.client.subscription(name, { streamingOptions: { maxStreams: 1 } });

@@ -14,7 +14,7 @@ afterEach(() => pubsub.stop());
 const { subscribe, publish, pull, ack, modify, values } = readerOf(() => pubsub);
 
 describe('the ack deadline', () => {
-  test('brings back what was not acknowledged, when it passes and not before', async () => {
+  test('redelivers an unacknowledged message when it passes, and not before', async () => {
     await subscribe({ ackDeadlineSeconds: 20 });
     await publish('m');
     const first = only(await pull());
@@ -26,7 +26,7 @@ describe('the ack deadline', () => {
     expect(second.ackId).not.toBe(first.ackId);
   });
 
-  test('is moved by a modification, from the moment of it', async () => {
+  test('is extended from the time of the modification', async () => {
     await subscribe({ ackDeadlineSeconds: 10 });
     await publish('m');
     const { ackId } = only(await pull());
@@ -38,14 +38,14 @@ describe('the ack deadline', () => {
     expect(await values()).toEqual(['m']);
   });
 
-  test('of zero gives the message back at once', async () => {
+  test('of zero redelivers the message at once', async () => {
     await subscribe();
     await publish('m');
     await modify(0, only(await pull()).ackId);
     expect(await values()).toEqual(['m']);
   });
 
-  test('an acknowledgement after it comes too late: the message stays', async () => {
+  test('an acknowledgement after the deadline has no effect', async () => {
     await subscribe();
     await publish('m');
     const { ackId } = only(await pull());
@@ -54,7 +54,7 @@ describe('the ack deadline', () => {
     expect(await values()).toEqual(['m']);
   });
 
-  test('a waiting pull gets what comes back', async () => {
+  test('a waiting pull receives redelivered messages', async () => {
     await subscribe();
     await publish('m');
     await pull();
@@ -65,7 +65,7 @@ describe('the ack deadline', () => {
     expect(answer.receivedMessages).toHaveLength(1);
   });
 
-  test('a pull that finds nothing waits, and is answered without messages in the end', async () => {
+  test('an empty pull waits, and then returns no messages', async () => {
     await subscribe();
     const waiting = pubsub.subscriber.pull({ subscription: SUBSCRIPTION, maxMessages: 1 });
     await until(async () => {
@@ -81,7 +81,7 @@ describe('the ack deadline', () => {
 describe('order', () => {
   const ordered = { enableMessageOrdering: true };
 
-  test('the later messages of a key wait for the earlier ones to be acknowledged, other keys do not', async () => {
+  test('later messages of a key wait for earlier ones to be acknowledged; other keys do not wait', async () => {
     await subscribe(ordered);
     for (const data of ['a1', 'a2']) await publish(data, 'a');
     const first = only(await pull(1));
@@ -91,7 +91,7 @@ describe('order', () => {
     expect(await values()).toEqual(['a2']);
   });
 
-  test('one call gets several of a key; giving one back brings all later ones again', async () => {
+  test('one call returns several messages of a key; a nack redelivers all later ones too', async () => {
     await subscribe(ordered);
     for (const data of ['1', '2', '3', '4']) await publish(data, 'k');
     const got = await pull();
@@ -102,7 +102,7 @@ describe('order', () => {
     expect(await values()).toEqual(['2', '3', '4']);
   });
 
-  test('without it on the subscription a key means nothing', async () => {
+  test('without ordering on the subscription a key has no effect', async () => {
     await subscribe();
     for (const data of ['1', '2']) await publish(data, 'k');
     expect(await pull(1)).toHaveLength(1);
@@ -111,7 +111,7 @@ describe('order', () => {
 });
 
 describe('what fails', () => {
-  test('waits for its pause, which doubles up to the maximum', async () => {
+  test('is retried after a pause, which doubles up to the maximum', async () => {
     await subscribe({
       retryPolicy: { minimumBackoff: { seconds: 10 }, maximumBackoff: { seconds: 30 } },
     });
@@ -125,7 +125,7 @@ describe('what fails', () => {
     expect(await values()).toEqual(['m']);
   });
 
-  test('goes to the dead letter topic after its maximum of deliveries, with its origin', async () => {
+  test('goes to the dead letter topic after its maximum deliveries, with its origin', async () => {
     const grave = `${PROJECT}/topics/grave`;
     const mourner = `${PROJECT}/subscriptions/mourner`;
     await pubsub.publisher.createTopic({ name: grave });
@@ -161,7 +161,7 @@ describe('what fails', () => {
     expect(await values()).toEqual(['m']);
   });
 
-  test('a dead letter topic that is the subscription’s own delivers the message as a new one', async () => {
+  test('a dead letter topic equal to the subscription’s own topic delivers the message as a new one', async () => {
     await subscribe({ deadLetterPolicy: { deadLetterTopic: TOPIC, maxDeliveryAttempts: 5 } });
     await publish('m');
     for (let i = 0; i < 5; i++) await modify(0, only(await pull()).ackId);
@@ -169,7 +169,7 @@ describe('what fails', () => {
   });
 });
 
-describe('who gets what', () => {
+describe('distribution of messages', () => {
   test('each subscription gets its own copy, from its creation on', async () => {
     const other = `${PROJECT}/subscriptions/other`;
     await publish('too early');

@@ -61,7 +61,7 @@ describe('an acknowledgement', () => {
     expect(await values()).toEqual([]);
   });
 
-  test('before that of an earlier message of its key is to be tried again', async () => {
+  test('before that of an earlier message of its key gets a retryable error', async () => {
     await subscribeOnce({ enableMessageOrdering: true });
     for (const value of ['1', '2']) await publish(value, 'key');
     const [first, second] = (await pull()).map(({ ackId }) => ackId);
@@ -73,7 +73,7 @@ describe('an acknowledgement', () => {
     expect(await values()).toEqual([]);
   });
 
-  test('with an invalid id is refused like a late one, also if there are more than a response can name', async () => {
+  test('with an invalid id is refused like a late one, also with more ids than a response can list', async () => {
     await subscribeOnce();
     await publish('x');
     const [received] = await pull();

@@ -121,7 +121,7 @@ describe('a damaged request', () => {
     ['Seek', { subscription: SUBSCRIPTION, time: { seconds: 1_700_000_000 } }],
   ];
 
-  test.each(requests)('%s is answered and never a defect of the server', async (name, request) => {
+  test.each(requests)('%s gets a response and is never an internal error', async (name, request) => {
     const method = METHODS.find(({ path }) => path.endsWith(`/${name}`)) as ServiceDefinition[string];
     const whole = method.requestSerialize(request);
     await fc.assert(
@@ -175,11 +175,11 @@ describe('a stream', () => {
     await works();
   });
 
-  test('that the client ends has status OK', async () => {
+  test('ended by the client has status OK', async () => {
     expect(await streamed([first])).toMatchObject({ code: status.OK });
   });
 
-  test('of any bytes ends, and the server continues', async () => {
+  test('of random bytes ends, and the server continues', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 30 }), { maxLength: 4 }), async (requests) => {
         const { code, details } = await streamed(requests.map((bytes) => Buffer.from(bytes)));

@@ -69,7 +69,7 @@ describe('a push', () => {
     });
   });
 
-  test('without a wrapper is the data, with metadata of the message in headers if configured', async () => {
+  test('without a wrapper has the data as its body, with message metadata in headers if configured', async () => {
     const noWrapper = { writeMetadata: true };
     await start({ enableMessageOrdering: true }, { noWrapper });
     const attributes = { color: 'red', host: 'x', unsendable: '\u2192' };
@@ -183,7 +183,7 @@ describe('an answer', () => {
     await pushed(2);
   });
 
-  test('that is a failure counts towards the dead letter topic', async () => {
+  test('with an error status counts towards the dead letter topic', async () => {
     pubsub = await startPubsub();
     const grave = `${PROJECT}/topics/grave`;
     const mourner = `${PROJECT}/subscriptions/mourner`;
@@ -205,7 +205,7 @@ describe('an answer', () => {
 });
 
 describe('order', () => {
-  test('one message of a key is pushed at a time, and a failed one holds the later ones', async () => {
+  test('one message of a key is pushed at a time, and a failure delays the later ones', async () => {
     await start({ enableMessageOrdering: true });
     pubsub.answers.push(answered(500));
     for (const data of ['1', '2', '3']) await publish(data, { orderingKey: 'k' });
@@ -219,7 +219,7 @@ describe('order', () => {
 });
 
 describe('switching', () => {
-  test('to pull ends the pushing, back to push delivers what is left', async () => {
+  test('to pull stops pushing, and back to push delivers the rest', async () => {
     await start();
     await pubsub.subscriber.modifyPushConfig({ subscription: SUBSCRIPTION, pushConfig: {} });
     await publish('m');

@@ -49,7 +49,7 @@ describe('what was published and not acknowledged', () => {
     await client.close();
   });
 
-  test('an ack id of an earlier start is ignored, and does not acknowledge the message', async () => {
+  test('an ack id issued before a restart is ignored', async () => {
     const storage = { kind: 'sqlite' as const, file: join(freshFolder(), 'pubsub.sqlite') };
     const former = await startPubsub(storage);
     await former.publisher.createTopic({ name: TOPIC });

@@ -56,7 +56,7 @@ describe('Avro', () => {
     else expect(check).not.toThrow();
   });
 
-  test('takes binary messages of just the right length, with all 64 bits of a long', () => {
+  test('accepts binary messages of exactly the right length, with all 64 bits of a long', () => {
     const definition = avro(NAME, COUNT);
     const long = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
     const message = Buffer.from([2, 0x61, ...long]);
@@ -66,7 +66,7 @@ describe('Avro', () => {
     }
   });
 
-  test('takes in binary whatever an encoder writes, and nothing that is cut short or goes on', () => {
+  test('accepts every binary message that an encoder writes, and none that is truncated or has trailing bytes', () => {
     const type = avsc.Type.forSchema(WIDE);
     const definition = parseDefinition('AVRO', JSON.stringify(WIDE));
     const value = fc.record({
@@ -117,7 +117,7 @@ describe('Avro', () => {
     else expect(check).not.toThrow();
   });
 
-  test('is followed by what can read it and be read by it', () => {
+  test('accepts only revisions that are compatible in both directions', () => {
     expect(() => avro(NAME, NOTE).requireFollows(avro(NAME))).not.toThrow();
     expect(() => avro(NAME).requireFollows(avro(NAME, NOTE))).not.toThrow();
     expect(() => avro(NAME, COUNT).requireFollows(avro(NAME))).toThrow();
@@ -153,7 +153,7 @@ describe('Protocol Buffers', () => {
     else expect(check).not.toThrow();
   });
 
-  test('takes whatever an encoder writes, and nothing that is cut short', () => {
+  test('accepts every message that an encoder writes, and none that is truncated', () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 });
     const mayor = fc.record({ name: text, elected: fc.boolean() });
     const city = fc.record(
@@ -190,7 +190,7 @@ describe('Protocol Buffers', () => {
     expect(() => proto.check(Buffer.from(message), 'BINARY')).toThrow(reason);
   });
 
-  test('is followed by a definition in which optional fields came or went, and none changed', () => {
+  test('accepts a revision that adds or removes optional fields, and none that changes a field', () => {
     const city = (fields: string) =>
       parseDefinition('PROTOCOL_BUFFER', `syntax = "proto3"; message City { ${fields} }`);
     const before = city('string name = 1; repeated int32 codes = 2;');

@@ -77,7 +77,7 @@ test('definitions and messages are validated without being kept', async () => {
   ).toBe(INVALID_ARGUMENT);
 });
 
-test('a topic takes what its schema takes, says so in the message, and nothing of a request with something else', async () => {
+test('a topic accepts messages that match its schema and names the schema in each; one mismatch refuses the whole request', async () => {
   await create();
   const [topic] = await topicWith();
   expect(topic.schemaSettings).toMatchObject({ schema: NAME, encoding: 'JSON' });
@@ -99,7 +99,7 @@ test('a topic takes what its schema takes, says so in the message, and nothing o
   expect(await pull()).toEqual([]);
 });
 
-test('revisions are committed, listed newest first, rolled back to and deleted; a topic says which count', async () => {
+test('revisions are committed, listed newest first, rolled back and deleted; a topic names the revisions that apply', async () => {
   const first = String((await (await create()).get()).revisionId);
   const [second] = await commit();
   expect((await refusal(commit(avro({ name: 'count', type: 'long' })))).code).toBe(INVALID_ARGUMENT);
@@ -133,7 +133,7 @@ test('revisions are committed, listed newest first, rolled back to and deleted; 
   expect((await schemas.getSchema({ name: `${NAME}@${second.revisionId}` }))[0].definition).toBe(avro(NOTE));
 });
 
-test('schemas outlive a restart; a topic whose schema is deleted takes nothing', async () => {
+test('schemas survive a restart; a topic whose schema was deleted refuses all messages', async () => {
   const kept = storage();
   const again = async () => {
     await schemas.close();
@@ -155,7 +155,7 @@ test('schemas outlive a restart; a topic whose schema is deleted takes nothing',
   expect((await refusal(publish('{"name":"Oslo"}'))).code).toBe(FAILED_PRECONDITION);
 });
 
-test('a dead letter that the schema of its topic refuses stays where it is', async () => {
+test('a dead letter refused by the schema of its topic stays in its subscription', async () => {
   await create();
   const letters = `${PROJECT}/topics/letters`;
   await pubsub.publisher.createTopic({

@@ -44,7 +44,7 @@ describe('a snapshot', () => {
     expect(await values()).toEqual(['2', '3', '4']);
   });
 
-  test('of one subscription serves another of the topic, by its own filter', async () => {
+  test('of one subscription can be used by another of the topic, with its own filter', async () => {
     await subscribe({ filter: 'attributes:heard' });
     const other = `${PROJECT}/subscriptions/other`;
     await subscribe({ name: other });
@@ -97,7 +97,7 @@ describe('a snapshot', () => {
     expect((await refusal(seekTo())).code).toBe(NOT_FOUND);
   });
 
-  test('expires a week after its oldest message, and is not made for less than an hour', async () => {
+  test('expires a week after its oldest message, and is refused if it would live less than an hour', async () => {
     await subscribe();
     await publish('old');
     pubsub.clock.advance(6 * DAY_MS);
@@ -154,7 +154,7 @@ describe('what a topic retains', () => {
     expect(await values()).toEqual(['second']);
   });
 
-  test('is dropped with the setting; labels are changed alone', async () => {
+  test('is dropped when retention is turned off; labels can be changed alone', async () => {
     await retain(600);
     await publish('gone');
     await pubsub.publisher.updateTopic({

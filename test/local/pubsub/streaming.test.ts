@@ -48,7 +48,7 @@ describe('the streaming client', () => {
     await subscription.close();
   });
 
-  test('gets messages of a key in order, and again from a returned one on', async () => {
+  test('gets messages of a key in order, and again from a nacked one on', async () => {
     await subscribe({ enableMessageOrdering: true });
     const topic = pubsub.client.topic('news', { messageOrdering: true });
     const subscription = pubsub.client.subscription('reader');
@@ -75,7 +75,7 @@ describe('the streaming client', () => {
     await subscription.close();
   });
 
-  test('has no more outstanding messages than its flow control allows', async () => {
+  test('has at most the outstanding messages that its flow control allows', async () => {
     await subscribe();
     const subscription = pubsub.client.subscription('reader', {
       flowControl: { maxMessages: 2, allowExcessMessages: false },
@@ -114,7 +114,7 @@ describe('the streaming client', () => {
 });
 
 describe('a stream', () => {
-  test('gets a message only after its publisher has the id, also while others are acknowledged', async () => {
+  test('delivers a message only after its publisher has the id, also while other messages are acknowledged', async () => {
     await subscribe();
     const stream = pubsub.subscriber.streamingPull();
     const ackIds = new Map<string, string>();
@@ -166,7 +166,7 @@ describe('a stream', () => {
     await new Promise((resolve) => stream.once('end', resolve));
   });
 
-  test('takes acknowledgements and deadlines, and its own deadline holds for what it gets', async () => {
+  test('accepts acknowledgements and deadline changes, and its own deadline applies to its messages', async () => {
     await subscribe();
     for (const data of ['acked', 'nacked', 'extended', 'neither']) await publish(data);
     const stream = pubsub.subscriber.streamingPull();

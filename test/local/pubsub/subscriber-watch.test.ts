@@ -71,7 +71,7 @@ test('the bus of a worker asks once, follows changes, and assumes subscribers af
     wireHosts: new Set([host]),
   };
   const bus = lazyBus({ settings, clock, random: systemRandomness, log: SILENT });
-  const isHeard = () => bus?.isHeard?.();
+  const isHeard = () => bus?.isReachable?.();
   expect(isHeard()).toBe(true);
   await until(() => isHeard() === false, 'the answer');
   await pubsub.subscriber.createSubscription({ name: SUBSCRIPTION, topic: TOPIC });
@@ -91,5 +91,5 @@ test('a bus over gRPC assumes subscribers', () => {
     wireHosts: new Set<string>(),
   };
   const bus = lazyBus({ settings, clock: new VirtualClock(), random: systemRandomness, log: SILENT });
-  expect(bus?.isHeard?.()).toBe(true);
+  expect(bus?.isReachable?.()).toBe(true);
 });

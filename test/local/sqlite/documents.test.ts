@@ -14,7 +14,7 @@ const put = (name: string, bytes: number): StorageMutation => ({
   entries: { added: [], removed: [] },
 });
 
-test('documents that do not fit are UNAVAILABLE with their group, nothing else is lost, and writes succeed when there is room', async () => {
+test('documents that do not fit fail their whole group as UNAVAILABLE, nothing else is lost, and writes succeed once there is room', async () => {
   const db = new DatabaseSync(':memory:');
   const storage = new SqliteStorage(db);
   const number = storage.databaseNumber('d');

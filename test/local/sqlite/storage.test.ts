@@ -107,7 +107,7 @@ test.each([
   expect(db.statements.synchronous.get()).toEqual({ synchronous: setting });
 });
 
-test('with sync the log has its length before the first commit, grows when that is used up, and is gone after an orderly end', () => {
+test('with sync the log is preallocated before the first commit, grows when it is full, and is removed at an orderly exit', () => {
   const db = open(false, file, true);
   const reserved = statSync(`${file}-wal`).size;
   expect(reserved).toBe(4 * 1024 * 1024);
@@ -123,7 +123,7 @@ test('with sync the log has its length before the first commit, grows when that 
 });
 
 describe('files of a process that was killed', () => {
-  test.each([false, true])('are read in full when they are whole, with sync %j', (sync) => {
+  test.each([false, true])('are read completely if intact, with sync %j', (sync) => {
     const db = open(false, file, sync);
     opened.push(db);
     for (let i = 0; i < 10; i++) add(db);
@@ -132,7 +132,7 @@ describe('files of a process that was killed', () => {
     expect(rows(again)).toBe(10);
   });
 
-  test('that lack an acknowledged commit are refused, with the number of lost ones', () => {
+  test('that lack an acknowledged commit are refused with the number of lost commits', () => {
     const db = open();
     opened.push(db);
     for (let i = 0; i < 10; i++) add(db);
@@ -157,7 +157,7 @@ describe('files of a process that was killed', () => {
     expect(() => open(false, left)).toThrow(/the last 1 are lost/);
   });
 
-  test('with a flipped bit in the log are refused; what is left can be accepted once, and is kept', () => {
+  test('with a flipped bit in the log are refused; the rest can be accepted once, and is kept', () => {
     const db = open();
     opened.push(db);
     for (let i = 0; i < 10; i++) add(db);
@@ -187,7 +187,7 @@ describe('files of a process that was killed', () => {
   });
 });
 
-describe('files of a process that ended in order', () => {
+describe('files of a process that exited cleanly', () => {
   function ended(): void {
     const db = open();
     for (let i = 0; i < 100; i++) add(db);
@@ -210,13 +210,13 @@ describe('files of a process that ended in order', () => {
     expect(() => open()).toThrow(/is damaged: its content changed/);
   });
 
-  test('that were cut are refused', () => {
+  test('that were truncated are refused', () => {
     ended();
     truncateSync(file, PAGE);
     expect(() => open()).toThrow(/is damaged/);
   });
 
-  test('whose count cannot be read are refused, and used when that is accepted', () => {
+  test('with an unreadable commit count are refused, and used if the damage is accepted', () => {
     ended();
     flip(`${file}-commits`, 3);
     expect(() => open()).toThrow(/which records the number of commits, cannot be read/);
@@ -225,7 +225,7 @@ describe('files of a process that ended in order', () => {
     expect(rows(db)).toBe(100);
   });
 
-  test('of a version without a count are accepted', () => {
+  test('of a version without a commit count are accepted', () => {
     ended();
     rmSync(`${file}-commits`);
     const db = open();

@@ -47,7 +47,7 @@ test('the help fits 80 columns', () => {
   expect(USAGE.split('\n').filter(({ length }) => length > 80)).toEqual([]);
 });
 
-test('firebase-tools runs the functions if it is asked to, with either Firestore', () => {
+test('firebase-tools runs the functions if requested, with either Firestore', () => {
   expect(readArguments(['--emulators'])).toMatchObject({ emulators: true, official: false, workers: 1 });
   expect(readArguments(['--emulators', '--official'])).toMatchObject({ emulators: true, official: true });
 });

@@ -59,7 +59,7 @@ describe('functions that were just started', () => {
     expect(asked).toBe(3);
   });
 
-  test('that do not answer are named with what to do', async () => {
+  test('that do not respond are named, with what to do', async () => {
     answers = [];
     const failure = compared(2);
     await expect(failure).rejects.toThrow(
@@ -68,7 +68,7 @@ describe('functions that were just started', () => {
     expect(asked).toBe(2);
   });
 
-  test('are asked once if they answer, whatever the answer', async () => {
+  test('are called once if they respond, whatever the response', async () => {
     answers = [says(changed)];
     await expect(compared(3)).rejects.toThrow(PlansChangedError);
     answers = [silence, (response) => void response.writeHead(500).end('broken')];
@@ -76,7 +76,7 @@ describe('functions that were just started', () => {
     expect(asked).toBe(2);
   });
 
-  test('that fail are reported without frames of the local cloud, and with the place of the error', async () => {
+  test('that fail are reported with the position of the error and without frames of the local cloud', async () => {
     const failing = assertPlansUnchanged(async () => new Response('broken', { status: 500 }));
     await expect(failing).rejects.toMatchObject({
       name: 'ApiFailedError',

@@ -91,7 +91,7 @@ async function reads(pattern: RegExp): Promise<void> {
   await eventually(`the log to say ${pattern}`, async () => pattern.test(plain()) || undefined);
 }
 
-test('npm start says at once that it starts, and prints what steps log with run and step, in colours', async () => {
+test('npm start prints immediately that it is starting, and prints log lines of steps with run and step, in colour', async () => {
   expect(said.err.startsWith('cairn: starting the local cloud')).toBe(true);
   await start();
   await reads(/^\d\d:\d\d:\d\dZ {2}functions {2}run_\w{26} {2}hello {2}good morning {2}n=1$/m);
@@ -174,7 +174,7 @@ test('times are those of the tables: in UTC, by the clock of the cloud, also aft
   expect([hour(from), hour(Date.now() + ms)]).toContain(seen);
 });
 
-test('Ctrl-C ends it with 0', async () => {
+test('Ctrl-C ends it with exit code 0', async () => {
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([0, null]);
 });

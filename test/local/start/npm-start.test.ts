@@ -6,7 +6,7 @@ import { isAlive } from '../host/cloud-fixture.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-test('npm start --silent prints the line and no more, and SIGTERM to npm ends every process with 0', async () => {
+test('npm start --silent prints only the ready line, and SIGTERM to npm ends every process with exit code 0', async () => {
   const npm = spawn('npm', ['start', '--silent', '--', '--json', '--data', 'memory'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -26,7 +26,7 @@ afterEach(async () => {
   await Promise.all(processes.map(({ ended }) => ended));
 });
 
-test('after SIGKILL of the cloud its workers end, and a new start has the key, the secrets, the time and every task', async () => {
+test('after SIGKILL of the cloud its workers exit, and a new start has the same key, secrets, time and tasks', async () => {
   const data = freshFolder();
   const trace = join(data, 'trace');
   const first = start(['--json', '--data', data], { FIXTURE_TRACE: trace, FIXTURE_HOLDS: 'yes' });
@@ -58,7 +58,7 @@ test('after SIGKILL of the cloud its workers end, and a new start has the key, t
   expect(statSync(join(data, 'dev.json')).mode & 0o777).toBe(0o600);
 });
 
-test('after SIGKILL of the cloud a worker that a task keeps busy for ever is gone too', async () => {
+test('after SIGKILL of the cloud a worker blocked by an endless task exits too', async () => {
   const data = freshFolder();
   const trace = join(data, 'trace');
   const cloud = start(['--json', '--data', data], { FIXTURE_TRACE: trace });
@@ -69,7 +69,7 @@ test('after SIGKILL of the cloud a worker that a task keeps busy for ever is gon
   await until(() => !pids.workers.some(isAlive), 'the workers to end');
 });
 
-test('a log cut after SIGKILL is refused with the lost part, and --accept-damage continues with the rest', async () => {
+test('a log truncated after SIGKILL is refused with the size of the loss, and --accept-damage continues with the rest', async () => {
   const data = freshFolder();
   const first = start(['--json', '--data', data], {});
   await first.ready;

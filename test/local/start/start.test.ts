@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('--json', () => {
-  test('prints one line when ready and nothing else; SIGTERM ends all of it with 0', async () => {
+  test('prints exactly one line when ready; SIGTERM ends all processes with exit code 0', async () => {
     const started = start(['--json', '--data', 'memory', '--workers', '2', '--project', 'demo-other']);
     const line = await started.ready;
     expect(line).toEqual({
@@ -48,7 +48,7 @@ describe('--json', () => {
     expect(line.pids.workers.some(isAlive)).toBe(false);
   });
 
-  test('several run side by side', async () => {
+  test('several instances run side by side', async () => {
     const both = [start(['--json', '--data', freshFolder()]), start(['--json', '--data', freshFolder()])];
     const [one, other] = await Promise.all(both.map(({ ready }) => ready));
     expect(one?.gateway).not.toBe(other?.gateway);
@@ -57,14 +57,14 @@ describe('--json', () => {
   });
 });
 
-describe('what cannot start says why', () => {
-  test('an unknown flag is exit 2 with the usage', async () => {
+describe('a start that fails says why', () => {
+  test('an unknown flag exits with 2 and the usage', async () => {
     const started = start(['--jsn']);
     expect(await started.ended).toMatchObject({ code: 2 });
     expect(started.stderr()).toMatch(/Unknown option '--jsn'.*--data DIR/s);
   });
 
-  test('a port that is taken is exit 1 and named', async () => {
+  test('a used port exits with 1 and is named', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const port = String((holder.address() as AddressInfo).port);
@@ -75,7 +75,7 @@ describe('what cannot start says why', () => {
     holder.close();
   });
 
-  test('data that another cloud uses is exit 1 and names its process', async () => {
+  test('data in use by another cloud exits with 1 and names its process', async () => {
     const data = freshFolder();
     const first = start(['--json', '--data', data]);
     const { pids } = await first.ready;

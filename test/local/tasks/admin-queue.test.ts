@@ -37,7 +37,7 @@ test('firebase-admin enqueues a task of the function its queue is named after, a
   await tasks.dispatched(2);
 });
 
-test('a taken name is refused, and a task is deleted before its time', async () => {
+test('a used name is refused, and a task can be deleted before its time', async () => {
   const later = { scheduleTime: new Date(tasks.clock.now() + 60_000), id: 'twice' };
   await queue.enqueue({}, later);
   await expect(queue.enqueue({}, later)).rejects.toMatchObject({

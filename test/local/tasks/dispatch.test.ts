@@ -23,7 +23,7 @@ const settled = async () => {
   await tasks.client.getQueue({ name: QUEUE });
 };
 
-describe('the request a target gets', () => {
+describe('the request to a target', () => {
   test('carries method, headers and body of the task and the headers of Cloud Tasks', async () => {
     await queue();
     const name = await create({

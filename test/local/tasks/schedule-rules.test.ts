@@ -13,7 +13,7 @@ describe('backoff', () => {
     expect(pauses).toEqual([10, 20, 40, 80, 160, 240, 300, 300]);
   });
 
-  test('of 0 stays 0, also beyond the doublings that a factor can hold', () => {
+  test('of 0 stays 0 after any number of doublings', () => {
     expect(backoffMs({ ...config, minBackoffMs: 0, maxDoublings: 3_000 }, 2_000)).toBe(0);
     expect(backoffMs({ ...config, maxDoublings: 3_000 }, 2_000)).toBe(config.maxBackoffMs);
   });
@@ -63,7 +63,7 @@ test('the heap returns items by due time, ties in order of arrival', () => {
   );
 });
 
-test('over any time a bucket gives at most its burst and its refill', () => {
+test('over any interval a bucket grants at most its burst plus its refill', () => {
   const gaps = fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 200 });
   fc.assert(
     fc.property(

@@ -40,7 +40,7 @@ function deployed(count: number) {
     statistics: new FirestoreRunStatistics(db, undefined, shards),
     retention: new FirestoreRetentionStore(db, undefined, shards),
     sample: new FirestoreRunSample(db, undefined, shards),
-    look: new FirestoreStoreProbe({ db, somewhere: () => '8', shards }),
+    look: new FirestoreStoreProbe({ db, randomId: () => '8', shards }),
   };
 }
 type Deployed = ReturnType<typeof deployed>;

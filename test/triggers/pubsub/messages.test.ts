@@ -116,7 +116,7 @@ describe('a message of a topic that starts runs', () => {
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-describe('a message that will never be taken is done with, logged, and leaves nothing behind', () => {
+describe('a permanently invalid message is acknowledged and logged, and leaves nothing behind', () => {
   test.each<[string, string, Sent, string]>([
     ['not JSON', 'orders', { raw: base64('o1;3') }, 'INVALID_INPUT'],
     ['no UTF-8', 'orders', { raw: Buffer.from([0xff, 0xfe]).toString('base64') }, 'INVALID_INPUT'],
@@ -199,7 +199,7 @@ describe('a message that brings an event', () => {
     expect((await endpoint.world.folded(runId)).result).toEqual({ text: '{"paid":null}' });
   });
 
-  test('is for nobody where the function says so', async () => {
+  test('is ignored if the mapping function says so', async () => {
     const endpoint = open();
     expect(await endpoint.take('builds', { data: { sha: 'abc' } })).toEqual({ kind: 'ignored' });
     expect(endpoint.written()).toBe(0);
@@ -209,7 +209,7 @@ describe('a message that brings an event', () => {
   });
 });
 
-test('a message is thrown back when the store does not answer, and taken at the next delivery', async () => {
+test('a message is rejected while the store does not respond, and accepted at the next delivery', async () => {
   const endpoint = open();
   const store = intercept(endpoint.world.store, async ({ method }, proceed) => {
     if (method === 'start') throw new CairnError('UNAVAILABLE', 'not now');

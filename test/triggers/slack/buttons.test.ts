@@ -80,7 +80,7 @@ describe('a press', () => {
   });
 });
 
-describe('a press that comes to nothing is answered in words, leaves the question, and writes nothing', () => {
+describe('a button press without effect gets a text response, leaves the question open, and writes nothing', () => {
   interface Case {
     readonly why: string;
     readonly words: RegExp;

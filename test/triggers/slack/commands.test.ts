@@ -115,7 +115,7 @@ test('a command costs one commit and one task before it is answered, and reads n
   expect(calls).toEqual(['store.start', 'queue.enqueue']);
 });
 
-describe('what a person typed is answered in words with 200, and starts nothing', () => {
+describe('invalid user input gets a text response with 200, and starts nothing', () => {
   const cases: readonly (readonly [why: string, fields: Record<string, string>, words: RegExp])[] = [
     ['a command nobody declared', { command: '/unknown' }, /^No workflow handles \/unknown\.$/],
     ['a command in capitals', { command: '/Deploy' }, /^No workflow handles \/Deploy\.$/],
@@ -227,7 +227,7 @@ describe('a store in trouble', () => {
     expect(endpoint.lines).toContainEqual(expect.objectContaining({ event: 'slack_answer_late' }));
   });
 
-  test('gets a text if it fails, and only the log has the reason', async () => {
+  test('gets a text on failure, and only the log has the reason', async () => {
     const endpoint = troubled(() => Promise.reject(new TypeError('secret reason')));
     expect((await endpoint.say({})).text).toMatch(/^Cairn cannot determine whether/);
     expect(endpoint.lines).toMatchObject([{ level: 'error', event: 'slack_request_failed' }]);

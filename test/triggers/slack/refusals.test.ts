@@ -139,7 +139,7 @@ describe('a fault of the installation is said to be its own', () => {
   });
 });
 
-test('an unsigned request learns nothing of what it sent: only that it is unsigned', async () => {
+test('an unsigned request only gets the information that it is unsigned', async () => {
   const endpoint = new SlackEndpoint([deploy]);
   const body = 'a=%zz&a';
   const answer = await endpoint.post({ body, headers: { 'x-slack-signature': sign(`${body} `, '0') } });

@@ -121,8 +121,8 @@ export class Authenticator {
 function isSecretOf(client: ApiClient | undefined, hash: string, now: number): boolean {
   const accepted = (client?.retired ?? []).filter(({ until }) => now < until);
   const hashes = [client?.secretHash ?? NO_HASH, ...accepted.map(({ secretHash }) => secretHash)];
-  const sent = Buffer.from(hash);
-  return hashes.map((one) => timingSafeEqual(sent, Buffer.from(one))).includes(true);
+  const call = Buffer.from(hash);
+  return hashes.map((one) => timingSafeEqual(call, Buffer.from(one))).includes(true);
 }
 
 /** @throws CairnError FORBIDDEN if the caller's role is below `least` */

@@ -60,8 +60,8 @@ export async function readMutation<Body>(
 ): Promise<Mutation<Body>> {
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
   const sent = await readBody(request, maxBytes);
-  const asked = known.map((name) => (query[name] === undefined ? '' : `?${name}=${query[name]}`)).join('');
-  const route = `${request.method} ${new URL(request.url).pathname}${asked}`;
+  const call = known.map((name) => (query[name] === undefined ? '' : `?${name}=${query[name]}`)).join('');
+  const route = `${request.method} ${new URL(request.url).pathname}${call}`;
   return {
     key,
     body: checked(schema, sent),
@@ -168,8 +168,8 @@ async function readBody(request: Request, maxBytes: number): Promise<JsonObject>
   return parseObject(decode(bytes));
 }
 
-function checked<Body>(schema: z.ZodType<Body>, sent: JsonObject): Body {
-  const parsed = schema.safeParse(sent);
+function checked<Body>(schema: z.ZodType<Body>, json: JsonObject): Body {
+  const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;

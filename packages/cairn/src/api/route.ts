@@ -26,7 +26,7 @@ type ParsedBodyOf<M extends string, P extends Path> =
     : unknown;
 
 /** A request whose caller has the role of the table, and whose query parameters the table names. */
-export interface Asked<M extends string, P extends Path> {
+export interface RouteCall<M extends string, P extends Path> {
   readonly deps: ApiDeps;
   readonly instance: Instance;
   readonly caller: Caller;
@@ -37,13 +37,13 @@ export interface Asked<M extends string, P extends Path> {
 }
 
 /** A request whose body has the shape of the table as well. */
-export type Sent<M extends string, P extends Path> = Asked<M, P> & Mutation<ParsedBodyOf<M, P>>;
+export type MutationCall<M extends string, P extends Path> = RouteCall<M, P> & Mutation<ParsedBodyOf<M, P>>;
 
 /** An object is answered as JSON with status 200. */
 type RouteAnswer = Response | object | Promise<Response | object>;
 
 /** Reads, or answers a request whose body it reads itself. */
-export type ReadHandler<M extends string, P extends Path> = (asked: Asked<M, P>) => RouteAnswer;
+export type ReadHandler<M extends string, P extends Path> = (call: RouteCall<M, P>) => RouteAnswer;
 
 interface BodyLimits {
   /** Default: {@link MAX_BODY_BYTES}. */
@@ -55,15 +55,15 @@ interface BodyLimits {
 /** Changes something, once per idempotency key of the caller. */
 export interface ChangeHandler<M extends string, P extends Path> extends BodyLimits {
   /** Refuses requests that must leave no record: called before the key is recorded. */
-  readonly before?: (sent: Sent<M, P>) => unknown;
+  readonly before?: (call: MutationCall<M, P>) => unknown;
   /** @param requestId names the request: by it a second attempt is known to be the same */
-  readonly work: (sent: Sent<M, P>, requestId: string) => Promise<KeptResponse>;
+  readonly work: (call: MutationCall<M, P>, requestId: string) => Promise<KeptResponse>;
   readonly locationOf?: LocationOf;
 }
 
 /** Changes something by an operation that keeps the idempotency key itself, or needs none. */
 export interface Carried<M extends string, P extends Path> extends BodyLimits {
-  readonly answer: (sent: Sent<M, P>) => RouteAnswer;
+  readonly answer: (call: MutationCall<M, P>) => RouteAnswer;
 }
 
 export type Handler<M extends string, P extends Path> =
@@ -103,13 +103,16 @@ export async function answerCall(
   const { caller, request } = call;
   if (role !== 'open') assertRole(caller as Caller, role);
   const known = Object.keys(parameters);
-  const asked = { ...call, query: ignoresQuery ? {} : readQuery(request.url, known) } as Asked<string, never>;
-  if (typeof handler === 'function') return asResponse(await handler(asked));
+  const readCall = { ...call, query: ignoresQuery ? {} : readQuery(request.url, known) } as RouteCall<
+    string,
+    never
+  >;
+  if (typeof handler === 'function') return asResponse(await handler(readCall));
   const { maxBodyBytes: maxBytes = MAX_BODY_BYTES } = handler;
   const schema: z.ZodType = NAMED[body as SchemaName];
   const answer = async () => {
-    const mutation = await readMutation(request, { schema, maxBytes, query: asked.query, known });
-    return carryOut(handler, { ...asked, ...mutation } as Sent<string, never>);
+    const mutation = await readMutation(request, { schema, maxBytes, query: readCall.query, known });
+    return carryOut(handler, { ...readCall, ...mutation } as MutationCall<string, never>);
   };
   return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.run(answer) : answer();
 }
@@ -117,11 +120,11 @@ export async function answerCall(
 /** Also for changes that are parts of another request. @throws what the handler throws */
 export async function carryOut<M extends string, P extends Path>(
   handler: ChangeHandler<M, P> | Carried<M, P>,
-  sent: Sent<M, P>,
+  call: MutationCall<M, P>,
 ): Promise<Response> {
-  if ('answer' in handler) return asResponse(await handler.answer(sent));
-  await checkUnlessRepeated(sent, () => handler.before?.(sent));
-  return answerOnce(sent, (requestId) => handler.work(sent, requestId), handler.locationOf);
+  if ('answer' in handler) return asResponse(await handler.answer(call));
+  await checkUnlessRepeated(call, () => handler.before?.(call));
+  return answerOnce(call, (requestId) => handler.work(call, requestId), handler.locationOf);
 }
 
 /** A body of unknown length may be large. */

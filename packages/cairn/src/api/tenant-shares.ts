@@ -17,14 +17,14 @@ export const API_CONCURRENCY = 80;
 /** Places that tenants share; the others are for tenants without a request in progress. */
 const SHARED = 0.75;
 /** The number of requests that a page of the console sends at once. */
-export const LEAST_SHARE = 6;
+export const MIN_SHARE = 6;
 const RETRY_AFTER_S = 1;
 /** A tenant that sent nothing for so long is no neighbour, ms: one that is alone has all places. */
 export const NEIGHBOUR_MS = 60_000;
 
 /** @param tenants those with requests under way, the one that asks included. Pure. */
 export function shareOf(places: number, tenants: number): number {
-  return Math.max(LEAST_SHARE, Math.floor((places * SHARED) / tenants));
+  return Math.max(MIN_SHARE, Math.floor((places * SHARED) / tenants));
 }
 
 interface SeenTenant {
@@ -51,7 +51,7 @@ export class TenantShares {
     const own = this.#underWay.get(tenantId) ?? 0;
     const tenants = this.#underWay.size + (own === 0 ? 1 : 0);
     const places = this.#places.ofAll - this.#places.openStreams();
-    if (own >= (this.#isAlone(tenantId) ? Math.max(LEAST_SHARE, places) : shareOf(places, tenants))) {
+    if (own >= (this.#isAlone(tenantId) ? Math.max(MIN_SHARE, places) : shareOf(places, tenants))) {
       throw new CairnError('RATE_LIMITED', `${own} requests of this tenant are under way, its share`, {
         details: { retryAfterSeconds: RETRY_AFTER_S },
       });

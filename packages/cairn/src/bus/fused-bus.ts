@@ -34,7 +34,7 @@ export class FusedBus implements EventBus {
     this.#options = options;
   }
 
-  readonly isHeard = (): boolean => this.#options.bus.isHeard?.() ?? true;
+  readonly isReachable = (): boolean => this.#options.bus.isReachable?.() ?? true;
 
   async publish(messages: readonly BusMessage[]): Promise<void> {
     const { bus, clock } = this.#options;

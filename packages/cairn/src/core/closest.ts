@@ -1,13 +1,13 @@
 /** The known word that a mistyped one was probably meant to be. Pure. The CLI, which loads nothing of the engine, has one of its own. */
 
 /** More slips than this are another word. */
-const MOST_SLIPS = 2;
+const MAX_SLIPS = 2;
 
 /** @returns the nearest of the known words, or undefined if none is near */
 export function closest(word: string, known: readonly string[]): string | undefined {
   const near = known
     .map((candidate) => ({ candidate, slips: distance(word, candidate) }))
-    .filter(({ slips }) => slips <= MOST_SLIPS && slips < word.length)
+    .filter(({ slips }) => slips <= MAX_SLIPS && slips < word.length)
     .toSorted((a, b) => a.slips - b.slips);
   return near[0]?.candidate;
 }

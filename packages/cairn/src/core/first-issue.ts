@@ -20,10 +20,10 @@ const FIELD_CHARS = 100;
 const WHY_CHARS = 500;
 
 /** Most issues of one value listed in an error; the others are counted. */
-const MOST_ISSUES = 10;
+const MAX_ISSUES = 10;
 
 export function allIssues(issues: readonly Issue[], within?: string): FirstIssue {
-  const named = issues.slice(0, MOST_ISSUES).map((issue) => firstIssue([issue], within));
+  const named = issues.slice(0, MAX_ISSUES).map((issue) => firstIssue([issue], within));
   const more = issues.length - named.length;
   const texts = named.map(({ field, why }) => `${field}: ${why}`);
   const why = [...texts, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');

@@ -81,8 +81,8 @@ export async function postpone(
   const dueAt = wakeAt(state, soft);
   if (dueAt === undefined) return;
   if (claimDecision({ ...loaded, leaseMs: settings.leaseMs }).kind === 'leased') return;
-  const aside = heldUntil({ clock, random });
+  const retryAt = heldUntil({ clock, random });
   // Stale: another process has changed the run and its `wakeAt`.
-  await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, aside) });
+  await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, retryAt) });
   log.debug('run_held', { runId: state.id, type: state.type });
 }

@@ -26,7 +26,7 @@ export async function meetObligations(
   if (!loaded) return;
   const { state, soft, snapshotVersion: seen } = loaded;
   if (!soft.obligationsMet) {
-    await untie(deps, loaded);
+    await undoTies(deps, loaded);
     await deps.otherRuns.notifyParent(state);
   }
   const unpublished = events ? { ...events, seen } : unpublishedOf(deps, loaded);
@@ -36,7 +36,7 @@ export async function meetObligations(
   await deps.store.touch({ runId, seen, soft: { heartbeat: false, obligationsMet: true } });
 }
 
-async function untie(deps: EngineDeps, { state }: LoadedRun): Promise<void> {
+async function undoTies(deps: EngineDeps, { state }: LoadedRun): Promise<void> {
   const { id: runId, tenantId } = state;
   for (const tie of state.ties) {
     if (tie.kind === 'event') {

@@ -88,7 +88,7 @@ export async function evaluatePolicy(
   };
   const step = stepId === undefined ? {} : { stepId };
   const endsAt = clock.now() + POLICY_ANSWER_MS;
-  for (let asked = 1; ; asked += 1) {
+  for (let tries = 1; ; tries += 1) {
     if (signal.aborted) return { kind: 'stopped' };
     try {
       const question = { ...about, input, at, ...step };
@@ -113,8 +113,8 @@ export async function evaluatePolicy(
     } catch (error) {
       if (signal.aborted) return { kind: 'stopped' };
       const message = mask(messageOf(error));
-      log.warn('policy_failed', { runId, ...step, asked, error: message });
-      if (asked === MAX_ASKED || clock.now() + ASK_AGAIN_MS >= endsAt) return { kind: 'failed', message };
+      log.warn('policy_failed', { runId, ...step, asked: tries, error: message });
+      if (tries === MAX_ASKED || clock.now() + ASK_AGAIN_MS >= endsAt) return { kind: 'failed', message };
       await pause(clock, ASK_AGAIN_MS, signal);
     }
   }

@@ -114,17 +114,17 @@ function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDr
   const decision = recoveryDecision(state, deployed);
   const drafts = recoveryDecisionDrafts(state, decision, now);
   if (decision.kind === 'resume') return [resumedDraft(whyResumed(stepsToAttemptAnew(state, deployed)))];
-  return decision.kind === 'undo' ? [resumedDraft('what it did is to be undone'), ...drafts] : drafts;
+  return decision.kind === 'undo' ? [resumedDraft('completed steps are undone first'), ...drafts] : drafts;
 }
 
 /** Most step names in a message. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 function whyResumed(anew: readonly string[]): string {
   const why = 'orphan recovered from its last checkpoint';
   if (anew.length === 0) return why;
-  const more = anew.length > MOST_NAMED ? ` and ${anew.length - MOST_NAMED} more` : '';
-  return `${why}; a new attempt of ${anew.slice(0, MOST_NAMED).join(', ')}${more}`;
+  const more = anew.length > MAX_NAMED ? ` and ${anew.length - MAX_NAMED} more` : '';
+  return `${why}; a new attempt of ${anew.slice(0, MAX_NAMED).join(', ')}${more}`;
 }
 
 function resumedDraft(reason: string): EventDraft {

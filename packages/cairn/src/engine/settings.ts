@@ -10,7 +10,7 @@ export interface EngineSettings {
   readonly leaseMs: number;
   /** Longest time between two heartbeats. A lease is longer than three of these intervals. */
   readonly heartbeatMs: number;
-  /** Shortest time between two coalesced snapshot writes: about one a second is what a document bears. */
+  /** Shortest time between two coalesced snapshot writes: a document sustains about one write per second. */
   readonly flushMs: number;
   /** Length of one dispatch before it hands over; 80 % of the function's timeout. */
   readonly budgetMs: number;

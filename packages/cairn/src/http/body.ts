@@ -82,45 +82,45 @@ function parse(text: string): unknown {
 
 /** Refuses values that JSON allows and canonical JSON does not: a lone surrogate, and a number out of range (`1e400`). */
 function assertStorable(body: JsonObject): void {
-  const offence = offenceIn(body);
-  if (!offence) return;
-  const { field } = firstIssue([{ path: offence.path.reverse(), message: offence.is }]);
+  const violation = violationIn(body);
+  if (!violation) return;
+  const { field } = firstIssue([{ path: violation.path.reverse(), message: violation.description }]);
   const named = field === '' ? { help: NAMELESS_HELP } : { field };
-  throw new CairnError('INVALID_INPUT', `the body contains ${offence.is}`, named);
+  throw new CairnError('INVALID_INPUT', `the body contains ${violation.description}`, named);
 }
 
 /** The path is filled in while returning, innermost part first, so that the good case costs nothing. */
-interface Offence {
-  readonly is: string;
+interface BodyViolation {
+  readonly description: string;
   readonly path: PropertyKey[];
 }
 
-function offenceIn(value: unknown): Offence | undefined {
-  if (typeof value === 'string') return value.isWellFormed() ? undefined : lone();
+function violationIn(value: unknown): BodyViolation | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : loneSurrogate();
   if (typeof value === 'number')
-    return Number.isFinite(value) ? undefined : { is: 'a number that is out of range', path: [] };
+    return Number.isFinite(value) ? undefined : { description: 'a number that is out of range', path: [] };
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {
     for (const [index, member] of value.entries()) {
-      const found = offenceIn(member);
+      const found = violationIn(member);
       if (found) return within(found, index);
     }
     return undefined;
   }
   for (const [name, member] of Object.entries(value)) {
-    const found = name.isWellFormed() ? offenceIn(member) : lone();
+    const found = name.isWellFormed() ? violationIn(member) : loneSurrogate();
     if (found) return within(found, name);
   }
   return undefined;
 }
 
-function within(inner: Offence, part: PropertyKey): Offence {
+function within(inner: BodyViolation, part: PropertyKey): BodyViolation {
   inner.path.push(part);
   return inner;
 }
 
-function lone(): Offence {
-  return { is: 'a lone surrogate', path: [] };
+function loneSurrogate(): BodyViolation {
+  return { description: 'a lone surrogate', path: [] };
 }
 
 function assertSize(bytes: number, maxBytes: number): void {

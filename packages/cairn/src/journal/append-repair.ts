@@ -52,9 +52,9 @@ export async function appendRepair(deps: AppendRepairDeps, repair: RepairAppend)
     return { kind: 'repaired', state: after, snapshotVersion: result.snapshotVersion };
   }
   // The event may be our own, from an attempt whose answer was lost (J8).
-  const [there] = await sendUntilKnown(deps, () =>
+  const [stored] = await sendUntilKnown(deps, () =>
     deps.reader.atOneMoment(state.id, (reader) => reader.events({ after: seqId(state.head), limit: 1 })),
   );
-  const isOurs = there?.kind === 'sound' && there.value.id === event.id;
+  const isOurs = stored?.kind === 'sound' && stored.value.id === event.id;
   return isOurs ? { kind: 'repaired', state: after, snapshotVersion: undefined } : result;
 }

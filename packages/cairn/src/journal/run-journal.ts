@@ -215,9 +215,9 @@ export class RunJournal {
   async #commit(batch: CommitBatch, deadline: number): Promise<CommitEnd> {
     const now = this.#deps.clock.now();
     const due = now - this.#lastSnapshotAt >= this.#options.flushMs;
-    const wants = due || this.#options.bodies?.isUrgent === true;
+    const isWanted = due || this.#options.bodies?.isUrgent === true;
     const withSnapshot =
-      mustWriteSnapshot(this.#state, batch.after) || (wants && this.#isHolder(batch.after));
+      mustWriteSnapshot(this.#state, batch.after) || (isWanted && this.#isHolder(batch.after));
     const news = withSnapshot ? this.#newsFor(batch.after) : {};
     const result = await this.#sendUntilKnown(
       () =>

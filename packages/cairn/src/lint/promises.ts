@@ -15,7 +15,7 @@ import {
 } from './syntax.ts';
 
 /** `forEach`: a method that does not wait for its callback. `value`: the promise is used as if it were its value. */
-export type PromiseFate = 'used' | 'lost' | 'forEach' | 'value';
+export type PromiseUse = 'used' | 'lost' | 'forEach' | 'value';
 
 /** Functions that make one promise of several, or of one. */
 export const COMBINATORS: ReadonlySet<string> = new Set(
@@ -40,7 +40,7 @@ export class Promises {
    *
    * @param isArray it is not the promise, but an array or object of promises: to await that is not to wait
    */
-  fateOf(expression: Syntax, isArray = false): PromiseFate {
+  useOf(expression: Syntax, isArray = false): PromiseUse {
     const node = wrapped(expression);
     const parent = parentOf(node);
     switch (parent?.type) {
@@ -48,9 +48,9 @@ export class Promises {
         return 'lost';
       case 'AwaitExpression':
       case 'ReturnStatement':
-        return this.#fateOfResult(functionAround(parent), isArray, parent.type === 'AwaitExpression');
+        return this.#useOfResult(functionAround(parent), isArray, parent.type === 'AwaitExpression');
       case 'ArrowFunctionExpression':
-        return parent.body === node ? this.#fateOfResult(parent, isArray) : 'used';
+        return parent.body === node ? this.#useOfResult(parent, isArray) : 'used';
       case 'UnaryExpression':
         // `void` marks it as intended.
         return parent.operator === 'void' ? 'used' : 'value';
@@ -62,73 +62,73 @@ export class Promises {
       case 'SwitchStatement':
         return 'value';
       case 'ConditionalExpression':
-        return parent.test === node ? 'value' : this.fateOf(parent, isArray);
+        return parent.test === node ? 'value' : this.useOf(parent, isArray);
       case 'LogicalExpression':
-        return this.fateOf(parent, isArray);
+        return this.useOf(parent, isArray);
       case 'SequenceExpression':
-        return parent.expressions.at(-1) === node ? this.fateOf(parent, isArray) : 'lost';
+        return parent.expressions.at(-1) === node ? this.useOf(parent, isArray) : 'lost';
       case 'ArrayExpression':
       case 'SpreadElement':
-        return this.fateOf(parent, true);
+        return this.useOf(parent, true);
       case 'Property':
-        return this.fateOf(parentOf(parent) ?? parent, true);
+        return this.useOf(parentOf(parent) ?? parent, true);
       case 'VariableDeclarator':
-        return this.#fateOfAssigned(parent.id, isArray);
+        return this.#useOfAssigned(parent.id, isArray);
       case 'AssignmentExpression':
-        return parent.operator === '=' ? this.#fateOfAssigned(parent.left, isArray) : 'used';
+        return parent.operator === '=' ? this.#useOfAssigned(parent.left, isArray) : 'used';
       case 'MemberExpression':
-        return parent.object === node ? this.#fateOfMember(parent, isArray) : 'used';
+        return parent.object === node ? this.#useOfMember(parent, isArray) : 'used';
       case 'CallExpression':
-        return parent.callee === node ? 'used' : this.#fateOfArgument(parent);
+        return parent.callee === node ? 'used' : this.#useOfArgument(parent);
       default:
         return 'used';
     }
   }
 
   /** @param isAwaited the function continues after it, so only the promise of the function remains */
-  #fateOfResult(node: FunctionSyntax | undefined, isArray: boolean, isAwaited = false): PromiseFate {
+  #useOfResult(node: FunctionSyntax | undefined, isArray: boolean, isAwaited = false): PromiseUse {
     if (isArray && (isAwaited || (node && this.#code.isRoot(node)))) return 'value';
-    return node && !this.#code.isRoot(node) ? this.#fateOfCallback(node, isArray) : 'used';
+    return node && !this.#code.isRoot(node) ? this.#useOfCallback(node, isArray) : 'used';
   }
 
   /** The fate of a callback's result, by its caller. A named function is called elsewhere. */
-  #fateOfCallback(callback: FunctionSyntax, isArray: boolean): PromiseFate {
+  #useOfCallback(callback: FunctionSyntax, isArray: boolean): PromiseUse {
     const node = wrapped(callback);
     const call = parentOf(node);
     if (call?.type !== 'CallExpression') return 'used';
-    if (call.callee === node) return this.fateOf(call, isArray);
+    if (call.callee === node) return this.useOf(call, isArray);
     const method = methodOf(call) ?? '';
-    if (OF_PROMISES.has(method)) return this.fateOf(call);
-    if (method === 'from' && call.arguments[1] === node) return this.fateOf(call, true);
+    if (OF_PROMISES.has(method)) return this.useOf(call);
+    if (method === 'from' && call.arguments[1] === node) return this.useOf(call, true);
     if (call.arguments[0] !== node || !CALLS_AT_ONCE.has(method)) return 'used';
     if (method === 'forEach') return 'forEach';
-    if (MAKES_ARRAYS.has(method)) return this.fateOf(call, true);
+    if (MAKES_ARRAYS.has(method)) return this.useOf(call, true);
     return method.startsWith('reduce') ? 'used' : 'value';
   }
 
-  #fateOfAssigned(target: Syntax, isArray: boolean): PromiseFate {
+  #useOfAssigned(target: Syntax, isArray: boolean): PromiseUse {
     // Members of a promise are not those of its value.
     if (target.type === 'ObjectPattern' || target.type === 'ArrayPattern') return isArray ? 'used' : 'value';
     const variable = target.type === 'Identifier' ? variableOf(this.#source, target) : undefined;
     if (!variable || this.#followed.has(variable)) return 'used';
     this.#followed.add(variable);
-    const fates = variable.references
+    const uses = variable.references
       .filter((reference) => reference.isRead())
-      .map(({ identifier }) => this.fateOf(identifier as Syntax, isArray));
+      .map(({ identifier }) => this.useOf(identifier as Syntax, isArray));
     this.#followed.delete(variable);
-    return fates.includes('used') ? 'used' : (fates.find((fate) => fate !== 'lost') ?? 'lost');
+    return uses.includes('used') ? 'used' : (uses.find((use) => use !== 'lost') ?? 'lost');
   }
 
-  #fateOfMember(member: Syntax, isArray: boolean): PromiseFate {
+  #useOfMember(member: Syntax, isArray: boolean): PromiseUse {
     if (isArray) return 'used';
     const callee = wrapped(member);
     const call = parentOf(callee);
     const isCalled = call?.type === 'CallExpression' && call.callee === callee;
-    return isCalled && OF_PROMISES.has(methodOf(call) ?? '') ? this.fateOf(call) : 'value';
+    return isCalled && OF_PROMISES.has(methodOf(call) ?? '') ? this.useOf(call) : 'value';
   }
 
-  #fateOfArgument(call: CallSyntax): PromiseFate {
-    if (COMBINATORS.has(originOf(this.#source, call.callee) ?? '')) return this.fateOf(call);
+  #useOfArgument(call: CallSyntax): PromiseUse {
+    if (COMBINATORS.has(originOf(this.#source, call.callee) ?? '')) return this.useOf(call);
     const callee = unwrapped(call.callee);
     if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return 'used';
     if (!ADDS.has(methodOf(call) ?? '')) return 'used';

@@ -84,7 +84,7 @@ export class MemoryDatabase {
   /** By name, of each run, step and revision. */
   readonly memos = new Map<string, Map<string, StoredMemo>>();
   readonly #clock: { now(): number };
-  readonly #told = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
   #writes = 0;
 
   /** @param clock the store's own time, epoch ms: heartbeats and `readAt` are stamped with it */
@@ -104,13 +104,13 @@ export class MemoryDatabase {
   }
 
   /** Calls back during each write under a version, and each deletion of a run. Returns its end. */
-  onChange(told: () => void): () => void {
-    this.#told.add(told);
-    return () => this.#told.delete(told);
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   noteChange(): void {
-    for (const told of this.#told) told();
+    for (const listener of this.#listeners) listener();
   }
 }
 

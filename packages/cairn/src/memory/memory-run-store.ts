@@ -49,7 +49,7 @@ import { ascending, descending, pageOf } from './paging.ts';
 export class MemoryRunStore extends MemoryValues implements RunStore {
   readonly #db: MemoryDatabase;
   readonly #effects: MemoryEffectStore;
-  readonly #told = new Set<(runId: string, events: readonly RunEvent[]) => void>();
+  readonly #listeners = new Set<(runId: string, events: readonly RunEvent[]) => void>();
 
   constructor(db: MemoryDatabase) {
     super(db);
@@ -82,8 +82,8 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     const lineage = this.#db.lineages.get(state.rootRunId) ?? new Set();
     this.#db.lineages.set(state.rootRunId, lineage.add(state.id));
     for (const { record } of records) this.#db.records.set(record.key, { record: adopt(record), version });
-    this.#tell(state.id, events);
-    if (supersedes) this.#tell(supersedes.snapshot.id, [supersedes.event]);
+    this.#notify(state.id, events);
+    if (supersedes) this.#notify(supersedes.snapshot.id, [supersedes.event]);
     return { kind: 'committed', snapshotVersion: version };
   }
 
@@ -141,15 +141,15 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     for (const checkpoint of checkpoints) run.checkpoints.set(checkpoint.seq, freeze(checkpoint));
     for (const step of steps) run.steps.set(step.id, freeze(step));
     const written = effects.length > 0 ? { effectsVersion: this.#effects.write(effects) } : {};
-    this.#tell(runId, events);
+    this.#notify(runId, events);
     if (!snapshot) return { kind: 'committed', ...written };
     return { kind: 'committed', ...written, snapshotVersion: this.#writeSnapshot(run, { snapshot, soft }) };
   }
 
   /** Calls back with what each start and commit made through this store appends, and with nothing where lines were logged. */
-  onAppend(told: (runId: string, events: readonly RunEvent[]) => void): () => void {
-    this.#told.add(told);
-    return () => this.#told.delete(told);
+  onAppend(listener: (runId: string, events: readonly RunEvent[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async touch(touch: SnapshotTouch): Promise<TouchResult> {
@@ -207,11 +207,11 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
       positionOf: ({ state }) => [state.createdAt, state.id],
       compare: descending,
     });
-    const there = listed.items.filter(
+    const present = listed.items.filter(
       ({ state }) => this.#db.runs.get(state.id)?.soft.deletionMarkedAt === undefined,
     );
-    for (const { state } of there) readable(state, `run ${state.id}`);
-    return { ...listed, items: there };
+    for (const { state } of present) readable(state, `run ${state.id}`);
+    return { ...listed, items: present };
   }
 
   async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
@@ -245,8 +245,8 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     });
   }
 
-  #tell(runId: string, events: readonly RunEvent[]): void {
-    for (const told of this.#told) told(runId, events);
+  #notify(runId: string, events: readonly RunEvent[]): void {
+    for (const listener of this.#listeners) listener(runId, events);
   }
 
   #writeSnapshot(run: RunDocuments, change: Omit<SnapshotTouch, 'runId' | 'seen'>): string {
@@ -256,7 +256,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     if (soft) run.soft = this.#softAfter(run.soft, soft);
     const segment = soft?.logged?.segment;
     if (segment) run.logs.set(segment.id, freeze(segment));
-    if (segment) this.#tell(run.snapshot.id, []);
+    if (segment) this.#notify(run.snapshot.id, []);
     // A snapshot ignores the lease extensions of earlier heartbeats. Too early a `wakeAt` is harmless.
     if (snapshot) run.wakeAt = wakeAt(snapshot, soft);
     else if (soft?.leaseExtendedTo !== undefined) run.wakeAt = soft.leaseExtendedTo;

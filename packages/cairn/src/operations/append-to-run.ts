@@ -20,8 +20,8 @@ export interface RunAppend {
 }
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (send the same again), or what `decide` throws */
-export async function appendToRun(deps: JournalDeps, { decide, ...whose }: RunAppend): Promise<Appended> {
-  const loaded = await loadOwn(deps, whose);
+export async function appendToRun(deps: JournalDeps, { decide, ...target }: RunAppend): Promise<Appended> {
+  const loaded = await loadOwn(deps, target);
   try {
     return await appendUnleased(deps, loaded, decide);
   } catch (error) {

@@ -92,12 +92,12 @@ export function cancelDrafts(
   const requested: EventDraft[] = isNews
     ? [{ ...ended, ...optional('actor', actor), type: 'cancel_requested', data: { ...why, ...withoutUndo } }]
     : [];
-  const asked = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
-  const ending = endingOf(endFactsOf({ ...state, cancellation: asked }, deployed));
+  const cancelRequest = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
+  const ending = endingOf(endFactsOf({ ...state, cancellation: cancelRequest }, deployed));
   switch (ending.kind) {
     case 'undo_first':
       // Compensations need a dispatch, which then ends the run.
-      return [...requested, ...resumed(state, 'cancelled: what it did is to be undone', ended)];
+      return [...requested, ...resumed(state, 'cancelled: completed steps are undone first', ended)];
     case 'cancelled':
       // Also ends a run whose worker died before it carried out an earlier request.
       return [...requested, ended];
@@ -105,7 +105,7 @@ export function cancelDrafts(
       const held = ending.kind === 'continue' ? ending.held : undefined;
       // The next dispatch parks the run, which then waits until its compensations are deployed.
       if (held === 'without_plan' && state.parked === undefined)
-        return [...requested, ...resumed(state, 'cancelled: what it did is to be undone', ended)];
+        return [...requested, ...resumed(state, 'cancelled: completed steps are undone first', ended)];
       // The next dispatch cancels the children that the run must wait for, and ends the run after them.
       if (held !== 'children_open' || state.cancellation) return requested;
       return [...requested, ...resumed(state, 'cancelled: its children are to end first', ended)];

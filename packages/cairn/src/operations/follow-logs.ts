@@ -79,16 +79,16 @@ export async function* followLogs(
     for (;;) {
       const left = until - clock.now();
       if (left <= 0 || signal.aborted) return;
-      const heard = await news.next(Math.min(Math.max(0, sentAt + quietMs - clock.now()), left), signal);
+      const update = await news.next(Math.min(Math.max(0, sentAt + quietMs - clock.now()), left), signal);
       if (signal.aborted) return;
       // Lines that were written with the end of the run exist by the time that the end is reported.
-      if (heard) {
+      if (update) {
         for await (const one of rest()) {
           sentAt = clock.now();
           yield one;
         }
-        if (heard.ended) {
-          ({ status, stopKind } = heard.ended);
+        if (update.ended) {
+          ({ status, stopKind } = update.ended);
           yield { kind: 'ended', status, stopKind };
           return;
         }

@@ -68,9 +68,9 @@ export async function* followRunList(
 
 /** Differences from the last report, newest first; they then count as reported. */
 function roundOf(runs: readonly ListedRun[], sent: Map<string, string>): FollowedList[] {
-  const there = new Set(runs.map(({ state }) => state.id));
+  const listedIds = new Set(runs.map(({ state }) => state.id));
   const round: FollowedList[] = [];
-  for (const runId of [...sent.keys()].filter((id) => !there.has(id))) {
+  for (const runId of [...sent.keys()].filter((id) => !listedIds.has(id))) {
     sent.delete(runId);
     round.push({ kind: 'gone', runId });
   }

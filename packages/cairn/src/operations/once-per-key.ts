@@ -105,11 +105,11 @@ type OnceEntry = ({ readonly kind: 'ours' } & Attempt) | Exclude<OnceResult, { k
 async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> {
   const { records, clock, random, processingLockMs: lockMs = PROCESSING_LOCK_MS } = deps;
   const attemptId = random.token();
-  let mine = begun(request, { attemptId, attempts: 1, now: clock.now(), lockMs });
+  let ownRecord = begun(request, { attemptId, attempts: 1, now: clock.now(), lockMs });
   let seen: Version | undefined;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const written = await sendUntilKnown(deps, () => write(records, mine, seen));
-    if (written !== undefined) return { kind: 'ours', record: mine, version: written };
+    const written = await sendUntilKnown(deps, () => write(records, ownRecord, seen));
+    if (written !== undefined) return { kind: 'ours', record: ownRecord, version: written };
     const stored = await sendUntilKnown(deps, () => records.read(request.key));
     seen = stored?.version;
     if (!stored) continue;
@@ -120,9 +120,9 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> 
     if (decision.kind === 'in_flight') return decision;
     if (decision.kind === 'replay') return replayOf(deps, request, stored.record);
     if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusedKey(decision.kind);
-    mine = begun(request, { attemptId, attempts: 1, now, lockMs });
+    ownRecord = begun(request, { attemptId, attempts: 1, now, lockMs });
     if (decision.kind === 'take_over')
-      mine = { ...mine, attempts: decision.attempts, createdAt: stored.record.createdAt };
+      ownRecord = { ...ownRecord, attempts: decision.attempts, createdAt: stored.record.createdAt };
   }
   throw new CairnError('UNAVAILABLE', 'too many concurrent requests with this idempotency key');
 }

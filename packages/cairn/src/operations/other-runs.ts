@@ -15,7 +15,7 @@ import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../engine/deployed.ts';
 import type { ChildToStart, OtherRuns } from '../engine/deps.ts';
 import { driveAfter } from '../engine/drive-after.ts';
-import { keepOutput, type Output, outputFrom } from '../engine/facts/output.ts';
+import { type Output, outputFrom, storeIfLarge } from '../engine/facts/output.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { answered, refused, resumed } from '../engine/waits/settle.ts';
 import { appendToRun } from './append-to-run.ts';
@@ -100,7 +100,7 @@ async function notifyParent(deps: OtherRunsDeps, child: RunState): Promise<void>
   let output: Output | undefined;
   if (child.status === 'completed' && result !== undefined) {
     const text = await storedText(deps.store, child.id, result);
-    output = await keepOutput(deps.store, parent.runId, outputFrom(text));
+    output = await storeIfLarge(deps.store, parent.runId, outputFrom(text));
   }
   const decide = (state: RunState, now: number) => {
     const wait = state.waits.find((open) => open.child?.runId === child.id);

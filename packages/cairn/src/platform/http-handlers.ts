@@ -21,7 +21,7 @@ export async function answerApi(
   const root = await compose(installation);
   const api = apis.get(root) ?? createApi(root.api);
   apis.set(root, api);
-  await answer(root, { request, response, handle: (asked, span) => api.fetch(asked, span && { span }) });
+  await answer(root, { request, response, handle: (request, span) => api.fetch(request, span && { span }) });
 }
 
 export async function answerGithub(
@@ -30,7 +30,7 @@ export async function answerGithub(
   response: FunctionResponse,
 ): Promise<void> {
   const root = await compose(installation);
-  const handle = (asked: Request) => githubWebhook(root.github, asked);
+  const handle = (request: Request) => githubWebhook(root.github, request);
   await answer(root, { request, response, handle, route: '/webhooks/github' });
 }
 
@@ -40,7 +40,7 @@ export async function answerSlack(
   response: FunctionResponse,
 ): Promise<void> {
   const root = await compose(installation);
-  const handle = (asked: Request) => slackWebhook(root.slack, asked);
+  const handle = (request: Request) => slackWebhook(root.slack, request);
   await answer(root, { request, response, handle, route: '/webhooks/slack' });
 }
 
@@ -60,7 +60,7 @@ async function answer(
   { request, response, handle, route }: HttpExchange,
 ): Promise<void> {
   const budget = new RequestBudget(systemClock);
-  const inTime: RequestHandler = (asked, span) => budget.run(async () => handle(asked, span));
+  const inTime: RequestHandler = (request, span) => budget.run(async () => handle(request, span));
   await exchange({ request, response, log: platformLog }, tracedHandler(engine.tracer, inTime, route));
   await telemetry?.workEnded();
 }

@@ -44,8 +44,8 @@ export const platformLog: Log = jsonLog({
  * appended to the event, because people search lists of lines for it.
  */
 function text(severity: LogSeverity, event: string, fields: LogFields): string {
-  const said = fields.message;
-  const own = { severity, message: typeof said === 'string' ? `${event}: ${said}` : event, event };
+  const message = fields.message;
+  const own = { severity, message: typeof message === 'string' ? `${event}: ${message}` : event, event };
   try {
     return JSON.stringify({ ...fields, ...own }, (_name, value: unknown) => plain(value));
   } catch (error) {

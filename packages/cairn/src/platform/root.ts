@@ -100,8 +100,8 @@ async function composed(installation: CairnInstallation): Promise<Root> {
   const { options } = installation;
   const [module, workflows, own] = await Promise.all([
     servedModule(),
-    given(options.workflows),
-    given(options.bindings ?? []),
+    resolved(options.workflows),
+    resolved(options.bindings ?? []),
   ]);
   const namesOf = ({ members }: CairnInstallation) => functionNames(members, module, runningFunction());
   const names = namesOf(installation);
@@ -114,11 +114,11 @@ async function composed(installation: CairnInstallation): Promise<Root> {
   return build({ settings, options, registry, bindings, secrets: boundSecrets(options, names) });
 }
 
-async function given<T extends readonly unknown[]>(lazily: Lazily<T>): Promise<T> {
+async function resolved<T extends readonly unknown[]>(lazily: Lazily<T>): Promise<T> {
   return typeof lazily === 'function' ? lazily() : lazily;
 }
 
-interface Parts {
+interface RootParts {
   readonly settings: Settings;
   readonly options: CairnOptions;
   readonly registry: WorkflowRegistry;
@@ -126,7 +126,7 @@ interface Parts {
   readonly secrets: BoundSecrets;
 }
 
-function build({ settings, options, registry, bindings, secrets }: Parts): Root {
+function build({ settings, options, registry, bindings, secrets }: RootParts): Root {
   const { environment, scheduleTenant, project } = settings;
   const operations = new InstanceOperations(systemClock);
   const { database } = settings;

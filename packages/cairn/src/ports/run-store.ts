@@ -198,7 +198,7 @@ export interface RunFilter {
   readonly createdFrom?: number | undefined;
   /** Created before this time, epoch ms. */
   readonly createdBefore?: number | undefined;
-  /** Only runs without a parent. Of lists by pages only: a page may then be short, see {@link MOST_PASSED_OVER}. */
+  /** Only runs without a parent. Of lists by pages only: a page may then be short, see {@link MAX_PASSED_OVER}. */
   readonly topLevel?: true;
   /** Only runs that match. For lists by pages only, as `topLevel`. */
   readonly match?: RunMatch;
@@ -210,7 +210,7 @@ export interface RunFilter {
  * Runs that are read for one page of a list and are not on it: child runs of a list without them, and runs that do not match. They
  * are no part of an index, so that runs of all versions are found.
  */
-export const MOST_PASSED_OVER = 1_000;
+export const MAX_PASSED_OVER = 1_000;
 
 export interface PageRequest {
   /** Most items; bounded by the caller. */

@@ -5,8 +5,8 @@
  * Must not: fail a tick. A run that it misses is recovered when it is due.
  */
 import { taskName } from '../core/encoding/task-name.ts';
+import { mapConcurrently } from '../core/map-concurrently.ts';
 import { WATCH_MOST, watchAt, watchedHeartbeats } from '../core/recovery/lease-watch.ts';
-import { someAtOnce } from '../core/some-at-once.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import type { EngineDeps } from '../engine/deps.ts';
@@ -32,7 +32,7 @@ export async function watchLeases(deps: EngineDeps, { paused, trace }: Watching)
     const found = await store.silentRuns(watchedHeartbeats(clock.now(), settings), WATCH_MOST);
     if (found.length === WATCH_MOST) log.warn('leases_watched_in_part', { watched: WATCH_MOST });
     const silent = found.filter(({ isHeld, type }) => isHeld && !(type !== undefined && paused.has(type)));
-    await someAtOnce(silent, WATCH_CONCURRENCY, async (run) => {
+    await mapConcurrently(silent, WATCH_CONCURRENCY, async (run) => {
       await watch(deps, run, trace);
       watched += 1;
     });

@@ -4,17 +4,17 @@
  */
 import { claimDecision } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
+import { workThrough } from '../core/map-concurrently.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasObligations, hasUnpublishedEvents } from '../core/run/state.ts';
 import { nextParkedCheckMs, OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
-import { workThrough } from '../core/some-at-once.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { placed } from '../engine/enqueue-soon.ts';
 import { closedBy, heldUntil, postpone, stoppedBy } from '../engine/gate.ts';
-import { bringReady } from '../engine/mailbox/collect.ts';
+import { deliverReady } from '../engine/mailbox/collect.ts';
 import { recoverRun } from '../engine/recover-run.ts';
 import { endUnwritable, reviewFindings } from '../engine/unwritable.ts';
 import { countedStores } from '../journal/spending/counted-stores.ts';
@@ -108,7 +108,7 @@ interface TickContext {
 /** A run that cannot be handled, such as an undecodable one, must not block others. */
 async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, tick: TickContext): Promise<Handled> {
   try {
-    return await (as === 'held' ? putAside(deps, run) : handle(deps, run, tick));
+    return await (as === 'held' ? defer(deps, run) : handle(deps, run, tick));
   } catch (error) {
     deps.log.error('scan_failed', { runId: run.runId, error: messageOf(error) });
     if (error instanceof StoreRefused)
@@ -127,7 +127,7 @@ async function reviewSafely(deps: EngineDeps): Promise<void> {
 }
 
 /** One write without a read of the document, because thousands of runs of a paused workflow become due again and again. */
-async function putAside(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<Handled> {
+async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<Handled> {
   const { store } = countedStores(deps, new Spending({ reads: 1 }));
   const { kind } = await store.touch({ runId, seen, wakeAt: heldUntil(deps) });
   return kind === 'stale' ? 'skipped' : 'held';
@@ -174,7 +174,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       return enqueue(deps, loaded, { at: clock.now() + (decision.freeAt - loaded.readAt), trace });
     case 'early':
       if (owes) return enqueue(deps, loaded, { trace });
-      if ((await bringReady(deps, state)) === 'not_yet')
+      if ((await deliverReady(deps, state)) === 'not_yet')
         return checkAgain(deps, loaded, Math.min(PARKED_MS, decision.at - loaded.readAt));
       return enqueue(deps, loaded, { at: decision.at, trace });
     case 'claim':
@@ -183,11 +183,11 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       return owes ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
       if (owes) return enqueue(deps, loaded, { trace });
-      if (decision.parked) return unpark(deps, loaded, trace);
+      if (decision.parked) return unblock(deps, loaded, trace);
       return checkAgain(
         deps,
         loaded,
-        (await bringReady(deps, state)) === 'not_yet' ? PARKED_MS : OPEN_WAIT_MS,
+        (await deliverReady(deps, state)) === 'not_yet' ? PARKED_MS : OPEN_WAIT_MS,
       );
     case 'orphaned':
     case 'interrupted': {
@@ -202,7 +202,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
 }
 
 /** A blocked run is driven again once its version is deployed, and checked again until then. */
-async function unpark(
+async function unblock(
   deps: EngineDeps,
   loaded: LoadedRun,
   trace: TraceContext | undefined,

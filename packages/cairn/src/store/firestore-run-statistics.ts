@@ -1,7 +1,7 @@
 /** Counts of runs in Firestore. Each query has its index in `firestore.indexes.json`. */
 import { type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
+import { mapConcurrently } from '../core/map-concurrently.ts';
 import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
-import { someAtOnce } from '../core/some-at-once.ts';
 import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunStatistics } from '../ports/run-statistics.ts';
 import { call } from './call.ts';
 import { Shards, shardedPage } from './lists/shards.ts';
@@ -30,7 +30,7 @@ export class FirestoreRunStatistics implements RunStatistics {
       versions.push(last);
       if (versions.length === limit) break;
     }
-    const counted = await someAtOnce(versions, CONCURRENT_COUNTS, (version) => withCount(live, version));
+    const counted = await mapConcurrently(versions, CONCURRENT_COUNTS, (version) => withCount(live, version));
     // The last run of a version may have ended since it was found.
     return counted.filter(({ runs }) => runs > 0);
   }

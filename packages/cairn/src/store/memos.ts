@@ -28,7 +28,7 @@ export class FirestoreMemos implements MemoStore, Pick<RunStore, 'listMemos'> {
     const members = memoCodec.encode({ revision, name, value: text });
     if (await createdVersion(what, () => document.create(members))) return text;
     const data = (await call(what, () => document.get())).data();
-    if (!data) throw new Error(`${what} was there and is gone`);
+    if (!data) throw new Error(`${what} existed and is missing`);
     return memoCodec.decode(data, what).value;
   }
 

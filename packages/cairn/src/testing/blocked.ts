@@ -19,13 +19,13 @@ const NEVER = Number.POSITIVE_INFINITY;
  * first counts as one that is to be answered: a test that wants it to expire says so.
  */
 export function blockedBy(state: RunState, read: ReadState): string | undefined {
-  const { movesAt, asked } = outlook(state, read);
+  const { movesAt, asked } = nextMove(state, read);
   const first = Math.min(...asked.map(({ until }) => until), NEVER);
   if (asked.length === 0 || movesAt < first) return undefined;
   return asked.map(({ text }) => text).join('; and ');
 }
 
-function outlook(state: RunState, read: ReadState): NextMove {
+function nextMove(state: RunState, read: ReadState): NextMove {
   const waits = state.status === 'awaiting_approval' || state.status === 'waiting_external';
   if (isOver(state) || !waits) return { movesAt: AT_ONCE, asked: [] };
   const parts = state.waits.map((wait) => outlookOf(wait, read));
@@ -55,7 +55,7 @@ function outlookOf(wait: Wait, read: ReadState): NextMove {
     case 'child': {
       const state = child && read(child.runId);
       if (!state) return { movesAt: AT_ONCE, asked: [] };
-      const { movesAt, asked } = outlook(state, read);
+      const { movesAt, asked } = nextMove(state, read);
       return {
         movesAt,
         asked: asked.map((each) => ({ ...each, text: `${each.text} of the child ${state.id} in ${step}` })),

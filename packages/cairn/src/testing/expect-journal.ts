@@ -58,7 +58,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
       return check(
         expectations.toHaveRun,
         holds,
-        () => `step '${step}' ${wanted}; ${done ? `it had ${count(attempts, 'attempt')}` : fate(step)}`,
+        () => `step '${step}' ${wanted}; ${done ? `it had ${count(attempts, 'attempt')}` : outcomeOf(step)}`,
       );
     },
     notToHaveRun(step) {
@@ -81,7 +81,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
         expectations.toHaveFailed,
         holds,
         () =>
-          `step '${step}' was expected to fail${wanted}; ${errors[0] ? `it failed with ${errors[0].code}` : fate(step)}`,
+          `step '${step}' was expected to fail${wanted}; ${errors[0] ? `it failed with ${errors[0].code}` : outcomeOf(step)}`,
       );
     },
     toHaveEndedInOrder(...steps) {
@@ -146,11 +146,11 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
     return check(
       expectations[name],
       settled(step, type).length > 0,
-      () => `step '${step}' was expected to ${what}; ${fate(step)}`,
+      () => `step '${step}' was expected to ${what}; ${outcomeOf(step)}`,
     );
   }
 
-  function fate(step: string): string {
+  function outcomeOf(step: string): string {
     const end = events.findLast((event) => isSettled(event) && about(event, step));
     return end ? `its end was ${end.type}` : 'it has not ended';
   }

@@ -124,7 +124,7 @@ export interface ResolveOptions {
 export function resolve(
   { deps }: Installation,
   run: TestRun,
-  { outcome, effect, by, ...said }: ResolveOptions & { readonly outcome: Resolution },
+  { outcome, effect, by, ...rest }: ResolveOptions & { readonly outcome: Resolution },
 ): Promise<EffectResolved> {
   const effectId = effect ?? run.waits().find((wait) => wait.effect !== undefined)?.effect;
   if (effectId === undefined) throw new Error(`run ${run.id} asks about no effect\n\n${run.timeline()}`);
@@ -134,7 +134,7 @@ export function resolve(
     effectId,
     outcome,
     actor: by ?? ACTOR,
-    ...said,
+    ...rest,
   });
 }
 

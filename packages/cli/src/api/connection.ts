@@ -43,8 +43,8 @@ function connectLocally(wanted: ConnectionOptions, world: World): Connection {
 }
 
 function keyFor(url: string, wanted: ConnectionOptions, world: World): string {
-  const given = givenKey(wanted, world);
-  if (given !== undefined) return given;
+  const key = givenKey(wanted, world);
+  if (key !== undefined) return key;
   const cloud = localCloud(wanted, world);
   if (typeof cloud !== 'string' && checkedUrl(cloud.gateway) === checkedUrl(url)) return cloud.apiKey;
   throw new UsageError(
@@ -70,8 +70,8 @@ function givenKey(wanted: ConnectionOptions, world: World): string | undefined {
 function localCloud({ local }: ConnectionOptions, world: World): LocalCloudAddress | string {
   const dir = local === undefined ? join(world.projectDir, DATA_DIR) : resolve(world.cwd, local);
   try {
-    const said = JSON.parse(world.readFile(join(dir, ADDRESS_FILE))) as Partial<LocalCloudAddress>;
-    const { gateway, apiKey } = said;
+    const address = JSON.parse(world.readFile(join(dir, ADDRESS_FILE))) as Partial<LocalCloudAddress>;
+    const { gateway, apiKey } = address;
     return typeof gateway === 'string' && typeof apiKey === 'string' ? { gateway, apiKey, dir } : dir;
   } catch {
     return dir;

@@ -87,8 +87,8 @@ function optionList(title: string, options: OptionSpecs, { style, room }: HelpLa
 }
 
 function optionUsage(name: string, { type, value, short }: OptionSpec): string {
-  const said = short === undefined ? `--${name}` : `-${short}, --${name}`;
-  return type === 'flag' ? said : `${said} ${value ?? name.toUpperCase()}`;
+  const flags = short === undefined ? `--${name}` : `-${short}, --${name}`;
+  return type === 'flag' ? flags : `${flags} ${value ?? name.toUpperCase()}`;
 }
 
 interface Columns {
@@ -97,16 +97,16 @@ interface Columns {
 }
 
 /** Without a terminal. */
-export const USUAL_COLUMNS = 80;
+export const DEFAULT_COLUMNS = 80;
 /** A longer left side has a line of its own. */
-const MOST_LEFT = 30;
+const MAX_LEFT = 30;
 
 /** The right side is wrapped beside the left. */
 function columns(
   rows: readonly (readonly [string, string])[],
   { room, paint = (text) => text }: Columns,
 ): string {
-  const width = Math.min(MOST_LEFT, Math.max(...rows.map(([left]) => cells(left)))) + 2;
+  const width = Math.min(MAX_LEFT, Math.max(...rows.map(([left]) => cells(left)))) + 2;
   const indent = ' '.repeat(width + 2);
   return rows
     .flatMap(([left, right]) => {

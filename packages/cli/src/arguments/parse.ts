@@ -77,10 +77,10 @@ function unknownCommand(positionals: readonly string[], commands: readonly CliCo
   const group = names.filter((name) => name.startsWith(`${positionals[0]} `));
   if (group.length > 0 && positionals.length === 1)
     return new UsageError(`'${positionals[0]}' needs a subcommand`, `There are: ${group.join(', ')}.`);
-  const said = positionals.slice(0, 2).join(' ');
-  const near = closest(said, names) ?? closest(positionals[0] ?? '', names);
+  const words = positionals.slice(0, 2).join(' ');
+  const near = closest(words, names) ?? closest(positionals[0] ?? '', names);
   return new UsageError(
-    `there is no command '${said}'`,
+    `there is no command '${words}'`,
     near === undefined ? 'See cairn --help.' : `Did you mean '${near}'? See cairn --help.`,
   );
 }

@@ -7,7 +7,7 @@ import { table } from '../render/table.ts';
 
 const ROLES = ['viewer', 'submitter', 'operator', 'admin', 'installation'] as const;
 const CLIENT = { help: 'id of the client, see clients list' } as const;
-const MOST_GRACE_S = 7 * 24 * 3_600;
+const MAX_GRACE_S = 7 * 24 * 3_600;
 
 export const listClients = command({
   name: 'clients list',
@@ -28,12 +28,17 @@ export const listClients = command({
             of: ({ role, revoked }) => (revoked ? 'revoked' : (role ?? 'none')),
             tone: ({ revoked }) => (revoked ? 'dim' : 'plain'),
           },
-          { title: 'CREATED', of: ({ createdAt }) => ago(createdAt, api.now()), align: 'right', goes: 2 },
-          { title: 'BY', of: ({ createdBy }) => createdBy ?? '', goes: 3 },
+          {
+            title: 'CREATED',
+            of: ({ createdAt }) => ago(createdAt, api.now()),
+            align: 'right',
+            dropOrder: 2,
+          },
+          { title: 'BY', of: ({ createdBy }) => createdBy ?? '', dropOrder: 3 },
           {
             title: 'OLD SECRET ENDS',
             of: ({ oldSecretsEndAt }) => ago(oldSecretsEndAt.at(-1), api.now()),
-            goes: 1,
+            dropOrder: 1,
           },
         ],
         shape,
@@ -66,7 +71,7 @@ export const rotateClient = command({
     grace: {
       type: 'number',
       value: 'SECONDS',
-      range: [0, MOST_GRACE_S],
+      range: [0, MAX_GRACE_S],
       help: 'seconds until the old key expires (default: one day; 0: at once)',
     },
   },

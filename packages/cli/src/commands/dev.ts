@@ -3,7 +3,7 @@ import { command } from '../arguments/command.ts';
 import { Declined, EXIT } from '../exit.ts';
 
 /** Defaults of the local cloud, which only this command loads. */
-const USUAL_PORT = 8080;
+const DEFAULT_PORT = 8080;
 const MAX_PORT = 65_530;
 
 export const dev = command({
@@ -17,7 +17,7 @@ export const dev = command({
     port: {
       type: 'number',
       range: [0, MAX_PORT],
-      help: `first of six ports (default ${USUAL_PORT}; 0: any free ports)`,
+      help: `first of six ports (default ${DEFAULT_PORT}; 0: any free ports)`,
     },
     data: { type: 'text', value: 'DIR', help: "keep state in DIR (default .cairn); 'memory' keeps none" },
     workers: { type: 'number', range: [1, 64], help: 'processes that run steps (default 1)' },
@@ -30,7 +30,7 @@ export const dev = command({
     ['dev --json', 'each line of the log as JSON, for programs'],
   ],
   async run({ world, out }, { options }) {
-    const { codebase, port = USUAL_PORT, data, workers = 1, project } = options;
+    const { codebase, port = DEFAULT_PORT, data, workers = 1, project } = options;
     const local = await import('@cairn/local/dev');
     try {
       await local.dev({

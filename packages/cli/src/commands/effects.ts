@@ -5,20 +5,20 @@ import type { CommandContext } from '../context.ts';
 import { Declined, EXIT, UsageError } from '../exit.ts';
 import { clean } from '../render/width.ts';
 import { effectTable } from '../views/effects.ts';
-import { limitOption, noteMore, USUAL_LISTED } from './listed.ts';
+import { DEFAULT_LISTED, limitOption, noteMore } from './listed.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
 /** The idempotency key and the number of the row. */
 const WHOLE_ID = /^[0-9a-f]{64}\.\d{4}$/;
 const OUTCOMES = ['recorded', 're-execute', 'failed'] as const;
-const MOST_LISTED = 5_000;
+const MAX_LISTED = 5_000;
 
 export const listEffects = command({
   name: 'effects list',
   summary: 'List the effects of a run, in order',
   args: { run: RUN },
   options: {
-    limit: limitOption({ most: MOST_LISTED }),
+    limit: limitOption({ most: MAX_LISTED }),
   },
   examples: [
     ['effects list last', 'the newest run'],
@@ -27,7 +27,7 @@ export const listEffects = command({
   async run(context, { args, options }) {
     const { api, out, notes } = context;
     const params = { id: await runIdOf(context, args.run) };
-    const found = await api.list('/v1/runs/{id}/effects', { params, limit: options.limit ?? USUAL_LISTED });
+    const found = await api.list('/v1/runs/{id}/effects', { params, limit: options.limit ?? DEFAULT_LISTED });
     out.answer(found, (shape) => effectTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('No effects.\n');
     noteMore(context, found.more);
@@ -86,7 +86,7 @@ export const resolveEffect = command({
 async function effectIdOf({ api }: CommandContext, id: string, word: string): Promise<string> {
   if (WHOLE_ID.test(word)) return word;
   const start = word.replace(/…$/, '');
-  const { items } = await api.list('/v1/runs/{id}/effects', { params: { id }, limit: MOST_LISTED });
+  const { items } = await api.list('/v1/runs/{id}/effects', { params: { id }, limit: MAX_LISTED });
   const meant = items.filter(({ effectId }) => effectId.startsWith(start));
   const [effect] = meant;
   if (effect && meant.length === 1) return effect.effectId;

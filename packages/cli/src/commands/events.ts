@@ -27,10 +27,10 @@ export const sendEvent = command({
         style.paint('bad', `${runId} ${code}: ${reason}\n`),
       );
       const delivered = sent.delivered.map((runId) => `${style.paint('good', 'delivered')} ${runId}\n`);
-      const kept = sent.kept
+      const note = sent.kept
         ? [`kept${sent.keptUntil === undefined ? '' : ` until ${moment(sent.keptUntil)}`}\n`]
         : [];
-      return [...delivered, ...refused, ...kept].join('');
+      return [...delivered, ...refused, ...note].join('');
     });
   },
 });

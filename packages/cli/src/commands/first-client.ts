@@ -93,12 +93,12 @@ async function create(url: string, { token, document, world }: Creation): Promis
       signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), world.interrupted]),
     })
     .catch((error: unknown) => {
-      throw new Unreachable(`${FIRESTORE} does not answer: ${reasonOf(error)}`, undefined, error);
+      throw new Unreachable(`${FIRESTORE} does not respond: ${reasonOf(error)}`, undefined, error);
     });
   if (answer.status === 200) return;
   if (answer.status === 409)
     throw new Declined(
-      'there is such a client already',
+      'this client already exists',
       'If its key is lost, choose another --client, then revoke the old one.',
     );
   throw new Refusal(googleProblem(answer.status, await answer.text()), undefined);
@@ -106,17 +106,17 @@ async function create(url: string, { token, document, world }: Creation): Promis
 
 /** `{error: {status, message}}`, as Google's APIs refuse. */
 function googleProblem(status: number, text: string): Refusal['problem'] {
-  let said: { error?: { status?: string; message?: string } } = {};
+  let problem: { error?: { status?: string; message?: string } } = {};
   try {
-    said = JSON.parse(text) as typeof said;
+    problem = JSON.parse(text) as typeof problem;
   } catch {
     // Not JSON of Firestore, so the text itself is shown.
   }
   return {
     status,
-    code: said.error?.status ?? `HTTP_${status}`,
+    code: problem.error?.status ?? `HTTP_${status}`,
     title: 'Firestore refused',
-    detail: said.error?.message ?? text.slice(0, 300),
+    detail: problem.error?.message ?? text.slice(0, 300),
     help: 'Check the project, that it has a Firestore database, and the account that gcloud is signed in with.',
   };
 }

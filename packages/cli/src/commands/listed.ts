@@ -3,7 +3,7 @@ import type { CommandContext } from '../context.ts';
 import { clean } from '../render/width.ts';
 
 /** Default of `--limit`. */
-export const USUAL_LISTED = 100;
+export const DEFAULT_LISTED = 100;
 
 interface Limit {
   readonly most: number;
@@ -12,7 +12,7 @@ interface Limit {
 }
 
 /** The option `--limit`. */
-export function limitOption({ most, usual = USUAL_LISTED, what = 'how many' }: Limit) {
+export function limitOption({ most, usual = DEFAULT_LISTED, what = 'how many' }: Limit) {
   return { type: 'number', value: 'N', range: [1, most], help: `${what} (default ${usual})` } as const;
 }
 

@@ -12,9 +12,9 @@ import { assertStep } from './near.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
 const LEVELS = ['info', 'warn', 'error'] as const;
-const USUAL_LINES = 1_000;
+const DEFAULT_LINES = 1_000;
 /** The maximum that is kept of a run. */
-const MOST_LINES = 20_000;
+const MAX_LINES = 20_000;
 
 export const logs = command({
   name: 'logs',
@@ -29,8 +29,8 @@ export const logs = command({
     limit: {
       type: 'number',
       value: 'N',
-      range: [1, MOST_LINES],
-      help: `the first N lines, without --follow (default ${USUAL_LINES})`,
+      range: [1, MAX_LINES],
+      help: `the first N lines, without --follow (default ${DEFAULT_LINES})`,
     },
   },
   examples: [
@@ -40,7 +40,7 @@ export const logs = command({
   ],
   async run(context, { args, options }) {
     const id = await runIdOf(context, args.run);
-    const { follow, limit = USUAL_LINES, ...filter } = options;
+    const { follow, limit = DEFAULT_LINES, ...filter } = options;
     const { createdAt, status } = await context.api.get('/v1/runs/{id}', { params: { id } });
     if (filter.step !== undefined) await assertStep(context.api, id, filter.step);
     if (follow) return followLogs(context, { id, filter, createdAt, status });

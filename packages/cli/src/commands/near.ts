@@ -5,7 +5,7 @@ import { Declined, EXIT } from '../exit.ts';
 
 const SCHEDULES = 1_000;
 /** More names are a list to read, not a hint. */
-const MOST_NAMED = 12;
+const MAX_NAMED = 12;
 
 /** Undefined for a workflow that is deployed, or has runs, and for one whose name is near no other. */
 export async function nearType(api: CairnClient, type: string): Promise<string | undefined> {
@@ -56,7 +56,7 @@ export async function assertStep(api: CairnClient, runId: string, step: string):
   const known = nodes?.map(({ id }) => id);
   if (!known || known.includes(name)) return;
   const near = closest(name, known);
-  const list = known.length <= MOST_NAMED ? `Its steps: ${known.join(', ')}.` : `cairn runs steps ${runId}`;
+  const list = known.length <= MAX_NAMED ? `Its steps: ${known.join(', ')}.` : `cairn runs steps ${runId}`;
   throw new Declined(
     `the run has no step '${name}'`,
     near === undefined ? list : `Did you mean '${near}'?`,

@@ -7,11 +7,11 @@ import { command } from '../arguments/command.ts';
 import { UsageError } from '../exit.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
-import { erasuresTable, expiredTable, fateText } from '../views/retention.ts';
-import { limitOption, noteMore, USUAL_LISTED } from './listed.ts';
+import { erasuresTable, expiredTable, retentionText } from '../views/retention.ts';
+import { DEFAULT_LISTED, limitOption, noteMore } from './listed.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
-const MOST_LISTED = 5_000;
+const MAX_LISTED = 5_000;
 
 export const gc = command({
   name: 'gc',
@@ -20,10 +20,10 @@ export const gc = command({
   args: {},
   options: {
     'dry-run': { type: 'flag', help: 'the default; it never deletes' },
-    limit: limitOption({ most: MOST_LISTED }),
+    limit: limitOption({ most: MAX_LISTED }),
   },
   examples: [['gc --dry-run', 'before a legal hold is released or a retention time shortened']],
-  async run({ api, out, notes }, { options: { limit = USUAL_LISTED } }) {
+  async run({ api, out, notes }, { options: { limit = DEFAULT_LISTED } }) {
     const found = await api.list('/v1/retention', { limit });
     out.answer(found, (shape) => expiredTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('No run has expired.\n');
@@ -40,8 +40,8 @@ export const readRetention = command({
   async run(context, { args }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
-    const fate = await api.get('/v1/runs/{id}/retention', { params });
-    out.answer(fate, (shape) => fateText(fate, api.now(), shape));
+    const retention = await api.get('/v1/runs/{id}/retention', { params });
+    out.answer(retention, (shape) => retentionText(retention, api.now(), shape));
   },
 });
 
@@ -114,9 +114,9 @@ export const listErasures = command({
   name: 'erasures list',
   summary: 'List erasures, newest first: who asked, and what is gone',
   args: {},
-  options: { limit: limitOption({ most: MOST_LISTED }) },
+  options: { limit: limitOption({ most: MAX_LISTED }) },
   examples: [['erasures list', 'with the role installation those of all tenants']],
-  async run({ api, out, notes }, { options: { limit = USUAL_LISTED } }) {
+  async run({ api, out, notes }, { options: { limit = DEFAULT_LISTED } }) {
     const found = await api.list('/v1/erasures', { limit });
     out.answer(found, (shape) => erasuresTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('Nothing was erased on request.\n');
@@ -138,6 +138,6 @@ export const showErasure = command({
 
 function erasureText({ id, state, keptBy, gone }: Answer<'Erasure'>): string {
   const counts = Object.entries(gone).map(([kind, count]) => `${kind} ${count}`);
-  const kept = keptBy ? `kept by ${clean(keptBy.runId)}: ${keptBy.why}\n` : '';
-  return `${id} ${state}\n${kept}deleted: ${counts.join(', ')}\n`;
+  const keeper = keptBy ? `kept by ${clean(keptBy.runId)}: ${keptBy.why}\n` : '';
+  return `${id} ${state}\n${keeper}deleted: ${counts.join(', ')}\n`;
 }

@@ -9,8 +9,8 @@ import { aboutSchedule, aboutType } from './near.ts';
 
 const SCHEDULE = { help: 'id of the schedule; see schedules list' } as const;
 const CATCH_UPS = ['skip', 'latest', 'all'] as const;
-const MOST_LISTED = 1_000;
-const USUAL_LISTED = 50;
+const MAX_LISTED = 1_000;
+const DEFAULT_LISTED = 50;
 
 /** Options of both creating and changing a schedule. */
 const TIMING = {
@@ -30,10 +30,10 @@ export const listSchedules = command({
   summary: 'List schedules, newest first',
   args: {},
   options: {
-    limit: limitOption({ most: MOST_LISTED, usual: USUAL_LISTED }),
+    limit: limitOption({ most: MAX_LISTED, usual: DEFAULT_LISTED }),
   },
   examples: [['schedules list', 'with the next slot and the last outcome']],
-  async run({ api, out, notes }, { options: { limit = USUAL_LISTED } }) {
+  async run({ api, out, notes }, { options: { limit = DEFAULT_LISTED } }) {
     const { items, more } = await api.list('/v1/schedules', { limit });
     out.answer({ items, more }, (shape) => scheduleTable(items, api.now(), shape));
     if (items.length === 0 && !out.json) notes.print('No schedules.\n');
@@ -88,8 +88,8 @@ export const changeSchedule = command({
       ...(options['no-name'] ? { name: null } : {}),
     };
     const id = args.schedule;
-    const asked = api.change('PATCH', '/v1/schedules/{id}', { params: { id }, body });
-    const schedule = await aboutSchedule(api, id, asked);
+    const request = api.change('PATCH', '/v1/schedules/{id}', { params: { id }, body });
+    const schedule = await aboutSchedule(api, id, request);
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
@@ -104,8 +104,8 @@ export const pauseSchedule = command({
   async run({ api, out }, { args, options: { reason } }) {
     const body = reason === undefined ? {} : { reason };
     const id = args.schedule;
-    const asked = api.change('POST', '/v1/schedules/{id}/pause', { params: { id }, body });
-    const schedule = await aboutSchedule(api, id, asked);
+    const request = api.change('POST', '/v1/schedules/{id}/pause', { params: { id }, body });
+    const schedule = await aboutSchedule(api, id, request);
     out.answer(schedule, () => `paused ${schedule.id}\n`);
   },
 });
@@ -119,8 +119,8 @@ export const resumeSchedule = command({
   examples: [['schedules resume 7c1f', 'from its next slot']],
   async run({ api, out }, { args }) {
     const id = args.schedule;
-    const asked = api.change('POST', '/v1/schedules/{id}/resume', { params: { id } });
-    const schedule = await aboutSchedule(api, id, asked);
+    const request = api.change('POST', '/v1/schedules/{id}/resume', { params: { id } });
+    const schedule = await aboutSchedule(api, id, request);
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
@@ -134,8 +134,8 @@ export const triggerSchedule = command({
   examples: [['schedules trigger 7c1f', 'outside its slots; also while paused']],
   async run({ api, out }, { args }) {
     const id = args.schedule;
-    const asked = api.change('POST', '/v1/schedules/{id}/trigger', { params: { id } });
-    const made = await aboutSchedule(api, id, asked);
+    const request = api.change('POST', '/v1/schedules/{id}/trigger', { params: { id } });
+    const made = await aboutSchedule(api, id, request);
     out.answer(made, () => `${made.runId}\n`);
   },
 });
@@ -169,8 +169,8 @@ export const backfillSchedule = command({
     if (options.to === undefined || [options.from, options.to].some((text) => isAgo(text ?? '')))
       await aboutSchedule(api, params.id, api.get('/v1/schedules/{id}', { params }));
     const body = { ...slotsAt(api.now()), dryRun: options['dry-run'] };
-    const asked = api.change('POST', '/v1/schedules/{id}/backfill', { params, body });
-    const done = await aboutSchedule(api, params.id, asked);
+    const request = api.change('POST', '/v1/schedules/{id}/backfill', { params, body });
+    const done = await aboutSchedule(api, params.id, request);
     const { slots, started, existing } = done;
     out.answer(done, () =>
       done.dryRun
@@ -189,9 +189,9 @@ export const deleteSchedule = command({
   examples: [['schedules delete 7c1f', 'not one that a workflow declares']],
   async run({ api, out }, { args }) {
     const id = args.schedule;
-    const asked = api.change('DELETE', '/v1/schedules/{id}', { params: { id } });
-    const gone = await aboutSchedule(api, id, asked);
-    out.answer(gone, () => `deleted ${gone.id}\n`);
+    const request = api.change('DELETE', '/v1/schedules/{id}', { params: { id } });
+    const deleted = await aboutSchedule(api, id, request);
+    out.answer(deleted, () => `deleted ${deleted.id}\n`);
   },
 });
 

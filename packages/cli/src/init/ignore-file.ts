@@ -19,10 +19,10 @@ export function hasLine(text: string, wanted: string): boolean {
 
 /** Takes the lines out of an edited file: each at most once, its last occurrence. */
 export function withoutLines(text: string, unwanted: readonly string[]): string {
-  return unwanted.reduce((so, line) => {
-    const lines = so.split(/(?<=\n)/);
+  return unwanted.reduce((remaining, line) => {
+    const lines = remaining.split(/(?<=\n)/);
     const place = lines.findLastIndex((one) => one.trimEnd() === line);
-    return place < 0 ? so : lines.toSpliced(place, 1).join('');
+    return place < 0 ? remaining : lines.toSpliced(place, 1).join('');
   }, text);
 }
 

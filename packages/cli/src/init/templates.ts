@@ -108,7 +108,7 @@ export const ${name} = cairnFunctions({
 `;
 }
 
-const ORDER = `/** An example of a workflow. What a step returns is kept, so that a run goes on from there after a crash. */
+const ORDER = `/** An example of a workflow. What a step returns is kept, so that a run continues from there after a crash. */
 import { defineWorkflow } from 'cairn';
 import { z } from 'zod';
 

@@ -10,7 +10,7 @@ export interface Column<Row> {
   /** May be truncated to this number of cells. */
   readonly least?: number;
   /** Columns with a higher number are dropped first where there is no room; 0 (the default) is never dropped. */
-  readonly goes?: number;
+  readonly dropOrder?: number;
 }
 
 const GAP = 2;
@@ -68,8 +68,8 @@ function fitted<Row>(
     }
     if (over() <= 0) return widths;
     const [first] = [...widths.keys()]
-      .filter(({ goes = 0 }) => goes > 0)
-      .toSorted((a, b) => (b.goes ?? 0) - (a.goes ?? 0));
+      .filter(({ dropOrder = 0 }) => dropOrder > 0)
+      .toSorted((a, b) => (b.dropOrder ?? 0) - (a.dropOrder ?? 0));
     if (!first) return widths;
     widths.delete(first);
     // Columns that were cut for its sake may fit again.

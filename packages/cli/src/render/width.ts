@@ -17,14 +17,14 @@ export function cells(text: string): number {
 /** Truncated to `most` cells, with an ellipsis. Not for coloured text. */
 export function cutTo(text: string, most: number): string {
   if (cells(text) <= most) return text;
-  let kept = '';
+  let visible = '';
   let count = 0;
   for (const { segment } of segmenter.segment(text)) {
     count += WIDE.test(segment) ? 2 : 1;
     if (count > most - 1) break;
-    kept += segment;
+    visible += segment;
   }
-  return `${kept.trimEnd()}…`;
+  return `${visible.trimEnd()}…`;
 }
 
 /** Padded with blanks to `to` cells; also coloured text. */

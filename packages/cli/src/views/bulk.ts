@@ -33,7 +33,7 @@ export interface ListedTargets {
 }
 
 /** Ids named for each reason of a refusal; `--json` has all. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** @param now epoch ms */
 export function targetTable({ action, items, more }: ListedTargets, now: number, shape: OutputShape): string {
@@ -42,10 +42,10 @@ export function targetTable({ action, items, more }: ListedTargets, now: number,
     items,
     [
       { title: 'RUN', of: ({ runId }) => runId },
-      { title: 'WORKFLOW', of: ({ type }) => type, least: 12, goes: 3 },
-      { title: 'STATUS', of: ({ status }) => status, tone: ({ status }) => statusTone(status), goes: 2 },
-      { title: 'STEP', of: ({ step = '' }) => step, goes: 1 },
-      { title: 'SINCE', of: ({ at }) => ago(at, now), align: 'right', goes: 4 },
+      { title: 'WORKFLOW', of: ({ type }) => type, least: 12, dropOrder: 3 },
+      { title: 'STATUS', of: ({ status }) => status, tone: ({ status }) => statusTone(status), dropOrder: 2 },
+      { title: 'STEP', of: ({ step = '' }) => step, dropOrder: 1 },
+      { title: 'SINCE', of: ({ at }) => ago(at, now), align: 'right', dropOrder: 4 },
     ],
     shape,
   );
@@ -60,13 +60,13 @@ export function bulkText(
   return [
     `${action}: ${done.length} of ${matched} done`,
     ...codes.map(([code, runs]) => {
-      const named = runs.slice(0, MOST_NAMED).map(({ runId }) => clean(runId));
+      const named = runs.slice(0, MAX_NAMED).map(({ runId }) => clean(runId));
       const others = runs.length > named.length ? ` and ${runs.length - named.length} more` : '';
       const reason = clean(runs[0]?.detail ?? '');
       return `  ${style.paint('bad', code)} (${runs.length}): ${reason}\n    ${named.join(' ')}${others}`;
     }),
     ...(unsent > 0 ? [`  interrupted: ${unsent} not sent`] : []),
-    ...(more ? [style.dim('  More match: say it again.')] : []),
+    ...(more ? [style.dim('  More match: run the command again.')] : []),
     '',
   ].join('\n');
 }

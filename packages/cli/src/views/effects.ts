@@ -12,15 +12,15 @@ export function effectTable(effects: readonly Answer<'Effect'>[], now: number, s
     [
       // Its beginning is enough to name it by: see commands/effects.ts.
       { title: 'EFFECT', of: ({ effectId }) => effectId, least: 12 },
-      { title: 'STEP', of: stepText, least: 10, goes: 3 },
-      { title: 'CAPABILITY', of: ({ capabilityId }) => capabilityId, least: 10, goes: 4 },
+      { title: 'STEP', of: stepText, least: 10, dropOrder: 3 },
+      { title: 'CAPABILITY', of: ({ capabilityId }) => capabilityId, least: 10, dropOrder: 4 },
       {
         title: 'STATUS',
         of: statusText,
         tone: (effect) => statusTone(isInDoubt(effect) ? 'in_doubt' : effect.status),
       },
-      { title: 'WHEN', of: ({ updatedAt }) => ago(updatedAt, now), align: 'right', goes: 1 },
-      { title: 'DETAIL', of: detailText, least: 12, goes: 2 },
+      { title: 'WHEN', of: ({ updatedAt }) => ago(updatedAt, now), align: 'right', dropOrder: 1 },
+      { title: 'DETAIL', of: detailText, least: 12, dropOrder: 2 },
     ],
     shape,
   );

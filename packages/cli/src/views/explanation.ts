@@ -14,9 +14,9 @@ import { statusText } from './runs.ts';
 import { stackText } from './stack.ts';
 
 /** Questions that are printed; `runs show` has the others. */
-const MOST_QUESTIONS = 3;
+const MAX_QUESTIONS = 3;
 /** Without a terminal. */
-const USUAL_COLUMNS = 100;
+const DEFAULT_COLUMNS = 100;
 const INDENT = 2;
 
 /** @param now epoch ms */
@@ -26,7 +26,7 @@ export function explanationPage(
   now: number,
   shape: OutputShape,
 ): string {
-  const { style, columns = USUAL_COLUMNS, call = PLAIN_CALL } = shape;
+  const { style, columns = DEFAULT_COLUMNS, call = PLAIN_CALL } = shape;
   const status = style.paint(statusTone(run.status), statusText(run));
   const paragraph = (words: string) =>
     wrap(clean(words), Math.max(20, columns - INDENT))
@@ -69,6 +69,6 @@ function codeTable(places: readonly CodePlace[], shape: OutputShape): string {
 function questions({ waits }: RunView): readonly string[] {
   return waits
     .filter(({ kind, effectId }) => kind === 'approval' && effectId === undefined)
-    .slice(0, MOST_QUESTIONS)
+    .slice(0, MAX_QUESTIONS)
     .map(({ detail }) => questionText(detail));
 }

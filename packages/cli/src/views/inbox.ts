@@ -25,11 +25,11 @@ export function inboxTable(items: readonly Item[], now: number, shape: OutputSha
     [
       { title: 'SINCE', of: ({ openedAt }) => ago(openedAt, now), align: 'right' },
       { title: 'RUN', of: ({ runId }) => runId },
-      { title: 'WORKFLOW', of: ({ type }) => type, least: 10, goes: 3 },
-      { title: 'STEP', of: ({ step }) => step, least: 8, goes: 1 },
-      { title: 'ASKS', of: ({ kind }) => KINDS[kind], goes: 2 },
-      { title: 'ASKED', of: ({ to = [] }) => to.join(', '), goes: 5 },
-      { title: 'UNTIL', of: ({ dueAt }) => (dueAt === undefined ? '' : moment(dueAt)), goes: 4 },
+      { title: 'WORKFLOW', of: ({ type }) => type, least: 10, dropOrder: 3 },
+      { title: 'STEP', of: ({ step }) => step, least: 8, dropOrder: 1 },
+      { title: 'ASKS', of: ({ kind }) => KINDS[kind], dropOrder: 2 },
+      { title: 'ASKED', of: ({ to = [] }) => to.join(', '), dropOrder: 5 },
+      { title: 'UNTIL', of: ({ dueAt }) => (dueAt === undefined ? '' : moment(dueAt)), dropOrder: 4 },
       { title: 'QUESTION', of: ({ question }) => question, least: 16 },
     ],
     shape,
@@ -42,11 +42,11 @@ export function findingList(
   now: number,
   shape: OutputShape,
 ): string {
-  const told = findings.map(
+  const lines = findings.map(
     (finding) =>
       `${clean(finding.runId)} ${clean(finding.type)}, since ${ago(finding.since, now)}\n${findingText(finding, shape)}`,
   );
-  return section('Problems', told.join(''), shape);
+  return section('Problems', lines.join(''), shape);
 }
 
 /** Effects without a run that ask a person, each with the command that answers it. */
@@ -55,11 +55,11 @@ export function externalList(
   now: number,
   shape: OutputShape,
 ): string {
-  const told = external.map(
+  const lines = external.map(
     ({ owner, effectId, question, openedAt, answers }) =>
       `  ${clean(question)} ${shape.style.dim(ago(openedAt, now))}\n    ${shape.call ?? PLAIN_CALL} effects resolve ${quoted(owner)} ${effectId} ${answers.join('|')}\n`,
   );
-  return section('Effects without a run', told.join(''), shape);
+  return section('Effects without a run', lines.join(''), shape);
 }
 
 /** One command for each run, since a person looks at a run before answering it. Hints that do not fit the terminal are below it. */
@@ -76,9 +76,9 @@ function answerLine({ kind, runId, step, effectId, answers, more, dataSchema }: 
   const rest = more === undefined ? '' : `   (and ${more} more: ${call} runs show ${runId})`;
   if (answers.length === 0) return `${call} runs show ${runId}   (nothing can be answered now)${rest}`;
   if (kind === 'effect_in_doubt' || kind === 'left_in_doubt') {
-    const outcomes = answers.filter((answer) => answer !== 'resume').join('|');
-    const or = answers.includes('resume') ? `   (or ${call} runs resume ${runId})` : '';
-    return `${call} effects resolve ${runId} ${effectId} ${outcomes}${or}${rest}`;
+    const choices = answers.filter((answer) => answer !== 'resume').join('|');
+    const orResume = answers.includes('resume') ? `   (or ${call} runs resume ${runId})` : '';
+    return `${call} effects resolve ${runId} ${effectId} ${choices}${orResume}${rest}`;
   }
   if (kind === 'step_in_doubt')
     return `${call} runs approve ${runId} ${quoted(step)}   (${DOUBT_DECISIONS})${rest}`;

@@ -18,9 +18,9 @@ export function consistencyText(
   shape: OutputShape,
 ): string {
   const { style } = shape;
-  const [tone, said] = VERDICTS[verdict];
+  const [tone, text] = VERDICTS[verdict];
   // Effects without a run have no journal.
-  const meaning = verdict === 'consistent' && head === undefined ? 'all rows are sound' : said;
+  const meaning = verdict === 'consistent' && head === undefined ? 'all rows are sound' : text;
   const events = head === undefined ? '' : style.dim(` (${head} events)`);
   return [
     `${style.paint(tone, verdict)} ${clean(runId)}: ${meaning}${events}\n`,
@@ -45,9 +45,9 @@ export function repairText(
 ): string {
   const { style } = shape;
   const [tone, meaning] = OUTCOMES[outcome];
-  const told = events.length === 0 ? '' : style.dim(` (event ${events.join(', ')})`);
+  const eventsText = events.length === 0 ? '' : style.dim(` (event ${events.join(', ')})`);
   return [
-    `${style.paint(tone, outcome)} ${clean(runId)}: ${meaning}${told}\n`,
+    `${style.paint(tone, outcome)} ${clean(runId)}: ${meaning}${eventsText}\n`,
     changes.map((change) => changeText(change, shape)).join(''),
     moreText(more, shape),
     section('Needs a person', refused.map((problem) => problemText(problem, shape)).join(''), shape),

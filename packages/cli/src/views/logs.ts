@@ -9,7 +9,7 @@ const TONES: Readonly<Record<string, Tone>> = { warn: 'warn', error: 'bad' };
 /** Least width of a message, cells, however narrow the terminal. */
 const LEAST = 20;
 /** Least width of the fields, cells; with less they are left out. */
-const LEAST_FIELDS = 8;
+const MIN_FIELDS = 8;
 const GAP = '  ';
 
 /**
@@ -28,7 +28,7 @@ export function logText(line: Answer<'LogLine'>, began: string, { style, columns
   const said = cutTo(`${word}${first}`, room);
   const left = room - cells(said) - GAP.length;
   const more = `${fields === undefined ? '' : JSON.stringify(fields)}${cut ? ' (cut)' : ''}`.trim();
-  const shown = more !== '' && left >= LEAST_FIELDS ? `${GAP}${style.dim(cutTo(clean(more), left))}` : '';
+  const shown = more !== '' && left >= MIN_FIELDS ? `${GAP}${style.dim(cutTo(clean(more), left))}` : '';
   const whole = columns ?? Number.POSITIVE_INFINITY;
   const below = rest.map((text) => `${style.dim(cutTo(`${GAP}${text}`, whole))}\n`);
   return `${style.dim(head)}${style.paint(tone, said)}${shown}\n${below.join('')}`;

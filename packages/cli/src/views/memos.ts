@@ -10,7 +10,7 @@ export function memoTable(memos: readonly Answer<'Memo'>[], now: number, shape: 
     memos,
     [
       { title: 'MEMO', of: ({ name }) => name, least: 12 },
-      { title: 'RECORDED', of: ({ recordedAt }) => ago(recordedAt, now), align: 'right', goes: 1 },
+      { title: 'RECORDED', of: ({ recordedAt }) => ago(recordedAt, now), align: 'right', dropOrder: 1 },
       { title: 'VALUE', of: ({ value }) => JSON.stringify(value), least: 16 },
     ],
     shape,

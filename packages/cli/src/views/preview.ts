@@ -26,7 +26,7 @@ export function previewText(preview: Answer<'SuccessorPreview'>, shape: OutputSh
     section('Obstacles', stops.join(''), shape),
     section('Steps', stepTable(steps, shape), shape),
     section(effectsCut ? 'Effects (not all are shown)' : 'Effects', effectTable(effects, shape), shape),
-    section('Unread signals (--carry-signals hands them over)', signalTable(unread, shape), shape),
+    section('Unread signals (--carry-signals carries them over)', signalTable(unread, shape), shape),
   ].join('');
 }
 
@@ -35,7 +35,7 @@ function stepTable(steps: Answer<'SuccessorPreview'>['steps'], shape: OutputShap
     steps,
     [
       { title: 'STEP', of: ({ id }) => id, least: 12 },
-      { title: 'KIND', of: ({ kind }) => (kind === 'step' ? '' : kind), goes: 2 },
+      { title: 'KIND', of: ({ kind }) => (kind === 'step' ? '' : kind), dropOrder: 2 },
       {
         title: 'WOULD BE',
         of: ({ action }) => action,
@@ -51,7 +51,7 @@ function stepTable(steps: Answer<'SuccessorPreview'>['steps'], shape: OutputShap
         title: 'ITEMS REUSED',
         of: ({ items }) => (items ? String(items) : ''),
         align: 'right',
-        goes: 1,
+        dropOrder: 1,
       },
     ],
     shape,
@@ -74,15 +74,15 @@ function effectTable(effects: Answer<'SuccessorPreview'>['effects'], shape: Outp
         title: 'STEP',
         of: stepKey,
         least: 10,
-        goes: 2,
+        dropOrder: 2,
       },
       {
         title: 'WOULD BE',
         of: ({ action }) => action.replace('_', ' '),
         tone: ({ action }) => TONES[action],
       },
-      { title: 'BECAUSE', of: ({ why }) => why.replaceAll('_', ' '), goes: 1 },
-      { title: 'EFFECT', of: ({ effectId }) => effectId, goes: 3 },
+      { title: 'BECAUSE', of: ({ why }) => why.replaceAll('_', ' '), dropOrder: 1 },
+      { title: 'EFFECT', of: ({ effectId }) => effectId, dropOrder: 3 },
     ],
     shape,
   );

@@ -11,12 +11,12 @@ type Expired = Answer<'ExpiredRunPage'>['items'][number];
 
 const WHY: Readonly<Record<NonNullable<Answer<'RunRetention'>['because']>['why'], string>> = {
   live: 'has not ended',
-  owes: 'has completion duties that are not done',
+  owes: 'has unfinished completion duties',
   held: 'is held',
-  not_due: 'is to be kept longer',
-  parent: 'is the child of a run that is still there',
+  not_due: 'has not reached its retention time',
+  parent: 'is the child of a run that still exists',
   child: 'has a child that is still live',
-  too_many: 'is of a lineage with more runs than are checked',
+  too_many: 'belongs to a lineage with more runs than are checked',
 };
 
 /** @param now epoch ms */
@@ -25,9 +25,9 @@ export function expiredTable(runs: readonly Expired[], now: number, shape: Outpu
     runs,
     [
       { title: 'RUN', of: ({ runId }) => runId },
-      { title: 'WORKFLOW', of: ({ type }) => type, least: 10, goes: 3 },
-      { title: 'STATUS', of: ({ status }) => status, tone: ({ status }) => statusTone(status), goes: 2 },
-      { title: 'ENDED', of: ({ completedAt }) => ago(completedAt, now), align: 'right', goes: 1 },
+      { title: 'WORKFLOW', of: ({ type }) => type, least: 10, dropOrder: 3 },
+      { title: 'STATUS', of: ({ status }) => status, tone: ({ status }) => statusTone(status), dropOrder: 2 },
+      { title: 'ENDED', of: ({ completedAt }) => ago(completedAt, now), align: 'right', dropOrder: 1 },
       {
         title: 'WOULD',
         of: ({ would }) => would,
@@ -49,28 +49,32 @@ export function erasuresTable(
     erasures,
     [
       { title: 'ERASURE', of: ({ id }) => id },
-      { title: 'SCOPE', of: ({ scope }) => scope, goes: 2 },
+      { title: 'SCOPE', of: ({ scope }) => scope, dropOrder: 2 },
       {
         title: 'STATE',
         of: ({ state }) => state,
         tone: ({ state }) => (state === 'done' ? 'good' : 'warn'),
       },
       { title: 'REQUESTED', of: ({ requestedAt }) => ago(requestedAt, now), align: 'right' },
-      { title: 'BY', of: ({ requestedBy }) => requestedBy ?? 'a user', least: 8, goes: 3 },
-      { title: 'RUNS', of: ({ gone }) => String(gone.runs), align: 'right', goes: 1 },
+      { title: 'BY', of: ({ requestedBy }) => requestedBy ?? 'a user', least: 8, dropOrder: 3 },
+      { title: 'RUNS', of: ({ gone }) => String(gone.runs), align: 'right', dropOrder: 1 },
       {
         title: 'KEPT BY',
         of: ({ keptBy }) => (keptBy ? `${keptBy.runId} ${WHY[keptBy.why]}` : ''),
         least: 10,
-        goes: 4,
+        dropOrder: 4,
       },
     ],
     shape,
   );
 }
 
-export function fateText(fate: Answer<'RunRetention'>, now: number, { style }: OutputShape): string {
-  const { runId, rootRunId, runs, would, expiresAt, legalHold } = fate;
+export function retentionText(
+  retention: Answer<'RunRetention'>,
+  now: number,
+  { style }: OutputShape,
+): string {
+  const { runId, rootRunId, runs, would, expiresAt, legalHold } = retention;
   const rows: (readonly [string, string])[] = [
     ['lineage', `${rootRunId} (${runs} ${runs === 1 ? 'run' : 'runs'}); it goes as a whole`],
     [
@@ -79,7 +83,7 @@ export function fateText(fate: Answer<'RunRetention'>, now: number, { style }: O
         ? 'kept for ever, or not ended'
         : `${moment(expiresAt)} (${ago(expiresAt, now)})`,
     ],
-    ['because', becauseText(fate)],
+    ['because', becauseText(retention)],
     ['held', legalHold ? `since ${moment(legalHold.at)} by ${legalHold.by}: ${legalHold.reason}` : ''],
   ];
   const facts = rows

@@ -112,11 +112,11 @@ function silenceText({ lease, lastHeartbeatAt }: RunView, now: number): string |
 }
 
 /** Most names that are listed. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** The bodies under way, each with its attempt if it is not the first, and since when. */
 function runningText({ running, runningCount }: RunView, now: number): string {
-  const named = running.slice(0, MOST_NAMED).map(({ step, attempt, since, undoes, location }) => {
+  const named = running.slice(0, MAX_NAMED).map(({ step, attempt, since, undoes, location }) => {
     const which = [
       undoes && 'undoing',
       attempt > 1 && `attempt ${attempt}`,
@@ -169,12 +169,12 @@ export function costText({ reads, writes, deletes, tasks, usd }: RunView['cost']
     [deletes, 'delete'],
     [tasks, 'task'],
   ] as const;
-  const told = amounts
+  const amountsText = amounts
     .filter(([amount], i) => amount > 0 || i < 2)
     .map(([amount, what]) => `${amount} ${what}${amount === 1 ? '' : 's'}`);
   // Two significant digits: a run costs some hundred-thousandths of a dollar.
   const digits = usd === 0 ? 0 : Math.max(2, 1 - Math.floor(Math.log10(usd)));
-  return `${told.join(', ')} · about $${usd.toFixed(digits)}`;
+  return `${amountsText.join(', ')} · about $${usd.toFixed(digits)}`;
 }
 
 function valueText(
@@ -201,7 +201,7 @@ export function stepTable(steps: readonly Answer<'Step'>[], shape: OutputShape, 
     rows,
     [
       { title: 'STEP', of: ({ id }) => id, least: 12 },
-      { title: 'KIND', of: ({ kind }) => (kind === 'step' ? '' : kind), goes: 3 },
+      { title: 'KIND', of: ({ kind }) => (kind === 'step' ? '' : kind), dropOrder: 3 },
       {
         title: 'STATUS',
         of: (step) => `${statusOf(step)}${undoOf(step)}`,
@@ -211,22 +211,27 @@ export function stepTable(steps: readonly Answer<'Step'>[], shape: OutputShape, 
         title: 'TRIES',
         of: ({ attempts }) => (attempts > 1 ? String(attempts) : ''),
         align: 'right',
-        goes: 1,
+        dropOrder: 1,
       },
-      { title: 'REV', of: ({ revision }) => (revision > 1 ? String(revision) : ''), align: 'right', goes: 2 },
-      { title: 'TOOK', of: stepTook, align: 'right', goes: 2 },
+      {
+        title: 'REV',
+        of: ({ revision }) => (revision > 1 ? String(revision) : ''),
+        align: 'right',
+        dropOrder: 2,
+      },
+      { title: 'TOOK', of: stepTook, align: 'right', dropOrder: 2 },
       {
         title: 'CHECKPOINT',
         of: ({ checkpoint }) => (checkpoint === undefined ? '' : String(checkpoint)),
         align: 'right',
-        goes: 4,
+        dropOrder: 4,
       },
-      { title: 'ASKED FOR AT', of: ({ location }) => location ?? '', goes: 6 },
+      { title: 'ASKED FOR AT', of: ({ location }) => location ?? '', dropOrder: 6 },
       {
         title: 'OUTPUT',
         of: ({ errorTrace, outputsSummary }) => errorTrace?.split('\n')[0] ?? outputsSummary ?? '',
         least: 16,
-        goes: 5,
+        dropOrder: 5,
       },
     ],
     shape,
@@ -258,8 +263,8 @@ export function waitList(
       const due = dueAt === undefined ? '' : ` (${ago(dueAt, now)}${lastHeartbeat(wait, now)})`;
       const move = moveOf(run.id, wait);
       const hint = move === undefined ? '' : hintText(move, columns, call);
-      const told = wrap(`${clean(whatFor(step, wait))}${due}`, columns - INDENT);
-      const what = told.map((line) => `  ${style.paint('warn', line)}`).join('\n');
+      const lines = wrap(`${clean(whatFor(step, wait))}${due}`, columns - INDENT);
+      const what = lines.map((line) => `  ${style.paint('warn', line)}`).join('\n');
       return `${what}${place}${hint && style.dim(hint)}\n`;
     })
     .join('');
@@ -304,9 +309,9 @@ export function signalTable(
     signals,
     [
       { title: 'SIGNAL', of: ({ name }) => name, least: 12 },
-      { title: 'KEY', of: ({ key }) => key ?? '', goes: 1 },
+      { title: 'KEY', of: ({ key }) => key ?? '', dropOrder: 1 },
       { title: 'SENT', of: ({ at }) => moment(at) },
-      { title: 'ID', of: ({ signalId }) => signalId, goes: 2 },
+      { title: 'ID', of: ({ signalId }) => signalId, dropOrder: 2 },
     ],
     shape,
   );

@@ -32,12 +32,12 @@ export function foundTable(found: Answer<'FoundRuns'>['items'], now: number, sha
 function runColumns(now: number): readonly Column<RunListItem>[] {
   return [
     { title: 'RUN', of: ({ id }) => id },
-    { title: 'WORKFLOW', of: ({ type, planVersion }) => `${type} v${planVersion}`, least: 12, goes: 1 },
+    { title: 'WORKFLOW', of: ({ type, planVersion }) => `${type} v${planVersion}`, least: 12, dropOrder: 1 },
     { title: 'STATUS', of: statusText, tone: ({ status }) => statusTone(status) },
-    { title: 'STEPS', of: stepsText, align: 'right', goes: 5 },
-    { title: 'CREATED', of: ({ createdAt }) => ago(createdAt, now), align: 'right', goes: 2 },
-    { title: 'TOOK', of: (run) => tookText(run, now), align: 'right', goes: 4 },
-    { title: 'ABOUT', of: aboutText, least: 12, goes: 3 },
+    { title: 'STEPS', of: stepsText, align: 'right', dropOrder: 5 },
+    { title: 'CREATED', of: ({ createdAt }) => ago(createdAt, now), align: 'right', dropOrder: 2 },
+    { title: 'TOOK', of: (run) => tookText(run, now), align: 'right', dropOrder: 4 },
+    { title: 'ABOUT', of: aboutText, least: 12, dropOrder: 3 },
   ];
 }
 

@@ -17,13 +17,13 @@ export function scheduleTable(
     schedules,
     [
       { title: 'SCHEDULE', of: ({ id }) => id, least: 16 },
-      { title: 'NAME', of: ({ name }) => name ?? '', least: 8, goes: 3 },
-      { title: 'WORKFLOW', of: ({ type }) => type, least: 10, goes: 4 },
+      { title: 'NAME', of: ({ name }) => name ?? '', least: 8, dropOrder: 3 },
+      { title: 'WORKFLOW', of: ({ type }) => type, least: 10, dropOrder: 4 },
       {
         title: 'CRON',
         of: ({ cron, timezone }) => (timezone === 'Etc/UTC' ? cron : `${cron} ${timezone}`),
         least: 10,
-        goes: 1,
+        dropOrder: 1,
       },
       { title: 'STATE', of: ({ state }) => state, tone: ({ state }) => statusTone(state) },
       {
@@ -36,7 +36,7 @@ export function scheduleTable(
         of: ({ last }) => last?.error?.code ?? last?.runId ?? '',
         tone: ({ last }) => (last?.error ? 'bad' : 'plain'),
         least: 10,
-        goes: 2,
+        dropOrder: 2,
       },
     ],
     shape,

@@ -3,7 +3,7 @@ import type { OutputShape } from '../context.ts';
 import { cells, clean, wrap } from '../render/width.ts';
 
 /** Frames that are shown: the call that failed and its callers. */
-const MOST_FRAMES = 5;
+const MAX_FRAMES = 5;
 const INDENT = 6;
 const FRAME = /^\s*at /;
 /** Columns of the head of a run before a value. */
@@ -34,7 +34,7 @@ export function stackText(
   const frames = (trace ?? '').split('\n').filter((line) => FRAME.test(line) && !NOT_OWN.test(line));
   const most = Math.max(20, columns - INDENT);
   return frames
-    .slice(0, MOST_FRAMES)
+    .slice(0, MAX_FRAMES)
     .map((frame) => `${' '.repeat(INDENT)}${style.dim(fitted(clean(frame.trim()), most))}\n`)
     .join('');
 }

@@ -75,10 +75,10 @@ const time = (ms: number | undefined) => (ms === undefined ? '' : duration(ms));
 const VERSIONS: readonly Column<VersionStatistics>[] = [
   { title: 'WORKFLOW', of: ({ type, planVersion }) => `${type} v${planVersion}`, least: 12 },
   { title: 'RUNS', of: ({ runs }) => String(runs), align: 'right' },
-  { title: 'DONE', of: ({ completed }) => count(completed), align: 'right', goes: 2 },
+  { title: 'DONE', of: ({ completed }) => count(completed), align: 'right', dropOrder: 2 },
   { title: 'FAILED', of: ({ failed }) => count(failed), align: 'right', tone: () => 'bad' },
   { title: 'SHARE', of: shareText, align: 'right' },
-  { title: 'LIVE', of: ({ live }) => count(live), align: 'right', goes: 1 },
+  { title: 'LIVE', of: ({ live }) => count(live), align: 'right', dropOrder: 1 },
   { title: 'P50', of: ({ p50Ms }) => time(p50Ms), align: 'right' },
   { title: 'P95', of: ({ p95Ms }) => time(p95Ms), align: 'right' },
 ];
@@ -86,12 +86,12 @@ const VERSIONS: readonly Column<VersionStatistics>[] = [
 function causesOf(now: number): readonly Column<Cause>[] {
   return [
     { title: 'RUNS', of: ({ runs }) => String(runs), align: 'right' },
-    { title: 'WORKFLOW', of: ({ type }) => type, least: 10, goes: 2 },
+    { title: 'WORKFLOW', of: ({ type }) => type, least: 10, dropOrder: 2 },
     { title: 'CODE', of: ({ code }) => code, tone: () => 'bad', least: 12 },
     { title: 'STEP', of: ({ step = '' }) => step, least: 8 },
-    { title: 'NEWEST', of: ({ last }) => ago(last.at, now), align: 'right', goes: 1 },
+    { title: 'NEWEST', of: ({ last }) => ago(last.at, now), align: 'right', dropOrder: 1 },
     { title: 'RUN', of: ({ last }) => last.runId.slice(0, SHORT_ID) },
-    { title: 'MESSAGE', of: ({ last }) => last.message, least: 12, goes: 3 },
+    { title: 'MESSAGE', of: ({ last }) => last.message, least: 12, dropOrder: 3 },
   ];
 }
 

@@ -31,7 +31,7 @@ export class StreamedPrint {
     switch (line.kind) {
       case 'attempt':
         if (!this.#shown.delete(name)) return '';
-        return `${head()}${style.dim('the text begins again')}\n`;
+        return `${head()}${style.dim('the text starts again')}\n`;
       case 'text': {
         const begin = this.#open === name ? '' : head();
         this.#shown.add(name);

@@ -3,7 +3,7 @@ import type { SweepDifference, SweepReport } from 'cairn/testing';
 import type { OutputShape } from '../context.ts';
 
 /** Kinds of failure shown in full; a first mistake usually has one or two. */
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 export function sweepText(report: SweepReport, { style }: OutputShape): string {
   const { name, points, recovered, failures, repeatedBodies } = report;
@@ -15,9 +15,9 @@ export function sweepText(report: SweepReport, { style }: OutputShape): string {
   return [
     `${name}: ${pointsText(points)}, ${end}`,
     ...(bodies.length === 0 ? [] : [`  ran again after a crash: ${bodies.join(', ')}`]),
-    ...kinds.slice(0, MOST_SHOWN).flatMap((kind) => ['', ...failureLines(kind)]),
-    ...(kinds.length > MOST_SHOWN
-      ? ['', `  and ${kinds.length - MOST_SHOWN} other kinds of failure; --json has all`]
+    ...kinds.slice(0, MAX_SHOWN).flatMap((kind) => ['', ...failureLines(kind)]),
+    ...(kinds.length > MAX_SHOWN
+      ? ['', `  and ${kinds.length - MAX_SHOWN} other kinds of failure; --json has all`]
       : []),
     '',
   ].join('\n');

@@ -7,10 +7,10 @@ import { matchingText } from './matching-text.ts';
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Deeper members of a schema that refers to itself are left out. */
-const MOST_DEPTH = 8;
+const MAX_DEPTH = 8;
 /** Items, and characters beyond those of a word. A schema that asks for more has no example. */
-const MOST_ITEMS = 100;
-const MOST_CHARS = 2_000;
+const MAX_ITEMS = 100;
+const MAX_CHARS = 2_000;
 
 /** By the `format` of a text. */
 const FORMATS: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ interface SchemaPlace {
 }
 
 function made(schema: unknown, place: SchemaPlace): unknown {
-  if (!isSchema(schema) || place.depth > MOST_DEPTH) return schema === true ? 'example' : undefined;
+  if (!isSchema(schema) || place.depth > MAX_DEPTH) return schema === true ? 'example' : undefined;
   const { default: usual, examples, const: only, enum: choices, $ref, anyOf, oneOf, allOf } = schema;
   if (usual !== undefined) return usual;
   if (Array.isArray(examples) && examples.length > 0) return examples[0];
@@ -99,7 +99,7 @@ function ofType(schema: JsonSchema, place: SchemaPlace): unknown {
 function textOf({ format, pattern, minLength, maxLength }: JsonSchema): string | undefined {
   const least = typeof minLength === 'number' ? minLength : 0;
   const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
-  if (least > MOST_CHARS) return undefined;
+  if (least > MAX_CHARS) return undefined;
   const fits = (text: string | undefined) =>
     text !== undefined &&
     text.length >= least &&
@@ -154,8 +154,8 @@ function listOf({ items, prefixItems, minItems, maxItems }: JsonSchema, place: S
     first.length === 0 ? 1 : 0,
     typeof minItems === 'number' ? minItems - first.length : 0,
   );
-  const most = typeof maxItems === 'number' ? maxItems - first.length : MOST_ITEMS;
-  if (least > MOST_ITEMS) return undefined;
+  const most = typeof maxItems === 'number' ? maxItems - first.length : MAX_ITEMS;
+  if (least > MAX_ITEMS) return undefined;
   const item = items === undefined || items === false ? undefined : made(items, place);
   if (item === undefined) return typeof minItems === 'number' && minItems > first.length ? undefined : first;
   return [...first, ...Array.from({ length: Math.min(least, most) }, () => item)];

@@ -4,7 +4,7 @@
  */
 
 /** Repetitions beyond what a quantifier requires make a text longer, not clearer. */
-const MOST_REPEATED = 200;
+const MAX_REPEATED = 200;
 
 class UnknownPattern extends Error {}
 
@@ -123,7 +123,7 @@ class PatternReader {
       }
     }
     this.#take('?');
-    if (least > MOST_REPEATED) throw new UnknownPattern();
+    if (least > MAX_REPEATED) throw new UnknownPattern();
     return least;
   }
 

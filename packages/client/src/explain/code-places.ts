@@ -13,9 +13,9 @@ export interface CodePlace {
 }
 
 /** Most operations that are listed; a run can have thousands open. */
-const MOST_PLACES = 10;
+const MAX_PLACES = 10;
 /** Most operations for which an event is read, at one request each. */
-const MOST_READ = 3;
+const MAX_READ = 3;
 
 /** Operations that the run document names: running bodies and open waits. */
 export function placesOf({ running, waits }: Pick<Answer<'Run'>, 'running' | 'waits'>): CodePlace[] {
@@ -28,7 +28,7 @@ export function placesOf({ running, waits }: Pick<Answer<'Run'>, 'running' | 'wa
     })),
   ]
     .flatMap(({ location, ...place }) => (location === undefined ? [] : [{ ...place, location }]))
-    .slice(0, MOST_PLACES);
+    .slice(0, MAX_PLACES);
 }
 
 /** Adds those that only the journal names: operations between two attempts, and the last one of a failed flow that failed. */
@@ -61,7 +61,7 @@ function unnamed({ steps }: Answer<'RunGraph'>, failed: string | undefined) {
     .sort((a, b) => b.seq - a.seq)
     .slice(0, 1)
     .map(({ key, seq }) => ({ key, seq, state: 'failed' as const }));
-  return [...last, ...retrying].slice(0, MOST_READ);
+  return [...last, ...retrying].slice(0, MAX_READ);
 }
 
 /** The items of a set are numbered, the operations of a flow named. */

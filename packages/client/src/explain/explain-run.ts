@@ -69,7 +69,7 @@ export interface Explanation {
 }
 
 /** Beyond these, names are counted. */
-const MOST_NAMED = 2;
+const MAX_NAMED = 2;
 
 const FAILING_HELP =
   'The run is dispatched again by itself, and continues once the cause is fixed. Otherwise cancel it.';
@@ -178,14 +178,14 @@ function failedText({ times, error }: NonNullable<RunToExplain['failures']>): st
 }
 
 /** A worker may yet succeed; without one, the error is why the run does not move, whatever else it has to do. */
-function withFailures(run: ExplainedRun, said: Sentence): Explanation {
+function withFailures(run: ExplainedRun, sentence: Sentence): Explanation {
   const { id, failures, lease, dueAt, cancellation } = run;
-  if (!failures || lease) return { ...said, moves: [watching(run)] };
+  if (!failures || lease) return { ...sentence, moves: [watching(run)] };
   const why = failedText(failures);
   return {
-    text: said.text.includes(why) ? said.text : `${said.text} ${why}`,
-    since: said.since,
-    until: said.until ?? dueAt,
+    text: sentence.text.includes(why) ? sentence.text : `${sentence.text} ${why}`,
+    since: sentence.since,
+    until: sentence.until ?? dueAt,
     help: FAILING_HELP,
     moves: [
       watching(run),
@@ -221,8 +221,8 @@ function held(run: ExplainedRun, { working, retrying }: Activity): Explanation |
   return {
     text: `${who} wait${s}: ${first.held.reason}.${again}`,
     until: run.dueAt,
-    help: 'It looks again by itself, and begins once other runs of the tenant have settled what they hold, the budget of the day is raised, or the next day (UTC) has begun.',
-    moves: [watching(run), { words: ['budgets'], what: 'see what of the day is spent and held' }],
+    help: 'It checks again by itself, and starts once other runs of the tenant have released what they reserved, the budget of the day is raised, or the next day (UTC) has begun.',
+    moves: [watching(run), { words: ['budgets'], what: 'see what is spent and reserved today' }],
   };
 }
 
@@ -289,12 +289,12 @@ function waiting(run: ExplainedRun): Explanation {
     text: waitingText(first, waits),
     since: first.openedAt,
     until: first.dueAt,
-    moves: waits.slice(0, MOST_MOVES).flatMap((wait) => moveOf(run.id, wait) ?? []),
+    moves: waits.slice(0, MAX_MOVES).flatMap((wait) => moveOf(run.id, wait) ?? []),
   };
 }
 
 /** Most answers shown for a run with many waits. */
-const MOST_MOVES = 5;
+const MAX_MOVES = 5;
 
 function waitingText(first: RunToExplain['waits'][number], waits: RunToExplain['waits']): string {
   const budget = waits.find(({ purpose }) => purpose === 'budget');
@@ -374,7 +374,7 @@ function watching({ id }: ExplainedRun): ExplainedMove {
 }
 
 function named(working: readonly string[]): string {
-  const more = working.length - MOST_NAMED;
+  const more = working.length - MAX_NAMED;
   const [first = '', second] = working;
   if (second === undefined) return first;
   return more > 0 ? `${first}, ${second} and ${more} more` : `${first} and ${second}`;

@@ -6,9 +6,9 @@ import { eventAt } from './event-at.ts';
 import { type Activity, activityOf, type Held } from './explain-run.ts';
 
 /** Most steps of which an event is read: one request each. */
-const MOST_READ = 3;
+const MAX_READ = 3;
 
-/** One more request for a run that retries steps and runs none, and one for each of the first {@link MOST_READ} of these. */
+/** One more request for a run that retries steps and runs none, and one for each of the first {@link MAX_READ} of these. */
 export async function readActivity(
   client: CairnClient,
   run: Pick<Answer<'Run'>, 'id' | 'status' | 'running' | 'steps' | 'currentStep'>,
@@ -18,11 +18,11 @@ export async function readActivity(
   const mayRetry = (status === 'running' || status === 'replaying') && known.working.length === 0;
   if (!mayRetry || steps.retrying === 0) return known;
   const graph = await client.get('/v1/runs/{id}/graph', { params: { id } });
-  const resting = graph.steps.flatMap((step) =>
+  const waitingSteps = graph.steps.flatMap((step) =>
     step.phase === 'retrying' && !step.whenRoom ? [{ key: step.key, seq: step.seq }] : [],
   );
   const retrying: Activity['retrying'][number][] = [];
-  for (const { key, seq } of resting.slice(0, MOST_READ)) {
+  for (const { key, seq } of waitingSteps.slice(0, MAX_READ)) {
     const event = await eventAt(client, id, seq);
     retrying.push({ key, isPolling: event?.data.polled === true, held: event && heldBy(event) });
   }

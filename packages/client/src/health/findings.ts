@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /** Tokens and Slack's signatures tolerate five minutes; a tenth of that indicates an unsynchronised clock. */
-const MOST_SKEW_MS = 30_000;
+const MAX_SKEW_MS = 30_000;
 /**
  * The thresholds of the installation's own diagnosis (a test keeps them equal): the scan handles overdue runs and the tick due
  * schedules each minute.
@@ -81,11 +81,11 @@ function readHealth(text: string): Answer<'Health'> | undefined {
 
 /** From the `Date` of an answer, which has whole seconds. */
 export function clock({ headers, at, tookMs }: Exchange): Finding {
-  const said = Date.parse(headers.get('date') ?? '');
-  if (Number.isNaN(said))
+  const serverTime = Date.parse(headers.get('date') ?? '');
+  if (Number.isNaN(serverTime))
     return note('CLOCK_UNKNOWN', 'its clock cannot be compared: the answer has no Date');
-  const skew = Math.max(0, Math.abs(said + 500 - at) - 500 - tookMs / 2);
-  if (skew <= MOST_SKEW_MS) return well('CLOCK', 'its clock and this one agree');
+  const skew = Math.max(0, Math.abs(serverTime + 500 - at) - 500 - tookMs / 2);
+  if (skew <= MAX_SKEW_MS) return well('CLOCK', 'its clock and this one agree');
   return wrong(
     'CLOCK_SKEW',
     `its clock and this one are ${duration(skew)} apart`,
@@ -125,7 +125,7 @@ export function workflows(
         ? [
             wrong(
               'PLAN_CHANGED',
-              `${type} v${planVersion} is not what it was${changed[0] === undefined ? '' : `: ${changed[0]}`}`,
+              `${type} v${planVersion} has changed${changed[0] === undefined ? '' : `: ${changed[0]}`}`,
               `Deploy it as v${(newest ?? 0) + 1}, with v${planVersion} as it was beside it: see docs/operations.md.`,
             ),
           ]

@@ -10,10 +10,10 @@ import type {
   AnswerOf,
   Change,
   ChangingMethod,
+  GetRequest,
   ItemOf,
   PagedPath,
   PathWith,
-  Question,
 } from 'cairn/api/calls';
 import { deviceNow } from './device-clock.ts';
 import { Passage } from './passage.ts';
@@ -53,7 +53,7 @@ export class Api {
   /** Sent once, because the component that shows the answer repeats it. @throws ApiError */
   get<P extends PathWith<'GET'>>(
     path: P,
-    { signal, ...question }: Question<P> & { readonly signal?: AbortSignal | undefined } = {},
+    { signal, ...question }: GetRequest<P> & { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<AnswerOf<'GET', P>> {
     const target = targetOf(path, question);
     return this.#answer({ method: 'GET', target, ...(signal && { signal }) }, 1);
@@ -111,7 +111,7 @@ export class Api {
       if (!init.signal?.aborted) this.reach.lost(askedAt);
       throw error;
     }
-    if (await isOfApi(answer)) this.reach.heard(answer.headers.get('date'), askedAt, deviceNow());
+    if (await isOfApi(answer)) this.reach.answered(answer.headers.get('date'), askedAt, deviceNow());
     else this.reach.lost(askedAt);
     if (answer.status === 401) this.#onRefused();
     return answer;
@@ -164,6 +164,6 @@ export function targetOf(
     query,
   }: { readonly params?: unknown; readonly query?: Readonly<Record<string, string | undefined>> },
 ): string {
-  const asked = Object.entries(query ?? {}).filter(([, value]) => value !== '');
-  return filledTarget(path, { params, query: Object.fromEntries(asked) });
+  const entries = Object.entries(query ?? {}).filter(([, value]) => value !== '');
+  return filledTarget(path, { params, query: Object.fromEntries(entries) });
 }

@@ -44,12 +44,12 @@ export function refusalOf(error: unknown): ShownProblem | undefined {
 }
 
 export function unreachable(error: unknown): ApiError {
-  const said = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   return new ApiError({
     status: 0,
     code: 'UNREACHABLE',
-    title: 'The API does not answer',
-    detail: `Nothing came back (${said}).`,
+    title: 'The API does not respond',
+    detail: `No response (${message}).`,
     help: 'Check the network. On your machine: does the local cloud (`npx cairn dev`, `npm start`) still run?',
   });
 }
@@ -57,9 +57,9 @@ export function unreachable(error: unknown): ApiError {
 const UNDER_WAY = new ApiError({
   status: 202,
   code: 'REQUEST_IN_FLIGHT',
-  title: 'The same request is under way elsewhere',
-  detail: 'Nobody knows yet what becomes of it.',
-  help: 'Send it again in a while.',
+  title: 'The same request is already in progress',
+  detail: 'Its outcome is not known yet.',
+  help: 'Send it again in a moment.',
 });
 
 /** An error of the client, as pages show it; other errors as they are. */

@@ -25,7 +25,7 @@ export class Reach {
   readonly shown = (): Reached => this.#now;
 
   /** @param date from the header of the answer; times by this machine's clock, epoch ms */
-  heard(date: string | null, askedAt: number, answeredAt: number): void {
+  answered(date: string | null, askedAt: number, answeredAt: number): void {
     const clockOffsetMs = offsetMs(date, askedAt, answeredAt) ?? this.#now.clockOffsetMs;
     this.#become({ lostAt: undefined, clockOffsetMs });
   }

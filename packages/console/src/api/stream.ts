@@ -24,7 +24,7 @@ export interface StreamFollowing {
 /** The API sends something every 15 s; a stream that is silent for longer is closed. */
 const SILENCE_MS = 45_000;
 const PAUSE_MS = 500;
-const MOST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 /** The API sends a first message at once. */
 const FIRST_WORD_MS = 5_000;
 /** Time between two buffered answers: each reads the list again, and every run of it is billed. */
@@ -36,7 +36,7 @@ export async function followStream(api: Api, following: StreamFollowing, signal:
   while (!signal.aborted && !following.isOver?.()) {
     let pauseMs = 0;
     try {
-      if (api.passage.isWholeOnly() || !(await isHeard(api, following, signal))) {
+      if (api.passage.isWholeOnly() || !(await readStream(api, following, signal))) {
         await read(api, following, { query: 'follow=false', signal });
         if (api.passage.isWholeOnly()) pauseMs = WHOLE_PAUSE_MS;
       }
@@ -44,7 +44,7 @@ export async function followStream(api: Api, following: StreamFollowing, signal:
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && !isPassing(error)) return following.onRefused(error);
-      pauseMs = Math.min(PAUSE_MS * 2 ** failures, MOST_PAUSE_MS);
+      pauseMs = Math.min(PAUSE_MS * 2 ** failures, MAX_PAUSE_MS);
       failures += 1;
     }
     if (signal.aborted || following.isOver?.()) return;
@@ -55,7 +55,7 @@ export async function followStream(api: Api, following: StreamFollowing, signal:
 }
 
 /** Follows one stream to its end. False if it was abandoned because no data arrived. */
-async function isHeard(api: Api, following: StreamFollowing, signal: AbortSignal): Promise<boolean> {
+async function readStream(api: Api, following: StreamFollowing, signal: AbortSignal): Promise<boolean> {
   const mute = new AbortController();
   const timer = setTimeout(() => mute.abort(), FIRST_WORD_MS);
   try {
@@ -94,8 +94,8 @@ async function read(
     const id = following.lastId?.();
     const headers: Record<string, string> = id === undefined ? {} : { 'last-event-id': id };
     const target = following.target();
-    const asked = query === undefined ? target : `${target}${target.includes('?') ? '&' : '?'}${query}`;
-    const answer = await api.stream(asked, headers, AbortSignal.any([signal, silent.signal]));
+    const url = query === undefined ? target : `${target}${target.includes('?') ? '&' : '?'}${query}`;
+    const answer = await api.stream(url, headers, AbortSignal.any([signal, silent.signal]));
     following.onState('live');
     const parser = createParser({ onEvent: (message) => following.onMessage(message) });
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -117,13 +117,13 @@ function untilSeen(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted || !document.hidden) return resolve();
     const seen = new AbortController();
-    const look = () => {
+    const check = () => {
       if (document.hidden && !signal.aborted) return;
       seen.abort();
       resolve();
     };
-    document.addEventListener('visibilitychange', look, { signal: seen.signal });
-    signal.addEventListener('abort', look, { signal: seen.signal });
+    document.addEventListener('visibilitychange', check, { signal: seen.signal });
+    signal.addEventListener('abort', check, { signal: seen.signal });
   });
 }
 

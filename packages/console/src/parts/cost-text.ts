@@ -2,12 +2,12 @@
 
 const SIGNIFICANT = 2;
 /** Smaller sums are shown as less than this. */
-const LEAST_USD = 0.000_000_1;
+const MIN_USD = 0.000_000_1;
 
 /** `$0`, `$0.000012`, `$1.30`; two digits that count, and cents at least. */
 export function usdText(usd: number): string {
   if (!(usd > 0)) return '$0';
-  if (usd < LEAST_USD) return `<$${LEAST_USD.toFixed(7)}`;
+  if (usd < MIN_USD) return `<$${MIN_USD.toFixed(7)}`;
   const before = Math.floor(Math.log10(usd));
   return `$${usd.toFixed(Math.max(2, SIGNIFICANT - 1 - before))}`;
 }
@@ -32,8 +32,8 @@ export function operationsText({ reads, writes, deletes, tasks }: OperationCount
     [deletes, 'delete'],
     [tasks, 'task'],
   ] as const;
-  const said = counted.flatMap(([count, word]) =>
+  const texts = counted.flatMap(([count, word]) =>
     count > 0 ? [`${count} ${word}${count === 1 ? '' : 's'}`] : [],
   );
-  return said.length === 0 ? 'nothing yet' : said.join(', ');
+  return texts.length === 0 ? 'nothing yet' : texts.join(', ');
 }

@@ -1,9 +1,9 @@
 /** Buttons for actions that require a role: without it they are disabled and show the reason. */
 import { type ReactNode, useId } from 'react';
-import { type Role, useMay, useSession } from '../session/session.ts';
+import { type CallerRole, useMay, useSession } from '../session/session.ts';
 
 interface GuardedButtonProps {
-  readonly least: Role;
+  readonly least: CallerRole;
   readonly className?: string;
   /** The reason why no role may do it now. */
   readonly unless?: string | undefined;
@@ -39,9 +39,9 @@ export function GuardedButton({ least, className = '', unless, children, onClick
 }
 
 /** Undefined: the role allows it. */
-function useRefusal(least: Role): string | undefined {
+function useRefusal(least: CallerRole): string | undefined {
   const { me } = useSession();
-  return useMay(least) ? undefined : `takes the role ${least}; yours is ${me.role}`;
+  return useMay(least) ? undefined : `requires the role ${least}; yours is ${me.role}`;
 }
 
 interface ButtonOffer {
@@ -55,7 +55,7 @@ interface ButtonOffer {
 interface GuardedRowProps {
   /** Accessible name of the group. */
   readonly label: string;
-  readonly least: Role;
+  readonly least: CallerRole;
   readonly offers: readonly ButtonOffer[];
 }
 

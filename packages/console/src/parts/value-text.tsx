@@ -7,7 +7,7 @@ import { bytesOf, headOf, piecesOf, sizeWords, visibleText } from './visible-tex
 import './value-text.css';
 
 /** A few screens of text. */
-const MOST_SHOWN = 2_000;
+const MAX_SHOWN = 2_000;
 /** Characters of one piece of a long text. A piece is laid out only when it is scrolled to. */
 const PIECE = 8_000;
 
@@ -17,7 +17,7 @@ interface TextProps {
   readonly max?: number;
 }
 
-export function Text({ value, max = MOST_SHOWN }: TextProps) {
+export function Text({ value, max = MAX_SHOWN }: TextProps) {
   const [all, setAll] = useState(false);
   const size = useMemo(() => (value.length > max ? sizeWords(bytesOf(value)) : undefined), [value, max]);
   if (size === undefined) return <bdi className="value">{visibleText(value)}</bdi>;

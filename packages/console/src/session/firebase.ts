@@ -58,7 +58,7 @@ function refusal(error: unknown): ApiError {
     status: isWrong ? 401 : 503,
     code: code || 'SIGN_IN_FAILED',
     title: isWrong ? 'Not signed in' : 'Signing in failed',
-    detail: isWrong ? 'The e-mail address or the password is not right.' : String(error),
+    detail: isWrong ? 'The e-mail address or the password is wrong.' : String(error),
     help: isWrong
       ? undefined
       : 'Check the network, and that e-mail sign-in is enabled in the Firebase project.',

@@ -98,12 +98,11 @@ const UNKNOWN = new ApiError({
   status: 401,
   code: 'UNAUTHENTICATED',
   title: 'This key or sign-in is not valid',
-  detail:
-    'Check that the key was copied whole, that it has not been revoked, and that it is of this installation.',
+  detail: 'Check that the key was copied completely, has not been revoked, and belongs to this installation.',
 });
 const EXPIRED = new ApiError({
   status: 401,
   code: 'UNAUTHENTICATED',
   title: 'Signed out',
-  detail: 'The key or sign-in is not accepted any more.',
+  detail: 'The key or sign-in is no longer accepted.',
 });

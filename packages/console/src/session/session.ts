@@ -5,7 +5,7 @@ import type { Reached } from '../api/reach.ts';
 import type { LateRefusals } from './late-refusals.ts';
 
 export type Me = Answer<'Me'>;
-export type Role = Me['role'];
+export type CallerRole = Me['role'];
 
 export interface Session {
   readonly api: Api;
@@ -22,7 +22,7 @@ export interface LocalSession {
   readonly firstSteps: readonly string[];
 }
 
-const ROLES: readonly Role[] = ['viewer', 'submitter', 'operator', 'admin', 'installation'];
+const ROLES: readonly CallerRole[] = ['viewer', 'submitter', 'operator', 'admin', 'installation'];
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 
@@ -39,7 +39,7 @@ export function useReached(): Reached {
 }
 
 /** True if the role of the signed-in person includes this one. */
-export function useMay(least: Role): boolean {
+export function useMay(least: CallerRole): boolean {
   const { me } = useSession();
   return ROLES.indexOf(me.role) >= ROLES.indexOf(least);
 }

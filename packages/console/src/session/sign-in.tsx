@@ -58,7 +58,7 @@ function KeyForm({ developmentKey, onKey }: KeyFormProps) {
         placeholder="cairn_…"
         required
       />
-      <p className="hint">It stays in this tab and is forgotten when the tab is closed.</p>
+      <p className="hint">It is kept in this tab only, until the tab is closed.</p>
       <button type="submit" className="primary" disabled={busy}>
         Sign in
       </button>

@@ -5,13 +5,13 @@ import { useSession } from '../session/session.ts';
 /** Each poll costs a read per question. */
 const EVERY_MS = 15_000;
 /** Beyond this, a plus sign. */
-const MOST_COUNTED = 20;
+const MAX_COUNTED = 20;
 
 export function InboxCount() {
   const { api } = useSession();
   const { data } = useQuery({
     queryKey: ['inbox', 'count'],
-    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: String(MOST_COUNTED) }, signal }),
+    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: String(MAX_COUNTED) }, signal }),
     refetchInterval: EVERY_MS,
   });
   const count = data?.items.length ?? 0;

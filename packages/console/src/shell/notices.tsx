@@ -12,7 +12,7 @@ const PATIENCE_MS = 3_000;
 /** While nothing answers it is asked so often whether it does again. */
 const PROBE_MS = 3_000;
 /** A smaller offset does not matter for times in minutes. */
-const MOST_OFFSET_MS = 60_000;
+const MAX_OFFSET_MS = 60_000;
 
 export function Notices() {
   const { lostAt, clockOffsetMs } = useReached();
@@ -20,7 +20,7 @@ export function Notices() {
   return (
     <div className="notices" role="status">
       {lostAt !== undefined && <Lost at={lostAt} />}
-      {Math.abs(clockOffsetMs) > MOST_OFFSET_MS && (
+      {Math.abs(clockOffsetMs) > MAX_OFFSET_MS && (
         <p>
           The clock of this device is {inMinutes(clockOffsetMs)} {clockOffsetMs > 0 ? 'behind' : 'ahead of'}{' '}
           the clock of the API. Times shown are those of the API.
@@ -48,8 +48,8 @@ function Lost({ at }: { readonly at: number }) {
   if (ms < PATIENCE_MS) return null;
   return (
     <p>
-      <strong>The API has not answered for {roughly(ms)}.</strong> What is shown is from before; it is read
-      again as soon as there is an answer.
+      <strong>The API has not responded for {roughly(ms)}.</strong> The page shows earlier data; it is updated
+      as soon as the API responds.
     </p>
   );
 }

@@ -30,8 +30,8 @@ class Fault extends Component<FaultProps, State> {
 
   /** A page that could not be fetched while nothing answered is fetched when something does, without anybody's click. */
   override componentDidUpdate({ lostAt }: FaultProps): void {
-    const isBack = lostAt !== undefined && this.props.lostAt === undefined;
-    if (isBack && this.state.error) window.location.reload();
+    const isReachableAgain = lostAt !== undefined && this.props.lostAt === undefined;
+    if (isReachableAgain && this.state.error) window.location.reload();
   }
 
   override render(): ReactNode {
@@ -43,8 +43,8 @@ class Fault extends Component<FaultProps, State> {
         <p>{error.thrown instanceof Error ? error.thrown.message : String(error.thrown)}</p>
         <p>
           {this.props.lostAt === undefined
-            ? 'If the console was deployed again since you opened it, load it again. No run is affected.'
-            : 'It is loaded again as soon as there is an answer. No run is affected.'}
+            ? 'If the console was redeployed since you opened it, reload it. No run is affected.'
+            : 'It is reloaded as soon as the API responds. No run is affected.'}
         </p>
         <button type="button" onClick={() => window.location.reload()}>
           Load again

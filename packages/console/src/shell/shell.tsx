@@ -61,14 +61,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 }
 
 /** Characters of what the page shows: an address can hold anything. */
-const MOST_TITLE = 100;
+const MAX_TITLE = 100;
 
 /** A run names itself. */
 function useTitle(location: string): void {
   useEffect(() => {
     const page = PAGES.find(({ path }) => path === location || location.startsWith(`${path}/`));
     if (pageOf(location) === 'run') return;
-    const one = visibleText(unescaped(location.split('/')[2] ?? '')).slice(0, MOST_TITLE);
+    const one = visibleText(unescaped(location.split('/')[2] ?? '')).slice(0, MAX_TITLE);
     document.title = [one, page?.name, 'Cairn'].filter(Boolean).join(' · ');
   }, [location]);
 }

@@ -8,8 +8,8 @@ const MARKS: Readonly<Record<Theme, string>> = { system: '◐', dark: '☾', lig
 
 export function ThemeSwitch() {
   const [theme, setTheme] = useState<Theme>(() => {
-    const kept = localStorage.getItem(KEPT);
-    return kept === 'light' || kept === 'dark' ? kept : 'system';
+    const stored = localStorage.getItem(KEPT);
+    return stored === 'light' || stored === 'dark' ? stored : 'system';
   });
   useEffect(() => {
     localStorage.setItem(KEPT, theme);

@@ -34,8 +34,8 @@ export function applyTransform(
     case 'append':
       return { stored: { kind: 'array', values: union(elements(current), transform.values) }, result: NULL };
     case 'remove': {
-      const kept = elements(current).filter((e) => !includes(transform.values, e));
-      return { stored: { kind: 'array', values: kept }, result: NULL };
+      const remaining = elements(current).filter((e) => !includes(transform.values, e));
+      return { stored: { kind: 'array', values: remaining }, result: NULL };
     }
   }
 }

@@ -160,6 +160,6 @@ function allowPage({ headers }: IncomingMessage, response: ServerResponse): void
   response.setHeader('access-control-allow-credentials', 'true');
   response.setHeader('vary', 'origin');
   response.setHeader('access-control-allow-methods', 'GET, POST, PATCH, DELETE, OPTIONS');
-  const asked = headers['access-control-request-headers'];
-  if (asked !== undefined) response.setHeader('access-control-allow-headers', asked);
+  const requestedHeaders = headers['access-control-request-headers'];
+  if (requestedHeaders !== undefined) response.setHeader('access-control-allow-headers', requestedHeaders);
 }

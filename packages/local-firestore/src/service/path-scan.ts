@@ -56,13 +56,13 @@ export function* childIds(place: ScannedPath, after?: string): Generator<string>
 
 /** The same as of a moment: unchanged documents, and those that the snapshot kept. */
 export function* childIdsAt(place: ScannedPath, snapshot: Snapshot, after?: string): Generator<string> {
-  const kept = keptIds(place, snapshot).filter((id) => after === undefined || compareSegments(id, after) > 0);
+  const ids = keptIds(place, snapshot).filter((id) => after === undefined || compareSegments(id, after) > 0);
   for (const id of childIds(place, after)) {
-    while (kept[0] !== undefined && compareSegments(kept[0], id) < 0) yield kept.shift() as string;
-    if (kept[0] === id) yield kept.shift() as string;
+    while (ids[0] !== undefined && compareSegments(ids[0], id) < 0) yield ids.shift() as string;
+    if (ids[0] === id) yield ids.shift() as string;
     else if (isUnchangedBelow(place, id, snapshot)) yield id;
   }
-  yield* kept;
+  yield* ids;
 }
 
 function keptIds({ segments }: ScannedPath, snapshot: Snapshot): string[] {

@@ -15,17 +15,17 @@ interface KeptBody {
 
 export class LargeBodies {
   /** By id of the document, the one that was read last at the end. */
-  readonly #kept = new Map<number, KeptBody>();
+  readonly #bodies = new Map<number, KeptBody>();
   #bytes = 0;
 
   /** @param read reads it from the storage */
   of(id: number, updateTime: number, read: () => Uint8Array): Uint8Array {
-    const known = this.#kept.get(id);
+    const known = this.#bodies.get(id);
     if (known) this.#remove(id, known);
     const body = known?.updateTime === updateTime ? known.body : read();
-    this.#kept.set(id, { updateTime, body });
+    this.#bodies.set(id, { updateTime, body });
     this.#bytes += body.length;
-    for (const [oldest, kept] of this.#kept) {
+    for (const [oldest, kept] of this.#bodies) {
       if (this.#bytes <= MAX_BYTES) break;
       this.#remove(oldest, kept);
     }
@@ -34,12 +34,12 @@ export class LargeBodies {
 
   /** Call it after documents were replaced other than by an update of a later time. */
   clear(): void {
-    this.#kept.clear();
+    this.#bodies.clear();
     this.#bytes = 0;
   }
 
   #remove(id: number, { body }: KeptBody): void {
-    this.#kept.delete(id);
+    this.#bodies.delete(id);
     this.#bytes -= body.length;
   }
 }

@@ -11,14 +11,14 @@ import { readFieldEntry } from './value-decoder.ts';
 import { writeFields } from './value-encoder.ts';
 
 /** A mask by the fields of a document that it concerns. */
-interface Parts {
+interface MaskParts {
   readonly whole: ReadonlySet<string>;
   /** Paths that reach into a field, by its name. */
   readonly within: ReadonlyMap<string, readonly FieldPath[]>;
 }
 
 /** By mask: one is used for all documents of an answer. */
-const known = new WeakMap<readonly FieldPath[], Parts>();
+const known = new WeakMap<readonly FieldPath[], MaskParts>();
 
 /** The body of a document with these parts of it only, in the order of the document. */
 export function projectedBody(body: Uint8Array, mask: readonly FieldPath[]): Uint8Array {
@@ -72,7 +72,7 @@ function projectedByValues(body: Uint8Array, mask: readonly FieldPath[]): Uint8A
   return encodeBody(name, project(fields, mask));
 }
 
-function partsOf(mask: readonly FieldPath[]): Parts {
+function partsOf(mask: readonly FieldPath[]): MaskParts {
   let parts = known.get(mask);
   if (!parts) {
     const whole = new Set(mask.flatMap((path) => (path.length === 1 ? path : [])));

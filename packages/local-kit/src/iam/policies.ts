@@ -80,7 +80,7 @@ export interface IamOptions {
 }
 
 /** Limit for all bindings of a policy together, as documented. */
-const MOST_MEMBERS = 1500;
+const MAX_MEMBERS = 1500;
 /** Etag in production for a resource whose policy was never set: `ACAB`. */
 const NEVER_SET = Buffer.from([0x00, 0x20, 0x01]);
 const CONDITIONAL = 3;
@@ -96,9 +96,10 @@ export function iamCalls({ store, now, requireResource }: IamOptions) {
     GetIamPolicy({ resource, options }: GetRequest) {
       const name = resource ?? '';
       requireResource(name);
-      const asked = options?.requestedPolicyVersion ?? 0;
-      if (!VERSIONS.includes(asked)) throw invalid(`The requested policy version ${asked} is unknown.`);
-      return toWire(store.policy(name), asked);
+      const requestedVersion = options?.requestedPolicyVersion ?? 0;
+      if (!VERSIONS.includes(requestedVersion))
+        throw invalid(`The requested policy version ${requestedVersion} is unknown.`);
+      return toWire(store.policy(name), requestedVersion);
     },
 
     SetIamPolicy({ resource, policy, updateMask }: SetRequest) {
@@ -155,7 +156,7 @@ function bindingsFrom({ version, bindings, auditConfigs }: WirePolicy): RoleBind
       throw invalid('A policy with conditional role bindings must have version 3.');
     }
     members += binding.members.length;
-    if (members > MOST_MEMBERS) throw invalid(`A policy must have at most ${MOST_MEMBERS} members.`);
+    if (members > MAX_MEMBERS) throw invalid(`A policy must have at most ${MAX_MEMBERS} members.`);
     if (binding.members.length === 0) continue;
     const key = JSON.stringify([binding.role, binding.condition]);
     const known = merged.get(key)?.members ?? [];
@@ -189,8 +190,8 @@ function bindingFrom({ role, members, condition }: WireBinding): RoleBinding {
 /** No etag: whatever there is is replaced. */
 function requireCurrent(before: IamPolicy | undefined, etag: WirePolicy['etag']): void {
   if (!etag || etag.length === 0) return;
-  const given = typeof etag === 'string' ? Buffer.from(etag, 'base64') : Buffer.from(etag);
-  if (given.equals(etagOf(before))) return;
+  const etagBytes = typeof etag === 'string' ? Buffer.from(etag, 'base64') : Buffer.from(etag);
+  if (etagBytes.equals(etagOf(before))) return;
   throw new IamError(
     status.ABORTED,
     'There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff.',
@@ -207,14 +208,16 @@ function etagOf(policy: IamPolicy | undefined): Buffer {
 }
 
 /** Callers that do not request version 3 see a conditional role under a name that no role has. */
-function toWire(policy: IamPolicy | undefined, asked: number): object {
+function toWire(policy: IamPolicy | undefined, requestedVersion: number): object {
   const bindings = policy?.bindings ?? [];
   const conditional = bindings.some(({ condition }) => condition);
   const shown = bindings.map(({ role, members, condition }) => {
     if (condition === undefined) return { role, members };
-    return asked === CONDITIONAL ? { role, members, condition } : { role: hidden(role, condition), members };
+    return requestedVersion === CONDITIONAL
+      ? { role, members, condition }
+      : { role: hidden(role, condition), members };
   });
-  const version = conditional && asked === CONDITIONAL ? CONDITIONAL : 1;
+  const version = conditional && requestedVersion === CONDITIONAL ? CONDITIONAL : 1;
   return { version: policy ? version : 0, bindings: shown, etag: etagOf(policy) };
 }
 

@@ -41,7 +41,7 @@ export class FrameClient {
     socket.write(PREFACE);
     socket.on('data', (piece) => {
       try {
-        for (const frame of frames.read(piece)) this.#settle(frame);
+        for (const frame of frames.read(piece)) this.#answerCall(frame);
       } catch (error) {
         socket.destroy(error as Error);
       }
@@ -52,9 +52,9 @@ export class FrameClient {
     });
     socket.once('close', () => {
       this.#isOpen = false;
-      const lost = [...this.#calls.values()];
+      const pending = [...this.#calls.values()];
       this.#calls.clear();
-      for (const { onEnd } of lost) onEnd({ code: undefined, details: why });
+      for (const { onEnd } of pending) onEnd({ code: undefined, details: why });
     });
   }
 
@@ -104,7 +104,7 @@ export class FrameClient {
     for (const piece of pieces) this.#socket.write(piece);
   }
 
-  #settle(frame: Buffer): void {
+  #answerCall(frame: Buffer): void {
     const id = frame.readUInt32LE(0);
     const call = this.#calls.get(id);
     // Its caller has ended it.

@@ -46,9 +46,9 @@ export function onlyScopes(json: ProtocolJson, ...scopes: readonly string[]): Pr
   const wellKnown = Object.keys(json.nested?.google?.nested?.protobuf?.nested ?? {})
     .filter((name) => WELL_KNOWN.test(name))
     .map((name) => `google.protobuf.${name}`);
-  const kept: ProtocolJson = { ...json, nested: {} };
-  for (const scope of [...scopes, ...wellKnown]) copyScope(json, kept, scope);
-  return kept;
+  const trimmedJson: ProtocolJson = { ...json, nested: {} };
+  for (const scope of [...scopes, ...wellKnown]) copyScope(json, trimmedJson, scope);
+  return trimmedJson;
 }
 
 function copyScope(from: ProtocolJson, to: ProtocolJson, scope: string): void {

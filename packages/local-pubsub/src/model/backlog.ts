@@ -198,10 +198,10 @@ export class Backlog {
 
   #nextFor(consumer: Consumer, now: number): BacklogEntry | undefined {
     const owned = this.#owned.get(consumer);
-    const mine = owned && due(owned, now);
+    const ownMessages = owned && due(owned, now);
     const anyone = due(this.#ready, now);
-    if (mine === undefined || anyone === undefined) return (mine ?? anyone)?.entry;
-    return (mine.order < anyone.order ? mine : anyone).entry;
+    if (ownMessages === undefined || anyone === undefined) return (ownMessages ?? anyone)?.entry;
+    return (ownMessages.order < anyone.order ? ownMessages : anyone).entry;
   }
 
   #lease(entry: BacklogEntry, consumer: Consumer, until: number): Delivery {

@@ -6,11 +6,11 @@ import { checkBinary } from './protobuf-binary.ts';
 import { checkJson } from './protobuf-json.ts';
 
 /** Reading a definition takes time that grows with the square of this: these take about a second. */
-const MOST_FIELDS = 2000;
+const MAX_FIELDS = 2000;
 
 export function protobufDefinition(text: string): Definition {
   const fields = text.match(/=\s*\d+\s*[;[]/g)?.length ?? 0;
-  if (fields > MOST_FIELDS) throw new Error(`it has more than ${MOST_FIELDS} fields`);
+  if (fields > MAX_FIELDS) throw new Error(`it has more than ${MAX_FIELDS} fields`);
   const root = new protobuf.Root();
   const { imports, weakImports } = protobuf.parse(text, root, { keepCase: true });
   if ((imports?.length ?? 0) + (weakImports?.length ?? 0) > 0) throw new Error('it imports another file');

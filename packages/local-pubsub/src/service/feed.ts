@@ -263,11 +263,11 @@ export class Feed {
 }
 
 /** Ids that one response can name: they are in the trailers, of which a client accepts 64 KiB. */
-const MOST_REFUSED = 500;
+const MAX_REFUSED = 500;
 
 /** Called before any change, because ids that are not named as refused count as done. */
 function requireFew(refused: readonly string[]): void {
-  if (refused.length > MOST_REFUSED) throw invalid(REFUSED);
+  if (refused.length > MAX_REFUSED) throw invalid(REFUSED);
 }
 
 /** Message of production. */

@@ -13,13 +13,13 @@ export interface PullCall {
 
 /** Well within the deadline the clients set for a Pull (60 s). */
 const LONGEST_WAIT_MS = 20_000;
-const MOST_MESSAGES = 1000;
+const MAX_MESSAGES = 1000;
 
 export function pull({ feed, clock, most, returnImmediately, cancelled }: PullCall): Promise<Received[]> {
   return new Promise((resolve, reject) => {
     const receiver: FeedReceiver = {
       consumer: {
-        maxMessages: Math.min(most, MOST_MESSAGES),
+        maxMessages: Math.min(most, MAX_MESSAGES),
         maxBytes: Number.POSITIVE_INFINITY,
         outstanding: 0,
         outstandingBytes: 0,

@@ -12,7 +12,7 @@ import type { Feed, FeedReceiver, Received } from './feed.ts';
 /**
  * Concurrent requests of one subscription. Production starts low and increases to thousands after successful responses.
  */
-const MOST_IN_FLIGHT = 100;
+const MAX_IN_FLIGHT = 100;
 /** Statuses that acknowledge, as documented; every other response returns the message. */
 const ACKNOWLEDGING = new Set([102, 200, 201, 202, 204]);
 
@@ -74,7 +74,7 @@ export class Pushers {
 
 class Pusher implements FeedReceiver {
   readonly consumer = {
-    maxMessages: MOST_IN_FLIGHT,
+    maxMessages: MAX_IN_FLIGHT,
     maxBytes: Number.POSITIVE_INFINITY,
     outstanding: 0,
     outstandingBytes: 0,

@@ -36,8 +36,8 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
       return toWire(schemas.create(name, type, text), FULL);
     },
 
-    GetSchema({ name: asked, view }: SchemaRequest) {
-      const { name, revision } = splitSchema(asked);
+    GetSchema({ name: requestedName, view }: SchemaRequest) {
+      const { name, revision } = splitSchema(requestedName);
       return toWire(schemas.get(name, revision), view || FULL);
     },
 
@@ -46,16 +46,16 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
       return { schemas: page.map((schema) => toWire(schema, view || BASIC)), nextPageToken };
     },
 
-    ListSchemaRevisions({ name: asked, view, ...request }: ResourcePageRequest & SchemaRequest) {
+    ListSchemaRevisions({ name: requestedName, view, ...request }: ResourcePageRequest & SchemaRequest) {
       const revisions = schemas
-        .revisions(requireSchema(asked))
+        .revisions(requireSchema(requestedName))
         .map((revision, index, all) => ({ name: String(BEYOND - (all.length - index)), revision }));
       const { page, nextPageToken } = pageOf(revisions, request);
       return { schemas: page.map(({ revision }) => toWire(revision, view || BASIC)), nextPageToken };
     },
 
-    CommitSchema({ name: asked, schema }: SchemaRequest & { schema?: WireSchema | null }) {
-      const name = requireSchema(asked);
+    CommitSchema({ name: requestedName, schema }: SchemaRequest & { schema?: WireSchema | null }) {
+      const name = requireSchema(requestedName);
       if (schema?.name && schema.name !== name) {
         throw invalid('CommitSchemaRequest.schema.name must be the name of the request.');
       }
@@ -67,9 +67,9 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
       return toWire(schemas.rollback(requireSchema(name), revisionId ?? ''), FULL);
     },
 
-    DeleteSchemaRevision({ name: asked, revisionId }: SchemaRequest & { revisionId?: string }) {
+    DeleteSchemaRevision({ name: requestedName, revisionId }: SchemaRequest & { revisionId?: string }) {
       const { name, revision } = splitSchema(
-        revisionId && !asked.includes('@') ? `${asked}@${revisionId}` : asked,
+        revisionId && !requestedName.includes('@') ? `${requestedName}@${revisionId}` : requestedName,
       );
       if (revision === undefined) throw invalid('The name must end with @ and the revision to delete.');
       return toWire(topics.deleteSchemaRevision(name, revision), FULL);
@@ -87,7 +87,7 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
       return {};
     },
 
-    ValidateMessage({ parent, name: asked, schema, message, encoding }: ProjectRequest & ToValidate) {
+    ValidateMessage({ parent, name: requestedName, schema, message, encoding }: ProjectRequest & ToValidate) {
       requireProject(parent);
       const data = message?.length ? message : new Uint8Array();
       const encoded: Encoding = encodingFrom(encoding);
@@ -95,7 +95,7 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
         const { type, text } = definitionFrom(schema);
         checkAgainst(parsedDefinition(type, text), data, { encoding: encoded, type });
       } else {
-        const { name, revision } = splitSchema(asked ?? '');
+        const { name, revision } = splitSchema(requestedName ?? '');
         schemas.check({ name, revision }, data, encoded);
       }
       return {};

@@ -28,8 +28,10 @@ export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () 
   return {
     CreateSubscription(subscription: WireSubscription) {
       const { name, topic } = subscription;
-      const given = name || `projects/${projectOf(topic ?? '')}/subscriptions/${freshId()}`;
-      return resourceOf(broker.createSubscription(subscriptionFrom({ ...subscription, name: given })));
+      const subscriptionName = name || `projects/${projectOf(topic ?? '')}/subscriptions/${freshId()}`;
+      return resourceOf(
+        broker.createSubscription(subscriptionFrom({ ...subscription, name: subscriptionName })),
+      );
     },
 
     GetSubscription: ({ subscription }: SubscriptionRequest) =>

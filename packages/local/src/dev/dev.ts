@@ -197,9 +197,9 @@ class DevSession implements AsyncDisposable {
   }
 
   async #logNotLoaded(codebase: string, error: unknown, changed: readonly string[]): Promise<void> {
-    const said = error instanceof Error ? error.message : String(error);
-    const found = namesNoFile(said) ? await this.#mistakesIn(changed) : '';
-    const reason = readableError(found || said, this.#project.root);
+    const message = error instanceof Error ? error.message : String(error);
+    const found = namesNoFile(message) ? await this.#mistakesIn(changed) : '';
+    const reason = readableError(found || message, this.#project.root);
     const help = error instanceof DevProblem ? ` ${error.help}` : '';
     const isServed = this.#cloud !== undefined;
     const rest = isServed

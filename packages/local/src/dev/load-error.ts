@@ -18,11 +18,11 @@ export function readableError(text: string, root: string, more?: string): string
   const lines = text.replace(/^the functions could not be loaded:\n/, '').split('\n');
   const all = lines.filter(isFrame);
   const frames = ownOf(all);
-  const kept = lines.filter((line) => !isFrame(line) || frames.includes(line));
+  const shownLines = lines.filter((line) => !isFrame(line) || frames.includes(line));
   const left = all.length - frames.length;
   if (more !== undefined && left > 0)
-    kept.push(`    … ${left} ${left === 1 ? 'frame' : 'frames'} of Cairn, Node and packages ${more}`);
-  return kept
+    shownLines.push(`    … ${left} ${left === 1 ? 'frame' : 'frames'} of Cairn, Node and packages ${more}`);
+  return shownLines
     .join('\n')
     .replace(/^CairnError: /, '')
     .replaceAll(`file://${root}/`, '')

@@ -30,8 +30,8 @@ export function readLine(text: string): ParsedLogLine {
   const members = membersOf(text);
   if (typeof members?.message !== 'string') return { severity: 'INFO', message: text, fields: {} };
   const { severity, message, ...fields } = members;
-  const said = typeof severity === 'string' ? severity : 'INFO';
-  return { severity: isSeverity(said) ? said : (OTHERS[said] ?? 'INFO'), message, fields };
+  const level = typeof severity === 'string' ? severity : 'INFO';
+  return { severity: isSeverity(level) ? level : (OTHERS[level] ?? 'INFO'), message, fields };
 }
 
 /** Members that are not shown: they are the same on all lines, or shown elsewhere in the line. */

@@ -3,7 +3,7 @@ import { watch } from 'chokidar';
 
 /** Long enough for the writes of an editor; a longer delay would be noticed. */
 const QUIET_MS = 40;
-const MOST_MS = 500;
+const MAX_MS = 500;
 
 export interface FileWatch {
   readonly folders: ReadonlySet<string>;
@@ -18,7 +18,7 @@ export interface FileWatch {
 export function watchFiles({ folders, ignored, take, onError }: FileWatch): () => Promise<void> {
   const changes = new Debounce<string>({
     quietMs: QUIET_MS,
-    mostMs: MOST_MS,
+    mostMs: MAX_MS,
     now: () => performance.now(),
     after(ms, call) {
       const timer = setTimeout(call, ms);

@@ -22,7 +22,7 @@ export interface Discovered {
 }
 
 /** The emulator starts a process for each concurrent request, regardless of `concurrency`. */
-const MOST_PROCESSES_A_FUNCTION = 6;
+const MAX_PROCESSES_A_FUNCTION = 6;
 
 export function discovered(functions: readonly EmulatedFunction[], projectId: string): Discovered[] {
   return functions.map((each) => {
@@ -41,7 +41,7 @@ export function discovered(functions: readonly EmulatedFunction[], projectId: st
       ...trigger,
       timeoutSeconds,
       secretEnvironmentVariables,
-      concurrency: MOST_PROCESSES_A_FUNCTION,
+      concurrency: MAX_PROCESSES_A_FUNCTION,
     };
     // Functions for events go by their name and the number of times that all triggers were read again.
     const key = eventTrigger === undefined ? name : `${name}-0`;

@@ -37,8 +37,8 @@ export async function makeStagingFolder({ root, env, ports }: StagingOptions): P
     await symlink(join(root, 'node_modules'), join(functions, 'node_modules'), 'junction');
     const parameters = await readFile(join(root, 'functions/.env'), 'utf8');
     await writeFile(join(functions, '.env'), parameters);
-    const given = parametersAmong(namesIn(parameters), env);
-    await writeFile(join(functions, '.env.local'), envFile(given), { mode: 0o600 });
+    const parameterValues = parametersAmong(namesIn(parameters), env);
+    await writeFile(join(functions, '.env.local'), envFile(parameterValues), { mode: 0o600 });
     await writeFile(join(folder, 'firebase.json'), await configFor(root, ports));
   } catch (error) {
     await remove();
@@ -55,9 +55,9 @@ function build(root: string, outDir: string): Promise<void> {
   const child = spawn(process.execPath, [join(root, 'scripts/build-functions.mjs'), outDir], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let said = '';
+  let stderr = '';
   const note = (chunk: Buffer) => {
-    said += chunk;
+    stderr += chunk;
   };
   child.stdout.on('data', note);
   child.stderr.on('data', note);
@@ -65,7 +65,7 @@ function build(root: string, outDir: string): Promise<void> {
     child.once('error', reject);
     child.once('close', (code) => {
       if (code === 0) resolve();
-      else reject(new Error(`the functions cannot be built:\n${said}`));
+      else reject(new Error(`the functions cannot be built:\n${stderr}`));
     });
   });
 }

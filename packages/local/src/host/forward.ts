@@ -230,24 +230,24 @@ function arrived(
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const settle = (read: RequestBody | NoWorkerError) => {
+    const finish = (read: RequestBody | NoWorkerError) => {
       cancel();
       body.off('data', take).off('end', end).off('error', gone).off('close', gone);
       resolve(read);
     };
-    const inHand = () => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    const bodySoFar = () => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     const take = (chunk: Buffer) => {
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes <= MAX_WHOLE_BYTES) return;
       body.pause();
-      settle(body);
-      body.unshift(inHand());
+      finish(body);
+      body.unshift(bodySoFar());
     };
-    const end = () => settle(inHand());
+    const end = () => finish(bodySoFar());
     // The sender may have disconnected already; then no event follows.
-    const gone = () => settle(new NoWorkerError(503, 'the request was aborted'));
-    const cancel = after(timeoutSeconds, () => settle(new NoWorkerError(504, TIMEOUT)));
+    const gone = () => finish(new NoWorkerError(503, 'the request was aborted'));
+    const cancel = after(timeoutSeconds, () => finish(new NoWorkerError(504, TIMEOUT)));
     body.on('data', take).once('end', end).once('error', gone).once('close', gone);
     if (body.destroyed) gone();
   });
@@ -276,9 +276,9 @@ function receiverFor(response: ServerResponse, resume: () => void): ResponseRece
 }
 
 export function withoutHopHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
-  const kept = { ...headers };
-  for (const name of HOP_HEADERS) delete kept[name];
-  return kept;
+  const forwarded = { ...headers };
+  for (const name of HOP_HEADERS) delete forwarded[name];
+  return forwarded;
 }
 
 /** Uses the machine's clock: moving the cloud's clock does not lengthen timeouts of functions. */

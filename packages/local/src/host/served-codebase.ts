@@ -67,7 +67,7 @@ export class ServedCodebase {
   readonly #generations = new Set<Generation>();
   #serving: Generation | undefined;
   /** The newest that passed its check: it serves again if a later one cannot be loaded. */
-  #proven: Generation | undefined;
+  #lastWorking: Generation | undefined;
   #started = 0;
   #stopping = false;
   readonly forwarder = new Forwarder({ pool: () => (this.#serving as Generation).pool });
@@ -104,13 +104,13 @@ export class ServedCodebase {
       if (this.#serving.number < next.number) this.#serving = next;
       await next.verified;
     } catch (error) {
-      if (this.#serving === next) this.#serving = this.#proven;
+      if (this.#serving === next) this.#serving = this.#lastWorking;
       this.#leave(next, 'stop');
       throw error;
     }
     // A later generation may have been faster.
-    if (this.#stopping || (this.#proven?.number ?? 0) > next.number) return this.#leave(next, 'retire');
-    this.#proven = next;
+    if (this.#stopping || (this.#lastWorking?.number ?? 0) > next.number) return this.#leave(next, 'retire');
+    this.#lastWorking = next;
     for (const other of this.#generations) if (other.number < next.number) this.#leave(other, 'retire');
   }
 

@@ -60,8 +60,8 @@ export function act<S extends z.ZodObject, State>(spec: ActSpec<S, State>): read
     input,
     changes: false,
     isDestructive: false,
-    async run({ client, secret }, given) {
-      const args = given as z.output<S>;
+    async run({ client, secret }, input) {
+      const args = input as z.output<S>;
       const { text: whole, data, state, blockers } = await spec.preview(client, args);
       // Leaves room for the token.
       const text = clipped(whole, MAX_SHOWN_CHARS);
@@ -81,9 +81,9 @@ export function act<S extends z.ZodObject, State>(spec: ActSpec<S, State>): read
     input: input.extend({ token: TOKEN }),
     changes: true,
     isDestructive,
-    async run({ client, secret }, { token: givenToken, ...given }) {
+    async run({ client, secret }, { token: givenToken, ...input }) {
       const token = givenToken as string;
-      const args = given as z.output<S>;
+      const args = input as z.output<S>;
       const sealing = { secret, now: client.machine.now() };
       refuse(argumentProblem(token, { action: name, args }, sealing), name);
       const { state, blockers } = await spec.preview(client, args);

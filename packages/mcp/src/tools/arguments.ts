@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 export const MAX_LISTED = 50;
-export const USUAL_LISTED = 20;
+export const DEFAULT_LISTED = 20;
 
 /** A tenant and a key of 200 characters each, escaped. */
 const MAX_OWNER_CHARS = 2_500;
@@ -24,6 +24,6 @@ export const LIMIT = z
   .min(1)
   .max(MAX_LISTED)
   .optional()
-  .describe(`How many: 1 to ${MAX_LISTED}, default ${USUAL_LISTED}.`);
+  .describe(`How many: 1 to ${MAX_LISTED}, default ${DEFAULT_LISTED}.`);
 export const CURSOR = z.string().max(2_000).optional().describe('`next` of the page before.');
 export const NOTE = z.string().min(1).max(1_000).optional().describe('Why; recorded in the journal.');

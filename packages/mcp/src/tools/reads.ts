@@ -4,11 +4,11 @@ import type { Answer } from 'cairn/api/calls';
 import { z } from 'zod';
 import type { ToolResponse } from '../answer.ts';
 import { isComplete, MAX_SAID_CHARS } from '../bounded.ts';
-import { CURSOR, LIMIT, RUN_ID, USUAL_LISTED } from './arguments.ts';
+import { CURSOR, DEFAULT_LISTED, LIMIT, RUN_ID } from './arguments.ts';
 import { read, type Tool } from './tool.ts';
 
 const MAX_EVENTS = 50;
-const USUAL_EVENTS = 10;
+const DEFAULT_EVENTS = 10;
 const MAX_STEPS = 100;
 const MAX_EFFECTS = 50;
 /** The longest name of a tag, a colon, the longest value. */
@@ -53,7 +53,7 @@ const listRuns = read({
     limit: LIMIT,
     cursor: CURSOR,
   }),
-  run: (client, { status, limit = USUAL_LISTED, ...filters }) =>
+  run: (client, { status, limit = DEFAULT_LISTED, ...filters }) =>
     completePage(limit, async (size) => {
       const query = { ...filters, status: status?.join(','), limit: String(size) };
       const { items, next, unreadable } = await client.get('/v1/runs', { query });
@@ -79,9 +79,9 @@ const getRun = read({
       .min(0)
       .max(MAX_EVENTS)
       .optional()
-      .describe(`How many of the newest events: 0 to ${MAX_EVENTS}, default ${USUAL_EVENTS}.`),
+      .describe(`How many of the newest events: 0 to ${MAX_EVENTS}, default ${DEFAULT_EVENTS}.`),
   }),
-  async run(client, { runId, events = USUAL_EVENTS }) {
+  async run(client, { runId, events = DEFAULT_EVENTS }) {
     const params = { id: runId };
     const run = await client.get('/v1/runs/{id}', { params });
     const [activity, code, steps, effects, newest] = await Promise.all([
@@ -128,7 +128,7 @@ const listQuestions = read({
   description:
     'Lists what waits for a person, those of the longest-waiting run first: approvals, steps and effects in doubt, each with the answers it takes; effects without a run (external), whose owner takes the place of the run id in resolve_effect; and runs that make no progress until an operator acts. Role viewer.',
   input: z.strictObject({ limit: LIMIT.describe('How many runs, each with its questions.'), cursor: CURSOR }),
-  run: (client, { limit = USUAL_LISTED, cursor }) =>
+  run: (client, { limit = DEFAULT_LISTED, cursor }) =>
     completePage(limit, async (size) => {
       const query = { limit: String(size), cursor };
       const { items, next, findings, external, unreadable } = await client.get('/v1/inbox', { query });

@@ -56,14 +56,14 @@ async function over(query: Query): Promise<unknown> {
   return (await query.aggregate(ofN).get()).data();
 }
 
-describe('what is summed or averaged', () => {
-  test('orders the query, so that a limit takes its least values', async () => {
+describe('a summed or averaged field', () => {
+  test('orders the query, so that a limit keeps the smallest values', async () => {
     expect(await over(items(plain).limit(3))).toEqual({ sum: 3, mean: 1, count: 3 });
     expect(await over(items(plain).where('kind', '==', 1).limit(2))).toEqual({ sum: 4, mean: 2, count: 2 });
     expect(await over(items(plain).offset(6))).toEqual({ sum: 13, mean: 6.5, count: 2 });
   });
 
-  test('leaves orders of the caller’s own as they are', async () => {
+  test('does not change explicit orders', async () => {
     expect(await over(items(plain).orderBy('n', 'desc').limit(2))).toEqual({ sum: 13, mean: 6.5, count: 2 });
     const byName = items(plain).orderBy(FieldPath.documentId());
     expect(await over(byName.limit(2))).toEqual({ sum: 13, mean: 6.5, count: 2 });
@@ -72,14 +72,14 @@ describe('what is summed or averaged', () => {
     expect(await over(odd.limit(2))).toEqual({ sum: 12, mean: 6, count: 2 });
   });
 
-  test('leaves out a document without it, from counts too, whatever the order', async () => {
+  test('excludes documents without it, also from counts, in any order', async () => {
     for (const query of [items(plain), items(plain).orderBy(FieldPath.documentId())]) {
       expect(await over(query)).toEqual({ sum: 28, mean: 3.5, count: 8 });
     }
     expect((await items(plain).count().get()).data()).toEqual({ count: 9 });
   });
 
-  test('stands at the end of the index that is needed', async () => {
+  test('is the last field of the required index', async () => {
     expect(await over(items(indexed))).toEqual({ sum: 28, mean: 3.5, count: 8 });
     expect(await over(items(indexed).where('kind', '==', 1))).toEqual({ sum: 16, mean: 4, count: 4 });
     const declared = { code: FAILED_PRECONDITION, message: expect.stringContaining('"other","order":"ASC') };
@@ -111,7 +111,7 @@ describe('the sum of', () => {
   });
 });
 
-test('an aggregation without a name gets one by its place among those', async () => {
+test('an aggregation without an alias gets a numbered one', async () => {
   const { messages } = await aggregate(
     'items',
     [{}, { alias: 'mine' }, {}].map((a) => ({ ...a, count: {} })),

@@ -153,7 +153,7 @@ describe('only planned', () => {
     },
   );
 
-  test('of a group says so, and of a search the index that production would need where none is asked for', async () => {
+  test('names a collection group, and for a vector search the index that production would need', async () => {
     const free = await startBench();
     const search = free.db
       .collectionGroup('e')
@@ -166,14 +166,14 @@ describe('only planned', () => {
     ]);
   });
 
-  test('a query without its index is refused as it would be', async () => {
+  test('a query without its index is refused as without explain', async () => {
     const query = e(bench.db).where('tags', 'array-contains', 1).orderBy('n');
     await expect(query.explain()).rejects.toMatchObject({ code: FAILED_PRECONDITION });
   });
 });
 
 describe('run and explained', () => {
-  test.each(TABLE)('%s answers as ever and tells what that was billed', async (_what, expected) => {
+  test.each(TABLE)('%s returns the usual results and what was billed', async (_what, expected) => {
     const query = expected.query(bench.db);
     const plain = contentOf(await query.get());
     const before = metered();
@@ -196,7 +196,7 @@ describe('run and explained', () => {
     expect(parts.every(Number.isSafeInteger)).toBe(true);
   });
 
-  test('the entries of two ranges are those that were read', async () => {
+  test('the index entries of two ranges are counted as read', async () => {
     const query = e(bench.db).where('n', '>', 3).where('m', '>', 25);
     const { metrics } = await query.explain({ analyze: true });
     expect(metrics.executionStats?.debugStats).toMatchObject({
@@ -206,14 +206,14 @@ describe('run and explained', () => {
     });
   });
 
-  test('a stream tells it with its last document', async () => {
+  test('a stream reports it with its last document', async () => {
     const seen: { document?: object; metrics?: object }[] = [];
     for await (const message of e(bench.db).limit(2).explainStream({ analyze: true }))
       seen.push(message as never);
     expect(seen.map((m) => Boolean(m.document && !m.metrics))).toEqual([true, false]);
   });
 
-  test('a transaction begins with the plan alone, too', async () => {
+  test('a plan-only request can begin a transaction', async () => {
     const raw = new RawCalls(bench.server.host);
     const request = { ...rawQuery({}), explainOptions: {}, newTransaction: { readOnly: {} } };
     const { messages } = await raw.call('RunQuery', request);

@@ -107,7 +107,7 @@ describe('the order of a list', () => {
   );
 });
 
-test('without a collection the documents of all collections right below the parent are listed', async () => {
+test('without a collection the documents of all direct subcollections are listed', async () => {
   await fill({ 'c/a': {}, 'd/a': {}, 'c/a/x/1': {}, 'c/a/y/2': {}, 'c/a/y/2/z/3': {}, 'c/b/x/4': {} });
   expect(await pages({ pageSize: 1 })).toEqual([['a'], ['a']]);
   expect(await pages({}, 'c/a')).toEqual([['1', '2']]);
@@ -133,7 +133,7 @@ describe('a past moment', () => {
     return [...listed, ...below.map(({ collectionIds = [] }) => collectionIds)];
   }
 
-  test('is listed as it was, whatever was written and deleted since', async () => {
+  test('is listed as it was, despite later writes and deletes', async () => {
     const change = fc.record({ path: fc.constantFrom(...PATHS), n: fc.option(fc.nat(3)) });
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {

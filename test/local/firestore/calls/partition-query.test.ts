@@ -64,20 +64,23 @@ async function page(more: object): Promise<{ points: string[]; token: string }> 
 }
 
 describe('the client', () => {
-  test.each([1, 3, 50])('is given at most %d parts, which together are the whole', async (desired) => {
-    const parts = await partitions(desired);
-    expect(parts.length).toBe(Math.min(desired, PARTS));
-    const found: string[] = [];
-    for (const part of parts) {
-      const { docs } = await part.toQuery().get();
-      expect(docs.length).toBeGreaterThanOrEqual(128);
-      expect(docs.length).toBeLessThanOrEqual(Math.ceil(PARTS / parts.length) * 128 + 5);
-      found.push(...docs.map((d) => d.ref.path));
-    }
-    expect(found).toEqual(names);
-  });
+  test.each([1, 3, 50])(
+    'gets at most %d partitions, which together cover the collection',
+    async (desired) => {
+      const parts = await partitions(desired);
+      expect(parts.length).toBe(Math.min(desired, PARTS));
+      const found: string[] = [];
+      for (const part of parts) {
+        const { docs } = await part.toQuery().get();
+        expect(docs.length).toBeGreaterThanOrEqual(128);
+        expect(docs.length).toBeLessThanOrEqual(Math.ceil(PARTS / parts.length) * 128 + 5);
+        found.push(...docs.map((d) => d.ref.path));
+      }
+      expect(found).toEqual(names);
+    },
+  );
 
-  test('is given one part of what is too small to be parted', async () => {
+  test('gets one partition of a small collection', async () => {
     await bench.db.doc('few/one').set({});
     for (const group of ['few', 'none']) {
       const [only, ...others] = await partitions(3, group);
@@ -90,7 +93,7 @@ describe('the client', () => {
   });
 });
 
-test('pages of any sizes give as many places as were wanted, in order, no part below the smallest', async () => {
+test('pages of any size return the requested number of cursors, in order, with no partition below the minimum', async () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 7, maxLength: 7 });
   await fc.assert(
     fc.asyncProperty(sizes, async (pageSizes) => {
@@ -112,7 +115,7 @@ test('pages of any sizes give as many places as were wanted, in order, no part b
   );
 });
 
-test('a past time is parted as it was then', async () => {
+test('a past read time is partitioned as of then', async () => {
   const { writeTime } = await bench.db.doc('past/x').set({});
   const batch = bench.db.batch();
   for (let i = 0; i < 300; i++) batch.set(bench.db.doc(`past/n${i}`), {});
@@ -128,7 +131,7 @@ test('a past time is parted as it was then', async () => {
   expect(answer).toMatchObject({ code: INVALID_ARGUMENT });
 });
 
-test('a request is billed one read, whatever it counts', async () => {
+test('a request is billed one read, whatever its size', async () => {
   const before = bench.server.meter.snapshot().byCall.PartitionQuery?.reads ?? 0;
   await partitions(5);
   expect(bench.server.meter.snapshot().byCall.PartitionQuery?.reads).toBe(before + 1);

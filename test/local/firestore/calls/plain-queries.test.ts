@@ -56,7 +56,7 @@ test.each<[string, object, string[]]>([
   expect(await ids({ where })).toEqual(found);
 });
 
-test('without a collection the documents right below the parent are found, by name', async () => {
+test('without a collection the direct children of the parent are found, ordered by name', async () => {
   expect(await ids({ from: [] })).toEqual(['h/a', 'h/b', 'h/c', 'i/z']);
   expect(await ids({ from: [{}], limit: { value: 2 } })).toEqual(['h/a', 'h/b']);
   expect(await ids({ from: [{ allDescendants: true }] })).toEqual([
@@ -68,7 +68,7 @@ test('without a collection the documents right below the parent are found, by na
   ]);
 });
 
-test('a cursor without values is before or after everything', async () => {
+test('a cursor without values is before or after all documents', async () => {
   const orderBy = [{ field: { fieldPath: 'x' } }];
   expect(await ids({ orderBy, startAt: { before: true } })).toEqual(['h/a', 'h/b', 'h/c']);
   expect(await ids({ orderBy, startAt: { before: false } })).toEqual([]);
@@ -76,7 +76,7 @@ test('a cursor without values is before or after everything', async () => {
   expect(await ids({ orderBy, endAt: { before: false } })).toEqual(['h/a', 'h/b', 'h/c']);
 });
 
-test('a projection of no field leaves the name', async () => {
+test('an empty projection returns only the name', async () => {
   const { messages } = await raw.call('RunQuery', query({ select: {}, limit: { value: 1 } }));
   expect(messages.map(({ document }) => Object.keys(document as object).sort())).toEqual([
     ['createTime', 'name', 'updateTime'],

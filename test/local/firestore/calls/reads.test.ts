@@ -33,7 +33,7 @@ async function written(path: string, v: number): Promise<Moment> {
   return { seconds: writeTime.seconds, nanos: writeTime.nanoseconds };
 }
 
-describe('an update time that is required of a document', () => {
+describe('an update time as precondition', () => {
   const later = (at: Moment, seconds: number): Moment => ({ ...at, seconds: at.seconds + seconds });
 
   test.each([
@@ -69,7 +69,7 @@ describe('a read at a past time', () => {
     raw.call('BeginTransaction', { database: root, options: { readOnly: { readTime } } }),
   ];
 
-  test('reaches back an hour, and no further', async () => {
+  test('can be up to an hour old', async () => {
     const at = await written('past/d', 1);
     await written('past/d', 2);
     now += HOUR_MS - 1_000;
@@ -80,7 +80,7 @@ describe('a read at a past time', () => {
     }
   });
 
-  test('is refused when it is finer than a microsecond', async () => {
+  test('is refused if finer than a microsecond', async () => {
     const at = await written('past/d', 3);
     for (const answer of await Promise.all(reads({ ...at, nanos: at.nanos + 1 }))) {
       expect(answer).toMatchObject({ code: INVALID_ARGUMENT, details: expect.stringContaining('microsec') });
@@ -88,13 +88,13 @@ describe('a read at a past time', () => {
   });
 });
 
-test('a read is given a set of paths, in which one may contain another', async () => {
+test('a read accepts a set of paths, in which one may contain another', async () => {
   await bench.db.doc('mask/d').set({ a: { b: 1, c: 2 }, e: 3, f: 4 });
   const [found] = await bench.db.getAll(bench.db.doc('mask/d'), { fieldMask: ['a.b', 'a', 'e', 'e'] });
   expect(found?.data()).toEqual({ a: { b: 1, c: 2 }, e: 3 });
 });
 
-test('a batch of documents tells of those that are missing at its end', async () => {
+test('a batch read reports missing documents at its end', async () => {
   await Promise.all(['batch/a', 'batch/c'].map((path) => written(path, 1)));
   const documents = ['batch/a', 'batch/b', 'batch/c', 'batch/b'].map(doc);
   const { messages } = await raw.call('BatchGetDocuments', { database: root, documents });

@@ -69,7 +69,7 @@ describe('the client that prefers REST', () => {
     expect((await bench.db.doc('rest/all').get()).data()).toEqual(data);
   });
 
-  test('updates, transforms, deletes and is refused by the same codes', async () => {
+  test('updates, transforms and deletes, and gets the same error codes', async () => {
     const ref = rest.doc('rest/a: b%');
     await ref.create({ n: 1, gone: 1 });
     await ref.update({ n: FieldValue.increment(2), gone: FieldValue.delete() });
@@ -153,7 +153,7 @@ describe('plain requests', () => {
     });
   });
 
-  test('members that have their default are left out, as protobuf prints JSON, but for values', async () => {
+  test('members with default values are omitted as in protobuf JSON, except in document values', async () => {
     const fields = {
       zero: { integerValue: '0' },
       text: { stringValue: '' },
@@ -177,14 +177,14 @@ describe('plain requests', () => {
     });
   });
 
-  test('a request without a body is one without members', async () => {
+  test('a request without a body has no members', async () => {
     expect(await ask('POST', ':beginTransaction', undefined)).toMatchObject({
       status: 200,
       body: { transaction: expect.any(String) },
     });
   });
 
-  test('what does not fit the protocol is INVALID_ARGUMENT, and says what', async () => {
+  test('a request that violates the protocol is INVALID_ARGUMENT, with the reason', async () => {
     const cases: [string, string, object | undefined, RegExp][] = [
       ['POST', ':commit', { wrotes: [] }, /wrotes/],
       ['POST', '/plain', { fields: { a: { integerValue: '1.5' } } }, /whole number/],
@@ -240,7 +240,7 @@ describe('web pages', () => {
         .end();
     });
 
-  test('of this machine are answered, others and rebound names are refused', async () => {
+  test('of this machine get responses; others and rebound names are refused', async () => {
     const origin = 'http://localhost:5173';
     expect(await as({ origin })).toEqual({ status: 200, allowed: origin });
     expect(await as({ origin }, 'OPTIONS')).toEqual({ status: 204, allowed: origin });
@@ -256,7 +256,7 @@ describe('web pages', () => {
     }
   });
 
-  test('a connection whose first bytes come one by one is told apart all the same', async () => {
+  test('the protocol of a connection is detected even if its first bytes arrive one by one', async () => {
     const [, port] = bench.server.host.split(':');
     const answered = (text: string) =>
       new Promise<string>((resolve, reject) => {

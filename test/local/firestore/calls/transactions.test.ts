@@ -47,7 +47,7 @@ describe('a transaction that a read begins', () => {
     expect(await writeIn(await beginBy(method, request, { readWrite: {} }))).toMatchObject({ code: 0 });
   });
 
-  test('explicitly is read-write unless it is asked for otherwise', async () => {
+  test('explicitly is read-write by default', async () => {
     const { messages } = await raw.call('BeginTransaction', { database: root });
     const transaction = messages[0]?.transaction;
     expect(await raw.call('Commit', { ...commit(set('h/written')), transaction })).toMatchObject({ code: 0 });
@@ -82,7 +82,7 @@ describe('an optimistic transaction', () => {
       ...(transaction && { transaction }),
     });
 
-  test('keeps no writer waiting, and fails when one has changed what it read', async () => {
+  test('does not block writers, and fails if one has changed what it read', async () => {
     const transaction = await begin('OPTIMISTIC');
     await read(transaction, 'o/read');
     expect(await write('o/read', 1)).toMatchObject({ code: 0 });
@@ -90,7 +90,7 @@ describe('an optimistic transaction', () => {
     expect((await bench.db.doc('o/other').get()).exists).toBe(false);
   });
 
-  test('sees the moment of its first read, and may end without writing though that has passed', async () => {
+  test('sees the snapshot of its first read, and may commit without writes after later changes', async () => {
     await write('s/one', 1);
     await write('s/two', 1);
     const transaction = await begin('OPTIMISTIC');
@@ -118,7 +118,7 @@ describe('an optimistic transaction', () => {
     expect((await bench.db.doc('o/both').get()).get('n')).toBe(2);
   });
 
-  test('what a query would find counts as read, what it would not does not', async () => {
+  test('documents that match a query count as read, others do not', async () => {
     const [high, low] = [await begin('OPTIMISTIC'), await begin('OPTIMISTIC')];
     await atLeast(high, 'q', 10);
     await atLeast(low, 'q', 1);
@@ -127,7 +127,7 @@ describe('an optimistic transaction', () => {
     expect(await write('o/low', 1, low)).toMatchObject({ code: ABORTED });
   });
 
-  test('waits for a pessimistic reader of what it writes, and fails if what it read is changed meanwhile', async () => {
+  test('waits for a pessimistic reader of its writes, and fails if its reads change meanwhile', async () => {
     const [optimistic, pessimistic] = [await begin('OPTIMISTIC'), await begin('PESSIMISTIC')];
     await read(optimistic, 'w/seen');
     await read(pessimistic, 'w/locked');
@@ -137,7 +137,7 @@ describe('an optimistic transaction', () => {
     expect((await bench.db.doc('w/locked').get()).exists).toBe(false);
   });
 
-  test('a mode that there is not is refused', async () => {
+  test('an unknown mode is refused', async () => {
     const options = { readWrite: { concurrencyMode: 7 } };
     const answer = await raw.call('BeginTransaction', { database: root, options });
     expect(answer).toMatchObject({ code: INVALID_ARGUMENT });
@@ -156,7 +156,7 @@ async function written(path: string, v: number) {
 
 /** As the clients of browsers commit a transaction: what it wrote, and that what it only read is as it was. */
 describe('a commit that verifies what it has read', () => {
-  test('is applied while that is as it was, costs a read of it and leaves it alone', async () => {
+  test('is applied if the document is unchanged, costs one read and does not write it', async () => {
     const seen = await written('v/read', 1);
     bench.server.meter.reset();
     const answer = await raw.call(
@@ -184,11 +184,11 @@ describe('a commit that verifies what it has read', () => {
     expect((await bench.db.doc(`${path}-out`).get()).exists).toBe(false);
   });
 
-  test('is refused when it says not what to verify', async () => {
+  test('is refused without a condition to verify', async () => {
     expect(await raw.call('Commit', commit(verify('v/read')))).toMatchObject({ code: INVALID_ARGUMENT });
   });
 
-  test('waits for nobody who reads the same document', async () => {
+  test('does not wait for readers of the same document', async () => {
     const seen = await written('v/shared', 1);
     await bench.db.runTransaction(async (transaction) => {
       await transaction.get(bench.db.doc('v/shared'));

@@ -51,7 +51,7 @@ const ids = async (search: VectorQuery) => (await search.get()).docs.map((d) => 
 
 const PLACES = { a: { at: v(1, 1) }, b: { at: v(10, 0) }, c: { at: v(20, 0) }, d: { at: v(100, 100) } };
 
-describe('the nearest come first', () => {
+describe('results are ordered by distance', () => {
   test.each([
     ['EUCLIDEAN' as const, ['b', 'a', 'c', 'd']],
     ['COSINE' as const, ['a', 'd', 'b', 'c']],
@@ -63,7 +63,7 @@ describe('the nearest come first', () => {
     expect(await ids(near(all, measure, { limit: 2 }))).toEqual(order.slice(0, 2));
   });
 
-  test('of any candidates: as many as wanted, in order, and none that was left out is nearer', () => {
+  test('for any candidates: the requested number, in order, and no omitted one is nearer', () => {
     const point = fc.array(fc.integer({ min: -9, max: 9 }), { minLength: 2, maxLength: 2 });
     const measures = fc.constantFrom('euclidean' as const, 'cosine' as const, 'dotProduct' as const);
     fc.assert(
@@ -98,7 +98,7 @@ function asValue(numbers: readonly number[]): Value {
   return { kind: 'map', fields };
 }
 
-test('what holds no vector of that dimension is passed over, as is what has no distance', async () => {
+test('documents without a vector of that dimension, or without a distance, are skipped', async () => {
   await fill(bench.db, {
     ...PLACES,
     none: {},
@@ -116,7 +116,7 @@ test('what holds no vector of that dimension is passed over, as is what has no d
   expect(await ids(near(all, 'EUCLIDEAN', { vectorField: 'other' }))).toEqual([]);
 });
 
-test('a threshold keeps what is at least as similar', async () => {
+test('a threshold keeps results at least as similar', async () => {
   await fill(bench.db, PLACES);
   const all = bench.db.collection('v');
   expect(await ids(near(all, 'EUCLIDEAN', { distanceThreshold: 10 }))).toEqual(['b']);
@@ -147,7 +147,7 @@ test("the distances are those of production, as its clients' own tests have them
   expect((await told('COSINE', 1)).at(-1)).toEqual(['d', expect.closeTo(1 - 1 / Math.sqrt(14), 12)]);
 });
 
-test('the distance is told in the field that was named, which a projection may leave out', async () => {
+test('the distance is in the named field, which a projection may omit', async () => {
   await fill(bench.db, { a: { at: v(10, 7), kind: 'x', far: { away: 1 } } });
   const all = bench.db.collection('v');
   const told = async (from: Query, distanceResultField: string) =>
@@ -178,7 +178,7 @@ test('filters choose the candidates: equal, in, ranges, or, nested fields, a gro
   expect((await ids(near(db.collectionGroup('v')))).slice(0, 2)).toEqual(['e', 'deep']);
 });
 
-test('a search is billed its neighbours and a read for each hundred vectors compared', async () => {
+test('a search is billed its results and a read for each hundred vectors compared', async () => {
   const { db, server } = bench;
   const batch = db.batch();
   for (let i = 0; i < 155; i++) batch.set(db.doc(`v/n${i}`), { at: v(i, i), kind: i % 2 });
@@ -234,7 +234,7 @@ describe('with declared indexes', () => {
     await declared.stop();
   });
 
-  test('the equalities of an index are in any order, with the name between them and the vector', async () => {
+  test('index fields with equality filters can be in any order, with the name between them and the vector', async () => {
     const plain = ['n', 'kind', '__name__'].map((fieldPath) => ({ fieldPath, order: 'ASCENDING' }));
     const own = await withIndexes([{ collectionGroup: 'v', fields: [...plain, ...vectorDeclared('at', 2)] }]);
     const both = own.db.collection('v').where('kind', '==', 'x').where('n', '==', 1);
@@ -296,7 +296,7 @@ test.each<[string, number, object]>([
   expect(await raw.call('RunQuery', rawQuery(structuredQuery))).toMatchObject({ code });
 });
 
-test('only RunQuery searches: an aggregation refuses', async () => {
+test('an aggregation refuses a vector search', async () => {
   const { parent, structuredQuery } = rawQuery(search({}));
   const aggregation = { structuredQuery, aggregations: [{ count: {} }] };
   const answer = await raw.call('RunAggregationQuery', { parent, structuredAggregationQuery: aggregation });

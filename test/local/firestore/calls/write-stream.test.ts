@@ -111,7 +111,7 @@ test('writes are applied one after the other and answered in that order, transfo
   expect(await fieldsOf('w/counter')).toEqual({ n: 20 });
 });
 
-test('one request is all or nothing, and a refused one ends the stream with those after it undone', async () => {
+test('one request is atomic, and a refused one ends the stream without applying later ones', async () => {
   await bench.db.doc('w/there').set({});
   const stream = new WriteStream();
   const { streamToken } = await stream.greet();
@@ -125,7 +125,7 @@ test('one request is all or nothing, and a refused one ends the stream with thos
   expect(found.map((d) => d.exists)).toEqual([true, false, false]);
 });
 
-test('a client that ends is answered what it sent before', async () => {
+test('a client that ends the stream gets the responses to its earlier writes', async () => {
   const stream = new WriteStream();
   const { streamToken } = await stream.greet();
   stream.send({ streamToken, writes: [set('w/last')] });
@@ -135,7 +135,7 @@ test('a client that ends is answered what it sent before', async () => {
   expect(stream.seen.all.map((a) => a.writeResults.length)).toEqual([0, 1]);
 });
 
-test('what is written is shown to listeners and billed as written', async () => {
+test('writes are visible to listeners and billed as writes', async () => {
   const shown = listenToDocument(bench.db.doc('w/seen'));
   const stream = new WriteStream();
   const { streamToken } = await stream.greet();
@@ -177,7 +177,7 @@ describe('a stream that is resumed', () => {
     ]);
   });
 
-  test('is taken from the connection that had it', async () => {
+  test('is taken over from its former connection', async () => {
     const first = new WriteStream();
     const { streamId, streamToken } = await first.greet();
     await new WriteStream().greet({ streamId, streamToken });
@@ -186,7 +186,7 @@ describe('a stream that is resumed', () => {
     expect(await fieldsOf('w/late')).toBeUndefined();
   });
 
-  test('must be known, of that database, and at a token that was not passed', async () => {
+  test('must be known, of the same database, and at a token that is not outdated', async () => {
     const stream = new WriteStream();
     const { streamId, streamToken } = await stream.greet();
     stream.send({ streamToken, writes: [set('w/x')] });

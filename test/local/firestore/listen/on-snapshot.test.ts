@@ -21,7 +21,7 @@ afterAll(async () => {
 afterEach(() => bench.server.faults.clear());
 
 describe('a listener of a document', () => {
-  test('is shown that it is missing, then each change, then its end', async () => {
+  test('sees that it is missing, then each change, then its deletion', async () => {
     const ref = bench.db.doc('one/a');
     const seen = listenToDocument(ref);
     await seen.until((all) => all.length === 1);
@@ -35,7 +35,7 @@ describe('a listener of a document', () => {
     seen.stop();
   });
 
-  test('is not told of other documents, nor of a write that changes nothing', async () => {
+  test('gets no event for other documents, or for a write that changes nothing', async () => {
     const ref = bench.db.doc('one/b');
     await ref.set({ v: 1 });
     const seen = listenToDocument(ref);
@@ -50,7 +50,7 @@ describe('a listener of a document', () => {
 });
 
 describe('a listener of a query', () => {
-  test('is shown what moves into and out of its window', async () => {
+  test('sees documents enter and leave its window', async () => {
     const { db } = bench;
     const list = db.collection('window');
     for (const i of [1, 2, 3, 4]) await list.doc(`d${i}`).set({ i });
@@ -72,7 +72,7 @@ describe('a listener of a query', () => {
     seen.stop();
   });
 
-  test('sees all of a commit or nothing of it', async () => {
+  test('sees each commit atomically', async () => {
     const { db } = bench;
     const list = db.collection('whole');
     const seen = listenTo(list);
@@ -91,7 +91,7 @@ describe('a listener of a query', () => {
     seen.stop();
   });
 
-  test('of a collection group sees it at every depth', async () => {
+  test('of a collection group sees documents at every depth', async () => {
     const { db } = bench;
     const seen = listenTo(db.collectionGroup('deep'));
     await seen.until((all) => all.length === 1);
@@ -104,7 +104,7 @@ describe('a listener of a query', () => {
     seen.stop();
   });
 
-  test('that needs an index which is missing is refused with its declaration', async () => {
+  test('that needs a missing index is refused with the declaration of the index', async () => {
     const query = bench.db.collection('unindexed').where('a', '==', 1).orderBy('b');
     const error = await listenTo(query).refusal();
     expect(error.message).toMatch(/Error 9: The query requires an index\. Add to firestore\.indexes\.json/);
@@ -151,7 +151,7 @@ describe('after its stream is cut', () => {
     },
   );
 
-  test('by a reset of all documents, a listener is shown that they are gone', async () => {
+  test('by a reset of all documents, a listener sees them removed', async () => {
     const { db, server } = bench;
     const list = db.collection('wiped');
     await list.doc('a').set({});

@@ -44,7 +44,7 @@ const atMost = (value: number) => ({
 });
 
 describe('one stream', () => {
-  test('shows several targets one document once, and each what leaves it', async () => {
+  test('sends a document once for several targets, and each target its removals', async () => {
     const { list, id } = fresh();
     await list.doc('a').set({ v: 1 });
     const stream = open();
@@ -83,7 +83,7 @@ describe('one stream', () => {
     expect((await stream.moment()).map(brief)).toEqual([`shown ${id}/a 3`, 'NO_CHANGE']);
   });
 
-  test('tells of a document that is pushed out of a limit without sending it', async () => {
+  test('reports a document pushed out of a limit without sending it', async () => {
     const { list, id } = fresh();
     await list.doc('b').set({});
     const stream = open();
@@ -97,7 +97,7 @@ describe('one stream', () => {
     ]);
   });
 
-  test('follows what lies behind an offset', async () => {
+  test('follows documents behind an offset', async () => {
     const { list, id } = fresh();
     for (const name of ['a', 'b', 'c']) await list.doc(name).set({});
     const stream = open();
@@ -111,7 +111,7 @@ describe('one stream', () => {
     ]);
   });
 
-  test('has read times that only grow, as the tokens of its moments do', async () => {
+  test('has growing read times and resume tokens', async () => {
     const { list, id } = fresh();
     const stream = open();
     stream.add({ targetId: 1, ...queryOf(id) });
@@ -127,7 +127,7 @@ describe('one stream', () => {
     expect(new Set(times).size).toBeGreaterThanOrEqual(6);
   });
 
-  test('ends a target that was asked for once, when it is current', async () => {
+  test('ends a one-time target once it is current', async () => {
     const { list, id } = fresh();
     await list.doc('a').set({});
     const stream = open();
@@ -143,7 +143,7 @@ describe('one stream', () => {
     ]);
   });
 
-  test('gives an id to a target without one, and from then on takes none that has one', async () => {
+  test('assigns an id to a target without one, and then refuses targets with ids', async () => {
     const { id } = fresh();
     const stream = open();
     stream.add({ targetId: 1, ...queryOf(id) });
@@ -221,7 +221,7 @@ describe('a target that resumes', () => {
     ]);
   });
 
-  test('is told how many documents there are when the client counts otherwise', async () => {
+  test('gets the document count if the client expects another', async () => {
     const { list, id } = fresh();
     for (const name of ['a', 'b']) await list.doc(name).set({});
     const stream = open();
@@ -233,7 +233,7 @@ describe('a target that resumes', () => {
     expect((await stream.moment()).map(brief)).toEqual(['ADD 3', 'filter 3 2', 'CURRENT 3', 'NO_CHANGE']);
   });
 
-  test('from longer ago than is remembered is reset and shown everything', async () => {
+  test('from before the retained history is reset and gets everything', async () => {
     const { list, id } = fresh();
     await list.doc('a').set({});
     const stream = open();
@@ -257,7 +257,7 @@ describe('a target that resumes', () => {
   });
 });
 
-test('a listener is billed what it is shown, and one read for nothing', async () => {
+test('a listener is billed for the documents it gets, and one read for an empty result', async () => {
   const { list, id } = fresh();
   const reads = () => bench.server.meter.snapshot().byCall.Listen?.reads ?? 0;
   await list.doc('a').set({ v: 1 });
@@ -274,7 +274,7 @@ test('a listener is billed what it is shown, and one read for nothing', async ()
   expect(reads() - before).toBe(3);
 });
 
-test('a client that stops reading is shown the newest when it reads again, not every version between', async () => {
+test('a client that stops reading gets the newest version when it reads again, without those in between', async () => {
   const { list, id } = fresh();
   const stream = open();
   stream.add({ targetId: 1, ...queryOf(id) });

@@ -32,7 +32,7 @@ afterAll(async () => {
   await bench.stop();
 });
 
-describe('every snapshot is what a look at every document tells of its moment', () => {
+describe('every snapshot equals a full scan at its read time', () => {
   let compared = 0;
   let cuts = 0;
 
@@ -76,7 +76,7 @@ describe('every snapshot is what a look at every document tells of its moment', 
     },
   );
 
-  test('and that was compared many times, over many cuts', () => {
+  test('the comparison ran many times, over many cuts', () => {
     expect(compared).toBeGreaterThan(SEEDS * LISTENERS * 4);
     expect(cuts).toBeGreaterThan(SEEDS * 4);
   });

@@ -55,7 +55,11 @@ interface PathParameters<P extends string> {
   readonly params?: ParamsOf<P>;
 }
 
-export type Question<P extends PathWith<'GET'>> = PathParameters<P> & { readonly query?: QueryOf<'GET', P> };
+export type GetRequest<P extends PathWith<'GET'>> = PathParameters<P> & {
+  readonly query?: QueryOf<'GET', P>;
+};
+/** The former name. */
+export type { GetRequest as Question };
 
 export type Change<M extends ChangingMethod, P extends PathWith<M>> = PathParameters<P> & {
   readonly query?: QueryOf<M, P>;

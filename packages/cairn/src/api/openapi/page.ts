@@ -59,7 +59,7 @@ interface DocumentedRoute {
 
 function routeOf({ path, method, operation }: DocumentedRoute): string {
   const { operationId, summary, description, parameters, requestBody, responses } = operation;
-  const sent = [
+  const call = [
     ...asList(parameters).map((one) => row(`${one.in} ${one.name}`, String(one.description ?? ''))),
     ...(requestBody === undefined ? [] : [row('body', schemaOf(requestBody), 'as is')]),
   ];
@@ -71,7 +71,7 @@ function routeOf({ path, method, operation }: DocumentedRoute): string {
   return `<section id="${text(operationId)}">
 <h3><code>${text(method.toUpperCase())} ${text(path)}</code></h3>
 <p>${prose(summary)}. ${prose(typeof description === 'string' ? description : 'Public.')}</p>
-<table>${sent.join('')}${answers}</table>
+<table>${call.join('')}${answers}</table>
 </section>`;
 }
 

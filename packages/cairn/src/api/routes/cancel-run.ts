@@ -6,12 +6,12 @@ import { assertOwnRun, runOf } from './own-run.ts';
 
 export const cancel: ChangeHandler<'POST', '/v1/runs/{id}/cancel'> = {
   before: assertOwnRun,
-  async work(sent) {
-    const { start, registry } = sent.deps;
-    const { reason, withoutUndo } = sent.body;
+  async work(call) {
+    const { start, registry } = call.deps;
+    const { reason, withoutUndo } = call.body;
     const cancellation = await cancelRun(
       { ...start, registry },
-      { ...runOf(sent), reason, stopKind: 'user', withoutUndo },
+      { ...runOf(call), reason, stopKind: 'user', withoutUndo },
     );
     return { status: 200, body: { ...cancellation, requestedAt: iso(cancellation.requestedAt) } };
   },

@@ -8,17 +8,17 @@ import { assertOwnRun, runOf } from './own-run.ts';
 
 /** `stepId` is the key of the step: `id`, or `id[itemKey]`. */
 export const decide: ChangeHandler<'POST', '/v1/runs/{id}/approvals/{stepId}'> = {
-  async before(sent) {
-    assertMakesSense(sent.body);
-    await assertOwnRun(sent);
+  async before(call) {
+    assertMakesSense(call.body);
+    await assertOwnRun(call);
   },
-  async work(sent) {
-    const { start, registry, dayBudgets } = sent.deps;
-    const { stepId } = sent.params;
-    const mayRaiseDay = mayActAs(sent.caller.role, 'installation');
+  async work(call) {
+    const { start, registry, dayBudgets } = call.deps;
+    const { stepId } = call.params;
+    const mayRaiseDay = mayActAs(call.caller.role, 'installation');
     const decided = await decideApproval(
       { ...start, registry, dayBudgets },
-      { ...sent.body, ...runOf(sent), stepId, mayRaiseDay },
+      { ...call.body, ...runOf(call), stepId, mayRaiseDay },
     );
     return { status: 200, body: { ...decided, decidedAt: iso(decided.decidedAt) } };
   },

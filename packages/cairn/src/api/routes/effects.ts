@@ -1,7 +1,7 @@
 /** Lists the effects of a run, or of a key without a run, and takes a person's resolution of an effect in doubt. */
 import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
-import { someAtOnce } from '../../core/some-at-once.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import { isOwnExternal, resolveExternal } from '../../operations/effects/external.ts';
 import { assertMakesSense } from '../../operations/effects/request.ts';
 import { resolveEffect } from '../../operations/effects/resolve-effect.ts';
@@ -16,15 +16,15 @@ import { assertOwnRun, ownRun, runOf } from './own-run.ts';
  * `GET /v1/runs/{id}/effects`, in the order of the run; then effects of earlier runs of its lineage that it asks about,
  * which an operator has to see.
  */
-export const listEffects: ReadHandler<'GET', '/v1/runs/{id}/effects'> = async (asked) => {
-  const { effects } = asked.deps;
-  const page = pageRequest(asked.query);
-  const { id } = asked.params;
-  if (isOwnExternal(id, asked.caller.tenantId)) {
+export const listEffects: ReadHandler<'GET', '/v1/runs/{id}/effects'> = async (call) => {
+  const { effects } = call.deps;
+  const page = pageRequest(call.query);
+  const { id } = call.params;
+  if (isOwnExternal(id, call.caller.tenantId)) {
     const { items, next } = await effects.listOfRun(id, page);
     return { items: items.map(effectView), next };
   }
-  const { state } = await ownRun(asked);
+  const { state } = await ownRun(call);
   const { items, next } = await effects.listOfRun(state.id, page);
   if (next !== undefined) return { items: items.map(effectView), next };
   const known = new Set(items.map(({ effectId }) => effectId));
@@ -41,27 +41,27 @@ const CONCURRENT_ROWS = 10;
 async function rowsOfOthers(
   effects: ApiDeps['effects'],
   runId: string,
-  asked: readonly string[],
+  call: readonly string[],
 ): Promise<EffectRecord[]> {
-  const found = await someAtOnce(asked, CONCURRENT_ROWS, (effectId) => effects.read(effectId));
+  const found = await mapConcurrently(call, CONCURRENT_ROWS, (effectId) => effects.read(effectId));
   return found.flatMap((stored) => (stored && stored.record.runId !== runId ? [stored.record] : []));
 }
 
 /** `POST /v1/runs/{id}/effects/{effectId}/resolve`. */
 export const resolve: ChangeHandler<'POST', '/v1/runs/{id}/effects/{effectId}/resolve'> = {
-  async before(sent) {
-    assertMakesSense(sent.body);
-    if (!isOwnExternal(sent.params.id, sent.caller.tenantId)) await assertOwnRun(sent);
-    const { effectId } = sent.params;
-    const stored = isEffectId(effectId) ? await sent.deps.effects.read(effectId) : undefined;
-    if (stored?.record.tenantId !== sent.caller.tenantId) {
+  async before(call) {
+    assertMakesSense(call.body);
+    if (!isOwnExternal(call.params.id, call.caller.tenantId)) await assertOwnRun(call);
+    const { effectId } = call.params;
+    const stored = isEffectId(effectId) ? await call.deps.effects.read(effectId) : undefined;
+    if (stored?.record.tenantId !== call.caller.tenantId) {
       throw new CairnError('NOT_FOUND', 'the run has no effect with this id', { field: 'effectId' });
     }
   },
-  async work(sent) {
-    const { start, effects, bindings, registry } = sent.deps;
-    const { effectId } = sent.params;
-    const request = { ...sent.body, ...runOf(sent), effectId };
+  async work(call) {
+    const { start, effects, bindings, registry } = call.deps;
+    const { effectId } = call.params;
+    const request = { ...call.body, ...runOf(call), effectId };
     const resolved = isOwnExternal(request.runId, request.tenantId)
       ? await resolveExternal({ ...start, effects, bindings }, request)
       : await resolveEffect({ ...start, effects, bindings, registry }, request);

@@ -33,13 +33,13 @@ export const readIdempotency: ReadHandler<'GET', '/v1/idempotency/{key}'> = asyn
 /** `response`: status and body that a repetition of the request is answered with, once there are any. */
 function recordView(key: string, record: IdempotencyRecord): Record<string, unknown> {
   const { status, runId, response, error, attempts } = record;
-  const kept = runId === undefined ? response : { status: CREATED, body: response };
+  const keptResponse = runId === undefined ? response : { status: CREATED, body: response };
   return {
     key,
     status,
     attempts,
     runId,
-    response: response === undefined ? undefined : kept,
+    response: response === undefined ? undefined : keptResponse,
     error,
     createdAt: iso(record.createdAt),
     updatedAt: iso(record.updatedAt),

@@ -4,37 +4,37 @@ import { repairRun } from '../../operations/integrity/repair.ts';
 import { assertRole } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { flag } from '../query.ts';
-import type { ChangeHandler, ReadHandler, Sent } from '../route.ts';
+import type { ChangeHandler, MutationCall, ReadHandler } from '../route.ts';
 import { consistencyView, repairView } from '../views/integrity.ts';
 import { runOf } from './own-run.ts';
 
 /** `GET /v1/runs/{id}/consistency`: problems in the documents of a run. Reads all of them, and writes nothing. */
-export const readConsistency: ReadHandler<'GET', '/v1/runs/{id}/consistency'> = async (asked) => {
-  const { start, integrity } = asked.deps;
+export const readConsistency: ReadHandler<'GET', '/v1/runs/{id}/consistency'> = async (call) => {
+  const { start, integrity } = call.deps;
   const reading = { ...start, reader: integrity, payloads: start.store };
-  return consistencyView(await checkConsistency(reading, runOf(asked)));
+  return consistencyView(await checkConsistency(reading, runOf(call)));
 };
 
-type SentRepair = Sent<'POST', '/v1/runs/{id}/repair'>;
+type RepairCall = MutationCall<'POST', '/v1/runs/{id}/repair'>;
 
 /**
  * `POST /v1/runs/{id}/repair`: the planned repair; `apply=true` applies it and requires an admin. Problems that need an
  * operator are reported, not refused: part of a run may be repaired meanwhile.
  */
 export const repair: ChangeHandler<'POST', '/v1/runs/{id}/repair'> = {
-  async before(sent) {
-    if (isApplied(sent)) assertRole(sent.caller, 'admin');
+  async before(call) {
+    if (isApplied(call)) assertRole(call.caller, 'admin');
     // A request about a missing run leaves no record.
-    await assertOwn(repairDeps(sent.deps), runOf(sent));
+    await assertOwn(repairDeps(call.deps), runOf(call));
   },
-  async work(sent) {
-    const report = await repairRun(repairDeps(sent.deps), { ...runOf(sent), apply: isApplied(sent) });
-    return { status: 200, body: repairView(sent.params.id, report) };
+  async work(call) {
+    const report = await repairRun(repairDeps(call.deps), { ...runOf(call), apply: isApplied(call) });
+    return { status: 200, body: repairView(call.params.id, report) };
   },
 };
 
 /** @throws CairnError INVALID_INPUT */
-function isApplied({ query: { apply = 'false' } }: SentRepair): boolean {
+function isApplied({ query: { apply = 'false' } }: RepairCall): boolean {
   return flag('apply', apply);
 }
 

@@ -8,13 +8,13 @@ import type { ReadHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { ownRun } from './own-run.ts';
 
-export const listLogs: ReadHandler<'GET', '/v1/runs/{id}/logs'> = async (asked) => {
-  const { step, level, ...page } = asked.query;
+export const listLogs: ReadHandler<'GET', '/v1/runs/{id}/logs'> = async (call) => {
+  const { step, level, ...page } = call.query;
   const filter = { step, level: level === undefined ? undefined : levelOf(level) };
   const request = { filter, page: pageRequest(page) };
   // Before its lines: those of the commit that ended it are read then.
-  const { state } = await ownRun(asked);
-  const { items, ...more } = await listOf(asked.deps.logs, state.id, request);
+  const { state } = await ownRun(call);
+  const { items, ...more } = await listOf(call.deps.logs, state.id, request);
   return { items: items.map(lineView), ...more, ended: isOver(state) };
 };
 

@@ -9,8 +9,8 @@ import { ownRun } from './own-run.ts';
 /** As many digits as a revision can have. */
 const REVISION = /^[1-9]\d{0,8}$/;
 
-export const listMemos: ReadHandler<'GET', '/v1/runs/{id}/memos'> = async (asked) => {
-  const { step, revision, undoes: undo = 'false', ...query } = asked.query;
+export const listMemos: ReadHandler<'GET', '/v1/runs/{id}/memos'> = async (call) => {
+  const { step, revision, undoes: undo = 'false', ...query } = call.query;
   if (step === undefined)
     throw new CairnError('INVALID_INPUT', 'the step is missing', {
       field: 'step',
@@ -22,7 +22,7 @@ export const listMemos: ReadHandler<'GET', '/v1/runs/{id}/memos'> = async (asked
     });
   const undoes = flag('undoes', undo);
   const page = pageRequest(query);
-  const found = await listOf(asked.deps.start.store, await ownRun(asked), {
+  const found = await listOf(call.deps.start.store, await ownRun(call), {
     step,
     revision: revision === undefined ? undefined : Number(revision),
     undoes,

@@ -20,11 +20,11 @@ import { ownRun } from './own-run.ts';
 /** Documents of one read. */
 const STEPS_A_READ = 500;
 
-export const readGraph: ReadHandler<'GET', '/v1/runs/{id}/graph'> = async (asked) => {
-  const { start, registry } = asked.deps;
-  const { durations = 'false' } = asked.query;
+export const readGraph: ReadHandler<'GET', '/v1/runs/{id}/graph'> = async (call) => {
+  const { start, registry } = call.deps;
+  const { durations = 'false' } = call.query;
   const isTimed = flag('durations', durations);
-  const run = await ownRun(asked);
+  const run = await ownRun(call);
   const { state } = run;
   const { id, type, planVersion, status, head } = state;
   const durationOf = isTimed ? await durationsOf(start.store, id) : () => ({});

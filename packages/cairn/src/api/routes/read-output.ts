@@ -14,11 +14,11 @@ const SEQ = /^[1-9]\d{0,9}$/;
 /** A larger one waits for its turn. */
 const LARGE_BYTES = 1024 * 1024;
 
-export const readOutput: ReadHandler<'GET', '/v1/runs/{id}/checkpoints/{seq}/output'> = async (asked) => {
-  const { deps, instance, params } = asked;
+export const readOutput: ReadHandler<'GET', '/v1/runs/{id}/checkpoints/{seq}/output'> = async (call) => {
+  const { deps, instance, params } = call;
   const { store } = deps.start;
   const { id: runId, seq } = params;
-  await ownRun(asked);
+  await ownRun(call);
   const checkpoint = SEQ.test(seq) ? await store.findCheckpoint(runId, Number(seq)) : undefined;
   if (!checkpoint) throw new CairnError('NOT_FOUND', 'the run has no such checkpoint');
   if ((checkpoint.outputText ?? checkpoint.outputRef ?? checkpoint.outputFrom) === undefined) {

@@ -19,7 +19,7 @@ import { sortedRuns } from '../../operations/search/sorted-runs.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import { flag, pageRequest, timeOf, vocabularyOf } from '../query.ts';
-import type { Asked, ReadHandler } from '../route.ts';
+import type { ReadHandler, RouteCall } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { findingView } from '../views/finding.ts';
@@ -55,10 +55,10 @@ export const listRuns: ReadHandler<'GET', '/v1/runs'> = async ({
     ...(match !== undefined && { match: matchOf(match) }),
   };
   const order = orderOf(sort);
-  const asked = pageRequest(query);
+  const call = pageRequest(query);
   const page: Page<ListedRun> = order
-    ? await sortedRuns({ ...start, finder }, await byIndex({ indexedRuns }, filter), { ...asked, order })
-    : await matchingRuns({ store: start.store, indexedRuns }, filter, asked);
+    ? await sortedRuns({ ...start, finder }, await byIndex({ indexedRuns }, filter), { ...call, order })
+    : await matchingRuns({ store: start.store, indexedRuns }, filter, call);
   const now = start.clock.now();
   return pageAnswer(page, (run) => ({
     ...runSummary(run, vocabulary),
@@ -82,10 +82,10 @@ function orderOf(sort = 'newest'): RunOrder | undefined {
  * payload is referenced, not shown: together they may exceed the size of a response. The finding about a run that makes
  * no progress is one more read for a run that has not ended.
  */
-export const readRun: ReadHandler<'GET', '/v1/runs/{id}'> = async (asked) => {
-  const { start, diagnosis, registry } = asked.deps;
-  const vocabulary = vocabularyOf(asked.query);
-  const run = await ownRunAfterWait(asked);
+export const readRun: ReadHandler<'GET', '/v1/runs/{id}'> = async (call) => {
+  const { start, diagnosis, registry } = call.deps;
+  const vocabulary = vocabularyOf(call.query);
+  const run = await ownRunAfterWait(call);
   const { state } = run;
   const [input, result, named] = await Promise.all([
     located(start.store, state.id, state.input),
@@ -104,24 +104,24 @@ export const readRun: ReadHandler<'GET', '/v1/runs/{id}'> = async (asked) => {
 };
 
 /** `GET /v1/runs/{id}/events`, oldest first. */
-export const listEvents: ReadHandler<'GET', '/v1/runs/{id}/events'> = (asked) =>
-  listUnder(asked, {
-    read: (page) => asked.deps.start.store.listEvents(asked.params.id, page),
+export const listEvents: ReadHandler<'GET', '/v1/runs/{id}/events'> = (call) =>
+  listUnder(call, {
+    read: (page) => call.deps.start.store.listEvents(call.params.id, page),
     view: eventView,
   });
 
 /** `GET /v1/runs/{id}/steps`, by step id; including running ones, which have no document yet. */
-export const listSteps: ReadHandler<'GET', '/v1/runs/{id}/steps'> = (asked) =>
-  listUnder(asked, {
+export const listSteps: ReadHandler<'GET', '/v1/runs/{id}/steps'> = (call) =>
+  listUnder(call, {
     read: async (page, run) =>
-      withRunning(await asked.deps.start.store.listSteps(asked.params.id, page), page, run),
+      withRunning(await call.deps.start.store.listSteps(call.params.id, page), page, run),
     view: stepView,
   });
 
 /** `GET /v1/runs/{id}/checkpoints`, oldest first. An output in a payload is referenced: see read-output.ts. */
-export const listCheckpoints: ReadHandler<'GET', '/v1/runs/{id}/checkpoints'> = (asked) =>
-  listUnder(asked, {
-    read: (page) => asked.deps.start.store.listCheckpoints(asked.params.id, page),
+export const listCheckpoints: ReadHandler<'GET', '/v1/runs/{id}/checkpoints'> = (call) =>
+  listUnder(call, {
+    read: (page) => call.deps.start.store.listCheckpoints(call.params.id, page),
     view: checkpointView,
   });
 
@@ -131,11 +131,11 @@ interface RunListing<T> {
 }
 
 async function listUnder<T>(
-  asked: Asked<'GET', '/v1/runs/{id}/events'>,
+  call: RouteCall<'GET', '/v1/runs/{id}/events'>,
   { read, view }: RunListing<T>,
 ): Promise<object> {
-  const page = pageRequest(asked.query);
-  const run = await ownRun(asked);
+  const page = pageRequest(call.query);
+  const run = await ownRun(call);
   return pageAnswer(await read(page, run), (item) => view(item, run.state));
 }
 
@@ -180,7 +180,7 @@ function statusFilter(
   const called = words.map((one) => runsCalled(one, vocabulary));
   const stopKinds = called.find((one) => one.stopKinds)?.stopKinds;
   if (stopKinds && words.length > 1)
-    throw new CairnError('INVALID_INPUT', `status: "${word}" cannot be asked for in one list`, {
+    throw new CairnError('INVALID_INPUT', `status: "${word}" cannot be requested in one list`, {
       field: 'status',
       help: 'Ask for runs that were halted, or cancelled otherwise, by themselves.',
     });

@@ -6,14 +6,14 @@ import { assertOwnRun, runOf } from './own-run.ts';
 
 export const signal: ChangeHandler<'POST', '/v1/runs/{id}/signals'> = {
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
-  async before(sent) {
-    signalDataText(sent.body);
-    await assertOwnRun(sent);
+  async before(call) {
+    signalDataText(call.body);
+    await assertOwnRun(call);
   },
-  async work(sent, requestId) {
-    const { start, registry } = sent.deps;
+  async work(call, requestId) {
+    const { start, registry } = call.deps;
     const signalId = `s.${requestId}`;
-    const signalled = await signalRun({ ...start, registry }, { ...sent.body, ...runOf(sent), signalId });
+    const signalled = await signalRun({ ...start, registry }, { ...call.body, ...runOf(call), signalId });
     return { status: 200, body: { ...signalled } };
   },
 };

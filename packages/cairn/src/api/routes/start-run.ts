@@ -17,7 +17,7 @@ import type { ApiDeps } from '../deps.ts';
 import { inFlight } from '../mutation.ts';
 import { StartBody } from '../openapi/schemas/bodies/runs.ts';
 import { THREAD_ID } from '../openapi/schemas/common.ts';
-import { type Asked, LARGE_BODY_BYTES } from '../route.ts';
+import { LARGE_BODY_BYTES, type RouteCall } from '../route.ts';
 
 /** {@link bodyOf} reads the body itself, so that its errors list the known types. */
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
@@ -25,21 +25,21 @@ const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
 const NAMED_MEMBERS = 5;
 const NAME_CHARS = 100;
 
-type AskedStart = Asked<'POST', '/v1/runs'>;
+type StartCall = RouteCall<'POST', '/v1/runs'>;
 
-export async function start(asked: AskedStart): Promise<Response> {
-  const { request, instance } = asked;
+export async function start(call: StartCall): Promise<Response> {
+  const { request, instance } = call;
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
   if (mediaType(request) !== 'application/json') {
     throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON', { field: 'Content-Type' });
   }
   const bytes = await readBytes(request, MAX_PAYLOAD_BYTES);
-  const begin = () => startOf(asked, bytes, key);
+  const begin = () => startOf(call, bytes, key);
   return bytes.length > LARGE_BODY_BYTES ? instance.starts.run(begin) : begin();
 }
 
 async function startOf(
-  { deps, caller, request: { headers } }: AskedStart,
+  { deps, caller, request: { headers } }: StartCall,
   bytes: Buffer,
   key: string | undefined,
 ): Promise<Response> {

@@ -1,6 +1,6 @@
 /**
  * `POST /v1/runs/{id}/resume|replay|fork`: creates a successor of an ended run, once per idempotency key; `resume` also
- * continues a live run that is held up. `POST /v1/runs/{id}/preview` says what the request would do.
+ * continues a blocked live run. `POST /v1/runs/{id}/preview` says what the request would do.
  */
 import type { z } from 'zod';
 import { apiKey } from '../../core/encoding/idempotency-keys.ts';
@@ -17,7 +17,7 @@ import { startSuccessor } from '../../operations/successors/start-successor.ts';
 import { assertRole } from '../auth.ts';
 import { answerOnce } from '../mutation.ts';
 import type { ForkBody } from '../openapi/schemas/bodies/runs.ts';
-import type { Carried, Sent } from '../route.ts';
+import type { Carried, MutationCall } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { runOf } from './own-run.ts';
 import { answerFor } from './start-run.ts';
@@ -25,11 +25,11 @@ import { answerFor } from './start-run.ts';
 type ForkContent = Partial<z.infer<typeof ForkBody>>;
 
 export const resume: Carried<'POST', '/v1/runs/{id}/resume'> = {
-  async answer(sent) {
-    const { deps, body } = sent;
-    const run = runOf(sent);
+  async answer(call) {
+    const { deps, body } = call;
+    const run = runOf(call);
     const { state } = await loadOwn(deps.start, run);
-    if (isOver(state) && !(await wasUnparked(sent))) return startedBy(sent, 'resume');
+    if (isOver(state) && !(await wasUnparked(call))) return startedBy(call, 'resume');
     if (body.from !== undefined || body.force || body.signals) {
       throw new CairnError(
         'RUN_INVALID_TRANSITION',
@@ -37,7 +37,7 @@ export const resume: Carried<'POST', '/v1/runs/{id}/resume'> = {
         { details: { status: state.status }, help: "Leave out 'from', 'force' and 'signals'." },
       );
     }
-    return answerOnce(sent, async () => {
+    return answerOnce(call, async () => {
       const resumed = await resumeRun({ ...deps.start, registry: deps.registry }, run);
       return { status: 200, body: { ...resumed } };
     });
@@ -45,28 +45,28 @@ export const resume: Carried<'POST', '/v1/runs/{id}/resume'> = {
 };
 
 /** The run has ended since, but the first request under this key unblocked it: that response is repeated. */
-async function wasUnparked({ deps: { start }, caller, key }: Sent<'POST', '/v1/runs/{id}/resume'>) {
+async function wasUnparked({ deps: { start }, caller, key }: MutationCall<'POST', '/v1/runs/{id}/resume'>) {
   if (key === undefined) return false;
   const stored = await sendUntilKnown(start, () => start.records.read(apiKey(caller.principal, key)));
   return stored !== undefined && stored.record.runId === undefined;
 }
 
 export const replay: Carried<'POST', '/v1/runs/{id}/replay'> = {
-  answer: (sent) => startedBy(sent, 'replay'),
+  answer: (call) => startedBy(call, 'replay'),
 };
 
 export const fork: Carried<'POST', '/v1/runs/{id}/fork'> = {
   maxBodyBytes: MAX_PAYLOAD_BYTES,
   waitsIfLarge: true,
-  answer: (sent) => startedBy(sent, 'fork'),
+  answer: (call) => startedBy(call, 'fork'),
 };
 
 export const preview: Carried<'POST', '/v1/runs/{id}/preview'> = {
   maxBodyBytes: MAX_PAYLOAD_BYTES,
   waitsIfLarge: true,
-  async answer(sent) {
-    const { start, registry, effects, bindings } = sent.deps;
-    const wanted = wantedBy(sent, sent.body.mode);
+  async answer(call) {
+    const { start, registry, effects, bindings } = call.deps;
+    const wanted = wantedBy(call, call.body.mode);
     const previewed = await previewSuccessor({ ...start, registry, effects, bindings }, wanted);
     const unread = previewed.unread.map(({ at, ...signal }) => ({ ...signal, at: iso(at) }));
     return { ...previewed, unread, blockers: previewed.blockers.map(toProblem) };
@@ -74,17 +74,17 @@ export const preview: Carried<'POST', '/v1/runs/{id}/preview'> = {
 };
 
 /** Union of the members of all four bodies. */
-type SentRequest = Omit<Sent<'POST', '/v1/runs/{id}/fork'>, 'body' | 'query'> & {
+type SuccessorCall = Omit<MutationCall<'POST', '/v1/runs/{id}/fork'>, 'body' | 'query'> & {
   readonly body: ForkContent;
 };
 
-async function startedBy(sent: SentRequest, mode: SuccessorMode): Promise<Response> {
-  const { deps, caller, key, body, requestHash, trace, client, a2aCorrelationId } = sent;
+async function startedBy(call: SuccessorCall, mode: SuccessorMode): Promise<Response> {
+  const { deps, caller, key, body, requestHash, trace, client, a2aCorrelationId } = call;
   if (body.force) assertRole(caller, 'admin');
   const outcome = await startSuccessor(
     { ...deps.start, registry: deps.registry },
     {
-      ...wantedBy(sent, mode),
+      ...wantedBy(call, mode),
       actor: caller.principal,
       key: key === undefined ? undefined : apiKey(caller.principal, key),
       requestHash,
@@ -98,7 +98,7 @@ async function startedBy(sent: SentRequest, mode: SuccessorMode): Promise<Respon
 }
 
 function wantedBy(
-  { caller, params, body }: Pick<SentRequest, 'caller' | 'params' | 'body'>,
+  { caller, params, body }: Pick<SuccessorCall, 'caller' | 'params' | 'body'>,
   mode: SuccessorMode,
 ): WantedSuccessor {
   const { planVersion, threadId, signals, from } = body;

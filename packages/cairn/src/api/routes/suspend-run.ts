@@ -6,16 +6,16 @@ import { assertOwnRun, runOf } from './own-run.ts';
 
 export const suspend: ChangeHandler<'POST', '/v1/runs/{id}/suspend'> = {
   before: assertOwnRun,
-  async work(sent) {
-    const suspension = await suspendRun(sent.deps.start, { ...runOf(sent), ...sent.body });
+  async work(call) {
+    const suspension = await suspendRun(call.deps.start, { ...runOf(call), ...call.body });
     return { status: 200, body: { ...suspension, requestedAt: iso(suspension.requestedAt) } };
   },
 };
 
 export const continueSuspended: ChangeHandler<'POST', '/v1/runs/{id}/continue'> = {
   before: assertOwnRun,
-  async work(sent) {
-    const continued = await continueRun(sent.deps.start, { ...runOf(sent), reason: sent.body.reason });
+  async work(call) {
+    const continued = await continueRun(call.deps.start, { ...runOf(call), reason: call.body.reason });
     return { status: 200, body: { ...continued } };
   },
 };

@@ -10,12 +10,12 @@ import { assertOwnRun, runOf } from './own-run.ts';
 
 export const fail: ChangeHandler<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> = {
   before: assertOwnRun,
-  async work(sent, requestId) {
-    const { start, registry } = sent.deps;
-    const { stepId } = sent.params;
+  async work(call, requestId) {
+    const { start, registry } = call.deps;
+    const { stepId } = call.params;
     const failed = await failWait(
       { ...start, registry },
-      { ...sent.body, ...runOf(sent), stepId, requestId: `f.${requestId}` },
+      { ...call.body, ...runOf(call), stepId, requestId: `f.${requestId}` },
     );
     return { status: 200, body: { ...failed } };
   },
@@ -23,9 +23,9 @@ export const fail: ChangeHandler<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> = 
 
 /** Idempotency keys are ignored: a repeated heartbeat has the same effect, and a record would cost more than the heartbeat. */
 export const heartbeat: Carried<'POST', '/v1/runs/{id}/waits/{stepId}/heartbeat'> = {
-  async answer(sent) {
-    const { stepId } = sent.params;
-    const beaten = await heartbeatWait(sent.deps.start, { ...runOf(sent), stepId });
+  async answer(call) {
+    const { stepId } = call.params;
+    const beaten = await heartbeatWait(call.deps.start, { ...runOf(call), stepId });
     return { ...beaten, dueAt: iso(beaten.dueAt) };
   },
 };

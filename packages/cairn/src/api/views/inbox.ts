@@ -25,11 +25,11 @@ export function inboxItems({ run, questions, more }: AskingRun): View[] {
   }));
 }
 
-function questionView(status: string, asked: InboxQuestion): View {
-  const { kind, step, wait, effectId, capabilityId, openedAt, answers, row } = asked;
+function questionView(status: string, call: InboxQuestion): View {
+  const { kind, step, wait, effectId, capabilityId, openedAt, answers, row } = call;
   const { question, detail, to, isCut } = wait
-    ? said(wait.detailText)
-    : { question: leftText(status, asked), detail: undefined, to: undefined, isCut: false };
+    ? questionTextOf(wait.detailText)
+    : { question: leftText(status, call), detail: undefined, to: undefined, isCut: false };
   const schema = wait?.dataSchemaText;
   return {
     kind,
@@ -50,7 +50,7 @@ function questionView(status: string, asked: InboxQuestion): View {
 }
 
 /** The text of the question, and the whole question if it has more than a text. */
-function said(detailText: string | undefined): {
+function questionTextOf(detailText: string | undefined): {
   readonly question: string;
   readonly detail: View[string];
   readonly to: View[string];

@@ -12,16 +12,16 @@ export function holdView({ by, at, reason }: LegalHold): View {
   return { by, at: iso(at), reason };
 }
 
-export function runRetentionView({ expireAt, hold, ...fate }: RunRetentionState): View {
+export function runRetentionView({ expireAt, hold, ...state }: RunRetentionState): View {
   return {
-    ...retentionView(fate),
+    ...retentionView(state),
     ...(expireAt === undefined ? {} : { expiresAt: iso(expireAt) }),
     ...(hold === undefined ? {} : { legalHold: holdView(hold) }),
   };
 }
 
-export function expiredRunView({ type, status, completedAt, ...fate }: ExpiredRun): View {
-  return { ...retentionView(fate), type, status, completedAt: iso(completedAt) };
+export function expiredRunView({ type, status, completedAt, ...state }: ExpiredRun): View {
+  return { ...retentionView(state), type, status, completedAt: iso(completedAt) };
 }
 
 /** A lineage that was deleted since it was found counts as deleted. */

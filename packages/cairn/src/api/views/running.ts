@@ -16,10 +16,10 @@ type RunningRun = Pick<LoadedRun, 'state' | 'soft'>;
 export type ShownStep = Omit<StepRecord, 'inputsHash'> & Partial<Pick<StepRecord, 'inputsHash'>>;
 
 /** A page of the steps of a run, with those that have left no document yet in their places. */
-export function withRunning(page: Page<StepRecord>, asked: PageRequest, run: RunningRun): Page<ShownStep> {
+export function withRunning(page: Page<StepRecord>, call: PageRequest, run: RunningRun): Page<ShownStep> {
   const attempts = bodiesOf(run);
   if (attempts.length === 0) return page;
-  const after = asked.cursor === undefined ? '' : decodeCursor('steps', asked.cursor)[1];
+  const after = call.cursor === undefined ? '' : decodeCursor('steps', call.cursor)[1];
   const last = page.next === undefined ? undefined : encodeKey(page.items.at(-1)?.id ?? '');
   const steps = new Map<string, ShownStep>(page.items.map((step) => [encodeKey(step.id), step]));
   for (const attempt of attempts) {
@@ -28,12 +28,14 @@ export function withRunning(page: Page<StepRecord>, asked: PageRequest, run: Run
     steps.set(at, underWay(attempt, run.state, steps.get(at)));
   }
   const shown = [...steps].sort(([a], [b]) => (a < b ? -1 : 1));
-  const kept = shown.slice(0, asked.limit);
-  const [end] = kept.at(-1) ?? [];
+  const pageItems = shown.slice(0, call.limit);
+  const [end] = pageItems.at(-1) ?? [];
   return {
     ...page,
-    items: kept.map(([, step]) => step),
-    ...(kept.length < shown.length && end !== undefined ? { next: encodeCursor('steps', [0, end]) } : {}),
+    items: pageItems.map(([, step]) => step),
+    ...(pageItems.length < shown.length && end !== undefined
+      ? { next: encodeCursor('steps', [0, end]) }
+      : {}),
   };
 }
 

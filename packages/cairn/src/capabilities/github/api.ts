@@ -53,7 +53,7 @@ export interface LookupCall<T> extends GithubCall {
   readonly maxPages: number;
   /** The things on a page, checked. */
   readonly itemsOf: (data: unknown) => readonly T[];
-  readonly isIt: (item: T) => boolean;
+  readonly matches: (item: T) => boolean;
 }
 
 export class GithubApi {
@@ -64,36 +64,36 @@ export class GithubApi {
   }
 
   /** A request that changes something. @throws NotApplied if it certainly did not, Error if it may have */
-  async act(asked: GithubCall): Promise<unknown> {
+  async act(call: GithubCall): Promise<unknown> {
     try {
-      return await this.#send(asked);
+      return await this.#send(call);
     } catch (error) {
-      throw this.#judged(asked, error);
+      throw this.#judged(call, error);
     }
   }
 
   /** The same, where a refusal can mean that the wanted state exists already. */
-  async ensure(asked: GithubCall, isSo: (refusal: GithubResponse) => boolean): Promise<void> {
+  async ensure(call: GithubCall, isSatisfied: (refusal: GithubResponse) => boolean): Promise<void> {
     try {
-      await this.#send(asked);
+      await this.#send(call);
     } catch (error) {
       const answer = answerOf(error);
-      if (!answer || !isSo(answer)) throw this.#judged(asked, error);
+      if (!answer || !isSatisfied(answer)) throw this.#judged(call, error);
     }
   }
 
   /** A request that changes nothing. @throws RetryAt while GitHub's limits allow none, Error otherwise */
-  async read(asked: GithubCall): Promise<unknown> {
+  async read(call: GithubCall): Promise<unknown> {
     try {
-      return await this.#send(asked);
+      return await this.#send(call);
     } catch (error) {
       const answer = answerOf(error);
       // For a read the outcome does not matter; only that it returned nothing.
       if (!answer)
         throw error instanceof NotApplied ? new Error(error.message, { cause: error.cause }) : error;
-      const said = `GitHub answered ${answer.status} to ${asked.what}: ${answer.message}`;
+      const message = `GitHub answered ${answer.status} to ${call.what}: ${answer.message}`;
       const retryAt = limitEnd(answer, this.#options.clock.now());
-      throw retryAt === undefined ? new Error(said) : new RetryAt(retryAt, said);
+      throw retryAt === undefined ? new Error(message) : new RetryAt(retryAt, message);
     }
   }
 
@@ -102,14 +102,14 @@ export class GithubApi {
    *
    * @throws Error if it is not in the first `maxPages` pages: then its absence is uncertain
    */
-  async findIn<T>({ maxPages, itemsOf, isIt, ...asked }: LookupCall<T>): Promise<T | undefined> {
+  async findIn<T>({ maxPages, itemsOf, matches, ...call }: LookupCall<T>): Promise<T | undefined> {
     for (let page = 1; page <= maxPages; page += 1) {
-      const parameters = { ...asked.parameters, per_page: PAGE_SIZE, page };
-      const items = itemsOf(await this.read({ ...asked, parameters }));
-      const found = items.find(isIt);
+      const parameters = { ...call.parameters, per_page: PAGE_SIZE, page };
+      const items = itemsOf(await this.read({ ...call, parameters }));
+      const found = items.find(matches);
       if (found !== undefined || items.length < PAGE_SIZE) return found;
     }
-    throw new Error(`${asked.what}: not among the first ${maxPages * PAGE_SIZE}, and there are more`);
+    throw new Error(`${call.what}: not among the first ${maxPages * PAGE_SIZE}, and there are more`);
   }
 
   /** Searches, and if nothing is found, once more after a request in progress would have ended. */

@@ -75,7 +75,7 @@ export function createCheckRunBinding(api: GithubApi): Binding {
     },
     lookup({ repository, sha, name }, { idempotencyKey, signal, attemptedAt, traceparent }) {
       return api.settled({ signal, attemptedAt }, async () => {
-        const there = await api.findIn({
+        const existing = await api.findIn({
           what: `the check runs of ${repository}@${sha}`,
           signal,
           traceparent,
@@ -84,9 +84,9 @@ export function createCheckRunBinding(api: GithubApi): Binding {
           parameters: { ...ownerAndRepo(repository), ref: sha, check_name: name, filter: 'all' },
           maxPages: MAX_PAGES,
           itemsOf: (data) => CheckRuns.parse(data).check_runs,
-          isIt: ({ external_id: id }) => id === idempotencyKey,
+          matches: ({ external_id: id }) => id === idempotencyKey,
         });
-        return there ? { found: true, response: responseOf(there) } : { found: false };
+        return existing ? { found: true, response: responseOf(existing) } : { found: false };
       });
     },
   });

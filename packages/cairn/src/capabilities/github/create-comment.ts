@@ -53,7 +53,7 @@ export function createCommentBinding(api: GithubApi): Binding {
     lookup({ repository, number }, { idempotencyKey, signal, attemptedAt, traceparent }) {
       const marker = markerOf(idempotencyKey);
       return api.settled({ signal, attemptedAt }, async () => {
-        const there = await api.findIn({
+        const existing = await api.findIn({
           what: `the comments of ${repository}#${number}`,
           signal,
           traceparent,
@@ -61,9 +61,9 @@ export function createCommentBinding(api: GithubApi): Binding {
           parameters: { ...ownerAndRepo(repository), issue_number: number },
           maxPages: MAX_PAGES,
           itemsOf: (data) => Comments.parse(data),
-          isIt: ({ body }) => body?.includes(marker) === true,
+          matches: ({ body }) => body?.includes(marker) === true,
         });
-        return there ? { found: true, response: responseOf(there) } : { found: false };
+        return existing ? { found: true, response: responseOf(existing) } : { found: false };
       });
     },
   });

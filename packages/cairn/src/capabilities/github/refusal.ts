@@ -28,14 +28,14 @@ const SECONDARY = /secondary rate limit|abuse detection/i;
  */
 export function judged(what: string, answer: GithubResponse, now: number): Error {
   const { status } = answer;
-  const said = `GitHub answered ${status} to ${what}: ${answer.message}`;
+  const message = `GitHub answered ${status} to ${what}: ${answer.message}`;
   const retryAt = limitEnd(answer, now);
-  if (retryAt !== undefined) return new NotApplied(said, { retryAt });
+  if (retryAt !== undefined) return new NotApplied(message, { retryAt });
   // A proxy timed out, or the server failed: the outcome of the request is unknown.
-  if (status === 408 || status >= 500) return new Error(said);
+  if (status === 408 || status >= 500) return new Error(message);
   // Two requests at once; the next may pass.
-  if (status === 409) return new NotApplied(said);
-  return new NotApplied(said, { final: true });
+  if (status === 409) return new NotApplied(message);
+  return new NotApplied(message, { final: true });
 }
 
 /** When GitHub's limits allow the next request, if it was they that refused this one. */

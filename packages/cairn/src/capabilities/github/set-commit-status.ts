@@ -59,7 +59,7 @@ export function setCommitStatusBinding(api: GithubApi): Binding {
     },
     lookup({ repository, sha }, { idempotencyKey, signal, attemptedAt, traceparent }) {
       return api.settled({ signal, attemptedAt }, async () => {
-        const there = await api.findIn({
+        const existing = await api.findIn({
           what: `the statuses of ${repository}@${sha}`,
           signal,
           traceparent,
@@ -67,9 +67,9 @@ export function setCommitStatusBinding(api: GithubApi): Binding {
           parameters: { ...ownerAndRepo(repository), ref: sha },
           maxPages: MAX_PAGES,
           itemsOf: (data) => Statuses.parse(data),
-          isIt: ({ target_url: url }) => keyIn(url) === idempotencyKey,
+          matches: ({ target_url: url }) => keyIn(url) === idempotencyKey,
         });
-        return there ? { found: true, response: { id: there.id } } : { found: false };
+        return existing ? { found: true, response: { id: existing.id } } : { found: false };
       });
     },
   });

@@ -112,12 +112,12 @@ async function post(url: URL, body: object, { signal, clock, traceparent }: Post
 
 /** @throws NotApplied for a refusal, Error where the message may be there */
 function throwUnlessPosted({ status, retryAfter: header, text }: SlackResponse, now: number): void {
-  const said = `Slack answered ${status} to a message: ${text}`;
+  const message = `Slack answered ${status} to a message: ${text}`;
   if (status === 429)
-    throw new NotApplied(said, { retryAt: retryAfter(header, now) ?? now + UNSAID_LIMIT_MS });
-  if (status === 408 || status >= 500) throw new Error(said);
+    throw new NotApplied(message, { retryAt: retryAfter(header, now) ?? now + UNSAID_LIMIT_MS });
+  if (status === 408 || status >= 500) throw new Error(message);
   // An expired or used URL is answered with 404, or with a 200 whose text refuses.
-  if (status >= 300 || isRefusal(text)) throw new NotApplied(said, { final: true });
+  if (status >= 300 || isRefusal(text)) throw new NotApplied(message, { final: true });
 }
 
 function isRefusal(text: string): boolean {

@@ -163,8 +163,8 @@ export function take(before: DayBudget, taking: DayTake, now: number): DayTakeRe
     if (limit === undefined) return undefined;
     const total = Math.max(of(wanted, name), of(own?.granted ?? {}, name));
     const left = limit - of(used, name) - (total - of(own?.granted ?? {}, name));
-    const spare = Math.min(of(held, name), limit / 100, left / 10);
-    return total + (isSpent || of(need, name) === 0 ? 0 : Math.max(0, Math.floor(spare)));
+    const headroom = Math.min(of(held, name), limit / 100, left / 10);
+    return total + (isSpent || of(need, name) === 0 ? 0 : Math.max(0, Math.floor(headroom)));
   });
   const holds = [...day.holds.filter((hold) => hold !== own), { owner, granted, expiresAt }];
   return { kind: 'granted', held: granted, day: { ...day, holds, largest: learned(day.largest, kinds) } };
@@ -211,7 +211,7 @@ export function attemptKind({
 }
 
 /** Those that fit into the rest of the day, in order, each together with those before it. */
-export function fitting<T extends { readonly need: DayAmounts }>(
+export function admittable<T extends { readonly need: DayAmounts }>(
   day: DayBudget,
   waiting: readonly T[],
 ): readonly T[] {

@@ -155,7 +155,7 @@ function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[
 const NOUNS = { event: 'an event', timer: 'a time', child: 'a child run' } as const;
 
 /** The part of a graph that runs again. */
-export interface SentBack {
+export interface SentBackSteps {
   /** The named or default steps, in graph order. */
   readonly steps: readonly string[];
   /** These steps and all their dependents, in graph order. */
@@ -172,7 +172,7 @@ export function sentBackBy(
   graph: Graph,
   state: RunState,
   { approval, named }: { readonly approval: string; readonly named?: readonly string[] | undefined },
-): SentBack {
+): SentBackSteps {
   const wanted = new Set(named ?? graph.node(approval).needs);
   if (wanted.size === 0) {
     throw notBefore(approval, `'${approval}' needs no steps, so none can be sent back`);
@@ -197,9 +197,9 @@ export function sentBackBy(
 
 /** @throws CairnError PAYLOAD_TOO_LARGE */
 export function assertFeedbackFits(state: RunState, text: string): void {
-  const kept = state.feedback.reduce((bytes, entry) => bytes + Buffer.byteLength(entry.text), 0);
-  if (kept + Buffer.byteLength(text) <= MAX_KEPT_FEEDBACK_BYTES) return;
-  throw new CairnError('PAYLOAD_TOO_LARGE', `the run already holds ${kept} bytes of feedback`, {
+  const keptBytes = state.feedback.reduce((bytes, entry) => bytes + Buffer.byteLength(entry.text), 0);
+  if (keptBytes + Buffer.byteLength(text) <= MAX_KEPT_FEEDBACK_BYTES) return;
+  throw new CairnError('PAYLOAD_TOO_LARGE', `the run already holds ${keptBytes} bytes of feedback`, {
     field: 'feedback',
   });
 }

@@ -57,8 +57,8 @@ export function stepsToAttemptAnew(state: RunState, deployed: DeployedPlan): str
 }
 
 function withoutNewAttempt(state: RunState, deployed: DeployedPlan): string[] {
-  const anew = new Set(stepsToAttemptAnew(state, deployed));
-  return stepsInDoubt(state, deployed).filter((key) => !anew.has(key));
+  const attemptedAnew = new Set(stepsToAttemptAnew(state, deployed));
+  return stepsInDoubt(state, deployed).filter((key) => !attemptedAnew.has(key));
 }
 
 /** During compensation, earlier deaths do not count: only a new one does, or deaths caused by compensations. */

@@ -117,10 +117,10 @@ const ORDER: readonly ((facts: EndFacts) => EndingDecision | undefined)[] = [
   cancelled,
   ({ isDeployed }) => (isDeployed ? undefined : { kind: 'continue', held: 'without_plan' }),
   poisoned,
-  failing,
+  endingOfFailure,
   ({ questionOpen }) => (questionOpen ? { kind: 'continue', held: 'question_open' } : undefined),
-  doubted,
-  orphaned,
+  endingInDoubt,
+  endingOfOrphan,
   ({ allEnded }) => (allEnded ? { kind: 'completed' } : undefined),
 ];
 
@@ -172,11 +172,11 @@ function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): EndingDecis
   return undoneFirst({ kind: 'failed', because: 'lost_workers', error }, undoDue && !compensating);
 }
 
-function failing({ failure: error, undoDue }: EndFacts): EndingDecision | undefined {
+function endingOfFailure({ failure: error, undoDue }: EndFacts): EndingDecision | undefined {
   return error && undoneFirst({ kind: 'failed', because: 'failure', error }, undoDue);
 }
 
-function doubted({ inDoubt, onDoubt, undoDue }: EndFacts): EndingDecision | undefined {
+function endingInDoubt({ inDoubt, onDoubt, undoDue }: EndFacts): EndingDecision | undefined {
   const [stepId] = inDoubt;
   if (stepId === undefined) return undefined;
   if (onDoubt === 'ask') return { kind: 'continue', held: 'in_doubt', steps: inDoubt };
@@ -185,7 +185,7 @@ function doubted({ inDoubt, onDoubt, undoDue }: EndFacts): EndingDecision | unde
   return undoneFirst({ kind: 'failed', because: 'in_doubt', error }, undoDue);
 }
 
-function orphaned({ neverSaved }: EndFacts): EndingDecision | undefined {
+function endingOfOrphan({ neverSaved }: EndFacts): EndingDecision | undefined {
   if (!neverSaved) return undefined;
   const message = 'the run lost its worker before its first checkpoint';
   return {

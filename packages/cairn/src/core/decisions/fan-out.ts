@@ -8,7 +8,7 @@
 /** Most items: their states are stored in the snapshot, their results in one output. */
 export const MAX_ITEMS = 1_000;
 
-/** `all`: none may fail. `tolerate`: so many may. `share`: so many per cent may. `at_least`: enough that so many succeed. */
+/** `all`: no item may fail. `tolerate`: number that may fail. `share`: percentage that may fail. `at_least`: number that must succeed. */
 export type CompletionRule =
   | { readonly kind: 'all' }
   | { readonly kind: 'tolerate'; readonly failures: number }

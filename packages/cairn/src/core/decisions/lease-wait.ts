@@ -12,7 +12,7 @@ export interface LeaseWait {
 }
 
 /** More names than these say less. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** Undefined: no worker holds the run, or its next delivery takes it over immediately (`toleratesOverlap`). */
 export function leaseWaitOf(state: RunState, deployed: DeployedPlan): LeaseWait | undefined {
@@ -26,7 +26,7 @@ export function leaseWaitOf(state: RunState, deployed: DeployedPlan): LeaseWait 
 }
 
 function named(steps: readonly string[]): string {
-  const more = steps.length - MOST_NAMED;
-  const names = steps.slice(0, MOST_NAMED).map((step) => `'${step}'`);
+  const more = steps.length - MAX_NAMED;
+  const names = steps.slice(0, MAX_NAMED).map((step) => `'${step}'`);
   return `step${steps.length === 1 ? '' : 's'} ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

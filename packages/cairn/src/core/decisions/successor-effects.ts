@@ -32,7 +32,7 @@ export interface EffectsOf {
   readonly capabilityOf: (stepId: string, capabilityId: string) => CapabilityFacts | undefined;
 }
 
-export interface ForetoldEffect {
+export interface ForecastEffect {
   /** The row by which it is known. */
   readonly effectId: string;
   readonly runId: string;
@@ -45,8 +45,8 @@ export interface ForetoldEffect {
   readonly why: 'recorded' | 'policy' | 'not_applied' | 'in_doubt';
 }
 
-export function foretellEffects(of: EffectsOf): ForetoldEffect[] {
-  return callsOf(of).flatMap((call) => foretold(of, call) ?? []);
+export function forecastEffects(of: EffectsOf): ForecastEffect[] {
+  return callsOf(of).flatMap((call) => forecastOf(of, call) ?? []);
 }
 
 /** One call of a body: its rows by the scope in which they were made, the newest first, in the order of the ledger lookup. */
@@ -56,7 +56,7 @@ interface CallRows {
   readonly before: readonly Rows[];
 }
 
-function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: CallRows): ForetoldEffect | undefined {
+function forecastOf({ scopes, mode, capabilityOf }: EffectsOf, call: CallRows): ForecastEffect | undefined {
   const scope = mode === 'resume' ? scopes[0] : { runId: '', mode };
   const rows = hasActed(call.own) ? call.own : call.before.find(hasActed);
   const acted = rows?.find(isAction);
@@ -69,20 +69,20 @@ function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: CallRows): Fo
   };
   const request = { ...facts, requestHash };
   const isOwn = rows === call.own || scope === undefined;
-  const asked = call.own.find(({ blockedBy }) => blockedBy === 'policy');
+  const refusedByPolicy = call.own.find(({ blockedBy }) => blockedBy === 'policy');
   const decision = isOwn
     ? effectDecision(rows, request)
-    : inheritedEffectDecision(rows, request, scope, asked);
+    : inheritedEffectDecision(rows, request, scope, refusedByPolicy);
   // A new action under its own key has not been confirmed by anybody yet.
   const isUnconfirmed = decision.kind === 'own' && facts.requiresConfirmation;
-  const { action, why } = foreseen(isUnconfirmed ? { kind: 'confirm' } : decision, acted);
+  const { action, why } = expectedAction(isUnconfirmed ? { kind: 'confirm' } : decision, acted);
   return { effectId, runId, stepId, itemKey, revision, capabilityId, action, why };
 }
 
-function foreseen(
+function expectedAction(
   decision: { readonly kind: string; readonly remedy?: DoubtRemedy },
   acted: EffectRecord,
-): Pick<ForetoldEffect, 'action' | 'why'> {
+): Pick<ForecastEffect, 'action' | 'why'> {
   switch (decision.kind) {
     case 'reuse':
       return { action: 'reused', why: 'recorded' };

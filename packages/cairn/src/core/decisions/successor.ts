@@ -258,14 +258,14 @@ class Planning {
    */
   #feedbackOf(runs: ReadonlySet<string>): SuccessorPlan['feedback'] {
     const { end, asOf } = this.#source;
-    const saidTo = (said: RunState['feedback'], isMeant: (id: string) => boolean) =>
-      said.flatMap(({ steps, text }) => {
-        const meant = steps.filter(isMeant);
-        return meant.length === 0 ? [] : [{ steps: meant, text }];
+    const feedbackFor = (entries: RunState['feedback'], isIncluded: (id: string) => boolean) =>
+      entries.flatMap(({ steps, text }) => {
+        const included = steps.filter(isIncluded);
+        return included.length === 0 ? [] : [{ steps: included, text }];
       });
     return [
-      ...saidTo(end.feedback, (id) => runs.has(id)),
-      ...saidTo(asOf?.feedback ?? [], (id) => !runs.has(id)),
+      ...feedbackFor(end.feedback, (id) => runs.has(id)),
+      ...feedbackFor(asOf?.feedback ?? [], (id) => !runs.has(id)),
     ];
   }
 }

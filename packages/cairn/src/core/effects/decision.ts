@@ -93,8 +93,8 @@ function confirmedFirst(
   if (!requiresConfirmation) return { kind: 'act', n };
   const same = rows.filter((row) => row.requestHash === requestHash);
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return { kind: 'act', n };
-  const asked = same.find(({ blockedBy, resolution }) => blockedBy === 'confirmation' && !resolution);
-  return { kind: 'confirm', n, asked };
+  const confirmation = same.find(({ blockedBy, resolution }) => blockedBy === 'confirmation' && !resolution);
+  return { kind: 'confirm', n, asked: confirmation };
 }
 
 /** E5. With another request, neither a lookup nor a repetition would concern the attempted call. */
@@ -118,13 +118,13 @@ export type InheritedEffectDecision =
  * Decision over the rows that a replay or fork finds of earlier runs (E4, E6).
  *
  * @param continuedIn resumes of the replay or fork
- * @param asked the row with which this run asked for a decision, if any
+ * @param confirmation the row with which this run asked for a decision, if any
  */
 export function inheritedEffectDecision(
   rows: Rows,
   request: EffectRequest,
   { mode, runId, continuedIn = [] }: EffectScope & { readonly continuedIn?: readonly string[] },
-  asked?: EffectRecord,
+  confirmation?: EffectRecord,
 ): InheritedEffectDecision {
   const before = effectDecision(rows, request);
   if (before.kind === 'act' || before.kind === 'confirm' || before.kind === 'presume') return { kind: 'own' };
@@ -139,8 +139,8 @@ export function inheritedEffectDecision(
     case 'reexecute':
       return { kind: 'own' };
     case 'require_human':
-      if (asked?.resolution?.outcome === 're-execute') return { kind: 'own' };
-      return asked?.resolution?.outcome === 'recorded' && before.kind === 'reuse'
+      if (confirmation?.resolution?.outcome === 're-execute') return { kind: 'own' };
+      return confirmation?.resolution?.outcome === 'recorded' && before.kind === 'reuse'
         ? before
         : { kind: 'ask', origin: before.origin };
   }

@@ -78,7 +78,7 @@ export function askingChange(change: EffectChange, times: ExternalTimes): Effect
   return { ...change, askingSince: askingSince(change, times), expiresAt: expiresAt(change, times) };
 }
 
-/** Time from which on a row counts as deleted; undefined: something may still happen by it, or it is kept. */
+/** Time from which a row counts as deleted. Undefined: its call may still take effect, or the row is kept. */
 export function expiresAt(
   { status, blockedBy, resolution }: AskedEffect,
   { now, keepMs }: Pick<ExternalTimes, 'now' | 'keepMs'>,

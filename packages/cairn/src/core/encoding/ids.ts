@@ -12,8 +12,8 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 export const ID_BYTES = 16;
 
 /**
- * Ranges over which an index of a growing value is spread, since one bears only so many writes a second: the number of an installation
- * that names none, and of every run whose creation names no shard.
+ * Default number of shards of an index over a growing value, because one range sustains a limited write rate. Also the number of
+ * every run whose creation names no shard.
  */
 export const SHARD_COUNT = 16;
 /** Most shards of an installation. Queries ask for 30 at a time. */
@@ -41,10 +41,10 @@ export function isRunId(text: string): boolean {
 }
 
 /** Fewer digits than these begin the ids of too many runs. */
-const LEAST_PREFIX_DIGITS = 6;
-const RUN_ID_PREFIX = new RegExp(`^run_[a-z2-7]{${LEAST_PREFIX_DIGITS},25}$`);
+const MIN_PREFIX_DIGITS = 6;
+const RUN_ID_PREFIX = new RegExp(`^run_[a-z2-7]{${MIN_PREFIX_DIGITS},25}$`);
 
-/** Returns true if the text has the form of a run id prefix of at least {@link LEAST_PREFIX_DIGITS} digits. */
+/** Returns true if the text has the form of a run id prefix of at least {@link MIN_PREFIX_DIGITS} digits. */
 export function isRunIdPrefix(text: string): boolean {
   return RUN_ID_PREFIX.test(text);
 }

@@ -50,10 +50,10 @@ export function canonicalTextOf(value: object): string {
  */
 export function toJsonText(value: unknown, what: string): string {
   if (value === undefined) return 'null';
-  let offence: Offence | undefined;
+  let violation: JsonViolation | undefined;
   try {
-    offence = findOffence(value, []);
-    if (offence === undefined) return readAgain(canonicalJson(value as Json));
+    violation = findViolation(value, []);
+    if (violation === undefined) return readAgain(canonicalJson(value as Json));
   } catch (cause) {
     // A getter or a proxy of the user's may throw, or answer differently the second time.
     throw new CairnError('INVALID_INPUT', `${what} could not be read as JSON: ${messageOf(cause)}`, {
@@ -62,9 +62,9 @@ export function toJsonText(value: unknown, what: string): string {
       cause,
     });
   }
-  const { is, help = PLAIN_HELP } = offence;
-  const path = `${what}${shownPath(offence)}`;
-  throw new CairnError('INVALID_INPUT', `${path} is ${is}`, { field: path, help });
+  const { description, help = PLAIN_HELP } = violation;
+  const path = `${what}${shownPath(violation)}`;
+  throw new CairnError('INVALID_INPUT', `${path} is ${description}`, { field: path, help });
 }
 
 const PLAIN_HELP = 'Use only plain objects, arrays, strings, finite numbers, booleans and null.';
@@ -74,7 +74,7 @@ const DEEP_HELP =
 /** Parts of a path that are shown at its beginning and at its end, and characters of each. */
 const SHOWN_PARTS = { first: 8, last: 3, chars: 80 } as const;
 
-function shownPath({ path, ends = path.length }: Offence): string {
+function shownPath({ path, ends = path.length }: JsonViolation): string {
   const parts = path
     .reverse()
     .slice(0, ends)
@@ -100,36 +100,36 @@ function readAgain(text: string): string {
 }
 
 /**
- * The offence and the path to it, innermost part first (filled in while returning, so that the good case costs
+ * A violation and the path to it, innermost part first (filled in while returning, so that the good case costs
  * nothing).
  */
-interface Offence {
-  readonly is: string;
+interface JsonViolation {
+  readonly description: string;
   readonly path: string[];
   readonly help?: string;
-  /** Number of parts of the path, from the outermost, that lead to the offence; absent: all. */
+  /** Number of parts of the path, from the outermost, that lead to it; absent: all. */
   readonly ends?: number;
 }
 
-function findOffence(value: unknown, ancestors: object[]): Offence | undefined {
+function findViolation(value: unknown, ancestors: object[]): JsonViolation | undefined {
   switch (typeof value) {
     case 'string':
-      return value.isWellFormed() ? undefined : offence('a string with a lone surrogate');
+      return value.isWellFormed() ? undefined : violation('a string with a lone surrogate');
     case 'number':
-      return Number.isFinite(value) ? undefined : offence(`${value}, which JSON cannot represent`);
+      return Number.isFinite(value) ? undefined : violation(`${value}, which JSON cannot represent`);
     case 'boolean':
       return undefined;
     case 'object':
-      return value === null ? undefined : findOffenceInObject(value, ancestors);
+      return value === null ? undefined : findViolationInObject(value, ancestors);
     default:
-      return offence(typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`);
+      return violation(typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`);
   }
 }
 
-function findOffenceInObject(value: object, ancestors: object[]): Offence | undefined {
+function findViolationInObject(value: object, ancestors: object[]): JsonViolation | undefined {
   if (ancestors.length >= MAX_JSON_DEPTH) return tooDeep(value, ancestors);
   if ('toJSON' in value && typeof value.toJSON === 'function') {
-    return offence(`${describeClass(value)} with a toJSON method, which JSON would replace`);
+    return violation(`${describeClass(value)} with a toJSON method, which JSON would replace`);
   }
   ancestors.push(value);
   const found = Array.isArray(value) ? findInArray(value, ancestors) : findInRecord(value, ancestors);
@@ -137,25 +137,25 @@ function findOffenceInObject(value: object, ancestors: object[]): Offence | unde
   return found;
 }
 
-function findInArray(value: readonly unknown[], ancestors: object[]): Offence | undefined {
+function findInArray(value: readonly unknown[], ancestors: object[]): JsonViolation | undefined {
   // Array.prototype of another realm is an array as well; the prototype of a subclass is not.
-  if (!Array.isArray(Object.getPrototypeOf(value))) return offence(describeClass(value));
+  if (!Array.isArray(Object.getPrototypeOf(value))) return violation(describeClass(value));
   for (let index = 0; index < value.length; index += 1) {
-    const found = findOffence(value[index], ancestors);
+    const found = findViolation(value[index], ancestors);
     if (found !== undefined) return within(found, `[${index}]`);
   }
-  if (Object.keys(value).length !== value.length) return offence('an array with named members');
+  if (Object.keys(value).length !== value.length) return violation('an array with named members');
   return undefined;
 }
 
-function findInRecord(value: object, ancestors: object[]): Offence | undefined {
-  if (!isPlain(value)) return offence(describeClass(value));
-  if (Object.getOwnPropertySymbols(value).length > 0) return offence('an object with symbol keys');
+function findInRecord(value: object, ancestors: object[]): JsonViolation | undefined {
+  if (!isPlain(value)) return violation(describeClass(value));
+  if (Object.getOwnPropertySymbols(value).length > 0) return violation('an object with symbol keys');
   for (const key of Object.keys(value)) {
-    if (!key.isWellFormed()) return offence('an object with a lone surrogate in a key');
+    if (!key.isWellFormed()) return violation('an object with a lone surrogate in a key');
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    const found = findOffence(member, ancestors);
+    const found = findViolation(member, ancestors);
     if (found !== undefined) return within(found, pathPart(key));
   }
   return undefined;
@@ -172,18 +172,19 @@ function isPlain(value: object): boolean {
  * The depth limit finds cycles, so that valid values need no bookkeeping. Beyond it, an object that is its own ancestor
  * is a cycle.
  */
-function tooDeep(value: object, ancestors: readonly object[]): Offence {
+function tooDeep(value: object, ancestors: readonly object[]): JsonViolation {
   const seen = new Set<object>();
   const ends = [...ancestors, value].findIndex((one) => seen.size === seen.add(one).size);
-  if (ends === -1) return { is: `nested deeper than ${MAX_JSON_DEPTH} levels`, path: [], help: DEEP_HELP };
-  return { is: 'a reference cycle', path: [], help: CYCLE_HELP, ends };
+  if (ends === -1)
+    return { description: `nested deeper than ${MAX_JSON_DEPTH} levels`, path: [], help: DEEP_HELP };
+  return { description: 'a reference cycle', path: [], help: CYCLE_HELP, ends };
 }
 
-function offence(is: string): Offence {
-  return { is, path: [] };
+function violation(description: string): JsonViolation {
+  return { description: description, path: [] };
 }
 
-function within(inner: Offence, part: string): Offence {
+function within(inner: JsonViolation, part: string): JsonViolation {
   inner.path.push(part);
   return inner;
 }

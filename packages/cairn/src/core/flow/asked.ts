@@ -94,7 +94,7 @@ export interface LeftOperation {
  * @param left in the order of the journal
  * @param asked all that the code asked for, in its order
  */
-export function leftOut(left: readonly LeftOperation[], asked: ReadonlySet<string>): string | undefined {
+export function omitted(left: readonly LeftOperation[], asked: ReadonlySet<string>): string | undefined {
   const missing = left.find(({ name, isReused }) => !isReused && !asked.has(name));
   if (missing === undefined) return undefined;
   const known = new Set(left.map(({ name }) => name));

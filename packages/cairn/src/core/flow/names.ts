@@ -16,7 +16,7 @@ export const TURN = 'turn';
 export const PAUSE = 'pause';
 export const PART = 'part';
 
-/** Numbers names that are asked for repeatedly, in the order in which the code asks. */
+/** Numbers repeated names in the order of the calls. */
 export class OperationNames {
   readonly #times = new Map<string, number>();
 
@@ -28,7 +28,7 @@ export class OperationNames {
     return numberedName(known, times);
   }
 
-  /** The name counts as asked for so many times. */
+  /** Sets how often the name was used. */
   skip(name: string, times: number): void {
     this.#times.set(name, times);
   }

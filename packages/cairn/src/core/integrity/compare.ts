@@ -45,8 +45,8 @@ export function compare<F, E>(
     kind.isHealable?.(code, expected.get(id)) === false
       ? unhealable(code, kind.pathOf(id), evidence)
       : healable(code, kind.pathOf(id), evidence);
-  const there = new Set(found.map(({ id }) => id));
-  const missing = [...expected].filter(([id]) => !there.has(id));
+  const foundIds = new Set(found.map(({ id }) => id));
+  const missing = [...expected].filter(([id]) => !foundIds.has(id));
   return [
     ...found.flatMap((one) => {
       const wanted = expected.get(one.id);

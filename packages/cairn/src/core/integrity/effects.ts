@@ -81,7 +81,7 @@ export function effectProblems({ effects: found, journal }: RunFacts, state: Run
 export function rowDifferences(row: EffectRecord, expected: RowMembers): string[] {
   const names = Object.keys(expected) as (keyof EffectRecord)[];
   const found = Object.fromEntries(names.map((name) => [name, row[name]]));
-  return [...differing(found, expected), ...resultAmiss(row)];
+  return [...differing(found, expected), ...wrongResultMembers(row)];
 }
 
 function defined(members: RowMembers): RowMembers {
@@ -97,7 +97,7 @@ export function isIdOf(id: string, { idempotencyKey, n }: EffectRecord): boolean
 }
 
 /** The row of a recorded answer has its hash. */
-function resultAmiss({ status, resultText, recordedResultRef, responseHash }: EffectRecord): string[] {
+function wrongResultMembers({ status, resultText, recordedResultRef, responseHash }: EffectRecord): string[] {
   if (status !== 'recorded') return [];
   if (resultText !== undefined) return sha256Hex(resultText) === responseHash ? [] : ['resultText'];
   // A resolution recorded without a result has none.

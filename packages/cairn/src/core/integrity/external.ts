@@ -19,7 +19,7 @@ export function externalProblems(
     ...EFFECTS,
     missing: ({ n }) => ['EFFECT_MISSING', { n }],
     differences(row, _, id) {
-      const members = amiss(owner, id, row);
+      const members = wrongMembers(owner, id, row);
       return members.length === 0 ? [] : [['EFFECT_DIFFERENT', { members }]];
     },
   };
@@ -32,7 +32,7 @@ export function externalProblems(
 }
 
 /** Names of members that contradict the owner, the key or each other. */
-function amiss(owner: string, id: string, row: EffectRecord): string[] {
+function wrongMembers(owner: string, id: string, row: EffectRecord): string[] {
   const { capabilityId, tenantId, updatedAt, expiresAt } = row;
   const call = keyOfOwner(owner);
   const place = { ...EXTERNAL_PLACE, rootRunId: owner };

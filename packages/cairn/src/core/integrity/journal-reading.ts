@@ -8,7 +8,7 @@
 
 import { encodeKey } from '../encoding/idempotency-keys.ts';
 import { seqId } from '../encoding/ids.ts';
-import { emptyChain, type Misfit, misfit } from '../run/chain.ts';
+import { type ChainMisfit, chainMisfit, emptyChain } from '../run/chain.ts';
 import type { EventType, RunEvent, RunIdentity } from '../run/events.ts';
 import { mustWriteSnapshot } from '../run/lag.ts';
 import { type StepRecord, stepRecordOf } from '../run/records.ts';
@@ -23,7 +23,7 @@ import { type ConsistencyProblem, type ProblemCode, unhealable } from './problem
 /** May follow the end of a run (J6). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);
 
-const CODES: { readonly [K in Misfit['kind']]: ProblemCode } = {
+const CODES: { readonly [K in ChainMisfit['kind']]: ProblemCode } = {
   gap: 'JOURNAL_FORK',
   fork: 'JOURNAL_FORK',
   content: 'JOURNAL_HASH_BREAK',
@@ -151,9 +151,9 @@ function isEndCertain(state: RunState, atSnapshot: RunState | undefined): boolea
 }
 
 /** An event that cannot be hashed has changed since it was sealed. */
-function misfitOf(chain: Parameters<typeof misfit>[0], event: RunEvent): Misfit | undefined {
+function misfitOf(chain: Parameters<typeof chainMisfit>[0], event: RunEvent): ChainMisfit | undefined {
   try {
-    return misfit(chain, event);
+    return chainMisfit(chain, event);
   } catch (error) {
     return { kind: 'content', problem: messageOf(error) };
   }

@@ -77,8 +77,8 @@ function snapshotFaults(facts: RunFacts, compared: ComparedSnapshot): BareProble
   ];
 }
 
-function when(isAmiss: boolean, ...fault: BareProblem): BareProblem[] {
-  return isAmiss ? [fault] : [];
+function when(condition: boolean, ...fault: BareProblem): BareProblem[] {
+  return condition ? [fault] : [];
 }
 
 /** Each differing member is reported once: by the most specific problem. */
@@ -95,13 +95,13 @@ function foldedFaults(found: RunState, expected: RunState): BareProblem[] {
     const missing = (TERMINAL_MEMBERS[found.status] ?? []).filter((member) => found[member] === undefined);
     report('TERMINAL_FIELDS_MISSING', missing);
   }
-  const [there, wanted] = [idsOf(found.waits), idsOf(expected.waits)];
-  const extra = there.filter((id) => !wanted.includes(id));
+  const [foundIds, wanted] = [idsOf(found.waits), idsOf(expected.waits)];
+  const extra = foundIds.filter((id) => !wanted.includes(id));
   const isSettled = found.status === 'completed' || found.status === 'cancelled';
   if (extra.length > 0)
     report(isSettled ? 'SETTLED_WITH_OPEN_WAIT' : 'WAIT_WITHOUT_EVENT', ['waits'], { waits: extra });
-  const gone = wanted.filter((id) => !there.includes(id));
-  if (gone.length > 0) report('EVENT_WITHOUT_WAIT', ['waits'], { waits: gone });
+  const absent = wanted.filter((id) => !foundIds.includes(id));
+  if (absent.length > 0) report('EVENT_WITHOUT_WAIT', ['waits'], { waits: absent });
   report('SNAPSHOT_DIFFERENT', [...left]);
   return faults;
 }

@@ -54,25 +54,29 @@ export function planDifference(before: KnownPlan, after: Plan): PlanDifference[]
 }
 
 function steps(before: KnownPlan, after: Plan): PlanDifference[] {
-  const gone = Object.keys(before.steps).filter((id) => !Object.hasOwn(after.steps, id));
-  const come = Object.keys(after.steps).filter((id) => !Object.hasOwn(before.steps, id));
+  const removed = Object.keys(before.steps).filter((id) => !Object.hasOwn(after.steps, id));
+  const added = Object.keys(after.steps).filter((id) => !Object.hasOwn(before.steps, id));
   const renamed = new Map(
-    gone.flatMap((id) =>
-      come.filter((other) => isSame(before.steps[id], after.steps[other])).map((other) => [id, other]),
+    removed.flatMap((id) =>
+      added.filter((other) => isSame(before.steps[id], after.steps[other])).map((other) => [id, other]),
     ),
   );
   const newNames = new Set(renamed.values());
-  const isNew = new Set(come);
+  const isNew = new Set(added);
   return [
-    ...gone.map((id) => {
+    ...removed.map((id) => {
       const other = renamed.get(id);
       const what = `step '${id}' was renamed${other === undefined ? ' or removed' : ` to '${other}'`}`;
       return { stepId: id, what };
     }),
-    ...come.filter((id) => !newNames.has(id)).map((id) => ({ stepId: id, what: inserted(id, after, isNew) })),
+    ...added
+      .filter((id) => !newNames.has(id))
+      .map((id) => ({ stepId: id, what: inserted(id, after, isNew) })),
     ...Object.entries(after.steps).flatMap(([id, step]) => {
-      const was = before.steps[id];
-      return was === undefined || isSame(was, step) ? [] : [{ stepId: id, what: changed(id, was, step) }];
+      const earlier = before.steps[id];
+      return earlier === undefined || isSame(earlier, step)
+        ? []
+        : [{ stepId: id, what: changed(id, earlier, step) }];
     }),
   ];
 }
@@ -82,13 +86,13 @@ function inserted(id: string, { steps }: Plan, isNew: ReadonlySet<string>): stri
   return next === undefined ? `step '${id}' was added` : `step '${id}' was inserted before '${next}'`;
 }
 
-function changed(id: string, was: StepPlan | string, is: StepPlan): string {
-  if (typeof was === 'string') return `step '${id}' changed`;
-  if (was.kind !== is.kind) return `step '${id}' was ${named(was.kind)}, is ${named(is.kind)}`;
-  const option = OPTIONS.find((name) => !isEqual(was[name], is[name]));
+function changed(id: string, earlier: StepPlan | string, after: StepPlan): string {
+  if (typeof earlier === 'string') return `step '${id}' changed`;
+  if (earlier.kind !== after.kind) return `step '${id}' was ${named(earlier.kind)}, is ${named(after.kind)}`;
+  const option = OPTIONS.find((name) => !isEqual(earlier[name], after[name]));
   return option === undefined
     ? `step '${id}' changed`
-    : optionChanged(`'${option}' of step '${id}'`, option, was[option], is[option]);
+    : optionChanged(`'${option}' of step '${id}'`, option, earlier[option], after[option]);
 }
 
 function whole(before: KnownPlan, after: Plan): PlanDifference[] {
@@ -104,9 +108,9 @@ function whole(before: KnownPlan, after: Plan): PlanDifference[] {
     .map((name) => ({ what: optionChanged(`'${name}' of the workflow`, name, before[name], after[name]) }));
 }
 
-function optionChanged(what: string, name: string, was: unknown, is: unknown): string {
+function optionChanged(what: string, name: string, earlier: unknown, after: unknown): string {
   if (name === 'output' || name === 'input' || name === 'data') return `the shape of ${what} changed`;
-  return `${what} was ${value(name, was)}, is ${value(name, is)}`;
+  return `${what} was ${value(name, earlier)}, is ${value(name, after)}`;
 }
 
 function value(name: string, given: unknown): string {
@@ -121,9 +125,9 @@ function named(kind: string): string {
   return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }
 
-function isSame(was: StepPlan | string | undefined, is: StepPlan | undefined): boolean {
-  if (was === undefined || is === undefined) return false;
-  return (typeof was === 'string' ? was : stepHash(was)) === stepHash(is);
+function isSame(earlier: StepPlan | string | undefined, after: StepPlan | undefined): boolean {
+  if (earlier === undefined || after === undefined) return false;
+  return (typeof earlier === 'string' ? earlier : stepHash(earlier)) === stepHash(after);
 }
 
 function isEqual(a: unknown, b: unknown): boolean {

@@ -42,6 +42,6 @@ export function expireAt(
 ): number | undefined {
   const { type, status, completedAt } = run;
   if (completedAt === undefined || !isEndStatus(status)) return undefined;
-  const kept = retentionOf(type, status);
-  return kept === undefined ? undefined : completedAt + kept;
+  const keepMs = retentionOf(type, status);
+  return keepMs === undefined ? undefined : completedAt + keepMs;
 }

@@ -30,9 +30,9 @@ export function bounded(draft: EventDraft): EventDraft {
   };
   const changes = {
     ...(error && mustChange(error) ? { error: boundedError(error) } : {}),
-    ...(exceeds(reason, TRACE_CHARS) ? { reason: kept(reason, TRACE_CHARS) } : {}),
+    ...(exceeds(reason, TRACE_CHARS) ? { reason: truncated(reason, TRACE_CHARS) } : {}),
     ...(exceeds(policySnapshotId, MAX_NAME_CHARS)
-      ? { policySnapshotId: kept(policySnapshotId, MAX_NAME_CHARS) }
+      ? { policySnapshotId: truncated(policySnapshotId, MAX_NAME_CHARS) }
       : {}),
   };
   if (Object.keys(changes).length > 0) return { ...draft, data: { ...data, ...changes } } as EventDraft;
@@ -70,7 +70,7 @@ function exceeds(text: unknown, most: number): text is string {
   return typeof text === 'string' && (text.length > most || !text.isWellFormed());
 }
 
-function kept(text: string, most: number): string {
+function truncated(text: string, most: number): string {
   return cut(text, most).toWellFormed();
 }
 
@@ -87,9 +87,9 @@ function boundedError(error: RecordedError): RecordedError {
   const { code, message, trace, stepId } = error;
   return {
     ...error,
-    code: kept(code, MAX_NAME_CHARS),
-    message: kept(message, TRACE_CHARS),
-    ...(stepId === undefined ? {} : { stepId: kept(stepId, MAX_NAME_CHARS) }),
-    ...(trace === undefined ? {} : { trace: kept(trace, TRACE_CHARS) }),
+    code: truncated(code, MAX_NAME_CHARS),
+    message: truncated(message, TRACE_CHARS),
+    ...(stepId === undefined ? {} : { stepId: truncated(stepId, MAX_NAME_CHARS) }),
+    ...(trace === undefined ? {} : { trace: truncated(trace, TRACE_CHARS) }),
   };
 }

@@ -49,7 +49,7 @@ export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams):
 }
 
 /** `gap`: an event is missing. `fork`: its predecessor is another event. `content`: it differs from the sealed event. */
-export interface Misfit {
+export interface ChainMisfit {
   readonly kind: 'gap' | 'fork' | 'content';
   readonly problem: string;
 }
@@ -77,10 +77,10 @@ function versionOf({ type, data }: EventDraft): number {
 }
 
 /** The reason why the event cannot follow this head of the chain; undefined: it can. Total over every decoded value. */
-export function misfit(
+export function chainMisfit(
   { head, headHash }: Omit<ChainHead, 'updatedAt'>,
   event: RunEvent,
-): Misfit | undefined {
+): ChainMisfit | undefined {
   if (event.seq !== head + 1) return { kind: 'gap', problem: `gap: expected event ${head + 1}` };
   if (event.prevHash !== headHash)
     return { kind: 'fork', problem: 'prevHash is not the hash of the event before' };
@@ -97,7 +97,7 @@ export function verifyChain(
 ): { seq: number; problem: string } | undefined {
   let { head, headHash } = emptyChain(runId);
   for (const event of events) {
-    const found = misfit({ head, headHash }, event);
+    const found = chainMisfit({ head, headHash }, event);
     if (found) return { seq: event.seq, problem: found.problem };
     head = event.seq;
     headHash = event.hash;

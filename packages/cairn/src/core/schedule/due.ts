@@ -83,8 +83,8 @@ export function retimed(schedule: Schedule, before: Schedule, now: number): Sche
   if (!isRetimed || schedule.state !== 'active') return schedule;
   const since = Math.max(before.settledUntil, now - ON_TIME_MS - 1);
   const due = slotsBetween(schedule, since, now, ON_TIME_SLOTS);
-  const kept = due.find((slot) => nextSlot(before, slot - 1) === slot);
-  return armed(schedule, kept === undefined ? now : kept - 1);
+  const nextKept = due.find((slot) => nextSlot(before, slot - 1) === slot);
+  return armed(schedule, nextKept === undefined ? now : nextKept - 1);
 }
 
 export function disarmed(

@@ -49,12 +49,12 @@ function hasTime({ cron }: Timing, from: number, until: number): boolean {
 }
 
 /** The first full minute after `from` for which it is so; it is at `end`. */
-function firstMinute(from: number, end: number, isSo: (at: number) => boolean): number {
+function firstMinute(from: number, end: number, condition: (at: number) => boolean): number {
   let early = Math.floor(from / MINUTE_MS);
   let late = Math.ceil(end / MINUTE_MS);
   while (late - early > 1) {
     const middle = Math.floor((early + late) / 2);
-    if (isSo(middle * MINUTE_MS)) late = middle;
+    if (condition(middle * MINUTE_MS)) late = middle;
     else early = middle;
   }
   return late * MINUTE_MS;

@@ -40,13 +40,13 @@ export function checkedTiming({ cron, timezone }: Timing): Timing {
   if (!ZONE.test(timezone) || !isKnownZone(timezone)) {
     throw refused('timezone', 'is not a time zone', 'Use an IANA name such as "Europe/Berlin" or "Etc/UTC".');
   }
-  const tidy = cron.trim().replace(/\s+/g, ' ');
-  if (cron.length > MAX_CRON_CHARS || !FIELDS.test(tidy)) {
+  const normalized = cron.trim().replace(/\s+/g, ' ');
+  if (cron.length > MAX_CRON_CHARS || !FIELDS.test(normalized)) {
     throw refused('cron', 'is not a cron expression of five fields', CRON_HELP);
   }
   let first: number | undefined;
   try {
-    first = nextSlot({ cron: tidy, timezone }, ANY_TIME);
+    first = nextSlot({ cron: normalized, timezone }, ANY_TIME);
   } catch (cause) {
     throw new CairnError('INVALID_INPUT', 'the cron expression cannot be parsed', {
       field: 'cron',
@@ -55,7 +55,7 @@ export function checkedTiming({ cron, timezone }: Timing): Timing {
     });
   }
   if (first === undefined) throw refused('cron', 'never matches a time', CRON_HELP);
-  return { cron: tidy, timezone };
+  return { cron: normalized, timezone };
 }
 
 const CRON_HELP = 'Use minute, hour, day of month, month and day of week, for example "30 3 * * MON-FRI".';

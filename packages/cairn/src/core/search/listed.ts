@@ -35,8 +35,8 @@ export function listedState(state: ListedState): ListedState {
   }
   const { error } = state;
   if (error !== undefined) {
-    const { trace: _, ...brief } = error;
-    shown.error = brief;
+    const { trace: _, ...listedError } = error;
+    shown.error = listedError;
   }
   return shown as unknown as ListedState;
 }

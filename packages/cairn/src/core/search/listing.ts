@@ -27,7 +27,7 @@ export interface StoredListing {
 }
 
 export function listedWaits(waits: readonly Wait[]): ListedWaits {
-  return { count: waits.length, first: waits.slice(0, LISTED_WAITS).map(briefly) };
+  return { count: waits.length, first: waits.slice(0, LISTED_WAITS).map(listedWait) };
 }
 
 export function storedListing({
@@ -38,7 +38,7 @@ export function storedListing({
   return { head, steps: stepCounts(steps), waits: listedWaits(waits) };
 }
 
-function briefly(given: Wait): Wait {
+function listedWait(given: Wait): Wait {
   const { dataSchemaText: _, ...wait } = given;
   const { detailText } = wait;
   if (detailText === undefined || detailText.length <= LISTED_DETAIL_CHARS) return wait;

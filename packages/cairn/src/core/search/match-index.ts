@@ -27,7 +27,7 @@ type BeginningKind = keyof typeof BEGINNINGS;
 const OF_ALL_IDS = 'run_';
 
 /** Most entries of one query, over all combinations with its other filters: the limit of Firestore. */
-export const MOST_COMBINATIONS = 30;
+export const MAX_COMBINATIONS = 30;
 
 type Indexed = Named & { readonly id: string };
 

@@ -11,7 +11,7 @@ export const NUMBER_DIGITS = 10;
 const BASE = 4;
 const HALF = BASE ** NUMBER_DIGITS / 2;
 /** Most beginnings of one range: at each digit up to three others. */
-export const MOST_BEGINNINGS = NUMBER_DIGITS * (BASE - 1);
+export const MAX_BEGINNINGS = NUMBER_DIGITS * (BASE - 1);
 
 /** Parts of the upper half of an IEEE 754 double: all but the sign, and the lowest bits. */
 const MAGNITUDE_BITS = 0x7fff_ffff;
@@ -29,7 +29,7 @@ export function numberCode(value: number): string {
  * Beginnings of codes: together they are those of all numbers that compare so with `than`, and of few others. Undefined: more than `most`
  * would be needed.
  *
- * @param most beginnings; fewer make a wider range. {@link MOST_BEGINNINGS} are always enough for the closest
+ * @param most beginnings; fewer make a wider range. {@link MAX_BEGINNINGS} are always enough for the closest
  */
 export function codesThatAre(is: Comparing, than: number, most: number): readonly string[] | undefined {
   const isUp = is === '>' || is === '>=';
@@ -61,7 +61,7 @@ function placeOf(value: number): EncodedNumber {
   const upper = view.getUint32(0) & MAGNITUDE_BITS;
   const isRounded = upper % (1 << UNCODED_BITS) !== 0 || view.getUint32(4) !== 0;
   const above = (upper >>> UNCODED_BITS) - LEAST;
-  // An even place is that of one number: 0 of zero, then those of each number that its bits stand for.
+  // Even places stand for exactly one number: 0 for zero, then one for each number with a code of its own.
   const inRange = above < 0 ? Number(value !== 0) : 2 + 2 * above + Number(isRounded);
   const place = Math.min(inRange, HALF - 1);
   return { code: value < 0 ? HALF - 1 - place : HALF + place, isAlone: place % 2 === 0 };

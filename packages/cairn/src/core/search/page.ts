@@ -10,9 +10,9 @@ export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 /** A page of the default size (20) is one read. */
 const FIRST_READ = 21;
 /** A single large item must not cause many small reads for the rest. */
-const LEAST_READ = 8;
+const MIN_READ = 8;
 /** Small items may be followed by large ones: then up to 40 MiB are read unnecessarily. */
-const MOST_READ = 40;
+const MAX_READ = 40;
 
 /** Takes items in their order for as long as they fit. */
 export class PageRoom {
@@ -40,7 +40,7 @@ export class PageRoom {
   get wanted(): number {
     const left = this.#limit + 1 - this.#items;
     if (this.#items === 0) return Math.min(left, FIRST_READ);
-    const fitting = Math.floor((MAX_PAGE_BYTES - this.#bytes) / Math.max(this.#largest, 1));
-    return Math.min(left, Math.max(LEAST_READ, Math.min(fitting, MOST_READ)));
+    const capacity = Math.floor((MAX_PAGE_BYTES - this.#bytes) / Math.max(this.#largest, 1));
+    return Math.min(left, Math.max(MIN_READ, Math.min(capacity, MAX_READ)));
   }
 }

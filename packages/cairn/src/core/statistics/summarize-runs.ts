@@ -29,7 +29,7 @@ export interface RunFigures {
   readonly failed: number;
   readonly cancelled: number;
   readonly live: number;
-  /** Live runs a worker of which died, and which are dispatched alone until they are cleared. */
+  /** Live runs whose worker died, and which are dispatched alone until they are cleared. */
   readonly suspects: number;
   /** Failed runs among those that completed or failed, from 0 to 1; absent if none did. */
   readonly failureShare?: number | undefined;

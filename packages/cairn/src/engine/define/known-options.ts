@@ -218,13 +218,13 @@ const SHAPES: Readonly<Record<string, OptionShape>> = {
   on: { fits: isRecord, is: "an object, such as { schedule: { cron: '0 9 * * *' } }" },
 };
 
-/** Text that follows `'output' is`: what a schema must be, or is instead. Undefined: a schema of Zod 4, of whatever copy of the package. */
+/** Text after `'output' is`: what a schema must be, or is instead. Undefined: a Zod 4 schema, from any copy of the package. */
 export function schemaProblem(value: unknown, example = 'z.string()'): string | undefined {
   const { safeParse, _def: made } = (value ?? {}) as { safeParse?: unknown; _def?: { typeName?: unknown } };
   if (!isFunction(safeParse)) return `a Zod schema, such as ${example}`;
   // Later versions have no names of types there.
   if (typeof made?.typeName !== 'string') return undefined;
-  return 'a schema of Zod 3, of which Cairn cannot see the members. Install Zod 4 where the workflow is defined: npm install zod@4';
+  return 'a Zod 3 schema, whose members Cairn cannot read. Install Zod 4 where the workflow is defined: npm install zod@4';
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -232,7 +232,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Error for the first of these options with a wrong shape, with the correct form; undefined: none. */
-export function misshapenOption(given: Readonly<Record<string, unknown>>): string | undefined {
+export function invalidOption(given: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, value] of Object.entries(given)) {
     const shape = Object.hasOwn(SHAPES, name) ? SHAPES[name] : undefined;
     if (value !== undefined && shape && !shape.fits(value)) return `'${name}' is ${textOf(shape, value)}`;

@@ -25,7 +25,7 @@ export interface RetentionOptions {
 /** @throws CairnError INVALID_INPUT */
 export function retentionFor(type: string, options: RetentionOptions = {}): Retention {
   const retention: { -readonly [S in keyof Retention]: Retention[S] } = {};
-  for (const [status, kept] of Object.entries(options)) {
+  for (const [status, duration] of Object.entries(options)) {
     const field = `retention.${status}`;
     if (!isEndStatus(status))
       throw invalid(
@@ -33,11 +33,11 @@ export function retentionFor(type: string, options: RetentionOptions = {}): Rete
         field,
         `${field}: '${status}' is not an end status; use ${END_STATUSES.join(', ')}`,
       );
-    if (kept === undefined) continue;
+    if (duration === undefined) continue;
     const ms =
-      kept === 'forever'
-        ? kept
-        : parseDuration(inDays(kept), `${type}.${field}`, `workflow '${type}': '${field}'`);
+      duration === 'forever'
+        ? duration
+        : parseDuration(inDays(duration), `${type}.${field}`, `workflow '${type}': '${field}'`);
     if (ms !== 'forever' && ms < MIN_RETENTION_MS)
       throw invalid(
         type,
@@ -60,7 +60,7 @@ export function retentionIn(registry: WorkflowRegistry, byDefault: number | unde
 }
 
 /** Years are a matter of keeping alone: nothing else is written in them. */
-function inDays(kept: string | number): string | number {
-  const [, years] = (typeof kept === 'string' && /^(\d{1,3})y$/.exec(kept)) || [];
-  return years === undefined ? kept : `${Number(years) * 365}d`;
+function inDays(duration: string | number): string | number {
+  const [, years] = (typeof duration === 'string' && /^(\d{1,3})y$/.exec(duration)) || [];
+  return years === undefined ? duration : `${Number(years) * 365}d`;
 }

@@ -13,8 +13,8 @@ import { LONGEST_STEP_ANYWHERE_MS, PRODUCTION_SETTINGS } from '../settings.ts';
 import type { Capability } from './capability.ts';
 import {
   ERROR_RETRY_OPTIONS,
+  invalidOption,
   isRecord,
-  misshapenOption,
   RETRY_OPTIONS,
   STEP_OPTIONS,
   unknownOption,
@@ -92,7 +92,7 @@ export function common<K extends keyof typeof STEP_OPTIONS>(
   name: StepName,
   options: UncheckedOptions,
 ) {
-  const problem = unknownOption(options, STEP_OPTIONS[kind]) ?? misshapenOption(options);
+  const problem = unknownOption(options, STEP_OPTIONS[kind]) ?? invalidOption(options);
   if (problem !== undefined) throw stepError(name, problem);
   const { needs, when, ifSkipped, idempotent, resumable, onFailure } = options as types.StepOptions<
     unknown,

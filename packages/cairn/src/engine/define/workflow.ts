@@ -12,8 +12,8 @@ import { loopStep } from './flow/loop-step.ts';
 import type { AnswerSchemas, AskingFlow, FlowWorkflowOptions } from './flow/types.ts';
 import {
   FLOW_WORKFLOW_OPTIONS,
+  invalidOption,
   isRecord,
-  misshapenOption,
   schemaProblem,
   unknownOption,
   WORKFLOW_OPTIONS,
@@ -146,7 +146,7 @@ function assertShape(
   options: object & { readonly type: string; readonly input?: unknown; readonly steps?: unknown },
 ): void {
   const { type, input, steps } = options;
-  const problem = unknownOption(options, WORKFLOW_OPTIONS) ?? misshapenOption({ ...options });
+  const problem = unknownOption(options, WORKFLOW_OPTIONS) ?? invalidOption({ ...options });
   if (problem !== undefined) throw invalid(type, 'options', problem);
   if (typeof (input as Partial<ZodType> | undefined)?.safeParse !== 'function') {
     throw invalid(type, 'input', `'input' must be a Zod schema, such as z.object({})`);

@@ -143,8 +143,8 @@ export class BudgetGate {
     const change = questionOf(stopped, { wait, facts, withoutRoom }, this.#working.waits.freeBytes);
     if (!change.opening) return change;
     const again = drafts.retryWithinBudget(execution, now, spent);
-    const resting = { facts: [...settled, again], consequence: { kind: 'rests', at: now } as const };
-    return { ...change, decide: (state) => (hasQuestion(state) ? resting : change.decide(state)) };
+    const heldResult = { facts: [...settled, again], consequence: { kind: 'rests', at: now } as const };
+    return { ...change, decide: (state) => (hasQuestion(state) ? heldResult : change.decide(state)) };
   }
 
   #rest({ unit, execution, settled = [], spent }: Stopped): ExecutionChange {
@@ -157,10 +157,10 @@ export class BudgetGate {
 
   #questionOf({ unit, execution }: Stopped, refusal: Exclude<BudgetRefusal, { kind: 'busy' }>): Wait {
     const { journal, deps } = this.#working;
-    const asked = { execution, estimate: unit.step.estimate, now: deps.clock.now() };
+    const unitRequest = { execution, estimate: unit.step.estimate, now: deps.clock.now() };
     return refusal.kind === 'ask'
-      ? budgetQuestion(journal.state, { ...asked, reached: refusal.reached })
-      : dayQuestion({ ...asked, ...refusal });
+      ? budgetQuestion(journal.state, { ...unitRequest, reached: refusal.reached })
+      : dayQuestion({ ...unitRequest, ...refusal });
   }
 
   #spender(unit: BodyUnit): Spender {

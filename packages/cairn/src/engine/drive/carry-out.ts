@@ -7,7 +7,7 @@ import { stepKey } from '../../core/run/state.ts';
 import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { askAbout } from '../effects/questions.ts';
-import { keepOutput, NO_OUTPUT, type Outcome, type Output } from '../facts/output.ts';
+import { NO_OUTPUT, type Outcome, type Output, storeIfLarge } from '../facts/output.ts';
 import {
   type Command,
   type CommandOf,
@@ -74,12 +74,12 @@ async function announce(announcer: Announcer, wait: Wait): Promise<Message> {
 /** Makes an output durable that no checkpoint can carry, before the commit that refers to it. */
 async function keep(working: Working, ending: ExecutionEnd): Promise<Message> {
   const { outcome } = ending;
-  const output = outcome.kind === 'done' ? await keptOutput(working, outcome.output) : NO_OUTPUT;
-  return { kind: 'kept', ending, output };
+  const output = outcome.kind === 'done' ? await storeOutput(working, outcome.output) : NO_OUTPUT;
+  return { kind: 'output_stored', ending, output };
 }
 
-export function keptOutput({ deps, runId }: Working, output: Output): Promise<Output> {
-  return sendUntilKnown(deps, () => keepOutput(deps.store, runId, output));
+export function storeOutput({ deps, runId }: Working, output: Output): Promise<Output> {
+  return sendUntilKnown(deps, () => storeIfLarge(deps.store, runId, output));
 }
 
 async function findQuestion(

@@ -72,8 +72,8 @@ const LEASE_MARGIN_MS = 1_000;
 const MAX_TRIES = 5;
 
 /**
- * Never throws for what a run or its workflow did. Throws what the store could not do (`OutcomeUnknown`, UNAVAILABLE)
- * and `NewerSchemaError`, on which the task must be tried again; and `StoreRefused`, where the run is named for it and still held.
+ * Failures of the run or its workflow are never thrown. Throws `OutcomeUnknown`, UNAVAILABLE and `NewerSchemaError`: the task must be
+ * retried. Throws `StoreRefused` after a finding was recorded for the run, which stays leased.
  */
 export async function drive(deps: EngineDeps, task: DriveRequest): Promise<DriveEnd> {
   const account = new DriveAccount(deps, task);
@@ -157,7 +157,7 @@ async function act(
     }
     case 'early':
       if (await deliverBuffered(deps, loaded.state)) return 'try_again';
-      await settleRest(deps, loaded);
+      await settleRemaining(deps, loaded);
       // Without a name, because the current task may carry the name of this due time itself.
       await queue.enqueue({ runId, reason: 'early', at: decision.at, ...more });
       return 'early';
@@ -172,22 +172,22 @@ async function act(
       if (decision.parked && deployedFor(deps.registry, loaded.state).available)
         return claimAndGo(deps, loaded, account);
       if (await deliverBuffered(deps, loaded.state)) return 'try_again';
-      await settleRest(deps, loaded);
+      await settleRemaining(deps, loaded);
       return 'waiting';
     case 'suspended':
-      await settleRest(deps, loaded);
+      await settleRemaining(deps, loaded);
       return 'held';
     case 'claim':
       if (!restsWithoutPlan(loaded.state, recoveryDecisionOf(deps, loaded.state)))
         return (await deliverBuffered(deps, loaded.state)) ? 'try_again' : claimAndGo(deps, loaded, account);
       // The version it needs is not deployed yet: the scan checks again.
-      await settleRest(deps, loaded);
+      await settleRemaining(deps, loaded);
       return 'waiting';
   }
 }
 
 /** Publishes events of a run that cannot be dispatched now. */
-function settleRest(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
+function settleRemaining(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
   return settleIf(deps, loaded.state, unpublishedOf(deps, loaded));
 }
 
@@ -297,7 +297,7 @@ async function driveHeld(
     report,
     alone,
     ...optional('restoredAt', restoredAt),
-    ...optional('restedMs', restedForPolicy(loaded.state)),
+    ...optional('pausedMs', restedForPolicy(loaded.state)),
   });
   // Also if it released the run, and another process ended it before this drive was informed.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
@@ -346,7 +346,9 @@ function claimDrafts(deps: EngineDeps, state: RunState, { isAsked, ...by }: Clai
     drafts.push({
       type: 'run_resumed',
       initiator: 'system',
-      data: { reason: state.waits.length > 0 ? 'its time has come' : 'what it was parked for is here' },
+      data: {
+        reason: state.waits.length > 0 ? 'its time has come' : 'the reason for parking no longer applies',
+      },
     });
   const isNew = state.status === 'pending';
   const limits = limitsOf(registry, state, now);

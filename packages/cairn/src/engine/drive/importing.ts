@@ -133,11 +133,11 @@ function begun(
   { revisions, feedback, marks }: SuccessorPlan,
 ): EventDraft[] {
   const raised = Object.entries(revisions).map(([id, revision]) => ({ id, revision }));
-  const said = feedback.flatMap(({ steps, text }) =>
+  const imported = feedback.flatMap(({ steps, text }) =>
     grouped(steps, sizeOf).map((some) => ({ steps: some, text })),
   );
   const marked = Object.entries(marks).map(([stepId, mark]) => ({ stepId, mark }));
-  const groups = grouped([...raised, ...said, ...marked], sizeOf);
+  const groups = grouped([...raised, ...imported, ...marked], sizeOf);
   return (groups.length === 0 ? [[]] : groups).map((group, i) => {
     const some = group.flatMap((one) => ('id' in one ? [[one.id, one.revision] as const] : []));
     const words = group.filter((one) => 'text' in one);
@@ -168,7 +168,7 @@ function reused({ data, from, skipped }: Reuse): EventDraft {
 function finished({ resumedFrom }: RunState): EventDraft[] {
   const done: EventDraft = { type: 'replay_finished', initiator: 'system', data: {} };
   if (resumedFrom === undefined) return [done];
-  return [done, { type: 'run_resumed', initiator: 'system', data: { reason: `goes on for ${resumedFrom}` } }];
+  return [done, { type: 'run_resumed', initiator: 'system', data: { reason: `continues ${resumedFrom}` } }];
 }
 
 /** Under its own id, so that its sender may repeat it to this run as well. */

@@ -125,7 +125,7 @@ export type StepMessage =
   | { readonly kind: 'body_ended'; readonly ended: EndedBody }
   | { readonly kind: 'recorded'; readonly change: ExecutionChange; readonly consequence: Consequence }
   | { readonly kind: 'effect_moved'; readonly change: ExecutionChange }
-  | { readonly kind: 'kept'; readonly ending: ExecutionEnd; readonly output: Output }
+  | { readonly kind: 'output_stored'; readonly ending: ExecutionEnd; readonly output: Output }
   | {
       readonly kind: 'question_found';
       readonly ended: SpentBody;

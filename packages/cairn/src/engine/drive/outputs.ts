@@ -68,12 +68,12 @@ export class StepOutputs {
 
   /** A step has ended: what only it needed is released. */
   release(step: StepDefinition): void {
-    for (const need of new Set(Object.values(step.needs))) this.#unwant(need);
+    for (const need of new Set(Object.values(step.needs))) this.#release(need);
   }
 
   /** The run will have no result: what only that needed is released. */
   releaseResult(): void {
-    for (const id of this.#result) this.#unwant(id);
+    for (const id of this.#result) this.#release(id);
     this.#result = [];
   }
 
@@ -93,7 +93,7 @@ export class StepOutputs {
     this.#wanted.set(id, (this.#wanted.get(id) ?? 0) + 1);
   }
 
-  #unwant(id: string): void {
+  #release(id: string): void {
     const left = (this.#wanted.get(id) ?? 0) - 1;
     if (left > 0) this.#wanted.set(id, left);
     else {

@@ -15,7 +15,7 @@ import { NO_OUTPUT } from '../facts/output.ts';
 import { mayContinue } from '../gate.ts';
 import { StepAborted } from './bodies/call-body.ts';
 import { withoutSecrets } from './bodies/masking.ts';
-import { carryOut, keptOutput } from './carry-out.ts';
+import { carryOut, storeOutput } from './carry-out.ts';
 import {
   type ClosingDecision,
   canCompensate,
@@ -322,7 +322,7 @@ export class DriveSession {
       this.#working.failure ??= result;
       return this.#concludeAnew();
     }
-    if (needsPayload(result.text)) result = await keptOutput(this.#working, result);
+    if (needsPayload(result.text)) result = await storeOutput(this.#working, result);
     const facts = { workflow, result, inFlight: this.#working.bodies.inFlight() };
     const { events } = await journal.append((state) =>
       journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],

@@ -52,7 +52,7 @@ export async function act(effectCall: PerformCall): Promise<ActEnd> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
       const place = await placeOf({ ...effectCall, mayHaveRows });
-      effectCall.note(unsaid(effectCall, place));
+      effectCall.note(unreportedEnds(effectCall, place));
       const end = await actOn(effectCall, place);
       if (end !== 'try_again') return end;
     } catch (error) {
@@ -64,7 +64,7 @@ export async function act(effectCall: PerformCall): Promise<ActEnd> {
 }
 
 /** Rows that say how an action ended, where a crash kept the journal from saying so. */
-function unsaid(effectCall: PerformCall, { rows }: LedgerPlace): EventDraft[] {
+function unreportedEnds(effectCall: PerformCall, { rows }: LedgerPlace): EventDraft[] {
   const open = new Set(effectCall.caller.state.effects.map(({ effectId }) => effectId));
   return rows.flatMap(({ effectId, status, responseHash }) =>
     open.has(effectId) && (status === 'recorded' || status === 'failed')
@@ -216,8 +216,8 @@ async function call(effectCall: PerformCall, key: string, written: MadeCall): Pr
   const change = recordedChange(answered.answer, deps.clock.now());
   if ((await recordAnswer(deps, written, change)) === 'late') return { kind: 'stopped' };
   const { responseHash } = answered.answer;
-  const said = settled(effectCall, effectId, 'recorded', { responseHash });
-  return { kind: 'answered', how: 'executed', text: answered.text, settled: [said] };
+  const event = settled(effectCall, effectId, 'recorded', { responseHash });
+  return { kind: 'answered', how: 'executed', text: answered.text, settled: [event] };
 }
 
 /** The receiver may have named the time of the next attempt. */
@@ -237,8 +237,8 @@ async function reuse(effectCall: PerformCall, place: LedgerPlace, origin: Record
   const { wasWritten } = await effectCall.append((state) => {
     if (!mayAct(state, effectCall)) return [];
     const record = reusedRow({ ...caller, state }, rowWithoutCall(effectCall, place.key, n), origin);
-    const said = settled(effectCall, record.effectId, 'reused', { originEffectId: origin.effectId });
-    return [{ ...said, effect: { kind: 'create', record } }];
+    const event = settled(effectCall, record.effectId, 'reused', { originEffectId: origin.effectId });
+    return [{ ...event, effect: { kind: 'create', record } }];
   });
   return !wasWritten ? { kind: 'stopped' } : reused;
 }
@@ -252,8 +252,8 @@ async function refuse(effectCall: PerformCall, place: LedgerPlace, origin: Recor
   const { wasWritten } = await effectCall.append((state) => {
     const row = rowWithoutCall(effectCall, place.key, n);
     const record = repeatingRow({ ...caller, state }, row, { by: 'mismatch', error, origin });
-    const said = settled(effectCall, record.effectId, 'blocked', { originEffectId: origin.effectId });
-    return [{ ...said, effect: { kind: 'create', record } }];
+    const event = settled(effectCall, record.effectId, 'blocked', { originEffectId: origin.effectId });
+    return [{ ...event, effect: { kind: 'create', record } }];
   });
   if (!wasWritten) return { kind: 'stopped' };
   const details = { effectId: origin.effectId, requestHash: request.hash, recordedHash: origin.requestHash };
@@ -319,10 +319,10 @@ async function lookUp(
   try {
     // The call may have been made at any time since the run began.
     const attemptedAt = record.presumedAt === undefined ? record.updatedAt : state.createdAt;
-    const asked = { idempotencyKey: key, signal, attemptedAt };
-    const looking = callSpan('lookup', performedOf(effectCall), { binding, effectId: record.effectId });
-    const found = await traced(deps.tracer, looking, async (more) =>
-      binding.lookup?.(request.value, { ...asked, ...more }),
+    const options = { idempotencyKey: key, signal, attemptedAt };
+    const span = callSpan('lookup', performedOf(effectCall), { binding, effectId: record.effectId });
+    const found = await traced(deps.tracer, span, async (more) =>
+      binding.lookup?.(request.value, { ...options, ...more }),
     );
     if (found?.found) {
       const { response } = found;
@@ -338,8 +338,8 @@ async function lookUp(
   const { wasWritten } = await effectCall.append(() => {
     const { responseHash } = answer ?? {};
     const more = { by: 'lookup' as const, responseHash };
-    const said = settled(effectCall, record.effectId, outcome, more);
-    return [{ ...said, effect: { kind: 'change', effectId: record.effectId, seen: version, change } }];
+    const event = settled(effectCall, record.effectId, outcome, more);
+    return [{ ...event, effect: { kind: 'change', effectId: record.effectId, seen: version, change } }];
   });
   deps.log.info('effect_looked_up', { runId: state.id, effectId: record.effectId, outcome });
   return !wasWritten ? { kind: 'stopped' } : 'try_again';

@@ -74,9 +74,9 @@ export async function stoppedByPolicy(
     const why = `a policy wants a person asked about '${id}', and a step with 'idempotent: false' cannot be`;
     return denied(effectCall, `${why}: ${reason}`);
   }
-  const asked = same.find(isOpen);
+  const openQuestion = same.find(isOpen);
   const who = answer.who === undefined ? '' : `${cut(mask(messageOf(answer.who)), MAX_REASON_CHARS)}: `;
-  return confirmFirst(effectCall, place, { kind: 'confirm', n, asked }, `${who}${reason}`);
+  return confirmFirst(effectCall, place, { kind: 'confirm', n, asked: openQuestion }, `${who}${reason}`);
 }
 
 function isOpen({ blockedBy, resolution }: EffectRecord): boolean {

@@ -308,9 +308,9 @@ export class Performer {
         throw end.cause;
       case 'ask':
         if (undo) {
-          const nobody = new Fatal(inDoubt(capability, execution, undefined).message);
-          this.#doubt ??= nobody;
-          throw nobody;
+          const unavailable = new Fatal(inDoubt(capability, execution, undefined).message);
+          this.#doubt ??= unavailable;
+          throw unavailable;
         }
         this.#question ??= end.ask;
         this.#asked.resolve(end.ask);

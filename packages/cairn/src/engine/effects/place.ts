@@ -25,7 +25,7 @@ export interface LedgerPlace {
   /** Key and row number with which the run calls again, and asks whether it may. */
   readonly own: { readonly key: string; readonly n: number };
   /** The row that holds the question. */
-  readonly asked: StoredEffect | undefined;
+  readonly openQuestion: StoredEffect | undefined;
   /** The row with the version it was read in. */
   stored(row: EffectRecord): StoredEffect;
 }
@@ -57,7 +57,14 @@ export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
       question?.record,
     );
     if (decision.kind === 'own') break;
-    return { key, rows: records(rows), decision, own: acting, asked: question, stored: storedIn(rows) };
+    return {
+      key,
+      rows: records(rows),
+      decision,
+      own: acting,
+      openQuestion: question,
+      stored: storedIn(rows),
+    };
   }
   // A call that no run of the lineage has made is made for the whole lineage, unless each run calls by itself.
   const shared = scope.mode === 'replay' && asked.replayPolicy === 'use_recorded_result';
@@ -68,15 +75,15 @@ export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
   return plain(own, ownRows, asked);
 }
 
-function plain(key: string, rows: readonly StoredEffect[], asked: Asked): LedgerPlace {
+function plain(key: string, rows: readonly StoredEffect[], openQuestion: Asked): LedgerPlace {
   const own = { key, n: (rows[0]?.record.n ?? 0) + 1 };
   const found = records(rows);
   return {
     key,
     rows: found,
-    decision: effectDecision(found, asked),
+    decision: effectDecision(found, openQuestion),
     own,
-    asked: undefined,
+    openQuestion: undefined,
     stored: storedIn(rows),
   };
 }

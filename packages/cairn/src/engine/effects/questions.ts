@@ -20,8 +20,9 @@ import { confirmationReason, confirmationRow, repeatingRow } from './rows.ts';
 /** The policy requires consent to a repetition. */
 export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: RecordedEffect): ActEnd {
   const { caller } = effectCall;
-  const { asked, own } = place;
-  if (asked && asked.record.resolution === undefined) return asking(effectCall, asked, 'policy');
+  const { openQuestion, own } = place;
+  if (openQuestion && openQuestion.record.resolution === undefined)
+    return asking(effectCall, openQuestion, 'policy');
   const error = `'${caller.capability.id}' was performed before: an operator decides whether to repeat it`;
   const row = rowWithoutCall(effectCall, own.key, own.n);
   return askAnew(repeatingRow(caller, row, { by: 'policy', error, origin }), 'policy');

@@ -8,7 +8,7 @@ import type { EngineDeps } from '../deps.ts';
 import { GATE_AGE_MS } from '../gate.ts';
 
 /** Runs that are checked on the way to the first of them: lineages have 50 runs, and families are seldom so deep. */
-const MOST_ANCESTORS = 60;
+const MAX_ANCESTORS = 60;
 
 export type RestoredDeps = Pick<EngineDeps, 'runtime' | 'store'>;
 
@@ -30,7 +30,7 @@ export async function restoreBefore(
   for (let id = open.shift(); id !== undefined; id = open.shift()) {
     if (seen.has(id)) continue;
     // An ancestor that cannot be found leaves the run in doubt.
-    if (seen.size >= MOST_ANCESTORS) return at;
+    if (seen.size >= MAX_ANCESTORS) return at;
     seen.add(id);
     const loaded = await store.load(id);
     if (!loaded || mayHaveActed(loaded.state, at)) return at;

@@ -85,12 +85,12 @@ export function checked(
   const { issues } = parsed.error;
   const { field, why } = firstIssue(issues);
   const where = field === '' ? '' : ` at '${field}'`;
-  const said = issues.length === 1 ? `${where}: ${why}` : `: ${allIssues(issues).why}`;
-  throw new InvalidOutput(`the output of step '${step.id}' does not match its schema${said}`);
+  const detail = issues.length === 1 ? `${where}: ${why}` : `: ${allIssues(issues).why}`;
+  throw new InvalidOutput(`the output of step '${step.id}' does not match its schema${detail}`);
 }
 
 /** Stores an output that is too large for a checkpoint among the run's payloads, before the commit that refers to it. */
-export async function keepOutput(store: RunStore, runId: string, output: Output): Promise<Output> {
+export async function storeIfLarge(store: RunStore, runId: string, output: Output): Promise<Output> {
   if (output.ref !== undefined || !needsPayload(output.text)) return output;
   return { ...output, ref: await store.writePayload(runId, output.text) };
 }
@@ -117,14 +117,14 @@ function frozen(value: unknown): unknown {
 export function recordedError(stepId: string, cause: unknown, mask: Mask | undefined): RecordedError {
   const code = codeOf(cause);
   const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
-  const kept = (text: string) => cut(mask ? mask(text) : text, TRACE_CHARS);
+  const masked = (text: string) => cut(mask ? mask(text) : text, TRACE_CHARS);
   const trace = stackOf(cause);
   return {
     code,
-    message: kept(messageOf(cause)),
+    message: masked(messageOf(cause)),
     stepId,
     retryable,
-    trace: trace === undefined ? undefined : kept(trace),
+    trace: trace === undefined ? undefined : masked(trace),
   };
 }
 

@@ -121,8 +121,8 @@ class ChangeQueue {
       } else {
         this.#lost = Math.max(0, this.#lost - 1);
       }
-      const inHurry = this.#waiting.some(({ hasPatience }) => !hasPatience());
-      if (this.#lost > 0 && this.#waiting.length > 0 && !inHurry) await this.#pause(first.deps);
+      const mustWriteNow = this.#waiting.some(({ hasPatience }) => !hasPatience());
+      if (this.#lost > 0 && this.#waiting.length > 0 && !mustWriteNow) await this.#pause(first.deps);
     }
     this.#isWorking = false;
     this.#onEmpty();

@@ -9,7 +9,7 @@
 import type { RunState } from '../../core/run/state.ts';
 import type { BufferedEvent, MailboxAddress } from '../../ports/mailbox-store.ts';
 import { isPlanMissing } from '../deployed.ts';
-import { broughtOf, type DeliverDeps, deliver } from './deliver.ts';
+import { type DeliverDeps, deliver, deliveredDataOf } from './deliver.ts';
 import { answersOn, waitsFor } from './offer.ts';
 import { scanSoon } from './scan-soon.ts';
 import { hasExpired } from './tidy.ts';
@@ -19,11 +19,11 @@ import { hasExpired } from './tidy.ts';
  *
  * @throws OutcomeUnknown, CairnError: then try again
  */
-export async function bringReady(
+export async function deliverReady(
   deps: DeliverDeps,
   state: RunState,
-): Promise<'nothing' | 'brought' | 'not_yet'> {
-  let isBrought = false;
+): Promise<'nothing' | 'delivered' | 'not_yet'> {
+  let isDelivered = false;
   for (const address of addressesOf(state)) {
     const stored = await deps.mailboxes.read(address);
     for (const event of stored?.mailbox.buffered ?? []) {
@@ -32,10 +32,10 @@ export async function bringReady(
       if (drafts.length === 0) continue;
       // Continues the delivery as if the event were sent again, to all listed waits.
       await deliver(deps, address, event);
-      isBrought = true;
+      isDelivered = true;
     }
   }
-  return isBrought ? 'brought' : 'nothing';
+  return isDelivered ? 'delivered' : 'nothing';
 }
 
 /**
@@ -48,9 +48,9 @@ export async function bringReady(
 export async function deliverBuffered(deps: DeliverDeps, state: RunState): Promise<boolean> {
   const waits = state.waits.filter(({ announced }) => announced);
   if (waits.length === 0) return false;
-  const found = await bringReady(deps, { ...state, waits });
+  const found = await deliverReady(deps, { ...state, waits });
   if (found === 'not_yet') await scanSoon(deps, state.id);
-  return found === 'brought';
+  return found === 'delivered';
 }
 
 interface BufferedAt {
@@ -63,7 +63,7 @@ function answersTo({ registry, clock }: DeliverDeps, state: RunState, { address,
   const now = clock.now();
   if (event.takenBy || hasExpired(event, now)) return { drafts: [] };
   const waits = waitsFor(state, address.event, address.key);
-  return answersOn(state, { registry, brought: broughtOf(event), waits, now });
+  return answersOn(state, { registry, data: deliveredDataOf(event), waits, now });
 }
 
 /** Each once: a run may wait twice for the same. At most as many as it has open waits. */

@@ -4,8 +4,8 @@
  */
 
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
+import { workThrough } from '../../core/map-concurrently.ts';
 import { NewerSchemaError } from '../../core/run/events.ts';
-import { workThrough } from '../../core/some-at-once.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
 import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
@@ -81,7 +81,7 @@ export async function askHolder(deps: DeliverDeps, address: MailboxAddress, even
   const begun = await report(deps, address, { eventId, offered: NOBODY });
   if (begun.kind !== 'offer' || !begun.event.takenBy) return;
   const tally = new OfferTally();
-  await offerAll(deps, address, { brought: broughtOf(begun.event), to: begun.to, tally });
+  await offerAll(deps, address, { data: deliveredDataOf(begun.event), to: begun.to, tally });
   await report(deps, address, { eventId, offered: tally.offered });
   if (tally.failure) throw tally.failure;
 }
@@ -97,7 +97,7 @@ async function offerUntilDone(
     if (round === MAX_ROUNDS)
       throw new OutcomeUnknown('delivery of an event', 'the number of recipients keeps growing');
     const { event, to } = delivery;
-    await offerAll(deps, address, { brought: broughtOf(event), to, tally });
+    await offerAll(deps, address, { data: deliveredDataOf(event), to, tally });
     delivery = await report(deps, address, { eventId: event.eventId, offered: tally.offered });
   }
   if (delivery.kind === 'unfinished') throw tally.failure ?? new Error('incomplete, without a failure');
@@ -115,12 +115,12 @@ function report(
   );
 }
 
-export function broughtOf({ eventId: id, dataText, actor }: IncomingEvent): DeliveredData {
+export function deliveredDataOf({ eventId: id, dataText, actor }: IncomingEvent): DeliveredData {
   return { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' };
 }
 
 interface Round {
-  readonly brought: DeliveredData;
+  readonly data: DeliveredData;
   readonly to: readonly WaitRef[];
   readonly tally: OfferTally;
 }
@@ -134,7 +134,7 @@ function isToRepeat(error: unknown): error is OutcomeUnknown | NewerSchemaError 
 async function offerAll(
   deps: DeliverDeps,
   address: MailboxAddress,
-  { brought, to, tally }: Round,
+  { data, to, tally }: Round,
 ): Promise<void> {
   const left = [...Map.groupBy(to, ({ runId }) => runId)];
   await workThrough(
@@ -142,7 +142,7 @@ async function offerAll(
     OFFER_CONCURRENCY,
     async ([runId, waits]) => {
       try {
-        const reception = await offerTo(deps, runId, { ...address, brought });
+        const reception = await offerTo(deps, runId, { ...address, data: data });
         if (reception.refused && isPlanMissing(reception.refused))
           await comeBackSoon(deps, { runId, tenantId: address.tenantId });
         tally.note(waits, reception);

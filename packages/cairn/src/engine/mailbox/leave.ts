@@ -2,7 +2,7 @@
 import type { MailboxAddress } from '../../ports/mailbox-store.ts';
 import { changeMailbox } from './change.ts';
 import { type DeliverDeps, passOn } from './deliver.ts';
-import { left } from './membership.ts';
+import { removed } from './membership.ts';
 
 export interface LeaveRequest extends MailboxAddress {
   readonly runId: string;
@@ -24,7 +24,7 @@ export async function leaveMailbox(
 ): Promise<void> {
   const address = { tenantId, event, key };
   const passing = await changeMailbox(deps, address, (seen) =>
-    left(seen, { runId, waitId, wasApplied, now: deps.clock.now() }),
+    removed(seen, { runId, waitId, wasApplied, now: deps.clock.now() }),
   );
   for (const eventId of passing) await passOn(deps, address, eventId);
 }

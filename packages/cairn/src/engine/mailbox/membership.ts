@@ -7,7 +7,7 @@ import { CairnError } from '../../core/errors.ts';
 import type { BufferedEvent, Mailbox, MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
 import type { Move } from './change.ts';
 import { MAX_WAITING } from './limits.ts';
-import { emptyAt, hasExpired, isSame, tidied, withRuns } from './tidy.ts';
+import { emptyAt, hasExpired, isSame, withoutExpired, withRuns } from './tidy.ts';
 
 export interface Joining extends WaitRef {
   /** Epoch ms. */
@@ -42,13 +42,13 @@ export function joined(
       waiting: listed ? waiting.filter((other) => !isSame(other, wait)) : waiting,
       buffered: buffered.map((event) => (event === found ? taken : event)),
     };
-    return { next: tidied(next, now), result: { buffered: taken, held: [] } };
+    return { next: withoutExpired(next, now), result: { buffered: taken, held: [] } };
   }
   const held = buffered.filter((event) => event.takenBy && event.expiresAt > now && accepts(event));
   const result = { held: held.map(({ eventId }) => eventId) };
   if (listed) return { next: seen, result };
   if (waiting.length >= MAX_WAITING) throw tooManyWait(address);
-  return { next: tidied({ ...rest, waiting: [...waiting, wait], buffered }, now), result };
+  return { next: withoutExpired({ ...rest, waiting: [...waiting, wait], buffered }, now), result };
 }
 
 export interface Leaving {
@@ -61,7 +61,7 @@ export interface Leaving {
 }
 
 /** Ids of the events that were given back while others are listed, and must now be passed on to them. */
-export function left(seen: Mailbox | undefined, leaving: Leaving): Move<readonly string[]> {
+export function removed(seen: Mailbox | undefined, leaving: Leaving): Move<readonly string[]> {
   if (!seen) return { next: undefined, result: [] };
   const leaves = (wait: WaitRef) =>
     wait.runId === leaving.runId && (leaving.waitId === undefined || wait.waitId === leaving.waitId);
@@ -82,7 +82,7 @@ export function left(seen: Mailbox | undefined, leaving: Leaving): Move<readonly
     ],
   };
   return {
-    next: changed ? tidied(next, leaving.now) : seen,
+    next: changed ? withoutExpired(next, leaving.now) : seen,
     result: passOn.map(({ eventId }) => eventId),
   };
 }

@@ -47,21 +47,21 @@ export interface OfferResult {
 export async function offerTo(
   deps: OfferDeps,
   runId: string,
-  { tenantId, event, key, brought }: MailboxAddress & { readonly brought: DeliveredData },
+  { tenantId, event, key, data }: MailboxAddress & { readonly data: DeliveredData },
 ): Promise<OfferResult> {
   const loaded = await deps.store.load(runId);
   if (loaded?.state.tenantId !== tenantId) return { isDelivered: false, open: [] };
   let refused: CairnError | undefined;
   const { registry } = deps;
   const appended = await appendUnleased(deps, loaded, (state, now) => {
-    const answers = answersOn(state, { registry, brought, waits: waitsFor(state, event, key), now });
+    const answers = answersOn(state, { registry, data: data, waits: waitsFor(state, event, key), now });
     refused = answers.refused;
     return answers.drafts;
   });
   await driveAfter(deps, appended);
   const { state } = appended;
   return {
-    isDelivered: tookIn(state, brought.id),
+    isDelivered: tookIn(state, data.id),
     refused,
     open: waitsFor(state, event, key).map(({ id }) => id),
   };
@@ -77,7 +77,7 @@ export function waitsFor(state: RunState, event: string, key: string | undefined
 
 export interface Answering {
   readonly registry: WorkflowRegistry;
-  readonly brought: DeliveredData;
+  readonly data: DeliveredData;
   readonly waits: readonly Wait[];
   /** Epoch ms. */
   readonly now: number;
@@ -86,12 +86,12 @@ export interface Answering {
 /** Events that the answers add; none if the journal has them. `refused`: why one of the waits gave no answer. */
 export function answersOn(
   state: RunState,
-  { registry, brought, waits, now }: Answering,
+  { registry, data, waits, now }: Answering,
 ): { readonly drafts: readonly EventDraft[]; readonly refused?: CairnError | undefined } {
-  if (waits.length === 0 || tookIn(state, brought.id)) return { drafts: [] };
+  if (waits.length === 0 || tookIn(state, data.id)) return { drafts: [] };
   const workflow = workflowOf(registry, state);
   if (!workflow) return { drafts: [], refused: planMissing(registry, state) };
-  const { id: signalId, initiator, actor, dataText } = brought;
+  const { id: signalId, initiator, actor, dataText } = data;
   const answer: WaitResolution = { initiator, actor, signalId };
   const drafts: EventDraft[] = [];
   let refused: CairnError | undefined;

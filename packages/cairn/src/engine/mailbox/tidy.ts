@@ -28,7 +28,7 @@ export function withRuns(deliveredTo: readonly string[], more: Iterable<string>)
 }
 
 /** The form in which it is written; undefined if there is nothing to write. */
-export function tidied(mailbox: Mailbox, now: number): Mailbox | undefined {
+export function withoutExpired(mailbox: Mailbox, now: number): Mailbox | undefined {
   const buffered = mailbox.buffered.filter((event) => !hasExpired(event, now));
   const delivered = mailbox.delivered.filter(({ at }) => at + EVENT_TTL_MS > now).slice(-MAX_REMEMBERED);
   const { waiting } = mailbox;

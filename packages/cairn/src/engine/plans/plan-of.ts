@@ -24,7 +24,7 @@ function describe({ input, onDoubt, policy, result, steps }: Workflow): Plan {
   return {
     input: shapeOf(input),
     onDoubt: onDoubt === 'ask' ? onDoubt : undefined,
-    ...there('policy', policy),
+    ...flagIf('policy', policy),
     result,
     steps: Object.fromEntries([...steps].map(([id, step]) => [id, stepPlan(step)])),
   };
@@ -35,7 +35,7 @@ function stepPlan(step: StepDefinition): StepPlan {
   return {
     kind,
     needs: [...new Set(Object.values(needs))].sort(),
-    ...there('when', when),
+    ...flagIf('when', when),
     ifSkipped: ifSkipped === 'run' ? ifSkipped : undefined,
     reads,
     idempotent: idempotent ? undefined : (false as const),
@@ -51,10 +51,10 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
     case 'map': {
       const { policy, uses, compensate, output } = step;
       return {
-        ...there('policy', policy),
-        ...there('newAttempt', step.newAttempt),
+        ...flagIf('policy', policy),
+        ...flagIf('newAttempt', step.newAttempt),
         uses: uses.length === 0 ? undefined : uses.map(({ id }) => id).sort(),
-        ...there('compensate', compensate),
+        ...flagIf('compensate', compensate),
         output: output && shapeOf(output),
         ...('fanOut' in step ? setPlan(step.fanOut) : {}),
       };
@@ -62,7 +62,7 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
     case 'flow': {
       const { uses, returns = step.loop?.state, undo } = step;
       return {
-        ...there('loop', step.loop),
+        ...flagIf('loop', step.loop),
         uses: uses.length === 0 ? undefined : uses.map(({ id }) => id).sort(),
         compensate: Object.keys(undo).length === 0 ? undefined : (true as const),
         output: returns && shapeOf(returns),
@@ -95,6 +95,6 @@ function setPlan({ completion }: FanOut): Partial<StepPlan> {
   };
 }
 
-function there<K extends string>(name: K, given: unknown): { [P in K]?: true } {
+function flagIf<K extends string>(name: K, given: unknown): { [P in K]?: true } {
   return (given === undefined ? {} : { [name]: true }) as { [P in K]?: true };
 }

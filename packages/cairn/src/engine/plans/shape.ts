@@ -1,7 +1,7 @@
 /**
- * The shape of a Zod schema: which members there are and of which kinds. A walk of our own, over the part of a schema that
- * Zod documents for libraries (`_zod.def`): what `z.toJSONSchema` writes changes with versions of Zod, and it throws for
- * schemas that JSON Schema cannot express.
+ * The shape of a Zod schema: its members and their kinds. Walks the part of a schema that Zod documents for libraries
+ * (`_zod.def`). `z.toJSONSchema` is not used: its output changes with the version of Zod, and it throws for schemas that JSON
+ * Schema cannot express.
  *
  * Must not: throw, whatever it is given; what cannot be read is `unknown`.
  */

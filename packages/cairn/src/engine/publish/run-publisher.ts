@@ -68,7 +68,7 @@ export class RunPublisher implements Follower {
   }
 
   publishedUpTo(head: number): number {
-    this.#notedSeq = this.#isUnheard ? head : this.#publishedSeq;
+    this.#notedSeq = this.#isUnreachable ? head : this.#publishedSeq;
     return this.#notedSeq;
   }
 
@@ -80,8 +80,8 @@ export class RunPublisher implements Follower {
     return this.isDone && this.#notedSeq >= this.#head;
   }
 
-  get #isUnheard(): boolean {
-    return this.#params.bus.isHeard?.() === false;
+  get #isUnreachable(): boolean {
+    return this.#params.bus.isReachable?.() === false;
   }
 
   get isDone(): boolean {
@@ -96,7 +96,7 @@ export class RunPublisher implements Follower {
       if (event.seq === next && this.#held.length < MAX_HELD) this.#held.push(event);
       this.#head = event.seq;
     }
-    if (this.#isUnheard && !this.#sending) {
+    if (this.#isUnreachable && !this.#sending) {
       this.#held = [];
       this.#publishedSeq = this.#head;
       this.#disarm();

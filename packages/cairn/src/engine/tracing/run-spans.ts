@@ -59,14 +59,14 @@ export interface DispatchStart {
 }
 
 /** A dispatch that took the run, if `epoch` is the epoch of its lease; without `epoch`, one that found nothing to do. */
-export function driveSpanOf(state: RunState, asked: DispatchStart, epoch?: number): SpanOptions {
+export function driveSpanOf(state: RunState, dispatch: DispatchStart, epoch?: number): SpanOptions {
   return {
     name: `drive ${state.type}`,
     kind: 'consumer',
     parent: runSpan(state),
     self: epoch === undefined ? undefined : driveSpan(state, epoch),
-    startedAt: asked.startedAt,
-    links: [asked.by],
+    startedAt: dispatch.startedAt,
+    links: [dispatch.by],
     attributes: { ...aboutRun(state), ...DISPATCH, 'cairn.run.epoch': epoch ?? state.epoch },
   };
 }

@@ -20,10 +20,10 @@ export function dataSchema(
 }
 
 /** The data as the schema returns it. @throws CairnError INVALID_INPUT with every issue */
-export function checkedData(schema: ZodType<unknown>, given: unknown, asked: StepRef): unknown {
+export function checkedData(schema: ZodType<unknown>, data: unknown, step: StepRef): unknown {
   let issues: readonly Issue[];
   try {
-    const parsed = schema.safeParse(given);
+    const parsed = schema.safeParse(data);
     if (parsed.success) return parsed.data;
     issues = parsed.error.issues;
   } catch (thrown) {
@@ -33,7 +33,7 @@ export function checkedData(schema: ZodType<unknown>, given: unknown, asked: Ste
   const { field, why } = allIssues(issues, 'data');
   throw new CairnError('INVALID_INPUT', why, {
     field,
-    stepId: stepKey(asked),
+    stepId: stepKey(step),
     help: 'Send data that fits. `dataSchema` of the wait is its JSON Schema; the page of the run has a form for it. The question is still open.',
   });
 }

@@ -72,13 +72,13 @@ export function dayQuestion({ execution, reached, estimate, now, budget, until }
  * after the question was opened is not raised again, so that each of a hundred runs can be approved.
  */
 export function dayRaiseByDefault(budget: DayBudget, { detailText = 'null' }: Wait): DayAmounts {
-  const { budget: asked } = (JSON.parse(detailText) ?? {}) as { readonly budget?: ShownDay };
+  const { budget: day } = (JSON.parse(detailText) ?? {}) as { readonly budget?: ShownDay };
   const ceiling = shownAmounts(ceilingOf(budget));
   const members = DAY_LIMITS.flatMap((name) => {
     const limit = budget.limits[name];
     const shown = name === 'microUsd' ? 'usd' : name;
-    const isRaised = (ceiling[shown] ?? 0) > (asked?.limits?.[shown] ?? 0);
-    return limit !== undefined && !isRaised && asked?.reached?.includes(name) ? [[name, limit]] : [];
+    const isRaised = (ceiling[shown] ?? 0) > (day?.limits?.[shown] ?? 0);
+    return limit !== undefined && !isRaised && day?.reached?.includes(name) ? [[name, limit]] : [];
   });
   return Object.fromEntries(members);
 }

@@ -108,8 +108,8 @@ export function questionAbout(
 }
 
 function detailOf({ id, ask, escalate }: ApprovalStep, { seen, now, mask }: Opening): string {
-  const asked = ask(seen);
-  const detail = typeof asked === 'string' ? { question: asked } : { ...Object(asked) };
+  const question = ask(seen);
+  const detail = typeof question === 'string' ? { question: question } : { ...Object(question) };
   if (typeof detail.question !== 'string' || detail.question === '')
     throw new CairnError(
       'INVALID_INPUT',

@@ -39,7 +39,7 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
 function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingMethod> {
   let seen: { readonly runId: string; readonly head: number; readonly tailWrites: number } | undefined;
   /** The process that finds a dead worker reports that worker's spending. */
-  const leftBehind = ({ runId, events: [first] }: JournalCommit): number => {
+  const writesOfDeadWorker = ({ runId, events: [first] }: JournalCommit): number => {
     if (first?.type !== 'orphan_detected' || seen?.runId !== runId) return 0;
     return seen.head === first.seq - 1 ? seen.tailWrites : 0;
   };
@@ -52,7 +52,7 @@ function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingM
     },
     async commit(call, wanted) {
       const { snapshot, soft } = wanted;
-      const own = { writes: writesOf(wanted) + leftBehind(wanted) };
+      const own = { writes: writesOf(wanted) + writesOfDeadWorker(wanted) };
       if (snapshot) {
         return spending.carry({
           key: `commit ${wanted.runId} ${wanted.events[0]?.id}`,

@@ -6,7 +6,7 @@ import { shortText } from '../syntax.ts';
 export const noOperationsInBodies: Rule.RuleModule = {
   meta: {
     type: 'problem',
-    docs: { description: 'Operations of a flow are not asked for in the body of another operation' },
+    docs: { description: 'Operations of a flow cannot be called in the body of another operation' },
     schema: [],
     messages: {
       nested:

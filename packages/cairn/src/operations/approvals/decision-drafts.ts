@@ -132,11 +132,11 @@ function budgetSettled(settling: DecidedStep): EventDraft[] {
     }
     case 'reject': {
       const why = request.note === undefined ? '' : `: ${request.note}`;
-      const whose =
+      const subject =
         wait.day === undefined
           ? 'the run has reached its budget'
           : 'the tenant has reached its budget of the day';
-      const message = cut(`${whose}, and ${request.actor} did not raise it${why}`, TRACE_CHARS);
+      const message = cut(`${subject}, and ${request.actor} did not raise it${why}`, TRACE_CHARS);
       return settle.refused(settling, answerOf(request), {
         code: 'BUDGET_REACHED',
         message,

@@ -53,8 +53,8 @@ export interface ApprovalDecided {
 /** The data of the decision, as canonical JSON. */
 export function payloadTextOf({ note, feedback, steps, raise, data }: DecisionContent): string {
   const more = raise && { ...raiseOf({ raise }) };
-  const said = { note, feedback, steps: steps && [...new Set(steps)].sort(), raise: more };
-  return canonicalJson({ ...said, data: data as Json | undefined });
+  const content = { note, feedback, steps: steps && [...new Set(steps)].sort(), raise: more };
+  return canonicalJson({ ...content, data: data as Json | undefined });
 }
 
 /** @throws CairnError INVALID_INPUT */

@@ -5,11 +5,11 @@
  *
  * Must not: raise the day.
  */
-import { attemptKind, type DayAmounts, type DayBudget, fitting } from '../../core/budget/day.ts';
+import { admittable, attemptKind, type DayAmounts, type DayBudget } from '../../core/budget/day.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { ListedState } from '../../core/search/listed.ts';
-import { someAtOnce } from '../../core/some-at-once.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
@@ -48,7 +48,7 @@ export async function resumeAsking(deps: ResumeAskingDeps, raised: Raised): Prom
   const { tenantId } = raised.run;
   try {
     const asking = await askingThatFit(deps, raised);
-    await someAtOnce(asking, AT_ONCE, (one) => resumeOne(deps, raised, one));
+    await mapConcurrently(asking, AT_ONCE, (one) => resumeOne(deps, raised, one));
     if (asking.length > 0)
       deps.log.info('day_budget_resumed', { tenantId, day: raised.wait.day, runs: asking.length });
   } catch (error) {
@@ -66,13 +66,13 @@ async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Pro
     { limit: MAX_READ },
   );
   const asking = items.flatMap(({ state, waits }) => {
-    const asked = waits.first.find((one) => one.purpose === 'budget' && one.day === day);
-    if (!asked || state.id === run.id) return [];
-    return [{ runId: state.id, wait: asked, need: needOf(registry, found.budget, state, asked) }];
+    const question = waits.first.find((one) => one.purpose === 'budget' && one.day === day);
+    if (!question || state.id === run.id) return [];
+    return [{ runId: state.id, wait: question, need: needOf(registry, found.budget, state, question) }];
   });
   const own = { runId: run.id, wait, need: needOf(registry, found.budget, run, wait) };
   const oldestFirst = asking.toSorted((a, b) => a.wait.openedAt - b.wait.openedAt);
-  return fitting(found.budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
+  return admittable(found.budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
 }
 
 /** The estimate of the step, or the most that its like has cost; of each limit that was reached something. */

@@ -54,8 +54,8 @@ export function approvalOf(
     });
   }
   if (!only && open.length === 0 && stepId !== undefined) return { stepId, waitId };
-  const asked = others.length > 0 ? `${others.length + 1} approvals are open` : 'no such approval is open';
-  throw new CairnError('RUN_INVALID_TRANSITION', `run ${run.id}: ${asked}`, {
+  const message = others.length > 0 ? `${others.length + 1} approvals are open` : 'no such approval is open';
+  throw new CairnError('RUN_INVALID_TRANSITION', `run ${run.id}: ${message}`, {
     stepId,
     details: { status: run.status },
     help: "Name one question by 'stepId' and 'waitId', or answer it on the page of the run.",

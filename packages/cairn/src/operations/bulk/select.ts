@@ -1,7 +1,8 @@
 /** Selects the targets of a change of many runs by a filter, one page at a time. Changes nothing. */
+
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import { optional } from '../../core/optional.ts';
 import type { RunStatus } from '../../core/run/status.ts';
-import { someAtOnce } from '../../core/some-at-once.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { PageRequest, RunFilter } from '../../ports/run-store.ts';
@@ -44,12 +45,12 @@ export async function selectTargets(
   const ids = listed.items.map(({ state }) => state.id);
   const next = optional('next', listed.next);
   if (act !== 'approve') return { targets: ids.map((runId) => ({ runId })), ...next };
-  const asked = await someAtOnce(ids, CONCURRENT_RUNS, async (runId) => {
+  const candidates = await mapConcurrently(ids, CONCURRENT_RUNS, async (runId) => {
     const loaded = await sendUntilKnown(deps, () => deps.store.load(runId, filter.tenantId));
     if (!loaded) return [];
     return plainApprovals(loaded.state, deps, { now: loaded.readAt, step }).map(
       (question): BulkTarget => ({ runId, stepId: question.step, waitId: question.wait?.id }),
     );
   });
-  return { targets: asked.flat(), ...next };
+  return { targets: candidates.flat(), ...next };
 }

@@ -4,7 +4,7 @@ export const BULK_ACTS = ['cancel', 'resume', 'replay', 'approve'] as const;
 export type BulkAct = (typeof BULK_ACTS)[number];
 
 /** Most runs of one request: each takes a read and a commit at least, and the whole must end within the time of a request. */
-export const MOST_TARGETS = 100;
+export const MAX_TARGETS = 100;
 
 export interface BulkTarget {
   readonly runId: string;

@@ -6,7 +6,7 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { declaredType } from '../../core/flow/parts.ts';
-import { someAtOnce } from '../../core/some-at-once.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { stoppedBy } from '../../engine/gate.ts';
 import { changesIn, type KnownPlans } from '../../engine/plans/known-plans.ts';
@@ -72,14 +72,14 @@ export async function observeNow(deps: ObserveDeps): Promise<CurrentObservations
   const { heartbeats, storeProbe, queueProbe, schedules, config, setup, clock } = deps;
   const probes = new Probes(deps.log);
   const begunAt = clock.now();
-  const heard = await probes.ask('the heartbeats of the scheduled functions', () => heartbeats.read());
+  const stored = await probes.ask('the heartbeats of the scheduled functions', () => heartbeats.read());
   const askedAt = (begunAt + clock.now()) / 2;
-  const skewMs = heard && Math.round(askedAt - heard.readAt);
-  const now = heard?.readAt ?? clock.now();
+  const skewMs = stored && Math.round(askedAt - stored.readAt);
+  const now = stored?.readAt ?? clock.now();
   const [waking, queues, late, switches, named] = await Promise.all([
     probes.ask('overdue runs', async () => wakingIn(await storeProbe.waking(RUNS_CHECKED), now)),
     probes.ask('the queue', () =>
-      someAtOnce(queueProbe.queues, QUEUES_AT_ONCE, async (queue) => ({
+      mapConcurrently(queueProbe.queues, QUEUES_AT_ONCE, async (queue) => ({
         ...queue,
         seen: await queueProbe.inspect(now, queue.name),
       })),
@@ -94,17 +94,17 @@ export async function observeNow(deps: ObserveDeps): Promise<CurrentObservations
   const findings = [
     ...(skewMs === undefined ? [] : [store.ofClock(skewMs)]),
     ...(switches ? deployment.ofSwitches(switches, now) : []),
-    ...(heard ? [...work.ofFunctions(heard), ...work.ofInstallations(heard)] : []),
+    ...(stored ? [...work.ofFunctions(stored), ...work.ofInstallations(stored)] : []),
     ...(waking ? work.ofRuns(waking, isOff) : []),
     ...(named ? work.ofNamed(named, now) : []),
     ...work.ofQueues(queues ?? [], now),
     ...(lateSchedules ? [work.ofSchedules(lateSchedules.late, lateSchedules.isCut)] : []),
-    ...(heard ? work.ofSample(heard) : []),
+    ...(stored ? work.ofSample(stored) : []),
     ...deployment.ofSecrets(setup.secrets()),
     ...deployment.ofParameters(setup.wrongParameters()),
     ...probes.unanswered,
   ];
-  return { findings, heard, skewMs, waking, queue: queues?.[0]?.seen, lateSchedules };
+  return { findings, heard: stored, skewMs, waking, queue: queues?.[0]?.seen, lateSchedules };
 }
 
 export interface SlowObservations {
@@ -118,8 +118,8 @@ export async function observeSlowly(deps: ObserveDeps): Promise<SlowObservations
   const [indexes, expiry, versions, plans] = await Promise.all([
     probes.ask('the indexes', async () => store.ofIndexes(await storeProbe.indexes())),
     probes.ask('expired documents', async () => {
-      const heard = await heartbeats.read();
-      return store.ofExpiry(await storeProbe.leftOvers(heard.readAt - store.TTL_GRACE_MS), heard);
+      const stored = await heartbeats.read();
+      return store.ofExpiry(await storeProbe.leftOvers(stored.readAt - store.TTL_GRACE_MS), stored);
     }),
     probes.ask('the versions in use', () => versionsInUse(deps)),
     probes.ask('the recorded definitions', () => changedPlans(deps)),

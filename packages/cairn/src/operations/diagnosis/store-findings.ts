@@ -9,7 +9,7 @@ export const TTL_GRACE_MS = 72 * HOUR_MS;
 /** Records live for a day: an installation that has run for this time has had expired ones, which should be deleted. */
 const TTL_SHOWS_AFTER_MS = TTL_GRACE_MS + 48 * HOUR_MS;
 /** Signed requests and ID tokens tolerate five minutes; a tenth of that indicates an unsynchronised clock. */
-const MOST_SKEW_MS = 30_000;
+const MAX_SKEW_MS = 30_000;
 const DEPLOY_INDEXES = 'firebase deploy --only firestore:indexes';
 
 export function ofIndexes(indexes: readonly SeenIndex[]): DiagnosisFinding[] {
@@ -75,7 +75,7 @@ export function ofExpiry(
 /** @param skewMs how far the clock of the instance is ahead of the store's */
 export function ofClock(skewMs: number): DiagnosisFinding {
   const evidence = { skewMs };
-  if (Math.abs(skewMs) <= MOST_SKEW_MS)
+  if (Math.abs(skewMs) <= MAX_SKEW_MS)
     return well('INSTANCE_CLOCK', 'the clocks of this instance and of the store agree', evidence);
   return wrong(
     'INSTANCE_CLOCK_SKEW',

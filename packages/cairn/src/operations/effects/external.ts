@@ -116,7 +116,7 @@ interface Resolved {
 function changeFor({ deps, stored, request, answer }: Resolved): EffectChange {
   const { record } = stored;
   const now = deps.clock.now();
-  const change = changeOf({ stored, request, said: answer ? { answer } : {}, now });
+  const change = changeOf({ stored, request, content: answer ? { answer } : {}, now });
   // A resolved row is no longer open, whatever its status.
   const stamps = { askingSince: undefined, expiresAt: record.keepMs && now + record.keepMs };
   return change.status === undefined && record.status === 'attempted'

@@ -27,7 +27,7 @@ export interface Resolving {
   readonly wait: Wait;
   readonly stored: StoredEffect;
   readonly request: ResolveRequest;
-  readonly said: ResolutionContent;
+  readonly content: ResolutionContent;
   /** Epoch ms. */
   readonly now: number;
 }
@@ -56,11 +56,11 @@ export function resolutionDrafts(resolving: Resolving): EventDraft[] {
 }
 
 /** Event with the outcome of the effect, and the row that records it. */
-function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft {
+function settledBy({ wait, stored, request, content, now }: Resolving): EventDraft {
   const { effectId, outcome, actor } = request;
   const { record, version: seen } = stored;
   const { capabilityId } = record;
-  const responseHash = record.resolution ? record.responseHash : said.answer?.responseHash;
+  const responseHash = record.resolution ? record.responseHash : content.answer?.responseHash;
   const isKnown = record.blockedBy !== 'policy' && outcome !== 're-execute';
   return {
     type: 'effect_settled',
@@ -77,7 +77,7 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
     // Resolved already for another run that also asked: only this run's wait has to end.
     effect: record.resolution
       ? undefined
-      : { kind: 'change', effectId, seen, change: changeOf({ stored, request, said, now }) },
+      : { kind: 'change', effectId, seen, change: changeOf({ stored, request, content: content, now }) },
   };
 }
 
@@ -88,15 +88,15 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
 export function changeOf({
   stored,
   request,
-  said,
+  content,
   now,
-}: Pick<Resolving, 'stored' | 'request' | 'said' | 'now'>): EffectChange {
+}: Pick<Resolving, 'stored' | 'request' | 'content' | 'now'>): EffectChange {
   const { outcome, actor, note } = request;
   const noted = { resolution: { outcome, by: actor, at: now, note }, updatedAt: now };
   if (stored.record.blockedBy === 'policy' || outcome === 're-execute') return noted;
   if (outcome === 'failed') return { ...noted, status: outcome, blockedBy: undefined };
-  if (!said.answer) throw new Error(`effect ${request.effectId} cannot be recorded without a result`);
-  return { ...noted, ...said.answer, status: outcome, blockedBy: undefined, error: undefined };
+  if (!content.answer) throw new Error(`effect ${request.effectId} cannot be recorded without a result`);
+  return { ...noted, ...content.answer, status: outcome, blockedBy: undefined, error: undefined };
 }
 
 /** The step starts again, and finds the resolution in the ledger; or it fails. */

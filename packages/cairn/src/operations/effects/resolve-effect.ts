@@ -53,10 +53,10 @@ async function resolve(
   const { runId, tenantId, effectId } = request;
   const { resolution } = stored.record;
   // Another run of the lineage may have asked about the same row: it is resolved once.
-  if (resolution && resolution.outcome !== request.outcome) answeredBefore(stored.record, { request });
+  if (resolution && resolution.outcome !== request.outcome) earlierResolution(stored.record, { request });
   // An open question of the journal is resolved if the row says so: the resolver got no response.
-  const said = await saidOf(deps, request, stored.record);
-  const before = resolution && answeredBefore(stored.record, { request, said });
+  const content = await checkedContent(deps, request, stored.record);
+  const before = resolution && earlierResolution(stored.record, { request, content: content });
   let state: RunState | undefined;
   const appended = await appendToRun(deps, {
     runId,
@@ -65,7 +65,7 @@ async function resolve(
       state = current;
       const wait = waitFor(current, effectId);
       if (!wait) return [];
-      return resolutionDrafts({ ...deps, state: current, wait, stored, request, said, now });
+      return resolutionDrafts({ ...deps, state: current, wait, stored, request, content: content, now });
     },
   });
   const [resolved] = appended.events;
@@ -76,11 +76,11 @@ async function resolve(
   }
   const now = await ownEffect(deps, request);
   if (state && isOver(state) && isInDoubt(now.record)) {
-    const resolvedAt = await settleLeft(deps, { state, stored: now, request, said });
+    const resolvedAt = await settleLeft(deps, { state, stored: now, request, content: content });
     deps.log.info('effect_resolved', { runId, tenantId, effectId, outcome: request.outcome });
     return { ...viewOf(request), resolvedAt };
   }
-  const repeated = answeredBefore(now.record, { request, said, state });
+  const repeated = earlierResolution(now.record, { request, content: content, state });
   await driveAfter(deps, appended);
   return repeated;
 }
@@ -97,7 +97,7 @@ async function ownEffect(deps: ResolveDeps, request: ResolveRequest): Promise<St
 }
 
 /** The recorded result, checked by the capability and kept where it belongs. */
-async function saidOf(
+async function checkedContent(
   deps: ResolveDeps,
   request: ResolveRequest,
   row: EffectRecord,
@@ -119,15 +119,15 @@ async function saidOf(
 
 interface Repeating {
   readonly request: ResolveRequest;
-  readonly said?: ResolutionContent;
+  readonly content?: ResolutionContent;
   readonly state?: RunState | undefined;
 }
 
-function answeredBefore(row: EffectRecord, { request, said, state }: Repeating): EffectResolved {
+function earlierResolution(row: EffectRecord, { request, content, state }: Repeating): EffectResolved {
   const { resolution, effectId, status } = row;
   if (resolution) {
     const { outcome, by, at } = resolution;
-    const hash = said?.answer?.responseHash;
+    const hash = content?.answer?.responseHash;
     const isOther = hash !== undefined && hash !== row.responseHash;
     if (outcome === request.outcome && !isOther)
       return { ...viewOf(request), resolvedBy: by, resolvedAt: at };

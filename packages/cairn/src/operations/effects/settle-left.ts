@@ -20,7 +20,7 @@ export interface LeftSettling {
   /** In doubt. */
   readonly stored: StoredEffect;
   readonly request: ResolveRequest;
-  readonly said: ResolutionContent;
+  readonly content: ResolutionContent;
 }
 
 /**
@@ -30,13 +30,13 @@ export interface LeftSettling {
  */
 export async function settleLeft(
   deps: JournalDeps & { readonly effects: EffectStore },
-  { state, stored, request, said }: LeftSettling,
+  { state, stored, request, content }: LeftSettling,
 ): Promise<number> {
   if (request.outcome === 're-execute') throw callsNothing(state);
   await assertAskedByNobody(deps, stored);
   const now = deps.clock.now();
   const { effectId, runId } = stored.record;
-  const change = changeOf({ stored, request, said, now });
+  const change = changeOf({ stored, request, content: content, now });
   const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, stored.version, change));
   if (kind === 'stale') throw new EffectMoved(effectId);
   await leaveInbox(deps, runId);

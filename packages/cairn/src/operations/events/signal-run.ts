@@ -59,7 +59,7 @@ export function signalDataText({ name, key, data }: Pick<SignalRequest, 'name' |
 export async function signalRun(deps: OfferDeps, request: SignalRequest): Promise<Signalled> {
   const { runId, tenantId, name, key, signalId, actor } = request;
   const dataText = signalDataText(request);
-  const brought: DeliveredData = {
+  const delivered: DeliveredData = {
     id: signalId,
     dataText,
     initiator: actor === undefined ? 'system' : 'user',
@@ -68,7 +68,7 @@ export async function signalRun(deps: OfferDeps, request: SignalRequest): Promis
   const appended = await appendToRun(deps, {
     runId,
     tenantId,
-    decide: (state, now) => signalDrafts(state, { registry: deps.registry, name, key, brought, now }),
+    decide: (state, now) => signalDrafts(state, { registry: deps.registry, name, key, data: delivered, now }),
   });
   await driveAfter(deps, appended);
   const { state, events } = appended;
@@ -84,31 +84,31 @@ interface Signalling extends Pick<SignalRequest, 'name' | 'key'>, Omit<Answering
  *
  * @throws CairnError
  */
-function signalDrafts(state: RunState, { name, key, ...bringing }: Signalling): readonly EventDraft[] {
-  const { brought } = bringing;
-  if (state.received.includes(brought.id)) return [];
+function signalDrafts(state: RunState, { name, key, ...delivery }: Signalling): readonly EventDraft[] {
+  const { data: delivered } = delivery;
+  if (state.received.includes(delivered.id)) return [];
   assertAcceptsSignals(state);
   const waits = waitsFor(state, name, key);
   let first: CairnError | undefined;
   // Only the step that has waited longest receives it, as with buffered signals.
   for (const wait of waits) {
-    const { drafts, refused } = answersOn(state, { ...bringing, waits: [wait] });
+    const { drafts, refused } = answersOn(state, { ...delivery, waits: [wait] });
     if (drafts.length > 0) return drafts;
     first ??= refused;
   }
   if (first) throw first;
-  assertInboxTakes(state, brought.dataText);
+  assertInboxTakes(state, delivered.dataText);
   return [
     {
       type: 'signal_received',
-      initiator: brought.initiator,
-      actor: brought.actor,
-      data: { signalId: brought.id, name, key, payloadText: brought.dataText },
+      initiator: delivered.initiator,
+      actor: delivered.actor,
+      data: { signalId: delivered.id, name, key, payloadText: delivered.dataText },
     },
   ];
 }
 
-/** @throws CairnError RUN_TERMINAL_STATE for a run in which nothing will take a signal in any more */
+/** @throws CairnError RUN_TERMINAL_STATE for a run that can no longer receive a signal */
 function assertAcceptsSignals(state: RunState): void {
   const { status, cancellation, compensating } = state;
   if (!isOver(state) && !cancellation && !compensating) return;

@@ -1,13 +1,12 @@
 /**
- * Everything that the runs of a tenant ask people now. Changes no run, and of an ended one that is found to ask nothing any
- * more only that it is found.
+ * Everything that the runs of a tenant ask people now. Changes no run, except that an ended run without open questions is removed from the inbox.
  *
  * Must not: decide what counts as a question (core/run/open-questions.ts) or which answers there are (questions.ts).
  */
 import type { EffectRecord } from '../../core/effects/effect.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { someAtOnce } from '../../core/some-at-once.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
@@ -46,7 +45,7 @@ export async function readInbox(
   page: PageRequest,
 ): Promise<Page<AskingRun>> {
   const { items, ...listed } = await deps.finder.asking(tenantId, page);
-  const found = await someAtOnce(items, CONCURRENT_RUNS, (run) => askingRun(deps, run));
+  const found = await mapConcurrently(items, CONCURRENT_RUNS, (run) => askingRun(deps, run));
   return { ...listed, items: found.filter(({ questions }) => questions.length > 0) };
 }
 

@@ -34,7 +34,7 @@ export async function repairMailboxEntry(
   const early = await joinMailbox(deps, { ...at, accepts });
   if (!early) return undefined;
   const { eventId: id, dataText, actor } = early;
-  const brought = { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' } as const;
-  const { isDelivered } = await offerTo(deps, runId, { tenantId, event, key, brought });
+  const delivered = { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' } as const;
+  const { isDelivered } = await offerTo(deps, runId, { tenantId, event, key, data: delivered });
   return leaveMailbox(deps, at, (eventId) => isDelivered && eventId === id);
 }

@@ -166,9 +166,9 @@ export function readRows(reader: RunReader): Promise<FoundDocument<EffectRecord>
 /** Rows of the run, and rows of other runs of its lineage that its journal names. */
 async function readEffects(reader: RunReader, journal: JournalFacts): Promise<FoundDocument<EffectRecord>[]> {
   const rows = await readRows(reader);
-  const there = new Set(rows.map(({ id }) => id));
+  const rowIds = new Set(rows.map(({ id }) => id));
   // A damaged journal may contain invalid ids, which have no row.
-  const others = [...journal.effects.keys()].filter((id) => !there.has(id) && isEffectId(id));
+  const others = [...journal.effects.keys()].filter((id) => !rowIds.has(id) && isEffectId(id));
   return [...rows, ...(await inParts(others, ROWS, (ids) => reader.effects(ids)))];
 }
 

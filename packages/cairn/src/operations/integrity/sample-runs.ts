@@ -134,8 +134,8 @@ const MAX_SUBJECTS = 10;
 /** Records whose run does not exist: a repeated request would be answered with it. */
 async function danglingStarts(deps: SampleDeps, onProblems: OnProblems): Promise<number> {
   const started = await deps.sample.startedSince(deps.clock.now() - HOUR_MS, SAMPLE);
-  const there = await deps.sample.existing([...new Set(started.map(({ runId }) => runId))]);
-  const dangling = started.filter(({ runId }) => !there.has(runId));
+  const existing = await deps.sample.existing([...new Set(started.map(({ runId }) => runId))]);
+  const dangling = started.filter(({ runId }) => !existing.has(runId));
   const codes: readonly ProblemCode[] = ['IDEMPOTENCY_RECORD_ELSEWHERE'];
   for (const { runId, tenantId } of dangling) {
     deps.log.error('run_inconsistent', { runId, tenantId, verdict: 'needs_person', codes });

@@ -27,7 +27,7 @@ export interface ExpiredRun extends RetentionState, Bucket {
   readonly completedAt: number;
 }
 
-export type FateDeps = LineageDeps & JournalDeps;
+export type RetentionStateDeps = LineageDeps & JournalDeps;
 
 /**
  * Most runs checked per page, including those of other tenants: about 400 reads. A page that reaches it has fewer runs
@@ -36,8 +36,8 @@ export type FateDeps = LineageDeps & JournalDeps;
 const MAX_INSPECTED = 200;
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
-export async function fateOf(
-  deps: FateDeps,
+export async function retentionStateOf(
+  deps: RetentionStateDeps,
   run: { readonly runId: string; readonly tenantId: string },
 ): Promise<RunRetentionState> {
   const { state, soft } = await loadOwn(deps, run);

@@ -28,18 +28,18 @@ const MAX_TRIES = 8;
  */
 export async function holdRun(deps: HoldDeps, run: HoldRequest, reason: string): Promise<LegalHold> {
   const hold: LegalHold = { by: run.actor, at: deps.clock.now(), reason };
-  const held = await settle(deps, run, (current) => (current === undefined ? { hold } : undefined));
+  const held = await changeHold(deps, run, (current) => (current === undefined ? { hold } : undefined));
   if (!held) throw new Error(`run ${run.runId} has inconsistent hold data`);
   return held;
 }
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (send the same again) */
 export async function releaseRun(deps: HoldDeps, run: HoldRequest): Promise<void> {
-  await settle(deps, run, (current) => (current === undefined ? undefined : { hold: undefined }));
+  await changeHold(deps, run, (current) => (current === undefined ? undefined : { hold: undefined }));
 }
 
 /** Returns the hold after the operation. */
-async function settle(
+async function changeHold(
   deps: HoldDeps,
   { runId, tenantId, actor }: HoldRequest,
   change: (current: LegalHold | undefined) => { readonly hold: LegalHold | undefined } | undefined,

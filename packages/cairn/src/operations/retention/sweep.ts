@@ -2,7 +2,7 @@
  * A tick of retention: checks runs past their retention period, and deletes lineages, up to its limits. Safe to run
  * concurrently, and to die anywhere.
  */
-import { workThrough } from '../../core/some-at-once.ts';
+import { workThrough } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/gate.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';

@@ -34,9 +34,9 @@ export async function* walk(
   let after = from?.after;
   while (bucket) {
     const { status, type }: Bucket = bucket;
-    const kept = retentionOf(type, status);
-    for (let more = kept !== undefined; more; ) {
-      const until = clock.now() - (kept ?? 0);
+    const keepMs = retentionOf(type, status);
+    for (let more = keepMs !== undefined; more; ) {
+      const until = clock.now() - (keepMs ?? 0);
       const runs: readonly EndedRun[] = await retention.ended({
         bucket: { status, type },
         until,
@@ -47,7 +47,7 @@ export async function* walk(
       more = runs.length === pageSize;
       yield { bucket: { status, type }, runs, place: { status, type, after } };
     }
-    if (kept === undefined) yield { bucket: { status, type }, runs: [], place: { status, type } };
+    if (keepMs === undefined) yield { bucket: { status, type }, runs: [], place: { status, type } };
     after = undefined;
     bucket = await retention.nextBucket({ status, type });
   }

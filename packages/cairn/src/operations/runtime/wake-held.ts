@@ -1,11 +1,10 @@
 /**
- * Enqueues the runs that were held back, once they need not be any more. A kindness, not a duty: whatever it leaves out
- * the scan finds by `wakeAt`, at most five minutes later.
+ * Enqueues held runs after the hold ends. Best effort: the scan finds the others by `wakeAt` within five minutes.
  *
  * Must not: check whether a run was really held, because a drive with nothing to do costs one read.
  */
 import { declaredType } from '../../core/flow/parts.ts';
-import { someAtOnce } from '../../core/some-at-once.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import { HELD_MS } from '../../engine/gate.ts';
 import type { DueEntry } from '../../ports/run-statistics.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
@@ -27,8 +26,8 @@ export interface WakeRequest {
 }
 
 /**
- * Enqueues runs of every tenant. How many of the caller's own were among them: the others are not his to know of. Never
- * throws: the change that was asked for is made.
+ * Enqueues runs of every tenant and returns the number of the caller's own, because a caller must not learn about other tenants.
+ * Never throws, because the requested change is already made.
  */
 export async function wakeHeld(
   deps: WakeDeps,
@@ -44,7 +43,7 @@ export async function wakeHeld(
     while (woken < MAX_WOKEN) {
       const page = await deps.statistics.due({ until, limit: PAGE, type, after });
       const free = page.filter((entry) => !paused.has(declaredType(entry.type)));
-      await someAtOnce(free, CONCURRENT_TASKS, async ({ runId, tenantId: of }) => {
+      await mapConcurrently(free, CONCURRENT_TASKS, async ({ runId, tenantId: of }) => {
         await deps.queue.enqueue({ runId, tenantId: of, reason: 'continue' });
         woken += 1;
         own += of === tenantId ? 1 : 0;

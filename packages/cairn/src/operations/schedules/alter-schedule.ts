@@ -108,7 +108,7 @@ export function pauseSchedule(deps: ScheduleDeps, request: PauseSchedule): Promi
 }
 
 /**
- * Slots of the time in which it was paused are not made up for; a backfill does that.
+ * Slots during the pause are not caught up; use a backfill.
  *
  * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED (not any more), UNAVAILABLE (send the same again)
  */

@@ -1,8 +1,8 @@
 /** Starts the missing runs of past slots: those during a pause or a downtime, or before the schedule existed. */
 import { CairnError } from '../../core/errors.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
 import { slotsBetween } from '../../core/schedule/slots.ts';
-import { someAtOnce } from '../../core/some-at-once.ts';
 import { ownSchedule } from './change-schedule.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 import { startSlot } from './start-slot.ts';
@@ -64,7 +64,7 @@ async function startAll(
   schedule: Schedule,
   slots: readonly number[],
 ): Promise<readonly string[]> {
-  const started = await someAtOnce(slots, CONCURRENT_STARTS, (slot) => startSlot(deps, schedule, slot));
+  const started = await mapConcurrently(slots, CONCURRENT_STARTS, (slot) => startSlot(deps, schedule, slot));
   return started.map(({ kind }) => kind);
 }
 

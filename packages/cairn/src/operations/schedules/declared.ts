@@ -37,10 +37,10 @@ export async function keepDeclared(
     return;
   }
   const current = found.schedule;
-  const isBack = current.state === 'withdrawn';
-  if (!isBack && isSame(current, declared) && current.tenantId === tenantId) return;
+  const isRedeclared = current.state === 'withdrawn';
+  if (!isRedeclared && isSame(current, declared) && current.tenantId === tenantId) return;
   const next = { ...current, ...declared, tenantId };
-  const timed = isBack ? armed(next, now) : retimed(next, current, now);
+  const timed = isRedeclared ? armed(next, now) : retimed(next, current, now);
   await sendUntilKnown(deps, () => schedules.write({ ...timed, updatedAt: now }, found.version));
 }
 

@@ -5,7 +5,7 @@
 import { optional } from '../../core/optional.ts';
 import { WAITS_FOR } from '../../core/run/now/waits-for.ts';
 import type { RunStatus } from '../../core/run/status.ts';
-import { entriesFor, MOST_COMBINATIONS } from '../../core/search/match-index.ts';
+import { entriesFor, MAX_COMBINATIONS } from '../../core/search/match-index.ts';
 import { LAST_ID, mergedPage } from '../../core/search/order.ts';
 import { decodeCursor, encodeCursor } from '../../ports/cursor.ts';
 import type { ListedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
@@ -59,7 +59,7 @@ export async function byIndex(
 function indexedFilters(filter: RunFilter): readonly RunFilter[] | undefined {
   const { match, tag, status, stopKind = [] } = filter;
   if (!match || tag !== undefined) return undefined;
-  const room = Math.floor(MOST_COMBINATIONS / Math.max(1, stopKind.length));
+  const room = Math.floor(MAX_COMBINATIONS / Math.max(1, stopKind.length));
   const among = entriesFor(match, status === undefined ? room : Math.floor(room / 2));
   if (!among) return undefined;
   if (status === undefined) return [{ ...filter, among }];

@@ -6,7 +6,7 @@ import type { RunFilter } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
 
 /** Most counts for one list: a time of ms is halved about so often. */
-export const MOST_COUNTS = 42;
+export const MAX_COUNTS = 42;
 
 /** Filters that find the oldest, one after the other; the given one if fewer than `most` match. */
 export interface OldestRuns {
@@ -30,7 +30,7 @@ export async function oldestRuns(
   if ((await finder.count(filter, most)) < most) return { windows: [filter], isAll: true };
   let few = filter.createdFrom ?? 0;
   let many = filter.createdBefore ?? Math.max(now, few) + 1;
-  for (let counts = 1; many - few > 1 && counts < MOST_COUNTS; counts += 1) {
+  for (let counts = 1; many - few > 1 && counts < MAX_COUNTS; counts += 1) {
     const middle = Math.floor((few + many) / 2);
     const count = await finder.count({ ...filter, createdBefore: middle }, most);
     if (count >= most) many = middle;

@@ -11,7 +11,7 @@ import type { RunFinder } from '../../ports/runs/run-finder.ts';
 import { SharedAnswers } from '../shared-answers.ts';
 
 /** Most runs counted per status: at most ten billed reads each, ninety in total. */
-export const MOST_COUNTED = 10_000;
+export const MAX_COUNTED = 10_000;
 /** Age up to which a count is shown, ms. */
 export const COUNTS_KEPT_MS = 2_000;
 const QUESTIONS_KEPT = 500;
@@ -20,7 +20,7 @@ export type CountQuestion = Pick<RunFilter, 'tenantId' | 'type' | 'repoId' | 'th
 
 export interface RunCounts {
   readonly counts: Readonly<Record<RunStatus, number>>;
-  /** At least one of them is {@link MOST_COUNTED} or more. */
+  /** At least one of them is {@link MAX_COUNTED} or more. */
   readonly isCut: boolean;
 }
 
@@ -43,11 +43,11 @@ export class CountedRuns {
 async function countEach(finder: Pick<RunFinder, 'count'>, question: CountQuestion): Promise<RunCounts> {
   const counted = await Promise.all(
     RUN_STATUSES.map(
-      async (status) => [status, await finder.count({ ...question, status }, MOST_COUNTED)] as const,
+      async (status) => [status, await finder.count({ ...question, status }, MAX_COUNTED)] as const,
     ),
   );
   return {
     counts: Object.fromEntries(counted) as Record<RunStatus, number>,
-    isCut: counted.some(([, runs]) => runs >= MOST_COUNTED),
+    isCut: counted.some(([, runs]) => runs >= MAX_COUNTED),
   };
 }

@@ -27,7 +27,7 @@ import type { IndexedOrder, RunFinder } from '../../ports/runs/run-finder.ts';
 import { oldestRuns } from './oldest-runs.ts';
 
 /** Runs that are read and sorted for one page. */
-export const MOST_SORTED = 1_000;
+export const MAX_SORTED = 1_000;
 const PAGE = 100;
 
 interface SortingDeps {
@@ -73,18 +73,18 @@ export async function sortedRuns(
   };
 }
 
-async function partsOf(deps: SortingDeps, asked: Sorting): Promise<readonly RunsPart[]> {
-  if (asked.order === 'oldest') return [await oldestPart(deps, asked)];
-  const few = await fewRuns(deps, asked.filter);
+async function partsOf(deps: SortingDeps, sorting: Sorting): Promise<readonly RunsPart[]> {
+  if (sorting.order === 'oldest') return [await oldestPart(deps, sorting)];
+  const few = await fewRuns(deps, sorting.filter);
   if (few) return [few];
-  if (asked.order === 'updated') return [await indexedPart(deps, { ...asked, order: 'updated' })];
-  const statuses = asked.filter.status === undefined ? RUN_STATUSES : [asked.filter.status].flat();
+  if (sorting.order === 'updated') return [await indexedPart(deps, { ...sorting, order: 'updated' })];
+  const statuses = sorting.filter.status === undefined ? RUN_STATUSES : [sorting.filter.status].flat();
   const live = statuses.filter((status) => !isTerminal(status));
   const parts: RunsPart[] = [];
   if (live.length > 0)
-    parts.push(await oldestPart(deps, { ...asked, filter: { ...asked.filter, status: oneOrAll(live) } }));
+    parts.push(await oldestPart(deps, { ...sorting, filter: { ...sorting.filter, status: oneOrAll(live) } }));
   // Read after the live ones, so that a run that ends meanwhile is on the page.
-  if (live.length < statuses.length) parts.push(await indexedPart(deps, { ...asked, order: 'longest' }));
+  if (live.length < statuses.length) parts.push(await indexedPart(deps, { ...sorting, order: 'longest' }));
   return parts;
 }
 
@@ -95,8 +95,8 @@ async function fewRuns({ store, finder }: SortingDeps, filter: RunFilter): Promi
   const { match: _, topLevel: __, ...indexed } = filter;
   const { tenantId: ___, ...narrowed } = indexed;
   if (Object.values(narrowed).every((value) => value === undefined)) return undefined;
-  if ((await finder.count(indexed, MOST_SORTED)) >= MOST_SORTED) return undefined;
-  const read = await readRuns(store, filter, { most: MOST_SORTED });
+  if ((await finder.count(indexed, MAX_SORTED)) >= MAX_SORTED) return undefined;
+  const read = await readRuns(store, filter, { most: MAX_SORTED });
   return read.until === undefined ? read : undefined;
 }
 
@@ -118,8 +118,8 @@ const NOTHING_LEFT: RunsPart = { items: [], unreadable: [] };
  * The next that were created first. Those of one moment may be more than can be read, and are read in their order; of others the window
  * is read as a whole, since the store has the newest first.
  */
-async function oldestPart({ store, finder, clock }: SortingDeps, asked: Sorting): Promise<RunsPart> {
-  const { filter, order, asOf, after, limit } = asked;
+async function oldestPart({ store, finder, clock }: SortingDeps, sorting: Sorting): Promise<RunsPart> {
+  const { filter, order, asOf, after, limit } = sorting;
   const placeAt = (at: number): number => (order === 'longest' ? asOf - at : at);
   const begun = after && placeAt(after[0]);
   const parts: RunsPart[] = [];
@@ -133,7 +133,7 @@ async function oldestPart({ store, finder, clock }: SortingDeps, asked: Sorting)
     const moment = within(filter, at, at + 1);
     if (!moment) return;
     const { until, ...read } = await readRuns(store, moment, {
-      most: MOST_SORTED,
+      most: MAX_SORTED,
       cursor: encodeCursor('runs', [at, id]),
     });
     parts.push({ ...read, until: until && [placeAt(at), until[1]] });
@@ -143,15 +143,13 @@ async function oldestPart({ store, finder, clock }: SortingDeps, asked: Sorting)
   const rest = within(filter, begun === undefined ? 0 : begun + 1, Number.POSITIVE_INFINITY);
   if (!rest) return end();
   const { match, topLevel, ...indexed } = rest;
-  const { windows, isAll } = await oldestRuns(finder, indexed, { most: MOST_SORTED, now: clock.now() });
+  const { windows, isAll } = await oldestRuns(finder, indexed, { most: MAX_SORTED, now: clock.now() });
   for (const { createdFrom = 0, createdBefore } of windows) {
     if (isEnough()) return end();
     const isMoment = windows.length > 1 && createdBefore === createdFrom + 1;
     if (isMoment) await readMoment(createdFrom, LAST_ID);
     else
-      parts.push(
-        whole(await readRuns(store, { ...rest, createdFrom, createdBefore }, { most: MOST_SORTED })),
-      );
+      parts.push(whole(await readRuns(store, { ...rest, createdFrom, createdBefore }, { most: MAX_SORTED })));
   }
   const { createdBefore: known } = windows.at(-1) ?? {};
   if (!isAll && known !== undefined && !parts.some((part) => part.until))

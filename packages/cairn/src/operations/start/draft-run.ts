@@ -129,17 +129,17 @@ interface Keeping {
   readonly salt: () => string;
 }
 
-/** A successor without an input of its own takes that of its source, which was validated there, without reading it. */
+/** A successor without an input of its own reuses the validated input of its source without reading it. */
 function inputOf({ workflow, input, lineage }: StartRequest, by: Keeping): DraftInput {
   const inherited = lineage?.input;
-  if (!inherited) return given(workflow, input, by);
+  if (!inherited) return draftInput(workflow, input, by);
   const { hash, value, secretInput, tags = [] } = inherited;
   const common = { hash, tags, carried: {}, payloads: [], secretInput };
   if ('text' in value) return { ...common, input: value };
   return { ...common, input: { checkpoint: 1 }, inputFrom: value };
 }
 
-function given(workflow: Workflow, value: unknown, { runId, salt }: Keeping): DraftInput {
+function draftInput(workflow: Workflow, value: unknown, { runId, salt }: Keeping): DraftInput {
   const { text, whole } = checkedInput(workflow, value);
   const large = needsPayload(text) ? payloadOf(text) : undefined;
   const secret = whole === text ? undefined : payloadOf(saltedText(whole, salt()));

@@ -69,7 +69,7 @@ export type StartDecision =
       readonly runId: string;
       readonly response: StartResponse;
       /** The hit was on the second key: this delivery's own key must answer the same from now on. */
-      readonly pointHere: boolean;
+      readonly pointsToNewRun: boolean;
       readonly record: IdempotencyRecord;
     }
   | { readonly kind: 'again'; readonly replace: Replace };
@@ -102,13 +102,13 @@ function isSameContent(record: IdempotencyRecord, { tenantId }: StartRequest, no
   return record.tenantId === tenantId && now - record.createdAt < GITHUB_SECONDARY_WINDOW_MS;
 }
 
-function replayOf(record: IdempotencyRecord, pointHere: boolean): StartDecision {
+function replayOf(record: IdempotencyRecord, pointsToNewRun: boolean): StartDecision {
   if (record.runId === undefined || record.response === undefined) return { kind: 'in_flight' };
   return {
     kind: 'replayed',
     runId: record.runId,
     response: record.response as StartResponse,
-    pointHere,
+    pointsToNewRun: pointsToNewRun,
     record,
   };
 }

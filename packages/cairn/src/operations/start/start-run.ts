@@ -145,7 +145,7 @@ async function answered(
   if (decision.kind === 'ours') return created(deps, request, draft);
   if (decision.kind === 'in_flight') return decision;
   logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: decision.runId });
-  if (decision.pointHere) await pointPrimaryAt(deps, request, decision.record);
+  if (decision.pointsToNewRun) await pointPrimaryAt(deps, request, decision.record);
   return { kind: 'replayed', runId: decision.runId, response: decision.response };
 }
 

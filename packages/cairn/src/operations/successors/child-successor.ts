@@ -62,11 +62,11 @@ export async function childLineage(
     const input = JSON.parse(checked.whole);
     await assertAllowed(deps, { source: end, workflow, mode, actor: trigger.userId, input });
   }
-  return { lineage: patient(lineageOf(deps, end, { runId: end.id, mode, ...forced })), workflow };
+  return { lineage: retriedLater(lineageOf(deps, end, { runId: end.id, mode, ...forced })), workflow };
 }
 
 /** The child is being resumed separately: the parent checks again later. */
-function patient(lineage: Lineage): Lineage {
+function retriedLater(lineage: Lineage): Lineage {
   const { supersede } = lineage;
   if (!supersede) return lineage;
   return {

@@ -141,9 +141,9 @@ async function inputOf(
 ): Promise<SuccessorInput> {
   const { store } = deps;
   const { input, inputHash: hash, id } = state;
-  if (wanted.input) return given(workflow, wanted.input.value);
+  if (wanted.input) return givenInput(workflow, wanted.input.value);
   if (workflow.planVersion !== state.planVersion) {
-    return given(workflow, await sendUntilKnown(deps, () => runInput(store, state)));
+    return givenInput(workflow, await sendUntilKnown(deps, () => runInput(store, state)));
   }
   const inherited = { kind: 'inherited', hash, secretInput: state.secretInput, tags: state.tags } as const;
   if ('text' in input) return { ...inherited, value: input };
@@ -151,7 +151,7 @@ async function inputOf(
   return { ...inherited, value: checkpoint?.outputFrom ?? { runId: id, checkpoint: input.checkpoint } };
 }
 
-function given(workflow: Workflow, value: unknown): SuccessorInput {
+function givenInput(workflow: Workflow, value: unknown): SuccessorInput {
   return { kind: 'given', hash: sha256Hex(checkedInput(workflow, value).text), value };
 }
 

@@ -8,8 +8,8 @@
 import type { StepReuse, SuccessorPlan } from '../../core/decisions/successor.ts';
 import {
   type CapabilityFacts,
-  type ForetoldEffect,
-  foretellEffects,
+  type ForecastEffect,
+  forecastEffects,
 } from '../../core/decisions/successor-effects.ts';
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -32,7 +32,7 @@ export interface SuccessorForecast {
   readonly would: 'start_successor' | 'unpark' | 'nothing';
   readonly planVersion: number;
   readonly steps: readonly StepReuse[];
-  readonly effects: readonly ForetoldEffect[];
+  readonly effects: readonly ForecastEffect[];
   /** True if more effects were recorded than are shown. */
   readonly effectsCut: boolean;
   /** Unread signals; a successor that carries them reads them. */
@@ -69,7 +69,7 @@ export async function previewSuccessor(
     const prepared = await prepare(deps, wanted);
     return {
       ...nothing,
-      ...(await foretold(deps, wanted.mode, prepared)),
+      ...(await forecast(deps, wanted.mode, prepared)),
       would: 'start_successor',
       blockers: [],
     };
@@ -79,7 +79,7 @@ export async function previewSuccessor(
   }
 }
 
-async function foretold(
+async function forecast(
   deps: PreviewDeps,
   mode: SuccessorMode,
   { loaded, workflow, source, input }: Prepared,
@@ -93,7 +93,7 @@ async function foretold(
   const successor = { type, planVersion, inputHash: input.hash, source, input: value };
   const { plan } = await sendUntilKnown(deps, () => reusePlan(deps.store, successor, { end, workflow }));
   const { rows, cut } = await rowsOfLineage(deps, end);
-  const effects = foretellEffects({
+  const effects = forecastEffects({
     rootRunId: end.rootRunId,
     scopes: end.effectScopes ?? [],
     mode,

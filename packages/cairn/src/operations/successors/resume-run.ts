@@ -53,7 +53,7 @@ export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Pr
 
 /**
  * `by_drive`: it was interrupted, and its drive decides more than this. `put_off`: it rests after a failed dispatch, such as one
- * that could not ask its policy. `moving`: it is not held up.
+ * that could not ask its policy. `moving`: it is not blocked.
  */
 export type Resumption = 'resumed_by_event' | 'by_drive' | 'put_off' | 'moving';
 

@@ -25,7 +25,7 @@ export function lazyBus({ settings, clock, random, log }: LazyBusOptions): Event
   let connected: Promise<EventBus> | undefined;
   const wire = wireTo(pubsubHost, wireHosts);
   const bus: EventBus = {
-    isHeard: wire && audienceOf(wire, `projects/${project}/topics/${topic}`, clock),
+    isReachable: wire && audienceOf(wire, `projects/${project}/topics/${topic}`, clock),
     async publish(messages) {
       connected ??= (wire ? publisherByFrames(wire) : publisherClient(pubsubHost)).then(
         (client) => new PubsubEventBus({ client, project, topic, clock, random }),
@@ -50,7 +50,7 @@ const AUDIENCE_RETRY_MS = 1_000;
 
 /** True unless the local Pub/Sub reports that the topic has no subscribers. Read at the first call, and updated from then on. */
 function audienceOf(wire: Wire, topic: string, clock: Clock): () => boolean {
-  let isHeard = true;
+  let isReachable = true;
   let isWatching = false;
   let askAt = 0;
   return () => {
@@ -58,16 +58,16 @@ function audienceOf(wire: Wire, topic: string, clock: Clock): () => boolean {
       isWatching = true;
       wire.listen('/cairn.local.Audience/Watch', Buffer.from(topic), {
         onMessage(message) {
-          isHeard = message[0] === 1;
+          isReachable = message[0] === 1;
         },
         onEnd() {
           isWatching = false;
-          isHeard = true;
+          isReachable = true;
           askAt = clock.now() + AUDIENCE_RETRY_MS;
         },
       });
     }
-    return isHeard;
+    return isReachable;
   };
 }
 

@@ -73,11 +73,11 @@ class FrameListenStream extends Readable {
     const bytes = ListenRequest.encode(ListenRequest.fromObject(request)).finish();
     this.#stop = wire.listen('/google.firestore.v1.Firestore/Listen', bytes, {
       onMessage: (message) => {
-        const told = ListenResponse.decode(message);
+        const response = ListenResponse.decode(message);
         // The library knows kinds of changes by their names.
-        const { targetChange } = told;
+        const { targetChange } = response;
         this.push(
-          targetChange ? { targetChange: TargetChange.toObject(targetChange as never, BY_NAME) } : told,
+          targetChange ? { targetChange: TargetChange.toObject(targetChange as never, BY_NAME) } : response,
         );
       },
       onEnd: (error) => this.destroy(error),

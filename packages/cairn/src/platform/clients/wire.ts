@@ -168,7 +168,7 @@ export class Wire {
     socket.write(PREFACE);
     socket.on('data', (piece) => {
       try {
-        for (const frame of frames.read(piece)) this.#settle(frame);
+        for (const frame of frames.read(piece)) this.#answerCall(frame);
       } catch (error) {
         socket.destroy(error as Error);
       }
@@ -177,11 +177,11 @@ export class Wire {
     socket.once('error', (error) => {
       why = error.message;
     });
-    socket.once('close', () => this.#lost(socket, why));
+    socket.once('close', () => this.#connectionLost(socket, why));
     return socket;
   }
 
-  #settle(frame: Buffer): void {
+  #answerCall(frame: Buffer): void {
     const id = frame.readUInt32LE(0);
     const call = this.#calls.get(id);
     // Its deadline was over.
@@ -198,12 +198,13 @@ export class Wire {
     this.#rest();
   }
 
-  #lost(socket: Socket, why: string): void {
+  #connectionLost(socket: Socket, why: string): void {
     if (this.#socket !== socket) return;
     this.#socket = undefined;
-    const lost = [...this.#calls.values()];
+    const pending = [...this.#calls.values()];
     this.#calls.clear();
-    for (const call of lost) call.onFailure(new WireError(GRPC_STATUS.UNAVAILABLE, `${this.#host}: ${why}`));
+    for (const call of pending)
+      call.onFailure(new WireError(GRPC_STATUS.UNAVAILABLE, `${this.#host}: ${why}`));
   }
 
   /** A connection without calls keeps no process alive. */

@@ -35,7 +35,7 @@ export function diagnosisOf({ settings, secrets, db, operations, log }: Diagnosi
       storeProbe: new FirestoreStoreProbe({
         db,
         prefix,
-        somewhere: systemRandomness.token,
+        randomId: systemRandomness.token,
         shards: new Shards(new Paths(db, prefix), settings.shards),
       }),
       queueProbe: lazyQueueProbe(settings),

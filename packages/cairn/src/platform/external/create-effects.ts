@@ -70,9 +70,9 @@ export interface Effects {
   ): Promise<Response>;
 }
 
-const USUAL_CALL_MS = 60_000;
+const DEFAULT_CALL_MS = 60_000;
 /** A second-generation function may take so long. */
-const MOST_CALL_MS = 540_000;
+const MAX_CALL_MS = 540_000;
 /** Longest wait of a function for a retry; a later one is for its next call. */
 const RETRY_CAP_MS = 5_000;
 const NEVER = new AbortController().signal;
@@ -93,15 +93,15 @@ function countedBy(onOutcome: EffectsOptions['onOutcome']): Pick<Metrics, 'effec
 
 /** @throws CairnError INVALID_INPUT naming the option */
 export function createEffects(options: EffectsOptions): Effects {
-  const { tenantId, callTimeoutMs = USUAL_CALL_MS, retry, database = '(default)' } = options;
+  const { tenantId, callTimeoutMs = DEFAULT_CALL_MS, retry, database = '(default)' } = options;
   const project = options.project ?? process.env.GCLOUD_PROJECT ?? process.env.GOOGLE_CLOUD_PROJECT;
   if (!project)
     throw new CairnError('INVALID_INPUT', 'there is no project', {
       field: 'project',
       help: 'Set GCLOUD_PROJECT or give it.',
     });
-  if (!(callTimeoutMs >= 1 && callTimeoutMs <= MOST_CALL_MS))
-    throw new CairnError('INVALID_INPUT', `callTimeoutMs must be 1 to ${MOST_CALL_MS}`, {
+  if (!(callTimeoutMs >= 1 && callTimeoutMs <= MAX_CALL_MS))
+    throw new CairnError('INVALID_INPUT', `callTimeoutMs must be 1 to ${MAX_CALL_MS}`, {
       field: 'callTimeoutMs',
     });
   const keepMs = options.keepFor === undefined ? undefined : parseDuration(options.keepFor, 'keepFor');

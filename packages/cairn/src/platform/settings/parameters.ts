@@ -42,8 +42,8 @@ function text(name: string, spec: Spec<string>): Parameter<string> {
 
 function whole(name: string, spec: Spec<number>): Parameter<number> {
   const value = () => {
-    const said = Number.parseInt(process.env[name] ?? '', 10);
-    return Number.isNaN(said) ? spec.default : said;
+    const parsed = Number.parseInt(process.env[name] ?? '', 10);
+    return Number.isNaN(parsed) ? spec.default : parsed;
   };
   return listed({ default: spec.default, value, declare: once(() => defineInt(name, spec)) });
 }
@@ -261,7 +261,7 @@ function needless(options: CairnOptions): ReadonlySet<unknown> {
     [driveQueuePlaces, drive.queuePlaces],
     [slackMinInstances, !slack],
   ];
-  return new Set(given.filter(([, said]) => said !== undefined && said !== false).map(([one]) => one));
+  return new Set(given.filter(([, value]) => value !== undefined && value !== false).map(([one]) => one));
 }
 
 /** All that the installation uses and its code does not say. */

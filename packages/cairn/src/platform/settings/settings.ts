@@ -92,8 +92,8 @@ export interface Settings {
  * @param drive the deployed name of the function `drive`
  */
 export function collectionPrefixOf(given: string | undefined, drive: string): string {
-  const said = given ?? collectionPrefix.value();
-  if (said !== '') return said;
+  const prefix = given ?? collectionPrefix.value();
+  if (prefix !== '') return prefix;
   if (drive === 'drive') return PREFIX_OF_THE_MODEL;
   return `${drive
     .replace(/-drive$/, '')
@@ -106,8 +106,8 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
   const { env } = process;
   const project = env.GCLOUD_PROJECT ?? env.GOOGLE_CLOUD_PROJECT;
   if (!project) throw new Error('GCLOUD_PROJECT is not set');
-  const said = typeof options.region === 'object' ? options.region.value() : options.region;
-  const where = said || region.value();
+  const name = typeof options.region === 'object' ? options.region.value() : options.region;
+  const where = name || region.value();
   const local = env.CAIRN_LOCAL === '1';
   const functionsUrl = env.CAIRN_FUNCTIONS_URL || `https://${where}-${project}.cloudfunctions.net`;
   const spread = spreadOf(driveQueues.value(), driveQueuesPerTenant.value());
@@ -174,11 +174,11 @@ function shardsOf(shards: number): number {
 }
 
 /** Default timeout of Cloud Tasks for an answer. */
-const USUAL_DEADLINE_S = 600;
+const DEFAULT_DEADLINE_S = 600;
 
 /** The service must not deliver again what a function is still at. */
 const deadlineFor = (timeoutS: number): { deadlineS?: number } =>
-  timeoutS < USUAL_DEADLINE_S ? {} : { deadlineS: LONGEST_DRIVE_S };
+  timeoutS < DEFAULT_DEADLINE_S ? {} : { deadlineS: LONGEST_DRIVE_S };
 
 const target = (functionsUrl: string, name: string): QueueTarget => ({
   name,

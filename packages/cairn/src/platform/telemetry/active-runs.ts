@@ -1,5 +1,5 @@
 /** Counts the runs of all tenants that have not ended: for the one scheduled function that reports to a collector. */
-import { someAtOnce } from '../../core/some-at-once.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
 import type { TenantActivity } from './sink.ts';
 
@@ -16,7 +16,7 @@ export interface CountedActivity {
 
 export async function countActive(statistics: RunStatistics): Promise<CountedActivity> {
   const tenants = await statistics.tenants(MAX_TENANTS_COUNTED);
-  const activity = await someAtOnce(tenants, CONCURRENT_TENANTS, async (tenantId) => ({
+  const activity = await mapConcurrently(tenants, CONCURRENT_TENANTS, async (tenantId) => ({
     tenantId,
     active: await statistics.activeRuns(tenantId),
   }));

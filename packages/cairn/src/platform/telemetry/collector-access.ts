@@ -77,9 +77,9 @@ export function googleHeaders({
   return () => {
     // Shared by the two exports that ask at the same time.
     if (!known || clock.now() >= known.until) {
-      const asked = { headers: Promise.resolve({}), until: Number.POSITIVE_INFINITY };
-      known = asked;
-      asked.headers = ask();
+      const access = { headers: Promise.resolve({}), until: Number.POSITIVE_INFINITY };
+      known = access;
+      access.headers = ask();
     }
     return known.headers;
   };

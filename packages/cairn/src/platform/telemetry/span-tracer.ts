@@ -113,13 +113,13 @@ class RecordedSpan implements Span {
       // Times may come from other clocks, which may be ahead.
       endedAt: Math.max(this.#startedAt, clock.now()),
       links: links.filter((link) => link !== undefined),
-      attributes: given(this.#attributes),
+      attributes: definedAttributes(this.#attributes),
       failure,
     });
   }
 }
 
-function given(attributes: SpanAttributes): EndedSpan['attributes'] {
+function definedAttributes(attributes: SpanAttributes): EndedSpan['attributes'] {
   const values = Object.entries(attributes).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : value]],
   );

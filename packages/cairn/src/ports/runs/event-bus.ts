@@ -17,7 +17,7 @@ export interface EventBus {
    */
   publish(messages: readonly BusMessage[]): Promise<void>;
   /** False: it is known that there is no subscriber. Absent: the bus cannot know. */
-  readonly isHeard?: (() => boolean) | undefined;
+  readonly isReachable?: (() => boolean) | undefined;
 }
 
 /** Pub/Sub's own limits, and what only a bug of the caller can ask for. @throws Error */

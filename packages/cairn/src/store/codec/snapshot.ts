@@ -357,8 +357,8 @@ export function decodeListedWaits(document: Members, what: string): ListedWaits 
 
 function listedOf<T>(table: Table<T>): Table<Omit<T, (typeof NOT_LISTED)[number]>> {
   const unlisted: ReadonlySet<string> = new Set(NOT_LISTED);
-  const kept = Object.entries(table).filter(([name]) => !unlisted.has(name));
-  return Object.fromEntries(kept) as Table<Omit<T, (typeof NOT_LISTED)[number]>>;
+  const listed = Object.entries(table).filter(([name]) => !unlisted.has(name));
+  return Object.fromEntries(listed) as Table<Omit<T, (typeof NOT_LISTED)[number]>>;
 }
 
 function timeOrDelete(at: number | undefined): Timestamp | FieldValue {

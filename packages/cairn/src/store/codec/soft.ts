@@ -68,8 +68,8 @@ export function salvageSoft(document: Members): {
 }
 
 /** Members that retention writes: the deletion mark and the legal hold. */
-export function encodeRetained(kept: Pick<SoftState, 'legalHold' | 'deletionMarkedAt'>): Members {
-  return softCodec.encode(kept);
+export function encodeRetained(retained: Pick<SoftState, 'legalHold' | 'deletionMarkedAt'>): Members {
+  return softCodec.encode(retained);
 }
 
 /** Increments of the stored total. */

@@ -3,7 +3,7 @@
  * No administrative calls, so no role besides the one that the functions have.
  */
 import { FieldPath, type Firestore, type QuerySnapshot, Timestamp } from '@google-cloud/firestore';
-import { someAtOnce } from '../../core/some-at-once.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { LeftOver, SeenIndex, StoreProbe, WakingRun } from '../../ports/diagnosis/store-probe.ts';
 import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
@@ -21,7 +21,7 @@ export interface StoreLookOptions {
   readonly db: Firestore;
   readonly prefix?: string;
   /** A place in the order of document ids to begin a sample at, another one each time: a sha256 in hex. */
-  readonly somewhere: () => string;
+  readonly randomId: () => string;
   /** Default: those of an installation that names no number. */
   readonly shards?: Shards;
 }
@@ -30,17 +30,17 @@ export class FirestoreStoreProbe implements StoreProbe {
   readonly #paths: Paths;
   readonly #shards: Shards;
   readonly #probes: readonly IndexProbe[];
-  readonly #somewhere: () => string;
+  readonly #randomId: () => string;
 
-  constructor({ db, prefix, somewhere, shards }: StoreLookOptions) {
+  constructor({ db, prefix, randomId: somewhere, shards }: StoreLookOptions) {
     this.#paths = new Paths(db, prefix);
     this.#shards = shards ?? new Shards(this.#paths);
     this.#probes = indexProbes(db, prefix);
-    this.#somewhere = somewhere;
+    this.#randomId = somewhere;
   }
 
   indexes(): Promise<readonly SeenIndex[]> {
-    return someAtOnce(this.#probes, CONCURRENT_PROBES, tried);
+    return mapConcurrently(this.#probes, CONCURRENT_PROBES, tried);
   }
 
   async leftOvers(before: number): Promise<readonly LeftOver[]> {
@@ -107,7 +107,7 @@ export class FirestoreStoreProbe implements StoreProbe {
   async #oldestMailbox(before: number): Promise<number | undefined> {
     const what = 'sample of mailbox';
     const ordered = this.#paths.allMailboxes().orderBy(FieldPath.documentId()).select('expiresAt');
-    const after = ordered.startAt(this.#somewhere()).limit(MAILBOXES_READ);
+    const after = ordered.startAt(this.#randomId()).limit(MAILBOXES_READ);
     const found = await call(what, () => after.get());
     const rest = MAILBOXES_READ - found.size;
     if (rest === 0) return oldestIn(found, before);

@@ -176,9 +176,9 @@ function decoded<T>(raw: RawDocument | undefined, codec: DocumentCodec<T>): Foun
 
 /** Removes members that an update would delete, which a created document simply lacks. */
 function present(members: Members): Members {
-  const gone = FieldValue.delete();
+  const deletion = FieldValue.delete();
   return Object.fromEntries(
-    Object.entries(members).filter(([, member]) => !gone.isEqual(member as FieldValue)),
+    Object.entries(members).filter(([, member]) => !deletion.isEqual(member as FieldValue)),
   );
 }
 

@@ -8,7 +8,7 @@ import { mergedPage } from '../../core/search/order.ts';
 import { decodeCursor, encodeCursor, type Position } from '../../ports/cursor.ts';
 import {
   type ListedRun,
-  MOST_PASSED_OVER,
+  MAX_PASSED_OVER,
   type Page,
   type PageRequest,
   type RunFilter,
@@ -44,7 +44,7 @@ export async function orderedRuns(
         positionOf: ({ state }, id) => [order === 'longest' ? (state.durationMs ?? 0) : state.updatedAt, id],
         isHidden: isMarkedToGo,
         isPassedOver: (document, id) => isPassedOver(document, id, filter),
-        mostPassedOver: Math.ceil(MOST_PASSED_OVER / sources.length),
+        mostPassedOver: Math.ceil(MAX_PASSED_OVER / sources.length),
         positionOfDamaged: (document, id) => positionIn(document, id, order),
       }),
     ),

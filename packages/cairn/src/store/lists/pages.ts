@@ -2,7 +2,7 @@
 import type { DocumentData, Query, QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
 import { PageRoom } from '../../core/search/page.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../../ports/cursor.ts';
-import { MOST_PASSED_OVER, type Page, type PageRequest } from '../../ports/run-store.ts';
+import { MAX_PASSED_OVER, type Page, type PageRequest } from '../../ports/run-store.ts';
 import { UndecodableDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 
@@ -17,7 +17,7 @@ export interface Listing<T> {
   readonly isHidden?: (document: DocumentData) => boolean;
   /** Documents that take no place on the page. Needs `positionOfDamaged`. Absent: none. */
   readonly isPassedOver?: (document: DocumentData, id: string) => boolean;
-  /** At most so many of them are read for a page; absent: {@link MOST_PASSED_OVER}. */
+  /** At most so many of them are read for a page; absent: {@link MAX_PASSED_OVER}. */
   readonly mostPassedOver?: number;
   /**
    * Position of an undecodable document: it is reported, and the list continues after it. Absent, or undefined for this
@@ -28,13 +28,7 @@ export interface Listing<T> {
 
 /** A page is shorter than its limit where its documents are large (`MAX_PAGE_BYTES`). */
 export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
-  const {
-    list,
-    ordered,
-    startAfter,
-    isPassedOver = () => false,
-    mostPassedOver = MOST_PASSED_OVER,
-  } = listing;
+  const { list, ordered, startAfter, isPassedOver = () => false, mostPassedOver = MAX_PASSED_OVER } = listing;
   const room = new PageRoom(limit);
   const page: ReadItem<T>[] = [];
   let position = cursor === undefined ? undefined : decodeCursor(list, cursor);
@@ -43,8 +37,8 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
   let last: (() => Position) | undefined;
   for (let isAtEnd = false; !isAtEnd && !hasMore; ) {
     const from = position === undefined ? ordered : ordered.startAfter(...startAfter(position));
-    const asked = room.wanted;
-    const { docs } = await call(`list of ${list}`, () => from.limit(asked).get());
+    const requested = room.wanted;
+    const { docs } = await call(`list of ${list}`, () => from.limit(requested).get());
     for (const found of docs) {
       // The library decodes the document again at each call.
       const document = found.data();
@@ -64,7 +58,7 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
       page.push(one);
       last = one.position;
     }
-    isAtEnd = docs.length < asked;
+    isAtEnd = docs.length < requested;
     if (hasMore || !isAtEnd) position = last?.();
   }
   const items = page.flatMap((one) => (one.kind === 'item' ? [one.item] : []));

@@ -199,9 +199,9 @@ function isPassedOver(document: DocumentData, id: string, { topLevel, match }: R
 
 /** A run that has the status, or would have it by its open waits alone. */
 function ofStatus(statuses: readonly RunStatus[]): Filter {
-  const asked = statuses.filter((status): status is WaitsFor => WAITS_FOR.some((word) => word === status));
+  const waiting = statuses.filter((status): status is WaitsFor => WAITS_FOR.some((word) => word === status));
   const has = isOneOf('status', statuses);
-  return asked.length > 0 ? Filter.or(has, isOneOf('waitsFor', asked)) : has;
+  return waiting.length > 0 ? Filter.or(has, isOneOf('waitsFor', waiting)) : has;
 }
 
 function isOneOf(name: string, values: readonly string[]): Filter {

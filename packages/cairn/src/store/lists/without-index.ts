@@ -12,7 +12,7 @@ import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import { call } from '../call.ts';
 
 /** Documents read in place of the index. An installation whose indexes are being built is young and has few. */
-const MOST_WITHOUT_INDEX = 1_000;
+const MAX_WITHOUT_INDEX = 1_000;
 
 export interface DueSearch {
   /** Named in errors. */
@@ -44,7 +44,7 @@ export async function findDue(due: DueSearch): Promise<readonly QueryDocumentSna
 async function withoutIndex({ what, collection, member, names, applies, now, limit, after }: DueSearch) {
   const all = collection
     .orderBy(FieldPath.documentId())
-    .limit(MOST_WITHOUT_INDEX)
+    .limit(MAX_WITHOUT_INDEX)
     .select(...names);
   const { docs } = await call(`${what}, without its index`, () => all.get());
   const at = (found: QueryDocumentSnapshot) => {

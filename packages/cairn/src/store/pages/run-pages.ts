@@ -62,7 +62,7 @@ export interface PageWrites {
 
 interface Placing {
   readonly spilled: Spilled | undefined;
-  readonly there: readonly string[];
+  readonly storedPages: readonly string[];
   readonly sound: ReadonlySet<string>;
   readonly cost: Spent | undefined;
 }
@@ -151,7 +151,7 @@ export class RunPages {
         if (!data) continue;
         const { text } = pageCodec.decode(data, `page ${document.id} of run ${run.id}`);
         if (sha256Hex(text) !== document.id) {
-          throw new UndecodableDocument(`page ${document.id} of run ${run.id} is not what was written`);
+          throw new UndecodableDocument(`page ${document.id} of run ${run.id} differs from what was written`);
         }
         texts.set(document.id, text);
       }
@@ -199,9 +199,12 @@ export class RunPages {
     );
     if (!document?.updateTime) return undefined;
     const before = namesIn(document.data() ?? {});
-    const there = before ? namedBy(before) : [];
+    const storedPages = before ? namedBy(before) : [];
     const seen = versionOf(document.updateTime);
-    return { seen, ...(await this.#placed(run, { spilled, there, sound: new Set(there), cost })) };
+    return {
+      seen,
+      ...(await this.#placed(run, { spilled, storedPages: storedPages, sound: new Set(storedPages), cost })),
+    };
   }
 
   /** The page writes of a repair. Existing pages are not trusted. */
@@ -209,18 +212,18 @@ export class RunPages {
     const { docs } = await call(`look for the pages of run ${run.id}`, () =>
       this.#paths.pages(run).limit(MAX_PAGES).select().get(),
     );
-    const there = docs.map(({ id }) => id);
-    return this.#placed(run, { spilled, there, sound: new Set(), cost: undefined });
+    const storedPages = docs.map(({ id }) => id);
+    return this.#placed(run, { spilled, storedPages: storedPages, sound: new Set(), cost: undefined });
   }
 
   /** @param sound those of `there` that need not be written again */
   async #placed(
     run: DocumentReference,
-    { spilled, there, sound, cost }: Placing,
+    { spilled, storedPages, sound, cost }: Placing,
   ): Promise<Omit<PageWrites, 'seen'>> {
     const pages = spilled?.pages ?? new Map<string, string>();
     // Pages beyond the room of a commit stay until the run is deleted; `check` names them.
-    const gone = there.filter((name) => !pages.has(name)).slice(0, MAX_COMMIT_PAGES);
+    const gone = storedPages.filter((name) => !pages.has(name)).slice(0, MAX_COMMIT_PAGES);
     const fresh = new Map([...pages].filter(([name]) => !sound.has(name)));
     const bytes = [...fresh.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     const isTooMuch = bytes > this.#budget.commitBytes || fresh.size + gone.length > MAX_COMMIT_PAGES;

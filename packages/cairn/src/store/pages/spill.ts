@@ -79,21 +79,21 @@ export function spill(
   let total = 0;
   for (const member of Object.values(members)) total += sizeOf(member);
   if (total <= documentBytes) return undefined;
-  const kept = new Map<PagedList, SpilledList>();
+  const spilledLists = new Map<PagedList, SpilledList>();
   for (const name of PAGED_LISTS) {
     const whole = { text: members[name] as string, bytes: sizeOf(members[name]) };
     const list = whole.bytes <= pageBytes ? { pages: [], rest: whole } : cut(name, state, pageBytes);
     total += list.rest.bytes - whole.bytes;
-    kept.set(name, list);
+    spilledLists.set(name, list);
   }
   while (total > documentBytes) {
-    const [name, list] = [...kept].reduce((a, b) => (b[1].rest.bytes > a[1].rest.bytes ? b : a));
+    const [name, list] = [...spilledLists].reduce((a, b) => (b[1].rest.bytes > a[1].rest.bytes ? b : a));
     const empty = joined(name, []);
     if (list.rest.bytes <= empty.bytes) break;
     total += empty.bytes - list.rest.bytes;
-    kept.set(name, { pages: [...list.pages, list.rest.text], rest: empty });
+    spilledLists.set(name, { pages: [...list.pages, list.rest.text], rest: empty });
   }
-  return spilled(state, kept);
+  return spilled(state, spilledLists);
 }
 
 interface Text {
@@ -132,11 +132,11 @@ function joined(name: PagedList, entries: readonly string[]): Text {
   return { text, bytes: Buffer.byteLength(text) };
 }
 
-function spilled({ schemaVersion }: RunState, kept: ReadonlyMap<PagedList, SpilledList>): Spilled {
+function spilled({ schemaVersion }: RunState, spilledLists: ReadonlyMap<PagedList, SpilledList>): Spilled {
   const pages = new Map<string, string>();
   const lists: { [L in PagedList]?: readonly string[] } = {};
   const members: Members = {};
-  for (const [name, list] of kept) {
+  for (const [name, list] of spilledLists) {
     members[name] = list.rest.text;
     if (list.pages.length === 0) continue;
     lists[name] = list.pages.map((text) => {

@@ -61,8 +61,8 @@ export function mortal(base: EngineDeps, seed: number, planned?: PlannedCrash): 
       answer.catch(() => {});
       return die();
     }
-    const told = await answer;
-    return alive ? told : never();
+    const result = await answer;
+    return alive ? result : never();
   };
   const ports = Object.entries(base).filter(([name]) => !OWN.has(name));
   return {

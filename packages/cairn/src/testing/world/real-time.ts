@@ -5,10 +5,10 @@
 
 /** Resolves to true once one of `ends` has, or to false after `patienceMs` of real time. */
 export async function anyWithin(patienceMs: number, ends: readonly Promise<void>[]): Promise<boolean> {
-  const patience = Promise.withResolvers<false>();
-  const timer = setTimeout(() => patience.resolve(false), patienceMs);
+  const timeout = Promise.withResolvers<false>();
+  const timer = setTimeout(() => timeout.resolve(false), patienceMs);
   try {
-    return await Promise.race([...ends.map((end) => end.then(() => true)), patience.promise]);
+    return await Promise.race([...ends.map((end) => end.then(() => true)), timeout.promise]);
   } finally {
     clearTimeout(timer);
   }

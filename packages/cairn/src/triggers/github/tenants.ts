@@ -53,11 +53,11 @@ export function githubTenantsIn({ listed, others }: GithubTenantParameters): Git
     if (names.has(name)) throw new Error(`GITHUB_TENANTS names ${who} twice`);
     names.set(name, tenant);
   }
-  const everybody = owners.get(EVERYBODY);
+  const defaultTenants = owners.get(EVERYBODY);
   owners.delete(EVERYBODY);
   const isListed = installations.size + owners.size > 0;
   const fallback = others === '' && !isListed ? ONLY_TENANT : others;
-  return { installations, owners, others: everybody ?? (fallback === '' ? undefined : fallback) };
+  return { installations, owners, others: defaultTenants ?? (fallback === '' ? undefined : fallback) };
 }
 
 /** Sender of a delivery, as far as known. */

@@ -59,15 +59,15 @@ async function answer(
   }
   const listeners = deps.registry.githubListeners(event, action);
   if (listeners.length === 0) return json(202, { ignored: true });
-  const fitting = listeners.filter((workflow) => workflow.input.safeParse(payload).success);
-  if (fitting.length === 0) {
-    const reason = misfit(listeners, payload);
+  const matching = listeners.filter((workflow) => workflow.input.safeParse(payload).success);
+  if (matching.length === 0) {
+    const reason = payloadProblems(listeners, payload);
     const before = await startsBefore(deps, delivery, { tenantId, workflows: listeners, reason });
     if (before.length > 0) return answerFor(before);
     deps.start.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
     return json(202, { ignored: true, reason });
   }
-  return answerFor(await startAll(deps, delivery, { tenantId, workflows: fitting, context }));
+  return answerFor(await startAll(deps, delivery, { tenantId, workflows: matching, context }));
 }
 
 interface RefusedDelivery {
@@ -83,15 +83,15 @@ async function startsBefore(
   { tenantId, workflows, reason }: RefusedDelivery,
 ): Promise<readonly StartResult[]> {
   const refusal = new CairnError('INVALID_INPUT', reason);
-  const outcomes: StartResult[] = [];
+  const results: StartResult[] = [];
   for (const suffix of ['', ...workflows.map(({ type }) => `:${type}`)]) {
     try {
-      outcomes.push(await startedBefore(start, { tenantId, ...identityOf(delivery, suffix) }, refusal));
+      results.push(await startedBefore(start, { tenantId, ...identityOf(delivery, suffix) }, refusal));
     } catch (error) {
       if (error !== refusal) throw error;
     }
   }
-  return outcomes;
+  return results;
 }
 
 /** Key and content by which a repetition of a start is recognised. */
@@ -117,17 +117,17 @@ async function startAll(
   delivery: GithubDelivery,
   { tenantId, workflows, context }: ListeningTenant,
 ): Promise<StartResult[]> {
-  const outcomes: StartResult[] = [];
+  const results: StartResult[] = [];
   let refused: CairnError | undefined;
   for (const workflow of workflows) {
-    if (outcomes.some((outcome) => isRunOf(outcome, workflow))) continue;
+    if (results.some((outcome) => isRunOf(outcome, workflow))) continue;
     const { type } = workflow;
-    const listener = { tenantId, workflow, context, suffix: outcomes.length === 0 ? '' : `:${type}` };
+    const listener = { tenantId, workflow, context, suffix: results.length === 0 ? '' : `:${type}` };
     try {
       const outcome = await start(deps, delivery, listener);
-      outcomes.push(outcome);
+      results.push(outcome);
       if (outcome.kind === 'replayed' && !isRunOf(outcome, workflow))
-        outcomes.push(await start(deps, delivery, { ...listener, suffix: `:${type}` }));
+        results.push(await start(deps, delivery, { ...listener, suffix: `:${type}` }));
     } catch (error) {
       if (!(error instanceof CairnError) || !isPlanMissing(error)) throw error;
       const { code, message } = error;
@@ -136,7 +136,7 @@ async function startAll(
     }
   }
   if (refused) throw refused;
-  return outcomes;
+  return results;
 }
 
 function isRunOf(outcome: StartResult, { type }: Workflow): boolean {
@@ -180,16 +180,16 @@ function userOf({ sender }: JsonObject): string | undefined {
 }
 
 /** The runs that a delivery started; several only if several workflows listen. */
-function answerFor(outcomes: readonly StartResult[]): Response {
-  const runIds = outcomes.flatMap((outcome) => (outcome.kind === 'in_flight' ? [] : [outcome.runId]));
-  const ids = { runId: runIds[0], runIds: outcomes.length > 1 ? runIds : undefined };
-  if (outcomes.some(({ kind }) => kind === 'created')) return json(202, ids);
-  if (outcomes.some(({ kind }) => kind === 'in_flight')) return json(202, { inFlight: true, ...ids });
+function answerFor(results: readonly StartResult[]): Response {
+  const runIds = results.flatMap((outcome) => (outcome.kind === 'in_flight' ? [] : [outcome.runId]));
+  const ids = { runId: runIds[0], runIds: results.length > 1 ? runIds : undefined };
+  if (results.some(({ kind }) => kind === 'created')) return json(202, ids);
+  if (results.some(({ kind }) => kind === 'in_flight')) return json(202, { inFlight: true, ...ids });
   return json(200, { duplicate: true, ...ids });
 }
 
 /** The reason why no listener took the payload, in one line for the sender's log of deliveries. */
-function misfit(listeners: readonly Workflow[], payload: unknown): string {
+function payloadProblems(listeners: readonly Workflow[], payload: unknown): string {
   const reasons = listeners.map(({ type, input }) => {
     const { field, why } = firstIssue(input.safeParse(payload).error?.issues ?? []);
     return `${type}: ${field}: ${why}`;

@@ -82,7 +82,7 @@ async function take(
     throw new CairnError('NOT_FOUND', `no workflow subscribes to the topic '${topic}'`, { field: 'topic' });
   }
   const { workflow, subscription } = listener;
-  if (subscription.deliver) return bring(deps, subscription, delivered);
+  if (subscription.deliver) return deliverToRun(deps, subscription, delivered);
   return start(deps, { workflow, subscription, delivered, trace });
 }
 
@@ -116,7 +116,7 @@ async function start(
   return { kind: outcome.kind === 'created' ? 'started' : 'repeated', runId: outcome.runId };
 }
 
-async function bring(
+async function deliverToRun(
   deps: PubsubDeps,
   { deliver }: PubsubDelivery,
   { subscription, message }: DeliveredMessage,

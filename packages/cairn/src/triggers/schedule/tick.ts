@@ -2,7 +2,7 @@
  * Minutely tick of all schedules. Safe to run concurrently, and to die anywhere: the next tick continues. Under the
  * kill switch and for paused workflows it fires too: runs are started and wait.
  */
-import { workThrough } from '../../core/some-at-once.ts';
+import { workThrough } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { declaredSchedules, keepDeclared } from '../../operations/schedules/declared.ts';
 import type { ScheduleDeps } from '../../operations/schedules/deps.ts';

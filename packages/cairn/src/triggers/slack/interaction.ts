@@ -28,7 +28,7 @@ export interface ButtonPress {
   /** Home team of the person: not `teamId` in a channel that two teams share. */
   readonly homeTeamId: string;
   readonly userId: string;
-  readonly asked: DecisionValue;
+  readonly decision: DecisionValue;
 }
 
 /**
@@ -47,22 +47,22 @@ export function readPress(text: string): ButtonPress | undefined {
   if (!isDecideAction(actionId)) return undefined;
   const teamId = team?.id ?? user.team_id;
   if (teamId === undefined) throw malformed('team');
-  return { teamId, homeTeamId: user.team_id ?? teamId, userId: user.id, asked: readValue(value) };
+  return { teamId, homeTeamId: user.team_id ?? teamId, userId: user.id, decision: readValue(value) };
 }
 
 /** @throws CairnError what `decideApproval` throws */
 export async function decidePress(deps: SlackScope, press: ButtonPress): Promise<SlackMessage> {
-  const { teamId, homeTeamId, userId, asked } = press;
+  const { teamId, homeTeamId, userId, decision } = press;
   const tenantId = deps.tenants.get(teamId);
   if (tenantId === undefined) return notConnected(deps, teamId);
   if (deps.tenants.get(homeTeamId) !== tenantId) {
-    deps.start.log.warn('slack_guest_refused', { teamId, homeTeamId, userId, runId: asked.runId });
+    deps.start.log.warn('slack_guest_refused', { teamId, homeTeamId, userId, runId: decision.runId });
     return privately('Only members of the workspace that received the question can decide this.');
   }
   const actor = actorOf(homeTeamId, userId);
   const decided = await decideApproval(
     { ...deps.start, registry: deps.registry },
-    { ...asked, tenantId, actor },
+    { ...decision, tenantId, actor },
   );
   return instead(sentence(decided, homeTeamId));
 }

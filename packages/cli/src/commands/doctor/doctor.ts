@@ -17,7 +17,7 @@ export const doctor = command({
   name: 'doctor',
   summary: 'Check an installation; exit code 7 if something is wrong',
   details:
-    'Asks the API: reachability, clocks, key, kill switch, pauses, plan versions still in use, schedules, stuck runs;\nwith a key of the role installation also indexes, TTL, the queue, scheduled functions, secrets. What it cannot see it\nsays how to look at.',
+    'Asks the API: reachability, clocks, key, kill switch, pauses, plan versions still in use, schedules, stuck runs;\nwith a key of the role installation also indexes, TTL, the queue, scheduled functions, secrets. For what it cannot check,\nit says how to.',
   args: {},
   options: {},
   examples: [
@@ -40,7 +40,7 @@ export const doctor = command({
           : `${line}    ${style.dim(within(asCalled(clean(help), call), '    '))}\n`;
       });
       if (notSeen.length === 0) return lines.join('');
-      const hidden = notSeen.map(({ what, look }) => `  ${within(`${what}: ${look}`, '    ')}\n`);
+      const hidden = notSeen.map(({ what, look: command }) => `  ${within(`${what}: ${command}`, '    ')}\n`);
       return `${lines.join('')}\n${style.bold('Not checked from here')}\n\n${hidden.join('')}`;
     });
     if (findings.some(({ code }) => code === 'UNREACHABLE')) return EXIT.unreachable;

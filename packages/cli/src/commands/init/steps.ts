@@ -30,15 +30,15 @@ export interface InitRequest {
 }
 
 /** @throws InitProblem */
-export async function initOrUndo(context: CommandContext, wish: InitRequest): Promise<void> {
-  const { name, mayAsk } = wish;
+export async function initOrUndo(context: CommandContext, request: InitRequest): Promise<void> {
+  const { name, mayAsk } = request;
   assertName(name);
   const root = projectFolder(context.world.cwd);
   const place: InitTarget = { root, name, files: filesOf(root), mayAsk };
   const record = recordIn(place);
-  if (wish.undo) await takeOut(context, place, record);
+  if (request.undo) await takeOut(context, place, record);
   else if (record !== undefined) printAdded(context, place, record);
-  else await add(context, place, wish);
+  else await add(context, place, request);
 }
 
 interface InitTarget {
@@ -53,14 +53,14 @@ function recordIn({ files, name }: InitTarget): InitRecord | undefined {
   return bytes && decodeRecord(Buffer.from(bytes).toString('utf8'), name);
 }
 
-async function add(context: CommandContext, place: InitTarget, wish: InitRequest): Promise<void> {
-  const { language, region } = wish;
+async function add(context: CommandContext, place: InitTarget, request: InitRequest): Promise<void> {
+  const { language, region } = request;
   const { root, name, files } = place;
   const project = readProject(root, files);
   const { nodeVersion } = context.world;
   const plan = planOf(project, { name, language, region, nodeVersion, folderExists: files.exists(name) });
   const manager = project.packageManager;
-  const isInstalled = wish.installs && manager === 'npm';
+  const isInstalled = request.installs && manager === 'npm';
   print(context, planText(plan, { ...place, isInstalled }, context.notes.style));
   await confirm(context, place, 'Change these files?');
   apply(plan.changes, files);
@@ -160,8 +160,8 @@ function planText(
   const width = Math.max(...changes.map(({ path }) => path.length));
   const indent = width + 12;
   const lines = changes.flatMap((change) => {
-    const said = change.what.flatMap((what) => wrap(what, Math.max(MIN_COLUMN, COLUMNS - indent)));
-    return said.map((what, i) => {
+    const lines = change.what.flatMap((what) => wrap(what, Math.max(MIN_COLUMN, COLUMNS - indent)));
+    return lines.map((what, i) => {
       const head = i === 0 ? `  ${verbOf(change)}  ${clean(change.path)}` : '';
       return `${head.padEnd(indent)}${style.dim(what)}\n`;
     });

@@ -6,7 +6,7 @@ import { declined, SAY_YES } from '../../confirm.ts';
 import type { CommandContext } from '../../context.ts';
 import { Declined, EXIT, type ExitCode, UsageError } from '../../exit.ts';
 import { type BulkReport, bulkText, type ListedTarget, targetTable } from '../../views/bulk.ts';
-import { FILTERS, MATCH, MOST_COSTLY_PAGES, queryOf } from './filters.ts';
+import { FILTERS, MATCH, MAX_COSTLY_PAGES, queryOf } from './filters.ts';
 import { runIdOf } from './named.ts';
 
 const ACTIONS = ['cancel', 'resume', 'replay', 'approve'] as const;
@@ -16,7 +16,7 @@ const USUAL = 100;
 /** Ten pages of a list. To change more runs, repeat the command. */
 const MOST = 1_000;
 /** Runs that are named one by one; each is read. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 /** Statuses to which the action applies; default of `--status`. */
 const STATUSES: Readonly<Record<Exclude<Action, 'approve'>, readonly string[]>> = {
@@ -83,8 +83,8 @@ function assertFits(action: Action, options: BulkOptions): void {
   const goesWithRun = action === 'approve' ? [match] : [...byRun, type, match];
   if (run.length > 0 && goesWithRun.some((one) => one !== undefined))
     throw new UsageError(`--run goes with no ${action === 'approve' ? '--match' : 'filter'}`);
-  if (run.length > MOST_NAMED)
-    throw new UsageError(`--run is given ${run.length} times; at most ${MOST_NAMED} are allowed`);
+  if (run.length > MAX_NAMED)
+    throw new UsageError(`--run is given ${run.length} times; at most ${MAX_NAMED} are allowed`);
   if (run.length === 0 && [...byRun, type, step, match].every((one) => one === undefined))
     throw new UsageError('no filter is given', 'Select runs, for example with --type, --since or --run.');
 }
@@ -102,7 +102,7 @@ async function targetsOf(
   const { api } = context;
   const { limit = USUAL, type, step, match } = options;
   const named = await namedRuns(context, options.run);
-  const mostPages = match === undefined ? undefined : MOST_COSTLY_PAGES;
+  const mostPages = match === undefined ? undefined : MAX_COSTLY_PAGES;
   if (action === 'approve') {
     const { items, more } = await api.list('/v1/inbox', { limit: MOST });
     const query = { type, match, status: 'awaiting_approval' };

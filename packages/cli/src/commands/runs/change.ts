@@ -18,7 +18,7 @@ export const cancelRun = command({
   },
   mutates: true,
   examples: [
-    ['runs cancel last --reason "not needed any more"', 'completed steps are undone first'],
+    ['runs cancel last --reason "no longer needed"', 'completed steps are undone first'],
     ['runs cancel last --without-undo', 'when the version that could undo it is not deployed'],
   ],
   async run(context, { args, options: { reason, 'without-undo': withoutUndo } }) {

@@ -152,7 +152,7 @@ async function decide(
 ): Promise<undefined> {
   const { api, out } = context;
   const id = await runIdOf(context, run);
-  const stepId = step ?? (await theOneThatAsks(context, id));
+  const stepId = step ?? (await onlyOpenQuestion(context, id));
   const decided = await api
     .change('POST', '/v1/runs/{id}/approvals/{stepId}', {
       params: { id, stepId },
@@ -168,7 +168,7 @@ async function decide(
   });
 }
 
-async function theOneThatAsks({ api }: CommandContext, id: string): Promise<string> {
+async function onlyOpenQuestion({ api }: CommandContext, id: string): Promise<string> {
   const { waits } = await api.get('/v1/runs/{id}', { params: { id } });
   const asking = waits
     .filter(({ kind }) => kind === 'approval')

@@ -32,7 +32,7 @@ export const MATCH = {
 } as const;
 
 /** Requests for a list by `--match`, or in another order, each of which reads up to 1,000 runs or some more. */
-export const MOST_COSTLY_PAGES = 10;
+export const MAX_COSTLY_PAGES = 10;
 
 /** @throws UsageError for a wrong time */
 export async function queryOf(api: CairnClient, options: OptionsOf<typeof FILTERS>) {

@@ -3,7 +3,7 @@ import { command } from '../../arguments/command.ts';
 import { runTable } from '../../views/runs.ts';
 import { noteUnreadable } from '../listed.ts';
 import { nearType } from '../near.ts';
-import { FILTERS, MATCH, MOST_COSTLY_PAGES, queryOf } from './filters.ts';
+import { FILTERS, MATCH, MAX_COSTLY_PAGES, queryOf } from './filters.ts';
 
 const USUAL = 20;
 /** Ten requests. For more, page through the API. */
@@ -46,7 +46,7 @@ export const listRuns = command({
     const isSorted = sort !== undefined && sort !== 'newest';
     const filter = { ...(await queryOf(api, options)), match };
     const query = { ...filter, sort, topLevel: options.children ? undefined : 'true' };
-    const mostPages = match === undefined && !isSorted ? undefined : MOST_COSTLY_PAGES;
+    const mostPages = match === undefined && !isSorted ? undefined : MAX_COSTLY_PAGES;
     const found = await api.list('/v1/runs', { query, limit, mostPages });
     out.answer(found, (shape) => runTable(found.items, api.now(), shape));
     if (out.json) return;

@@ -15,20 +15,20 @@ import {
 } from '../../views/run-page.ts';
 import { errorDetails } from '../../views/stack.ts';
 import { timelineLine } from '../../views/timeline/timeline.ts';
-import { limitOption, noteMore, USUAL_LISTED } from '../listed.ts';
+import { DEFAULT_LISTED, limitOption, noteMore } from '../listed.ts';
 import { assertStep } from '../near.ts';
 import { RUN, runIdOf } from './named.ts';
 
 /** Events on the page. A run can have far more; `runs events` and `--events` show them. */
-const USUAL_EVENTS = 200;
-const MOST_EVENTS = 10_000;
+const DEFAULT_EVENTS = 200;
+const MAX_EVENTS = 10_000;
 /** Steps and items on the page. */
 const STEPS = 100;
 const EFFECTS = 100;
-const MOST_LISTED = 10_000;
+const MAX_LISTED = 10_000;
 /** The maximum of one revision of a step. */
-const MOST_MEMOS = 1_000;
-const MOST_REVISION = 999_999_999;
+const MAX_MEMOS = 1_000;
+const MAX_REVISION = 999_999_999;
 
 export const showRun = command({
   name: 'runs show',
@@ -38,8 +38,8 @@ export const showRun = command({
     events: {
       type: 'number',
       value: 'N',
-      range: [0, MOST_EVENTS],
-      help: `newest events to show (default ${USUAL_EVENTS})`,
+      range: [0, MAX_EVENTS],
+      help: `newest events to show (default ${DEFAULT_EVENTS})`,
     },
   },
   examples: [
@@ -54,7 +54,7 @@ export const showRun = command({
     const [steps, effects, events] = await Promise.all([
       api.list('/v1/runs/{id}/steps', { params, limit: STEPS }),
       api.list('/v1/runs/{id}/effects', { params, limit: EFFECTS }),
-      newestEvents(api, run, options.events ?? USUAL_EVENTS),
+      newestEvents(api, run, options.events ?? DEFAULT_EVENTS),
     ]);
     const all = { run, steps: steps.items, effects: effects.items, events };
     const page = (shape: OutputShape) =>
@@ -86,13 +86,13 @@ export const listEvents = command({
   summary: 'Print the journal of a run, oldest first',
   args: { run: RUN },
   options: {
-    limit: limitOption({ most: MOST_LISTED, what: 'the newest so many' }),
+    limit: limitOption({ most: MAX_LISTED, what: 'the newest so many' }),
   },
   examples: [['runs events last --limit 1000 --json', 'every event as it is stored']],
   async run(context, { args, options }) {
     const { api, out } = context;
     const run = await api.get('/v1/runs/{id}', { params: { id: await runIdOf(context, args.run) } });
-    const events = await newestEvents(api, run, options.limit ?? USUAL_LISTED);
+    const events = await newestEvents(api, run, options.limit ?? DEFAULT_LISTED);
     out.answer(events, (shape) => events.map((event) => timelineLine(event, run.createdAt, shape)).join(''));
   },
 });
@@ -102,7 +102,7 @@ export const listSteps = command({
   summary: 'List the steps of a run',
   args: { run: RUN },
   options: {
-    limit: limitOption({ most: MOST_LISTED }),
+    limit: limitOption({ most: MAX_LISTED }),
   },
   examples: [['runs steps last --json', 'for a script']],
   async run(context, { args, options }) {
@@ -110,7 +110,7 @@ export const listSteps = command({
     const params = { id: await runIdOf(context, args.run) };
     const { items, more } = await api.list('/v1/runs/{id}/steps', {
       params,
-      limit: options.limit ?? USUAL_LISTED,
+      limit: options.limit ?? DEFAULT_LISTED,
     });
     out.answer(items, (shape) => stepTable(items, shape));
     noteMore(context, more);
@@ -122,7 +122,7 @@ export const listCheckpoints = command({
   summary: 'Print the checkpoints of a run with their outputs as JSON, oldest first',
   args: { run: RUN },
   options: {
-    limit: limitOption({ most: MOST_LISTED }),
+    limit: limitOption({ most: MAX_LISTED }),
   },
   examples: [['runs checkpoints last', 'outputs with the number of their checkpoint']],
   async run(context, { args, options }) {
@@ -130,7 +130,7 @@ export const listCheckpoints = command({
     const params = { id: await runIdOf(context, args.run) };
     const { items } = await api.list('/v1/runs/{id}/checkpoints', {
       params,
-      limit: options.limit ?? USUAL_LISTED,
+      limit: options.limit ?? DEFAULT_LISTED,
     });
     out.print(`${JSON.stringify(items, null, 2)}\n`);
   },
@@ -144,16 +144,16 @@ export const listMemos = command({
     revision: {
       type: 'number',
       value: 'N',
-      range: [1, MOST_REVISION],
+      range: [1, MAX_REVISION],
       help: 'revision (default its newest)',
     },
     undo: { type: 'flag', help: 'those of its compensation instead' },
-    limit: limitOption({ most: MOST_MEMOS }),
+    limit: limitOption({ most: MAX_MEMOS }),
   },
   examples: [['runs memos last import --json', 'with whole values']],
   async run(context, { args, options }) {
     const { api, out, notes } = context;
-    const { revision, undo, limit = USUAL_LISTED } = options;
+    const { revision, undo, limit = DEFAULT_LISTED } = options;
     const id = await runIdOf(context, args.run);
     await assertStep(api, id, args.step);
     const { items, more } = await api.list('/v1/runs/{id}/memos', {

@@ -24,7 +24,7 @@ export const beginRestore = command({
   name: 'restore begin',
   summary: 'Declare that the database was restored, and hold the runs of every tenant',
   details:
-    'An installation notices by itself that its database is a copy from elsewhere. Say so by hand after an import into the same database. Starts, answers and events are accepted as ever and wait. The command returns when every instance knows of the hold.',
+    'An installation notices by itself that its database is a copy from elsewhere. Run this after an import into the same database. Starts, answers and events are still accepted, and wait. The command returns when every instance knows of the hold.',
   args: {},
   options: {},
   mutates: true,

@@ -36,13 +36,13 @@ export const listWorkflows = command({
             title: 'STEPS',
             of: ({ version }) => String(version.steps?.length ?? ''),
             align: 'right',
-            goes: 2,
+            dropOrder: 2,
           },
           {
             title: 'PAUSED',
             of: ({ workflow }) => pausedText(workflow),
             tone: () => 'warn',
-            goes: 1,
+            dropOrder: 1,
             least: 10,
           },
         ],
@@ -113,8 +113,8 @@ export const pause = command({
     const type = targetOf(args.type, options.everything);
     if (type === undefined) return setKillSwitch(context, true);
     const body = options.reason === undefined ? {} : { reason: options.reason };
-    const asked = api.change('POST', '/v1/workflows/{type}/pause', { params: { type }, body });
-    const answer = await aboutType(api, type, asked);
+    const request = api.change('POST', '/v1/workflows/{type}/pause', { params: { type }, body });
+    const answer = await aboutType(api, type, request);
     out.answer(
       answer,
       () => `${type} is paused since ${moment(answer.paused.since)} by ${clean(answer.paused.by)}\n`,
@@ -130,14 +130,14 @@ export const unpause = command({
   mutates: true,
   examples: [
     ['unpause review-pull-request', 'its runs continue at once'],
-    ['unpause --everything', 'workflows paused by themselves stay paused'],
+    ['unpause --everything', 'workflows paused individually stay paused'],
   ],
   async run(context, { args, options }) {
     const { api, out } = context;
     const type = targetOf(args.type, options.everything);
     if (type === undefined) return setKillSwitch(context, false);
-    const asked = api.change('POST', '/v1/workflows/{type}/unpause', { params: { type } });
-    const answer = await aboutType(api, type, asked);
+    const request = api.change('POST', '/v1/workflows/{type}/unpause', { params: { type } });
+    const answer = await aboutType(api, type, request);
     out.answer(answer, () => `${type} unpaused, ${answer.woken} runs woken\n`);
   },
 });

@@ -22,7 +22,7 @@ const AROUND = GAP + 2;
 /** Least width of the text of an event, cells, however narrow the terminal. */
 const LEAST = 12;
 /** Least width of the dimmed rest, cells; with less it is left out. */
-const LEAST_MORE = 8;
+const MIN_MORE = 8;
 
 type LineMaker = (data: unknown, at: string, actor: string | undefined) => TimelineLine;
 
@@ -33,8 +33,8 @@ export function lineOf({
   at,
   actor,
 }: Pick<Event, 'type' | 'data' | 'at' | 'actor'>): TimelineLine {
-  const tell = Object.hasOwn(LINES, type) ? (LINES[type as EventType] as LineMaker) : undefined;
-  return tell ? tell(data, at, actor) : line('•', 'plain', type, valueText(data));
+  const makeLine = Object.hasOwn(LINES, type) ? (LINES[type as EventType] as LineMaker) : undefined;
+  return makeLine ? makeLine(data, at, actor) : line('•', 'plain', type, valueText(data));
 }
 
 /** @param began when the run was made */
@@ -44,8 +44,8 @@ export function timelineLine(event: Event, began: string, { style, columns }: Ou
   const who = event.actor === undefined ? '' : ` by ${clean(event.actor)}`;
   const room =
     columns === undefined ? Number.POSITIVE_INFINITY : Math.max(LEAST, columns - cells(when) - AROUND);
-  const said = cutTo(`${clean(text)}${who}`, room);
-  const left = room - cells(said) - GAP;
-  const rest = more && left >= LEAST_MORE ? `  ${style.dim(cutTo(clean(more), left))}` : '';
-  return `${style.dim(when)}  ${style.paint(tone, `${mark} ${said}`)}${rest}\n`;
+  const line = cutTo(`${clean(text)}${who}`, room);
+  const left = room - cells(line) - GAP;
+  const rest = more && left >= MIN_MORE ? `  ${style.dim(cutTo(clean(more), left))}` : '';
+  return `${style.dim(when)}  ${style.paint(tone, `${mark} ${line}`)}${rest}\n`;
 }

@@ -11,10 +11,10 @@ import { useSession } from '../../session/session.ts';
 const PAGE = '20';
 const EVERY_MS = 10_000;
 
-type Erasure = Answer<'ErasurePage'>['items'][number];
+type ListedErasure = Answer<'ErasurePage'>['items'][number];
 
 /** Names of the counts, in the order in which they are shown. */
-const KINDS: Readonly<Record<keyof Erasure['gone'], string>> = {
+const KINDS: Readonly<Record<keyof ListedErasure['gone'], string>> = {
   runs: 'runs',
   documents: 'documents of runs',
   effects: 'effects',
@@ -62,10 +62,10 @@ export function Erasures() {
   );
 }
 
-function Row({ erasure }: { readonly erasure: Erasure }) {
+function Row({ erasure }: { readonly erasure: ListedErasure }) {
   const { id, scope, state, requestedAt, requestedBy, finishedAt, keptBy, gone, lineagesLeft } = erasure;
   const counts = Object.entries(KINDS)
-    .map(([kind, name]) => [gone[kind as keyof Erasure['gone']], name] as const)
+    .map(([kind, name]) => [gone[kind as keyof ListedErasure['gone']], name] as const)
     .filter(([count]) => count > 0)
     .map(([count, name]) => `${count} ${name}`);
   return (

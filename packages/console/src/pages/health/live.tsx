@@ -16,7 +16,7 @@ const LIVE = 'pending,running,replaying,awaiting_approval,waiting_external,inter
 const PAGES = 10;
 const EVERY_MS = 60_000;
 /** Rows of a table; a page with more is of no more help. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 export function Live() {
   const { api } = useSession();
@@ -88,7 +88,7 @@ function RunTable<R extends LiveRun>({ title, runs, column, of }: RunTableProps<
           </tr>
         </thead>
         <tbody>
-          {runs.slice(0, MOST_SHOWN).map((run) => (
+          {runs.slice(0, MAX_SHOWN).map((run) => (
             <tr key={run.id}>
               <td>
                 <Link href={`/runs/${run.id}`} className="mono">
@@ -103,7 +103,7 @@ function RunTable<R extends LiveRun>({ title, runs, column, of }: RunTableProps<
           ))}
         </tbody>
       </table>
-      {runs.length > MOST_SHOWN && <p className="dim">and {runs.length - MOST_SHOWN} more</p>}
+      {runs.length > MAX_SHOWN && <p className="dim">and {runs.length - MAX_SHOWN} more</p>}
     </Scrolls>
   );
 }

@@ -49,8 +49,8 @@ function Answers() {
     <>
       <Findings findings={judgeHealth({ health: data }, deviceNow())} />
       <p className="dim">
-        Queue, scan and the other findings concern the whole installation, so they take the role installation;
-        yours is {me.role}.
+        Queue, scan and the other findings concern the whole installation, so they require the role
+        installation; yours is {me.role}.
       </p>
     </>
   );
@@ -172,7 +172,7 @@ function Problems({ problems, sample }: Pick<Diagnosed, 'problems' | 'sample'>) 
       <p className="dim">
         {sample ? (
           <>
-            {sample.checked} recent runs were held against their journals <When at={sample.at} />.
+            {sample.checked} recent runs were compared with their journals <When at={sample.at} />.
           </>
         ) : (
           'No run has been checked yet. A sample is checked every hour.'

@@ -12,7 +12,7 @@ import { useSession } from '../../session/session.ts';
 
 const EVERY_MS = 10_000;
 /** Runs of the inbox that are read, as many as the API gives at once. */
-const MOST_ASKING = 100;
+const MAX_ASKING = 100;
 
 export function Restore() {
   const { api } = useSession();
@@ -86,7 +86,7 @@ function QuestionsSince({ at }: { readonly at: string }) {
   const { api } = useSession();
   const { data, error, refetch } = useQuery({
     queryKey: ['health', 'restore', 'questions'],
-    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: String(MOST_ASKING) }, signal }),
+    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: String(MAX_ASKING) }, signal }),
     refetchInterval: EVERY_MS,
   });
   if (error) return <Failure error={error} again={() => void refetch()} />;

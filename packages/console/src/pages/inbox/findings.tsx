@@ -8,7 +8,7 @@ type ListedFindings = NonNullable<Answer<'InboxPage'>['findings']>;
 
 export function Findings({ findings }: { readonly findings: ListedFindings }) {
   return (
-    <section className="stack" aria-label="Runs that get nowhere">
+    <section className="stack" aria-label="Runs without progress">
       {findings.map((finding) => (
         <div key={finding.runId} className="card">
           <Link href={`/runs/${finding.runId}`}>

@@ -78,8 +78,8 @@ function RunView() {
 }
 
 function Tabs() {
-  const [asked = 'overview'] = useQueryState('tab');
-  const tab = Object.hasOwn(TABS, asked) ? (asked as keyof typeof TABS) : 'overview';
+  const [requestedTab = 'overview'] = useQueryState('tab');
+  const tab = Object.hasOwn(TABS, requestedTab) ? (requestedTab as keyof typeof TABS) : 'overview';
   // The head of a run and the chosen tab are there at once, whatever it takes to draw thousands of steps.
   const drawn = useDeferredValue<keyof typeof TABS | undefined>(tab, undefined);
   const { Tab, name } = TABS[drawn ?? tab];
@@ -124,8 +124,8 @@ function codeOf(error: unknown): string | undefined {
 function NoSuchRun({ id }: { readonly id: string }) {
   return (
     <>
-      <h1 className="mono">{visibleText(id.slice(0, MOST_ID))}</h1>
-      <Empty title="There is no such run">
+      <h1 className="mono">{visibleText(id.slice(0, MAX_ID))}</h1>
+      <Empty title="Run not found">
         <p>
           Your tenant has no run with this id. It may have been deleted after its retention, or belong to
           another tenant.
@@ -140,4 +140,4 @@ function NoSuchRun({ id }: { readonly id: string }) {
 }
 
 /** An address can hold anything. */
-const MOST_ID = 200;
+const MAX_ID = 200;

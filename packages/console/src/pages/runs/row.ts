@@ -46,7 +46,7 @@ export interface RunRow {
 }
 
 /** Above what a row can show; a question may be 16 KB long. */
-const MOST_CHARS = 200;
+const MAX_CHARS = 200;
 
 export function rowOf(run: RunSummary): RunRow {
   const { steps, trigger } = run;
@@ -120,7 +120,7 @@ function markOf(run: RunSummary): string | undefined {
   if (cancellation) return 'being cancelled';
   if (suspension) return 'suspended';
   if (blocked) return 'blocked';
-  if (waitsFor === 'awaiting_approval' && waitsFor !== status) return 'asks a person too';
+  if (waitsFor === 'awaiting_approval' && waitsFor !== status) return 'also asks a person';
   return status === 'running' && steps && steps.retrying > 0 ? 'retrying a step' : undefined;
 }
 
@@ -161,9 +161,9 @@ function cancellationText(cancellation: RunSummary['cancellation']): string {
   return [reason, actor && `by ${actor}`].filter((part) => part !== undefined && part !== '').join(' · ');
 }
 
-type Wait = RunSummary['waits'][number];
+type ListedWait = RunSummary['waits'][number];
 
-function waitText({ kind, purpose, name, key, child, detail, execution }: Wait): string {
+function waitText({ kind, purpose, name, key, child, detail, execution }: ListedWait): string {
   const step = stepKey(execution);
   if (purpose === 'doubt') return `${step}: interrupted, may have acted`;
   if (purpose === 'budget') return questionText(detail);
@@ -188,7 +188,7 @@ function questionText(detail: unknown): string {
 }
 
 function cut(text: string): string {
-  return text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS)}…`;
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
 }
 
 /** Other schemes from data do not become links. */

@@ -23,7 +23,7 @@ const BY: Readonly<Record<SearchHit['by'], string>> = {
 };
 
 /** A value from data is shown no longer than a line or two. */
-const MOST_CHARS = 200;
+const MAX_CHARS = 200;
 
 export function SearchView({ sought }: { readonly sought: string }) {
   const { api } = useSession();
@@ -40,7 +40,7 @@ export function SearchView({ sought }: { readonly sought: string }) {
     <div className="runs-page">
       <header className="row runs-head">
         <h1>
-          {data.items.length} runs by <Text value={sought} max={MOST_CHARS} />
+          {data.items.length} runs by <Text value={sought} max={MAX_CHARS} />
         </h1>
         <span className="spring" />
         <Link href="/runs">All runs</Link>
@@ -96,7 +96,7 @@ function NothingFound({ sought }: { readonly sought: string }) {
   return (
     <Empty title="Nothing found" isPage>
       <p>
-        No run of this tenant is known by <Text value={sought} max={MOST_CHARS} />.
+        No run of this tenant is known by <Text value={sought} max={MAX_CHARS} />.
       </p>
       <p>
         A run is found by its id, or the first 6 characters or more behind <code>run_</code>; and by these as

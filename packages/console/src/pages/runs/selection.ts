@@ -2,7 +2,7 @@
 import type { RunRow } from './row.ts';
 
 /** As many as a person can review, and as are changed in a few minutes. */
-export const MOST_CHOSEN = 500;
+export const MAX_CHOSEN = 500;
 
 export type Selection = ReadonlyMap<string, RunRow>;
 
@@ -10,13 +10,13 @@ export const NONE_CHOSEN: Selection = new Map();
 
 export function toggled(selection: Selection, row: RunRow): Selection {
   const after = new Map(selection);
-  if (!after.delete(row.id) && after.size < MOST_CHOSEN) after.set(row.id, row);
+  if (!after.delete(row.id) && after.size < MAX_CHOSEN) after.set(row.id, row);
   return after;
 }
 
 /** Adds unselected runs, in the given order, up to the limit. */
 export function withRows(selection: Selection, rows: readonly RunRow[]): Selection {
   const after = new Map(selection);
-  for (const row of rows) if (after.has(row.id) || after.size < MOST_CHOSEN) after.set(row.id, row);
+  for (const row of rows) if (after.has(row.id) || after.size < MAX_CHOSEN) after.set(row.id, row);
   return after;
 }

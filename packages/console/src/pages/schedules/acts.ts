@@ -3,15 +3,15 @@ import { type Answer, planned } from '../../api/client.ts';
 import { type PlannedAct, reasonOf } from '../../parts/act.ts';
 import { option } from '../../parts/command-text.ts';
 
-type Schedule = Answer<'Schedule'>;
+type ScheduleDetails = Answer<'Schedule'>;
 /** Treatment of missed slots. */
 export const CATCH_UPS = {
-  skip: 'skip: what was missed is missed',
-  latest: 'latest: the last one missed is made up for',
-  all: 'all: each one missed is made up for',
+  skip: 'skip: missed slots are not run',
+  latest: 'latest: the last missed slot is run',
+  all: 'all: each missed slot is run',
 } as const;
 
-export type CatchUpMode = Schedule['catchUp'];
+export type CatchUpMode = ScheduleDetails['catchUp'];
 
 /** As filled in. */
 export interface ScheduleInput {
@@ -51,7 +51,7 @@ export function makeSchedule({
 
 /** The changed members only, so that concurrent changes of others stay. Undefined: nothing changed. */
 export function changeSchedule(
-  schedule: Pick<Schedule, 'id' | 'name' | 'cron' | 'timezone' | 'catchUp' | 'input'>,
+  schedule: Pick<ScheduleDetails, 'id' | 'name' | 'cron' | 'timezone' | 'catchUp' | 'input'>,
   wanted: Omit<ScheduleInput, 'type'>,
 ): PlannedAct<'PATCH', '/v1/schedules/{id}'> | undefined {
   const { id } = schedule;

@@ -57,7 +57,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
       <p aria-live="polite">
         {isRange
           ? data
-            ? `${counted(data.slots, 'slot')}. Those that have a run keep it.`
+            ? `${counted(data.slots, 'slot')}. Slots that already have a run are skipped.`
             : !error && 'Counting…'
           : 'The first slot must not be after the last.'}
       </p>

@@ -73,7 +73,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         </select>
       </label>
       <label className="field">
-        Name (may be left out)
+        Name (optional)
         <input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
       </label>
       <JsonInput label="Input of its runs" text={input} onText={setInput} />
@@ -83,7 +83,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
     return (
       <ActionDialog title="Change the schedule" verb="Change" act={change} onClose={onClose}>
         {fields}
-        {wanted && !change && <p className="hint">Nothing is other than it was.</p>}
+        {wanted && !change && <p className="hint">Nothing was changed.</p>}
       </ActionDialog>
     );
   return (

@@ -103,7 +103,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
           {lastCatchUp && (
             <>
               ; {lastCatchUp.missed}
-              {lastCatchUp.more ? '+' : ''} were missed and {lastCatchUp.made} made up for{' '}
+              {lastCatchUp.more ? '+' : ''} were missed and {lastCatchUp.made} caught up{' '}
               <When at={lastCatchUp.at} />
             </>
           )}
@@ -132,7 +132,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
 }
 
 /** As the API bounds it. */
-const MOST_REASON = 500;
+const MAX_REASON = 500;
 
 interface DoingsProps {
   readonly id: string;
@@ -150,7 +150,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
           title="Pause the schedule"
           verb="Pause"
           plan={(reason) => pauseSchedule(id, reason)}
-          most={MOST_REASON}
+          most={MAX_REASON}
           onClose={onClose}
         >
           <p>No slot starts a run until it is resumed. Running runs continue.</p>

@@ -54,7 +54,7 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
     return (
       <Empty title="No schedules yet">
         <p>
-          Make one here, or declare it beside a workflow with <code>on: {'{ schedule: … }'}</code>.
+          Create one here, or declare it with a workflow using <code>on: {'{ schedule: … }'}</code>.
         </p>
       </Empty>
     );

@@ -19,8 +19,8 @@ import { causeQuery, isSpan, NAMES, SPANS, type SpanWord, startOf } from '../run
 const USUAL: SpanWord = '24h';
 
 export function WorkflowStatistics({ type }: { readonly type: string }) {
-  const [asked, setAsked] = useQueryState('span');
-  const span = asked !== undefined && isSpan(asked) ? asked : USUAL;
+  const [requestedSpan, setAsked] = useQueryState('span');
+  const span = requestedSpan !== undefined && isSpan(requestedSpan) ? requestedSpan : USUAL;
   const { data, error, refetch } = useStatistics({ type }, { span, sinceOf: (now) => startOf(span, now) });
   return (
     <section className="card stack" aria-label="Statistics">
@@ -42,7 +42,7 @@ export function WorkflowStatistics({ type }: { readonly type: string }) {
 
 const ALL = 'all versions';
 /** The newest, of which one line has room. */
-const MOST_VERSIONS = 6;
+const MAX_VERSIONS = 6;
 
 function nameOf({ planVersion }: Statistics['versions'][number]): string {
   return `v${planVersion}`;
@@ -50,8 +50,8 @@ function nameOf({ planVersion }: Statistics['versions'][number]): string {
 
 function Shown({ of }: { readonly of: Statistics }) {
   const { total, versions, causes, isCut, from, unreadable } = of;
-  const [asked, setAsked] = useQueryState('version');
-  const shown = versions.find((version) => nameOf(version) === asked);
+  const [requestedVersion, setAsked] = useQueryState('version');
+  const shown = versions.find((version) => nameOf(version) === requestedVersion);
   if (total.runs === 0) return <p className="dim">No run was created in this time.</p>;
   return (
     <>
@@ -66,7 +66,7 @@ function Shown({ of }: { readonly of: Statistics }) {
       {versions.length > 1 && (
         <Segments
           label="Version of the charts"
-          names={[ALL, ...versions.slice(0, MOST_VERSIONS).map(nameOf)]}
+          names={[ALL, ...versions.slice(0, MAX_VERSIONS).map(nameOf)]}
           chosen={shown ? nameOf(shown) : ALL}
           onChoose={(name) => setAsked(name === ALL ? undefined : name, 'replace')}
         />

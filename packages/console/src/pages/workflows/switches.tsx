@@ -5,7 +5,7 @@ import { ReasonDialog } from '../../parts/dialog/reason-dialog.tsx';
 import { pauseWorkflow, setKillSwitch, unpauseWorkflow } from './acts.ts';
 
 /** As the API bounds it. */
-const MOST_REASON = 500;
+const MAX_REASON = 500;
 
 interface PauseDialogProps {
   readonly type: string;
@@ -25,7 +25,7 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
       title={`Pause ${type}`}
       verb="Pause"
       plan={(reason) => pauseWorkflow(type, reason)}
-      most={MOST_REASON}
+      most={MAX_REASON}
       onClose={onClose}
     >
       <p>For every tenant. Starts, answers and events are accepted and wait. Running steps finish.</p>
@@ -38,17 +38,17 @@ const WORD = 'stop everything';
 
 export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(): void }) {
   const [typed, setTyped] = useState('');
-  const isMeant = isOn || typed === WORD;
+  const isConfirmed = isOn || typed === WORD;
   return (
     <ActionDialog
       title={isOn ? 'Turn the kill switch off' : 'Stop everything'}
       verb={isOn ? 'Turn the kill switch off' : 'Stop everything'}
       danger={!isOn}
-      act={isMeant ? setKillSwitch(!isOn) : undefined}
+      act={isConfirmed ? setKillSwitch(!isOn) : undefined}
       onClose={onClose}
     >
       {isOn ? (
-        <p>Runs of every tenant continue. Workflows paused by themselves stay paused.</p>
+        <p>Runs of every tenant continue. Workflows paused individually stay paused.</p>
       ) : (
         <>
           <p>

@@ -1,7 +1,7 @@
 /** Differences of two JSON values, side by side or one below the other. */
 import { Fragment, useMemo, useState } from 'react';
 import { Text } from '../value-text.tsx';
-import { difference, type JsonChange, MOST_CHANGES } from './diff.ts';
+import { difference, type JsonChange, MAX_CHANGES } from './diff.ts';
 import { matched } from './matched.ts';
 import { stepText } from './tree.ts';
 import { counted } from './words.ts';
@@ -32,7 +32,7 @@ export function DiffView({ before, after, layout }: DiffViewProps) {
     <div className="diff">
       <p className="dim">
         {counted(changes.length, 'difference')}
-        {isCut && ` and more: only the first ${MOST_CHANGES} are shown`}
+        {isCut && ` and more: only the first ${MAX_CHANGES} are shown`}
       </p>
       {layout === 'side' ? (
         <SideBySide changes={seen} names={[before.name, after.name]} />
@@ -40,7 +40,7 @@ export function DiffView({ before, after, layout }: DiffViewProps) {
         <Unified changes={seen} />
       )}
       {shown < changes.length && (
-        <button type="button" onClick={() => setShown(shown + MOST_CHANGES)}>
+        <button type="button" onClick={() => setShown(shown + MAX_CHANGES)}>
           Show {counted(changes.length - shown, 'more difference')}
         </button>
       )}

@@ -20,7 +20,7 @@ export interface Difference {
 }
 
 /** More than a person reads; the values themselves can be opened. */
-export const MOST_CHANGES = 1_000;
+export const MAX_CHANGES = 1_000;
 
 /** Still to be compared. */
 interface Pair {
@@ -35,7 +35,7 @@ export function difference(before: unknown, after: unknown): Difference {
   const ahead: (Pair | JsonChange)[] = [{ kind: 'pair', path: [], before, after }];
   for (let next = ahead.pop(); next; next = ahead.pop()) {
     if (next.kind === 'pair') ahead.push(...compared(next).reverse());
-    else if (changes.length === MOST_CHANGES) return { changes, isCut: true };
+    else if (changes.length === MAX_CHANGES) return { changes, isCut: true };
     else changes.push(next);
   }
   return { changes, isCut: false };

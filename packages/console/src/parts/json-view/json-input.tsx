@@ -18,7 +18,7 @@ export function JsonInput({ label, text, onText, hint, rows = 6 }: JsonInputProp
   const field = useRef<HTMLTextAreaElement>(null);
   const typed = useMemo(() => readJson(text), [text]);
   const isBad = typed.kind === 'bad';
-  const tidy = () => typed.kind === 'value' && onText(escapedJson(typed.value));
+  const format = () => typed.kind === 'value' && onText(escapedJson(typed.value));
   const show = () => {
     if (!isBad) return;
     field.current?.focus();
@@ -28,7 +28,7 @@ export function JsonInput({ label, text, onText, hint, rows = 6 }: JsonInputProp
     <div className="field json-input">
       <span className="json-input-head">
         <label htmlFor={id}>{label}</label>
-        <button type="button" className="small" disabled={typed.kind !== 'value'} onClick={tidy}>
+        <button type="button" className="small" disabled={typed.kind !== 'value'} onClick={format}>
           Tidy
         </button>
       </span>

@@ -109,12 +109,12 @@ class Scan {
     do this.#take(UNESCAPED);
     while (this.#take(ESCAPE));
     if (this.#takeOne('"')) return undefined;
-    if (this.#at >= this.#text.length) return this.#fault('a text is not closed by a double quote');
+    if (this.#at >= this.#text.length) return this.#fault('a string is not closed by a double quote');
     const isEscape = this.#text[this.#at] === '\\';
     return this.#fault(
       isEscape
-        ? 'there is no such escape; a backslash itself is written \\\\'
-        : 'a text may not go over several lines; a line feed is written \\n',
+        ? 'unknown escape; a backslash itself is written \\\\'
+        : 'a string may not span several lines; a line feed is written \\n',
     );
   }
 

@@ -37,7 +37,7 @@ export function JsonTree({ label, rows, isOpen, chosen, onChoose, onToggle }: Js
   }, [at, window]);
   const onKeyDown = (event: KeyboardEvent) => {
     const node = rows[at];
-    const to = moved(event.key, { rows, at, isOpen: node !== undefined && isOpen(node.id) });
+    const to = nextPosition(event.key, { rows, at, isOpen: node !== undefined && isOpen(node.id) });
     if (to === undefined) return;
     event.preventDefault();
     if (to === 'toggle') return node && isBranch(node) ? onToggle(node) : undefined;
@@ -83,7 +83,7 @@ interface TreePosition {
 }
 
 /** Returns the row to which a key moves in a tree; undefined: the key is not handled. */
-function moved(key: string, { rows, at, isOpen }: TreePosition): number | 'toggle' | undefined {
+function nextPosition(key: string, { rows, at, isOpen }: TreePosition): number | 'toggle' | undefined {
   const node = rows[at];
   switch (key) {
     case 'ArrowDown':

@@ -3,7 +3,7 @@
 export type Match = readonly [left: number, right: number];
 
 /** Most cells of the table for the longest common subsequence: some milliseconds. Larger inputs are first split at unique items. */
-const MOST_CELLS = 500_000;
+const MAX_CELLS = 500_000;
 
 /** Pairs of indexes, both rising. As many as there can be, unless the lists are long and differ in much. */
 export function matched(left: readonly string[], right: readonly string[]): readonly Match[] {
@@ -35,7 +35,7 @@ function match(left: EntryStretch, right: EntryStretch, matches: Match[]): void 
 }
 
 function matchMiddle(left: EntryStretch, right: EntryStretch, matches: Match[]): void {
-  if ((left.to - left.from) * (right.to - right.from) <= MOST_CELLS) {
+  if ((left.to - left.from) * (right.to - right.from) <= MAX_CELLS) {
     for (const pair of longest(left, right)) matches.push(pair);
     return;
   }

@@ -4,7 +4,7 @@ import { ancestorsOf, isBranch, madeChildrenOf, type TreeNode } from './tree.ts'
 /** Nodes between two pauses: some ten milliseconds. */
 const BREATH = 10_000;
 /** More hits than anybody steps through. */
-const MOST_HITS = 1_000;
+const MAX_HITS = 1_000;
 
 /** Yields each hit, from the top, and undefined where the caller may pause. */
 export function* hitsOf(root: TreeNode, wanted: string): Generator<TreeNode | undefined> {
@@ -16,7 +16,7 @@ export function* hitsOf(root: TreeNode, wanted: string): Generator<TreeNode | un
     if (holds(node, needle)) {
       yield node;
       hits += 1;
-      if (hits === MOST_HITS) return;
+      if (hits === MAX_HITS) return;
     }
     looked += 1;
     if (looked % BREATH === 0) yield undefined;

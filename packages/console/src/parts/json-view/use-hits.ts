@@ -16,17 +16,17 @@ export function useHits(root: TreeNode, wanted: string): Hits {
   const [hits, setHits] = useState(NONE);
   useEffect(() => {
     if (wanted === '') return setHits(NONE);
-    const looking = hitsOf(root, wanted);
+    const matches = hitsOf(root, wanted);
     const nodes: TreeNode[] = [];
-    let timer = setTimeout(look, PAUSE_MS);
-    function look() {
-      for (let next = looking.next(); ; next = looking.next()) {
+    let timer = setTimeout(searchNext, PAUSE_MS);
+    function searchNext() {
+      for (let next = matches.next(); ; next = matches.next()) {
         if (next.done) return setHits({ nodes, isDone: true });
         if (!next.value) break;
         nodes.push(next.value);
       }
       setHits({ nodes: [...nodes], isDone: false });
-      timer = setTimeout(look);
+      timer = setTimeout(searchNext);
     }
     return () => clearTimeout(timer);
   }, [root, wanted]);

@@ -33,7 +33,7 @@ export type FormValue =
   | { readonly kind: 'issues'; readonly issues: readonly FieldIssue[] };
 
 /** More members are typed as JSON as a whole. */
-export const MOST_FIELDS = 30;
+export const MAX_FIELDS = 30;
 
 interface Schema {
   readonly type?: unknown;
@@ -54,7 +54,7 @@ interface Schema {
 export function fieldsOf(schema: unknown, root: unknown = schema): readonly Field[] | undefined {
   if (!isObject(schema) || schema.type !== 'object' || !isObject(schema.properties)) return undefined;
   const members = Object.entries(schema.properties);
-  if (members.length === 0 || members.length > MOST_FIELDS) return undefined;
+  if (members.length === 0 || members.length > MAX_FIELDS) return undefined;
   const required = Array.isArray(schema.required) ? schema.required : [];
   return members.map(([name, member]) => {
     const one: Schema = isObject(member) ? member : {};

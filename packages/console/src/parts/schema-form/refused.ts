@@ -15,8 +15,8 @@ export interface RefusedEntry {
  */
 export function refusedAt(error: unknown, root: string, fields: readonly Field[]): readonly FieldIssue[] {
   if (!(error instanceof ApiError) || error.problem.code !== 'INVALID_INPUT') return [];
-  const told = (error.problem.detail ?? '').split(`; ${root}.`);
-  const [first = '', ...rest] = told;
+  const messages = (error.problem.detail ?? '').split(`; ${root}.`);
+  const [first = '', ...rest] = messages;
   if (!first.startsWith(`${root}.`)) return [];
   const issues = [first.slice(root.length + 1), ...rest].flatMap((text): FieldIssue[] => {
     const field = fields

@@ -48,7 +48,7 @@ export function OverTime({ parts }: { readonly parts: readonly PartShown[] }) {
   );
 }
 
-interface ChartProps {
+interface PartsChartProps {
   readonly name: string;
   readonly parts: readonly PartShown[];
   readonly note: string;
@@ -57,7 +57,7 @@ interface ChartProps {
   of(part: PartShown): string;
 }
 
-function Chart({ name, parts, note, of, children }: ChartProps) {
+function Chart({ name, parts, note, of, children }: PartsChartProps) {
   return (
     <figure className="over-time">
       <ol aria-label={name} style={{ '--parts': parts.length } as CSSProperties}>

@@ -4,11 +4,11 @@ import { duration } from '../time.ts';
 import type { Statistics } from './use-statistics.ts';
 import { rateText, shareText } from './words.ts';
 
-type Part = Statistics['parts'][number];
+type StatisticsPart = Statistics['parts'][number];
 
 /** Figures of a part, as charts and the table show them. */
 export type PartShown = Pick<
-  Part,
+  StatisticsPart,
   'from' | 'runs' | 'completed' | 'failed' | 'failureShare' | 'p50Ms' | 'p95Ms'
 > & { readonly until: string };
 

@@ -107,7 +107,7 @@ function begun({ begun: transaction }: SelectedConsistency): object[] {
 function encodeShown({ nearest, select }: Query, { found, distance }: AnsweredDocument): Buffer {
   const { stored, name } = found;
   if (distance === undefined || !nearest?.resultField) return encodeFound(stored, select);
-  const told = withField(found.fields, nearest.resultField, { kind: 'double', value: distance });
-  const fields = select ? project(told, select) : told;
+  const withDistance = withField(found.fields, nearest.resultField, { kind: 'double', value: distance });
+  const fields = select ? project(withDistance, select) : withDistance;
   return encodeDocument(encodeBody(name, fields), stored.createTime, stored.updateTime);
 }

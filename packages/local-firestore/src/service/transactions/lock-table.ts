@@ -111,9 +111,9 @@ export class LockTable {
       this.#held.delete(owner);
     }
     if (this.#waiting.length === 0) return;
-    const mine = this.#waiting.filter((w) => w.owner === owner);
+    const ownLocks = this.#waiting.filter((w) => w.owner === owner);
     this.#waiting = this.#waiting.filter((w) => w.owner !== owner);
-    for (const waiting of mine) waiting.refuse(new StatusError(Code.ABORTED, reason));
+    for (const waiting of ownLocks) waiting.refuse(new StatusError(Code.ABORTED, reason));
     this.#pump();
   }
 

@@ -21,7 +21,7 @@ export class WriteLog {
   readonly database: string;
   #position = 0;
   #acknowledged = 0;
-  #kept: UnacknowledgedResponse[] = [];
+  #unacknowledged: UnacknowledgedResponse[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   #holder: object | undefined;
 
@@ -58,12 +58,12 @@ export class WriteLog {
       throw invalid('The stream token is not the last one of this write stream.');
     }
     this.#acknowledged = at;
-    this.#kept = this.#kept.filter((k) => k.position > at);
+    this.#unacknowledged = this.#unacknowledged.filter((k) => k.position > at);
   }
 
   /** @throws RESOURCE_EXHAUSTED when the client must acknowledge first */
   checkRoom(): void {
-    if (this.#kept.length < MAX_UNACKNOWLEDGED) return;
+    if (this.#unacknowledged.length < MAX_UNACKNOWLEDGED) return;
     throw new StatusError(
       Code.RESOURCE_EXHAUSTED,
       `More than ${MAX_UNACKNOWLEDGED} answers of this write stream are not acknowledged.`,
@@ -74,12 +74,12 @@ export class WriteLog {
   record(outcome: object): object {
     const position = ++this.#position;
     const answer = { ...outcome, streamToken: this.#tokenAt(position) };
-    this.#kept.push({ position, answer });
+    this.#unacknowledged.push({ position, answer });
     return answer;
   }
 
   get unacknowledged(): readonly object[] {
-    return this.#kept.map(({ answer }) => answer);
+    return this.#unacknowledged.map(({ answer }) => answer);
   }
 
   #tokenAt(position: number): Buffer {

@@ -30,8 +30,8 @@ export const checkRunRoutes: readonly StandInRoute[] = [
     name: 'POST /repos/{owner}/{repo}/check-runs',
     changes: true,
     answer(request, store) {
-      const given = members(request.body);
-      const { name, head_sha: sha } = given;
+      const fields = members(request.body);
+      const { name, head_sha: sha } = fields;
       if (typeof name !== 'string' || name === '') return invalid('CheckRun', 'name', 'is missing');
       if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha))
         return { status: 422, body: { message: `No commit found for SHA: ${String(sha)}` } };
@@ -104,15 +104,15 @@ function changed(
   { body, now }: StandInRequest,
   run: CheckRun,
 ): { readonly run: CheckRun } | { readonly refusal: StandInReply } {
-  const given = members(body);
-  const conclusion = given.conclusion ?? run.conclusion;
-  const status = given.conclusion === undefined ? (given.status ?? run.status) : 'completed';
+  const fields = members(body);
+  const conclusion = fields.conclusion ?? run.conclusion;
+  const status = fields.conclusion === undefined ? (fields.status ?? run.status) : 'completed';
   if (!STATUSES.includes(String(status)))
     return { refusal: invalid('CheckRun', 'status', 'is not included in the list') };
   if (status === 'completed' && !CONCLUSIONS.includes(String(conclusion)))
     return { refusal: invalid('CheckRun', 'conclusion', 'is not included in the list') };
   const text = (name: string, before: string | null) => {
-    const value = given[name];
+    const value = fields[name];
     return typeof value === 'string' ? value : before;
   };
   return {
@@ -123,7 +123,7 @@ function changed(
       conclusion: conclusion === null ? null : String(conclusion),
       external_id: text('external_id', run.external_id) ?? '',
       details_url: text('details_url', run.details_url),
-      output: given.output ?? run.output,
+      output: fields.output ?? run.output,
       completed_at: status === 'completed' ? (run.completed_at ?? timeOf(now)) : null,
     },
   };

@@ -25,13 +25,13 @@ export const labelRoutes: readonly StandInRoute[] = [
     answer(request, store) {
       const names = namesIn(request.body);
       if (!names) return invalid('Label', 'name', 'is invalid');
-      const there = labelsOf(request, store);
+      const labels = labelsOf(request, store);
       const fresh = names.filter(
         (name, i) =>
-          !there.some(({ value }) => same(value.name, name)) &&
+          !labels.some(({ value }) => same(value.name, name)) &&
           names.findIndex((other) => same(other, name)) === i,
       );
-      if (there.length + fresh.length > MAX_LABELS)
+      if (labels.length + fresh.length > MAX_LABELS)
         return invalid('Issue', 'labels', `cannot have more than ${MAX_LABELS} labels`);
       for (const name of fresh) store.add(KIND, placeOf(request), { name });
       return { status: 200, body: labelsOf(request, store).map(shown) };
@@ -58,9 +58,9 @@ export const labelRoutes: readonly StandInRoute[] = [
 
 /** `{"labels": […]}` or a list, of names or of objects that have one. */
 function namesIn(body: unknown): string[] | undefined {
-  const given = Array.isArray(body) ? body : members(body).labels;
-  if (!Array.isArray(given)) return undefined;
-  const names = given.map((label: unknown) => (typeof label === 'string' ? label : members(label).name));
+  const labels = Array.isArray(body) ? body : members(body).labels;
+  if (!Array.isArray(labels)) return undefined;
+  const names = labels.map((label: unknown) => (typeof label === 'string' ? label : members(label).name));
   const valid = names.every(
     (name) => typeof name === 'string' && name !== '' && name.length <= MAX_NAME_CHARS,
   );

@@ -26,8 +26,8 @@ export const statusRoutes: readonly StandInRoute[] = [
     changes: true,
     answer(request, store) {
       const { sha } = request.params;
-      const given = members(request.body);
-      const { state, context = 'default', description = null, target_url: targetUrl = null } = given;
+      const fields = members(request.body);
+      const { state, context = 'default', description = null, target_url: targetUrl = null } = fields;
       if (!/^[0-9a-f]{40}$/.test(sha ?? ''))
         return { status: 422, body: { message: `No commit found for SHA: ${sha}` } };
       if (!STATES.includes(String(state)))

@@ -38,7 +38,7 @@ export class ServedLink extends EventEmitter {
   readonly #handlers: ReadonlyMap<string, FunctionHandler>;
   readonly #now: () => number;
   readonly #sockets = new Set<Socket>();
-  #inHand = 0;
+  #inFlight = 0;
   #onIdle: (() => void) | undefined;
 
   /**
@@ -72,7 +72,7 @@ export class ServedLink extends EventEmitter {
   async drain(graceMs: number): Promise<void> {
     const idle = Promise.withResolvers<void>();
     this.#onIdle = idle.resolve;
-    if (this.#inHand === 0) idle.resolve();
+    if (this.#inFlight === 0) idle.resolve();
     const cut = setTimeout(idle.resolve, graceMs);
     await idle.promise;
     clearTimeout(cut);
@@ -93,10 +93,10 @@ export class ServedLink extends EventEmitter {
       }
       const request = new WholeRequest(message);
       const response = new WholeResponse(call, { dateMs: this.#now(), method: request.method });
-      this.#inHand += 1;
+      this.#inFlight += 1;
       response.once('close', () => {
-        this.#inHand -= 1;
-        if (this.#inHand === 0) this.#onIdle?.();
+        this.#inFlight -= 1;
+        if (this.#inFlight === 0) this.#onIdle?.();
       });
       this.emit('request', request, response);
       void this.#answer(handler, request, response);

@@ -45,6 +45,6 @@ export function reasonOf(error: unknown): string {
   const stack = error.stack ?? error.message;
   if (typeof help !== 'string') return stack;
   const frames = stack.search(/\n\s+at /);
-  const [said, at] = frames < 0 ? [stack, ''] : [stack.slice(0, frames), stack.slice(frames)];
-  return `${said}\n${help}${at}`;
+  const [description, at] = frames < 0 ? [stack, ''] : [stack.slice(0, frames), stack.slice(frames)];
+  return `${description}\n${help}${at}`;
 }

@@ -20,8 +20,8 @@ async function fromProc(pid: number): Promise<Resident> {
 
 /** @throws nothing: `ps` fails if none of the processes is alive */
 async function fromPs(pids: readonly number[]): Promise<readonly Resident[]> {
-  const asked = promisify(execFile)('ps', ['-o', 'pid=,rss=', '-p', pids.join(',')]);
-  const { stdout } = await asked.catch(() => ({ stdout: '' }));
+  const listing = promisify(execFile)('ps', ['-o', 'pid=,rss=', '-p', pids.join(',')]);
+  const { stdout } = await listing.catch(() => ({ stdout: '' }));
   return stdout
     .trim()
     .split('\n')

@@ -46,8 +46,8 @@ interface Waiter {
   readonly spec: FunctionSpec;
   readonly role: WorkerRole;
   /** Key of the requests that the same worker could serve, before and after `takesCold`. */
-  readonly asked: string;
-  readonly askedLast: string;
+  readonly warmKey: string;
+  readonly coldKey: string;
   /** True after `COLD_AFTER_MS`: a process that is not loaded will do. */
   takesCold: boolean;
   grant(lease: WorkerLease): void;
@@ -140,8 +140,8 @@ export class WorkerPool {
       const waiter: Waiter = {
         spec,
         role,
-        asked: `${role} ${spec.name}`,
-        askedLast: `${role} ${spec.name}, cold`,
+        warmKey: `${role} ${spec.name}`,
+        coldKey: `${role} ${spec.name}, cold`,
         takesCold: false,
         grant(lease) {
           leave();
@@ -287,11 +287,11 @@ export class WorkerPool {
     const full = new Set<string>();
     for (const waiter of this.#waiters) {
       const { spec, role, takesCold } = waiter;
-      const asked = takesCold ? waiter.askedLast : waiter.asked;
-      if (full.has(asked)) continue;
+      const key = takesCold ? waiter.coldKey : waiter.warmKey;
+      if (full.has(key)) continue;
       const lease = this.#assign(spec, role, takesCold);
       if (lease) waiter.grant(lease);
-      else full.add(asked);
+      else full.add(key);
     }
   }
 

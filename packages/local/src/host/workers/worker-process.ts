@@ -57,7 +57,7 @@ const HANGS_AFTER_MS = 3_000;
  * Least limit of a worker's memory, MiB, so that a body that fills it does not take that of the machine. A worker serves all functions, and
  * compiles TypeScript, so it needs more than an instance in production.
  */
-const LEAST_LIMIT_MIB = 2_048;
+const MIN_LIMIT_MIB = 2_048;
 /** For functions that declare more. */
 const LIMIT_FACTOR = 2;
 
@@ -76,7 +76,7 @@ export class WorkerProcess {
   #isWarm = false;
   #retired = false;
   #isKilled = false;
-  #memoryLimitMib = LEAST_LIMIT_MIB;
+  #memoryLimitMib = MIN_LIMIT_MIB;
   #error: string | undefined;
   #port: number | undefined;
   #link: FrameClient | undefined;
@@ -110,7 +110,7 @@ export class WorkerProcess {
       this.#child.on('message', (message: FromWorker) => {
         if (message.kind === 'loaded') {
           const declared = message.functions.map(({ memoryMib = 0 }) => LIMIT_FACTOR * memoryMib);
-          this.#memoryLimitMib = Math.max(LEAST_LIMIT_MIB, ...declared);
+          this.#memoryLimitMib = Math.max(MIN_LIMIT_MIB, ...declared);
           this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
         }
         this.#lastHeartbeatAt = performance.now();

@@ -134,7 +134,7 @@ export const RUN_PATHS = {
     POST: {
       id: 'resumeRun',
       summary:
-        'Resumes a run: creates a successor if the run ended without completing, or unblocks a run that was held up',
+        'Resumes a run: creates a successor if the run ended without completing, or unblocks a blocked run',
       role: 'operator',
       body: 'ResumeBody',
       answers: {

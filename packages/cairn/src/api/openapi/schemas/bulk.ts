@@ -24,7 +24,7 @@ const BulkResult = z.object({
       would: z
         .enum(FORESEEN)
         .describe(
-          '`ask_to_end`: its worker ends the run, after what has to be undone. `nothing`: nothing to do.',
+          '`ask_to_end`: its worker ends the run, after undoing completed steps where necessary. `nothing`: nothing to do.',
         ),
       stepsReused: Count.optional(),
       stepsRun: Count.optional(),

@@ -141,7 +141,7 @@ export const LogLine = z.object({
   undoes: z.literal(true).optional().describe('A compensation of the step logged it.'),
   message: z.string(),
   fields: z.record(z.string(), Value).optional(),
-  cut: z.literal(true).optional().describe('Message or fields were longer than what is kept.'),
+  cut: z.literal(true).optional().describe('The message or fields were truncated.'),
 });
 export const LogPage = pageOf(LogLine).extend({
   after: z

@@ -7,7 +7,7 @@ import { MAX_CAUSES, PARTS } from '../../../core/statistics/summarize-runs.ts';
 import { EXTERNAL_READ } from '../../../operations/effects/external.ts';
 import { ANSWERS, QUESTION_KINDS } from '../../../operations/inbox/questions.ts';
 import { MAX_RUNS_READ } from '../../../operations/search/read-statistics.ts';
-import { MOST_COUNTED } from '../../../operations/search/run-counts.ts';
+import { MAX_COUNTED } from '../../../operations/search/run-counts.ts';
 import { FINDINGS_READ } from '../../../ports/diagnosis/findings.ts';
 import { Count, Finding, pageOfRuns, Time, Value } from './common.ts';
 import { Amounts, Cost, RunSummary, Status } from './runs.ts';
@@ -59,7 +59,7 @@ const statuses = Object.fromEntries(RUN_STATUSES.map((status) => [status, Count]
 
 export const RunCounts = z.object({
   counts: z.object(statuses).describe('Count by status, including statuses with no runs.'),
-  isCut: z.boolean().describe(`\`true\` if a count reached ${MOST_COUNTED}, the most that are counted.`),
+  isCut: z.boolean().describe(`\`true\` if a count reached ${MAX_COUNTED}, the most that are counted.`),
 });
 
 const figures = {
@@ -69,7 +69,7 @@ const figures = {
   cancelled: Count,
   live: Count.describe('Runs that have not ended.'),
   suspects: Count.describe(
-    'Live runs a worker of which died, and which are dispatched alone until they are cleared.',
+    'Live runs whose worker died, and which are dispatched alone until they are cleared.',
   ),
   failureShare: z
     .number()
@@ -92,7 +92,7 @@ export const RunStatistics = z.object({
   isCut: z
     .boolean()
     .describe(
-      `\`true\`: there are more than ${MAX_RUNS_READ} runs, of which the newest were read. \`from\` is the creation of the oldest of them.`,
+      `\`true\`: there are more than ${MAX_RUNS_READ} runs; only the newest were read. \`from\` is the creation of the oldest of them.`,
     ),
   unreadable: Count.describe('Number of runs with damaged documents, which are not counted.'),
   total: z.object(figures),

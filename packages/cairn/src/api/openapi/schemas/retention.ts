@@ -14,12 +14,12 @@ const Because = z.object({
     .describe(
       'Why the lineage is kept: a run has not ended, its end is not announced yet, it has a legal hold, or its retention period has not passed; a parent still exists, or a child is live; or the lineage has more runs than are checked.',
     ),
-  runId: z.string().describe('The run because of which the lineage is kept.'),
+  runId: z.string().describe('The run that keeps the lineage.'),
   until: Time.optional().describe('For `not_due`: end of the retention period. Absent if it is unlimited.'),
   relatedRunId: z.string().optional().describe('For `parent` and `child`: that run.'),
 });
 
-const fate = {
+const retentionState = {
   runId: z.string(),
   rootRunId: z.string().describe('Id of the lineage. A lineage is deleted as a whole or not at all.'),
   runs: Count.describe('Run of the lineage.'),
@@ -61,12 +61,12 @@ export const ErasurePage = pageOf(Erasure);
 export const RunHeld = z.object({ runId: z.string(), legalHold: Hold });
 export const RunReleased = z.object({ runId: z.string() });
 export const RunRetention = z.object({
-  ...fate,
+  ...retentionState,
   expiresAt: Time.optional().describe(
     'Time from which retention may delete it. Absent if it is kept indefinitely or has not ended.',
   ),
   legalHold: Hold.optional(),
 });
 export const ExpiredRunPage = pageOf(
-  z.object({ ...fate, type: z.string(), status: z.enum(END_STATUSES), completedAt: Time }),
+  z.object({ ...retentionState, type: z.string(), status: z.enum(END_STATUSES), completedAt: Time }),
 );

@@ -10,7 +10,7 @@ export const Resumed = z.union([
   z.object({
     runId: z.string(),
     status: Status,
-    outcome: z.enum(['resumed', 'moving']).describe('`moving`: the run was not held up.'),
+    outcome: z.enum(['resumed', 'moving']).describe('`moving`: the run was not blocked.'),
   }),
 ]);
 

@@ -9,8 +9,8 @@ import type { z } from 'zod';
 import { apiKey } from '../../../core/encoding/idempotency-keys.ts';
 import type { Json } from '../../../core/encoding/json.ts';
 import { CairnError } from '../../../core/errors.ts';
+import { workThrough } from '../../../core/map-concurrently.ts';
 import { matchOf } from '../../../core/search/match.ts';
-import { workThrough } from '../../../core/some-at-once.ts';
 import { type Selected, selectTargets } from '../../../operations/bulk/select.ts';
 import { type BulkTarget, distinct } from '../../../operations/bulk/target.ts';
 import { oncePerKey } from '../../../operations/once-per-key.ts';
@@ -31,14 +31,14 @@ const TIME_MS = 30_000;
 type Report = z.input<typeof BulkReport>;
 
 export const changeRuns: Carried<'POST', '/v1/runs/bulk'> = {
-  async answer(sent) {
-    assertMakesSense(sent);
-    if (sent.body.dryRun) return report(sent, await selected(sent), (target) => previewOne(sent, target));
+  async answer(call) {
+    assertMakesSense(call);
+    if (call.body.dryRun) return report(call, await selected(call), (target) => previewOne(call, target));
     try {
-      return await answerOnce(sent, async (requestId) => {
-        const named = { ...sent, requestId };
+      return await answerOnce(call, async (requestId) => {
+        const named = { ...call, requestId };
         const found = await selected(named);
-        const made = await report(sent, found, (target) => changeOne(named, target));
+        const made = await report(call, found, (target) => changeOne(named, target));
         if (made.counts.retry > 0) throw new Incomplete(made);
         return { status: 200, body: { ...made } as unknown as Json };
       });
@@ -98,8 +98,8 @@ function invalid(field: string, why: string): CairnError {
 }
 
 /** With an idempotency key a filter selects once: a repetition must not select later runs. */
-async function selected(sent: BulkSent & { readonly requestId?: string }): Promise<Selected> {
-  const { deps, instance, caller, body, key, requestId, requestHash, trace } = sent;
+async function selected(call: BulkSent & { readonly requestId?: string }): Promise<Selected> {
+  const { deps, instance, caller, body, key, requestId, requestHash, trace } = call;
   const { act, runs, filter = {}, limit = DEFAULT_LIMIT, cursor } = body;
   if (runs) return { targets: distinct(runs.map((one) => (typeof one === 'string' ? { runId: one } : one))) };
   const deployed = { registry: deps.registry, bindings: deps.bindings };
@@ -121,9 +121,10 @@ async function selected(sent: BulkSent & { readonly requestId?: string }): Promi
     async () => ({ status: 200, body: { ...(await select()) } as unknown as Json }),
   );
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'the same request is in progress');
-  const { status, body: kept } = outcome.response;
-  if (status !== 200) throw new Error(`the selection was answered ${status}: ${JSON.stringify(kept)}`);
-  return kept as unknown as Selected;
+  const { status, body: recordedBody } = outcome.response;
+  if (status !== 200)
+    throw new Error(`the selection was answered ${status}: ${JSON.stringify(recordedBody)}`);
+  return recordedBody as unknown as Selected;
 }
 
 async function report(

@@ -11,13 +11,13 @@ import { approvalOf } from '../../../operations/bulk/question.ts';
 import type { BulkTarget } from '../../../operations/bulk/target.ts';
 import { answerOnce } from '../../mutation.ts';
 import type { BulkReport } from '../../openapi/schemas/bulk.ts';
-import { carryOut, type Sent } from '../../route.ts';
+import { carryOut, type MutationCall } from '../../route.ts';
 import { cancel } from '../cancel-run.ts';
 import { decide } from '../decide-approval.ts';
 import { runOf } from '../own-run.ts';
 import { replay, resume } from '../successors.ts';
 
-export type BulkSent = Sent<'POST', '/v1/runs/bulk'>;
+export type BulkSent = MutationCall<'POST', '/v1/runs/bulk'>;
 export type Result = z.input<typeof BulkReport>['results'][number];
 
 /** Digits of a question in the idempotency key of its decision. */
@@ -25,13 +25,13 @@ const QUESTION_DIGITS = 16;
 /** Statuses after which the same request may have another outcome. */
 const PASSING: ReadonlySet<number> = new Set([202, 429, 503]);
 
-/** @param sent `requestId` is the same for each attempt at the request */
+/** @param call `requestId` is the same for each attempt at the request */
 export async function changeOne(
-  sent: BulkSent & { readonly requestId: string },
+  call: BulkSent & { readonly requestId: string },
   target: BulkTarget,
 ): Promise<Result> {
-  const answer = await responseOf(sent, target).catch((error: unknown) =>
-    problemResponse(error, sent.deps.start.log),
+  const answer = await responseOf(call, target).catch((error: unknown) =>
+    problemResponse(error, call.deps.start.log),
   );
   const body: unknown = await answer.json();
   if (answer.status >= 400) return failed(target, body as ProblemJson);
@@ -70,18 +70,18 @@ function failed(target: BulkTarget, problem: ProblemJson): Result {
 }
 
 async function responseOf(
-  sent: BulkSent & { readonly requestId: string },
+  call: BulkSent & { readonly requestId: string },
   target: BulkTarget,
 ): Promise<Response> {
-  const { act, reason, note } = sent.body;
+  const { act, reason, note } = call.body;
   const { runId } = target;
   // An invalid id must not become part of a key.
   if (!isRunId(runId)) throw runNotFound();
   const one = {
-    ...sent,
+    ...call,
     params: { id: runId },
     query: {},
-    key: keyOf(sent, target),
+    key: keyOf(call, target),
     requestHash: requestHash(`POST /v1/runs/bulk ${act}`, { reason, note }),
   };
   switch (act) {
@@ -92,24 +92,24 @@ async function responseOf(
     case 'replay':
       return carryOut(replay, { ...one, body: {} });
     case 'approve':
-      return approve({ ...one, requestId: sent.requestId }, target);
+      return approve({ ...one, requestId: call.requestId }, target);
   }
 }
 
 /** The question is looked up once: a repeated request must not answer one that was asked since. */
 async function approve(
-  sent: BulkSent & { readonly params: { readonly id: string }; readonly requestId: string },
+  call: BulkSent & { readonly params: { readonly id: string }; readonly requestId: string },
   target: BulkTarget,
 ): Promise<Response> {
-  const { deps, caller, params, body } = sent;
+  const { deps, caller, params, body } = call;
   const run = runOf({ params, caller });
   await loadOwn(deps.start, run);
-  return answerOnce(sent, async (requestId) => {
+  return answerOnce(call, async (requestId) => {
     const { state, readAt } = await loadOwn(deps.start, run);
     const deployed = { registry: deps.registry, bindings: deps.bindings };
     const { stepId, waitId } = approvalOf(state, deployed, { target, now: readAt });
     return decide.work(
-      { ...sent, params: { ...params, stepId }, body: { decision: 'approve', waitId, note: body.note } },
+      { ...call, params: { ...params, stepId }, body: { decision: 'approve', waitId, note: body.note } },
       requestId,
     );
   });

@@ -10,7 +10,7 @@ import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
 import { type Caller, mayActAs, ROLES } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { answerOnce, type RequestByKey } from '../../mutation.ts';
-import type { Carried, ChangeHandler, ReadHandler, Sent } from '../../route.ts';
+import type { Carried, ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 
 export const MAX_CLIENTS_LISTED = 500;
@@ -26,41 +26,41 @@ export const listClients: ReadHandler<'GET', '/v1/clients'> = async ({ deps, cal
 };
 
 export const create: Carried<'POST', '/v1/clients'> = {
-  answer(sent) {
-    const { deps, caller, body } = sent;
+  answer(call) {
+    const { deps, caller, body } = call;
     const { tenantId, principal: actor } = caller;
     assertOutranks(caller, body.role);
-    return answerWithKey(sent, 201, (requestId) =>
+    return answerWithKey(call, 201, (requestId) =>
       createClient(operationDeps(deps), { ...body, tenantId, actor, requestId }),
     );
   },
 };
 
 export const rotate: Carried<'POST', '/v1/clients/{id}/rotate'> = {
-  async answer(sent) {
-    const graceMs = sent.body.graceSeconds * 1_000;
-    await assertOwn(sent);
-    return answerWithKey(sent, 200, (requestId) =>
-      rotateClient(operationDeps(sent.deps), { ...clientOf(sent), graceMs, requestId }),
+  async answer(call) {
+    const graceMs = call.body.graceSeconds * 1_000;
+    await assertOwn(call);
+    return answerWithKey(call, 200, (requestId) =>
+      rotateClient(operationDeps(call.deps), { ...clientOf(call), graceMs, requestId }),
     );
   },
 };
 
 /** A client cannot revoke itself: a tenant must not lock itself out by mistake. */
 export const revoke: ChangeHandler<'POST', '/v1/clients/{id}/revoke'> = {
-  async before(sent) {
-    await assertOwn(sent);
-    if (sent.caller.principal === `c.${sent.params.id}`)
+  async before(call) {
+    await assertOwn(call);
+    if (call.caller.principal === `c.${call.params.id}`)
       throw new CairnError('FORBIDDEN', 'a client cannot revoke itself; use another admin client');
   },
-  async work(sent, requestId) {
-    const { deps } = sent;
-    const client = await revokeClient(operationDeps(deps), { ...clientOf(sent), requestId });
+  async work(call, requestId) {
+    const { deps } = call;
+    const client = await revokeClient(operationDeps(deps), { ...clientOf(call), requestId });
     return { status: 200, body: clientView(client, deps.start.clock.now()) };
   },
 };
 
-type OfClient = Pick<Sent<'POST', '/v1/clients/{id}/revoke'>, 'deps' | 'caller' | 'params'>;
+type OfClient = Pick<MutationCall<'POST', '/v1/clients/{id}/revoke'>, 'deps' | 'caller' | 'params'>;
 
 function clientOf({ params, caller }: OfClient) {
   return { clientId: params.id, tenantId: caller.tenantId };
@@ -68,18 +68,19 @@ function clientOf({ params, caller }: OfClient) {
 
 /** `secret` is only in the response to the first request; a repetition has `secretShown: true` instead. */
 async function answerWithKey(
-  sent: RequestByKey,
+  call: RequestByKey,
   status: number,
   issue: (requestId: string) => Promise<Issued>,
 ) {
   let key: string | undefined;
-  const kept = await answerOnce(sent, async (requestId) => {
+  const keptResponse = await answerOnce(call, async (requestId) => {
     const { client, secret } = await issue(requestId);
     if (secret !== undefined) key = keyOf(client.id, secret);
-    return { status, body: { ...clientView(client, sent.deps.start.clock.now()), secretShown: true } };
+    return { status, body: { ...clientView(client, call.deps.start.clock.now()), secretShown: true } };
   });
-  if (key === undefined || kept.status !== status || kept.headers.has('idempotency-replayed')) return kept;
-  const { secretShown: _, ...body } = (await kept.json()) as Record<string, unknown>;
+  if (key === undefined || keptResponse.status !== status || keptResponse.headers.has('idempotency-replayed'))
+    return keptResponse;
+  const { secretShown: _, ...body } = (await keptResponse.json()) as Record<string, unknown>;
   return Response.json({ ...body, secret: key }, { status });
 }
 

@@ -14,7 +14,7 @@ import {
 import type { LiveVersion } from '../../../ports/run-statistics.ts';
 import { mayActAs } from '../../auth.ts';
 import { flag } from '../../query.ts';
-import type { ChangeHandler, ReadHandler, Sent } from '../../route.ts';
+import type { ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
 import { inputSchemaOf } from '../../views/input-schema.ts';
 import { pauseView, workflowView } from '../../views/workflow.ts';
 import { actingOf, runtimeDeps } from './runtime.ts';
@@ -88,6 +88,6 @@ export const unpause: ChangeHandler<'POST', '/v1/workflows/{type}/unpause'> = {
   },
 };
 
-function assertKnown(sent: Sent<'POST', '/v1/workflows/{type}/pause'>): Promise<void> {
-  return assertKnownWorkflow(runtimeDeps(sent.deps), sent.params.type);
+function assertKnown(call: MutationCall<'POST', '/v1/workflows/{type}/pause'>): Promise<void> {
+  return assertKnownWorkflow(runtimeDeps(call.deps), call.params.type);
 }

@@ -13,10 +13,10 @@ import { listedFinding } from '../../views/finding.ts';
 import { inboxItems } from '../../views/inbox.ts';
 
 /** Pages are of runs: all questions of a run are on one page. */
-export const listInbox: ReadHandler<'GET', '/v1/inbox'> = async (asked) => {
-  const { finder, effects, registry, bindings, start, diagnosis } = asked.deps;
-  const { tenantId } = asked.caller;
-  const page = pageRequest(asked.query);
+export const listInbox: ReadHandler<'GET', '/v1/inbox'> = async (call) => {
+  const { finder, effects, registry, bindings, start, diagnosis } = call.deps;
+  const { tenantId } = call.caller;
+  const page = pageRequest(call.query);
   const { store, clock, log } = start;
   const deps = { finder, effects, registry, bindings, store, clock, log };
   const isFirst = page.cursor === undefined;

@@ -11,7 +11,7 @@ export const readRunCounts: ReadHandler<'GET', '/v1/runs/counts'> = ({ instance,
   instance.runCounts.count(runFilter(caller, query).filter);
 
 /** Without `since`, ms. */
-const USUAL_STRETCH_MS = 86_400_000;
+const DEFAULT_STRETCH_MS = 86_400_000;
 
 /** `GET /v1/runs/statistics`: how many runs there were in a time, how they ended, and why they failed. */
 export const readRunStatistics: ReadHandler<'GET', '/v1/runs/statistics'> = async ({
@@ -21,7 +21,7 @@ export const readRunStatistics: ReadHandler<'GET', '/v1/runs/statistics'> = asyn
 }) => {
   const { createdFrom, createdBefore, ...filter } = runFilter(caller, query).filter;
   const until = createdBefore ?? deps.start.clock.now();
-  const from = createdFrom ?? Math.max(MIN_TIME, until - USUAL_STRETCH_MS);
+  const from = createdFrom ?? Math.max(MIN_TIME, until - DEFAULT_STRETCH_MS);
   if (from >= until)
     throw new CairnError('INVALID_INPUT', 'since: the time does not lie before its end', {
       field: 'since',

@@ -20,12 +20,12 @@ import { iso, isoIf } from '../../views/values.ts';
 import { runOf } from '../own-run.ts';
 
 export const eraseOne: ChangeHandler<'POST', '/v1/runs/{id}/erase'> = {
-  async before(sent) {
-    assertConfirmed(sent.body.confirm, sent.params.id, 'the id of the run');
+  async before(call) {
+    assertConfirmed(call.body.confirm, call.params.id, 'the id of the run');
     // A request about a missing run leaves no record.
-    await assertErasable(eraseDeps(sent.deps), runOf(sent));
+    await assertErasable(eraseDeps(call.deps), runOf(call));
   },
-  work: async (sent) => accepted(await eraseRun(eraseDeps(sent.deps), runOf(sent))),
+  work: async (call) => accepted(await eraseRun(eraseDeps(call.deps), runOf(call))),
 };
 
 export const eraseAll: ChangeHandler<'POST', '/v1/erasures'> = {
@@ -51,8 +51,8 @@ function tenantSeenBy({ role, tenantId }: Caller): string | undefined {
   return mayActAs(role, 'installation') ? undefined : tenantId;
 }
 
-function assertConfirmed(said: string, meant: string, what: string): void {
-  if (said === meant) return;
+function assertConfirmed(confirmation: string, expected: string, what: string): void {
+  if (confirmation === expected) return;
   throw new CairnError('INVALID_INPUT', `confirm must be ${what} to erase`, { field: 'confirm' });
 }
 

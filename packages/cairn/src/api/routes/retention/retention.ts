@@ -1,5 +1,9 @@
 /** The retention of runs: what becomes of a run and when, and whether it is held. */
-import { expiredRuns, type FateDeps, fateOf } from '../../../operations/retention/expired-runs.ts';
+import {
+  expiredRuns,
+  type RetentionStateDeps,
+  retentionStateOf,
+} from '../../../operations/retention/expired-runs.ts';
 import { holdRun, releaseRun } from '../../../operations/retention/hold.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { pageRequest } from '../../query.ts';
@@ -8,12 +12,12 @@ import { expiredRunView, holdView, runRetentionView } from '../../views/retentio
 import { assertOwnRun, runOf } from '../own-run.ts';
 
 /** `GET /v1/runs/{id}/retention`. */
-export const readRetention: ReadHandler<'GET', '/v1/runs/{id}/retention'> = async (asked) =>
-  runRetentionView(await fateOf(fateDeps(asked.deps), runOf(asked)));
+export const readRetention: ReadHandler<'GET', '/v1/runs/{id}/retention'> = async (call) =>
+  runRetentionView(await retentionStateOf(retentionStateDeps(call.deps), runOf(call)));
 
 /** `GET /v1/retention`: runs past their retention period that would be deleted, or are kept nevertheless. */
 export const listExpired: ReadHandler<'GET', '/v1/retention'> = async ({ deps, caller, query }) => {
-  const { items, next } = await expiredRuns(fateDeps(deps), caller.tenantId, pageRequest(query));
+  const { items, next } = await expiredRuns(retentionStateDeps(deps), caller.tenantId, pageRequest(query));
   return { items: items.map(expiredRunView), next };
 };
 
@@ -23,23 +27,23 @@ export const listExpired: ReadHandler<'GET', '/v1/retention'> = async ({ deps, c
  */
 export const hold: ChangeHandler<'POST', '/v1/runs/{id}/hold'> = {
   before: assertOwnRun,
-  async work(sent) {
-    const run = runOf(sent);
-    const held = await holdRun(holdDeps(sent.deps), run, sent.body.reason);
+  async work(call) {
+    const run = runOf(call);
+    const held = await holdRun(holdDeps(call.deps), run, call.body.reason);
     return { status: 200, body: { runId: run.runId, legalHold: holdView(held) } };
   },
 };
 
 export const release: ChangeHandler<'POST', '/v1/runs/{id}/release-hold'> = {
   before: assertOwnRun,
-  async work(sent) {
-    const run = runOf(sent);
-    await releaseRun(holdDeps(sent.deps), run);
+  async work(call) {
+    const run = runOf(call);
+    await releaseRun(holdDeps(call.deps), run);
     return { status: 200, body: { runId: run.runId } };
   },
 };
 
-function fateDeps({ start, retention, retentionOf }: ApiDeps): FateDeps {
+function retentionStateDeps({ start, retention, retentionOf }: ApiDeps): RetentionStateDeps {
   return { ...start, retention, retentionOf };
 }
 

@@ -3,7 +3,7 @@ import { ownSchedule } from '../../../operations/schedules/change-schedule.ts';
 import type { ScheduleDeps } from '../../../operations/schedules/deps.ts';
 import type { Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import type { Sent } from '../../route.ts';
+import type { MutationCall } from '../../route.ts';
 
 export function scheduleDeps({ start, schedules, registry, environment }: ApiDeps): ScheduleDeps {
   return { ...start, schedules, registry, environment };
@@ -15,7 +15,7 @@ export function scheduleOf({ params, caller }: { params: { readonly id: string }
 
 /** @throws CairnError NOT_FOUND */
 export async function assertOwn(
-  sent: Omit<Sent<'POST', '/v1/schedules/{id}/trigger'>, 'body'>,
+  call: Omit<MutationCall<'POST', '/v1/schedules/{id}/trigger'>, 'body'>,
 ): Promise<void> {
-  await ownSchedule(scheduleDeps(sent.deps), scheduleOf(sent));
+  await ownSchedule(scheduleDeps(call.deps), scheduleOf(call));
 }

@@ -19,18 +19,18 @@ export const create: ChangeHandler<'POST', '/v1/schedules'> = {
 /** Omitted members are unchanged. */
 export const patch: ChangeHandler<'PATCH', '/v1/schedules/{id}'> = {
   before: assertOwn,
-  async work(sent) {
-    const { deps, body } = sent;
-    const schedule = await operations.patchSchedule(scheduleDeps(deps), scheduleOf(sent), body);
+  async work(call) {
+    const { deps, body } = call;
+    const schedule = await operations.patchSchedule(scheduleDeps(deps), scheduleOf(call), body);
     return { status: 200, body: scheduleDetails(schedule, deps.start.clock.now()) };
   },
 };
 
 export const pause: ChangeHandler<'POST', '/v1/schedules/{id}/pause'> = {
   before: assertOwn,
-  async work(sent) {
-    const { deps, caller, body } = sent;
-    const request = { ...scheduleOf(sent), actor: caller.principal, reason: body.reason };
+  async work(call) {
+    const { deps, caller, body } = call;
+    const request = { ...scheduleOf(call), actor: caller.principal, reason: body.reason };
     const schedule = await operations.pauseSchedule(scheduleDeps(deps), request);
     return { status: 200, body: scheduleDetails(schedule, deps.start.clock.now()) };
   },
@@ -38,9 +38,9 @@ export const pause: ChangeHandler<'POST', '/v1/schedules/{id}/pause'> = {
 
 export const resume: ChangeHandler<'POST', '/v1/schedules/{id}/resume'> = {
   before: assertOwn,
-  async work(sent) {
-    const { deps } = sent;
-    const schedule = await operations.resumeSchedule(scheduleDeps(deps), scheduleOf(sent));
+  async work(call) {
+    const { deps } = call;
+    const schedule = await operations.resumeSchedule(scheduleDeps(deps), scheduleOf(call));
     return { status: 200, body: scheduleDetails(schedule, deps.start.clock.now()) };
   },
 };
@@ -48,9 +48,9 @@ export const resume: ChangeHandler<'POST', '/v1/schedules/{id}/resume'> = {
 /** Keeps the runs of the schedule. */
 export const remove: ChangeHandler<'DELETE', '/v1/schedules/{id}'> = {
   before: assertOwn,
-  async work(sent) {
-    const schedule = scheduleOf(sent);
-    await operations.deleteSchedule(scheduleDeps(sent.deps), schedule);
+  async work(call) {
+    const schedule = scheduleOf(call);
+    await operations.deleteSchedule(scheduleDeps(call.deps), schedule);
     return { status: 200, body: { id: schedule.id, deleted: true } };
   },
 };

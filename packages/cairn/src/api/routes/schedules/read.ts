@@ -11,7 +11,7 @@ export const listAll: ReadHandler<'GET', '/v1/schedules'> = async ({ deps, calle
   return { items: items.map(scheduleView), next };
 };
 
-export const readOne: ReadHandler<'GET', '/v1/schedules/{id}'> = async (asked) => {
-  const { schedule } = await ownSchedule(scheduleDeps(asked.deps), scheduleOf(asked));
-  return scheduleDetails(schedule, asked.deps.start.clock.now());
+export const readOne: ReadHandler<'GET', '/v1/schedules/{id}'> = async (call) => {
+  const { schedule } = await ownSchedule(scheduleDeps(call.deps), scheduleOf(call));
+  return scheduleDetails(schedule, call.deps.start.clock.now());
 };

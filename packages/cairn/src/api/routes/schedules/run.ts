@@ -1,36 +1,36 @@
 /** Starts runs of a schedule by request: one now (trigger), or those of past slots (backfill). Both require an operator. */
 import { assertPast, backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
 import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.ts';
-import type { ChangeHandler, Sent } from '../../route.ts';
+import type { ChangeHandler, MutationCall } from '../../route.ts';
 import { assertOwn, scheduleDeps, scheduleOf } from './access.ts';
 
 export const trigger: ChangeHandler<'POST', '/v1/schedules/{id}/trigger'> = {
   before: assertOwn,
   locationOf: ({ runId }) => `/v1/runs/${runId}`,
-  async work(sent, requestId) {
-    const { trace, a2aCorrelationId } = sent;
+  async work(call, requestId) {
+    const { trace, a2aCorrelationId } = call;
     const context = { trace, a2aCorrelationId };
-    const request = { ...scheduleOf(sent), actor: sent.caller.principal, requestId, context };
-    const runId = await triggerSchedule(scheduleDeps(sent.deps), request);
+    const request = { ...scheduleOf(call), actor: call.caller.principal, requestId, context };
+    const runId = await triggerSchedule(scheduleDeps(call.deps), request);
     return { status: 201, body: { scheduleId: request.id, runId } };
   },
 };
 
 /** Slots from `from` to `to`, both included. */
 export const backfill: ChangeHandler<'POST', '/v1/schedules/{id}/backfill'> = {
-  async before(sent) {
-    assertPast(sent.deps.start, rangeOf(sent));
-    await assertOwn(sent);
+  async before(call) {
+    assertPast(call.deps.start, rangeOf(call));
+    await assertOwn(call);
   },
-  async work(sent) {
-    const { dryRun } = sent.body;
-    const schedule = scheduleOf(sent);
-    const asked = { ...schedule, ...rangeOf(sent), isDryRun: dryRun };
-    const filled = await backfillSchedule(scheduleDeps(sent.deps), asked);
+  async work(call) {
+    const { dryRun } = call.body;
+    const schedule = scheduleOf(call);
+    const backfill = { ...schedule, ...rangeOf(call), isDryRun: dryRun };
+    const filled = await backfillSchedule(scheduleDeps(call.deps), backfill);
     return { status: 200, body: { scheduleId: schedule.id, dryRun, ...filled } };
   },
 };
 
-function rangeOf({ body }: Sent<'POST', '/v1/schedules/{id}/backfill'>) {
+function rangeOf({ body }: MutationCall<'POST', '/v1/schedules/{id}/backfill'>) {
   return { from: Date.parse(body.from), until: Date.parse(body.to) };
 }

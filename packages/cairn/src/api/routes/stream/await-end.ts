@@ -5,32 +5,32 @@ import { runNotFound } from '../../../operations/append-to-run.ts';
 import { type AwaitEndResult, awaitEnd } from '../../../operations/await-end.ts';
 import type { LoadedRun } from '../../../ports/run-store.ts';
 import { waitOf } from '../../query.ts';
-import type { Asked } from '../../route.ts';
+import type { RouteCall } from '../../route.ts';
 import { ownRun } from '../own-run.ts';
 
-type AskedRun = Asked<'GET', '/v1/runs/{id}'>;
+type RunCall = RouteCall<'GET', '/v1/runs/{id}'>;
 
 /**
  * The watch also finds out whether the run exists, so it is not read first.
  *
  * @throws CairnError INVALID_INPUT, RUN_NOT_FOUND; RATE_LIMITED or UNAVAILABLE without a place
  */
-export async function ownRunAfterWait(asked: AskedRun): Promise<LoadedRun> {
-  const forMs = waitOf(asked.query);
-  if (forMs === 0 || asked.request.method === 'HEAD' || !isRunId(asked.params.id)) return ownRun(asked);
-  const { leave, refusal } = placeOf(asked);
+export async function ownRunAfterWait(call: RunCall): Promise<LoadedRun> {
+  const forMs = waitOf(call.query);
+  if (forMs === 0 || call.request.method === 'HEAD' || !isRunId(call.params.id)) return ownRun(call);
+  const { leave, refusal } = placeOf(call);
   if (!leave) {
-    const run = await ownRun(asked);
+    const run = await ownRun(call);
     if (isOver(run.state)) return run;
     throw refusal;
   }
-  const result = await resultOf(asked, forMs).finally(leave);
+  const result = await resultOf(call, forMs).finally(leave);
   if (result === 'none') throw runNotFound();
-  return result === 'unknown' ? ownRun(asked) : result;
+  return result === 'unknown' ? ownRun(call) : result;
 }
 
 /** A run that has ended is answered without a place too. */
-function placeOf({ instance, caller }: AskedRun): { leave?: () => void; refusal?: unknown } {
+function placeOf({ instance, caller }: RunCall): { leave?: () => void; refusal?: unknown } {
   try {
     return { leave: instance.places.take(caller.tenantId) };
   } catch (refusal) {
@@ -38,7 +38,7 @@ function placeOf({ instance, caller }: AskedRun): { leave?: () => void; refusal?
   }
 }
 
-async function resultOf({ deps, caller, params, request }: AskedRun, forMs: number): Promise<AwaitEndResult> {
+async function resultOf({ deps, caller, params, request }: RunCall, forMs: number): Promise<AwaitEndResult> {
   const { start, watch, shutdown } = deps;
   // The place of a caller that disconnected is needed: it may have asked again already.
   const signal = AbortSignal.any([request.signal, shutdown]);

@@ -15,17 +15,17 @@ import { levelOf } from '../list-logs.ts';
 import { ownRun } from '../own-run.ts';
 import { answerStream, frameText, QUIET } from './server-sent.ts';
 
-export const streamLogs: ReadHandler<'GET', '/v1/runs/{id}/logs/stream'> = async (asked) => {
-  const { deps, request, query } = asked;
+export const streamLogs: ReadHandler<'GET', '/v1/runs/{id}/logs/stream'> = async (call) => {
+  const { deps, request, query } = call;
   const { step, level, kind, after } = query;
   const filter = { step, level: level === undefined ? undefined : levelOf(level) };
   const sort = kind === undefined ? undefined : sortOf(kind);
   const vocabulary = vocabularyOf(query);
   const onlyNow = !isFollowing(query);
   const from = lastSeen(request.headers, after);
-  const { state } = await ownRun(asked);
+  const { state } = await ownRun(call);
   const { id: runId, status, stopKind } = state;
-  return answerStream(asked, {
+  return answerStream(call, {
     onlyNow,
     follow: (bounds) =>
       followLogs(

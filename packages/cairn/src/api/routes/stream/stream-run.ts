@@ -14,18 +14,18 @@ import { answerStream, frameText, QUIET } from './server-sent.ts';
 
 const SEQ = /^\d{1,10}$/;
 
-export const streamRun: ReadHandler<'GET', '/v1/runs/{id}/stream'> = async (asked) => {
-  const { deps, request, query } = asked;
-  const runId = asked.params.id;
+export const streamRun: ReadHandler<'GET', '/v1/runs/{id}/stream'> = async (call) => {
+  const { deps, request, query } = call;
+  const runId = call.params.id;
   const from = lastSeen(request.headers, query.after);
   const { after } = from;
   const vocabulary = vocabularyOf(query);
   const onlyNow = !isFollowing(query);
-  const { state } = await ownRun(asked);
+  const { state } = await ownRun(call);
   if (after > state.head) throw invalidSeq(from.field, `the run has only ${state.head} events`);
   const { store, clock } = deps.start;
   const { status, stopKind } = state;
-  return answerStream(asked, {
+  return answerStream(call, {
     onlyNow,
     follow: (bounds) =>
       followRun({ store, watch: deps.watch, clock }, { runId, after, status, stopKind, ...bounds }),

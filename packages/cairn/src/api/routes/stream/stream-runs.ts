@@ -14,8 +14,8 @@ import { answerStream, frameText, QUIET } from './server-sent.ts';
 /** Default number of runs in a stream. */
 const DEFAULT_LIMIT = 50;
 
-export const streamRuns: ReadHandler<'GET', '/v1/runs/stream'> = (asked) => {
-  const { deps, caller, query } = asked;
+export const streamRuns: ReadHandler<'GET', '/v1/runs/stream'> = (call) => {
+  const { deps, caller, query } = call;
   const { filter, vocabulary } = runFilter(caller, query);
   const limit = limitOf(query.limit, DEFAULT_LIMIT);
   const onlyNow = !isFollowing(query);
@@ -35,7 +35,7 @@ export const streamRuns: ReadHandler<'GET', '/v1/runs/stream'> = (asked) => {
         });
     }
   };
-  return answerStream(asked, {
+  return answerStream(call, {
     onlyNow,
     follow: (bounds) => followRunList({ watch: deps.listWatch, clock }, { filter, limit, ...bounds }),
     frame,

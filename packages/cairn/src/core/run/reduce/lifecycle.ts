@@ -157,12 +157,12 @@ function replayStarted(state: RunState, { seq, data }: RunEvent<'replay_started'
       if (!map.has(id)) map.set(id, { phase: 'again', seq, revision });
     }
   });
-  const said = feedback.map((entry) => ({ ...entry, seq }));
+  const entries = feedback.map((entry) => ({ ...entry, seq }));
   let { itemMarks } = state;
   for (const [stepId, mark] of Object.entries(marks)) itemMarks = withMark(itemMarks, { stepId, ...mark });
   const known = { steps, ...optional('itemMarks', itemMarks) };
-  if (more) return { ...known, feedback: [...state.feedback, ...said] };
-  return { status: moveTo(state, 'replaying'), replay: 'under_way', ...known, feedback: said };
+  if (more) return { ...known, feedback: [...state.feedback, ...entries] };
+  return { status: moveTo(state, 'replaying'), replay: 'under_way', ...known, feedback: entries };
 }
 
 /** Older ends do not have this member, and left no signal unread. */

@@ -78,7 +78,7 @@ export const stepReducers: Reducers<StepEvent> = {
         revision: event.data.revision,
         outcome: 'failed',
         at: event.at,
-        error: brief(event.data.error),
+        error: withoutTrace(event.data.error),
       },
     ],
   }),
@@ -131,6 +131,6 @@ export function put(state: RunState, ref: StepRef, step: StepState): Partial<Run
 }
 
 /** The short form in the snapshot, which has up to thousands of steps; the journal has the whole error. */
-function brief({ trace: _, message, ...error }: RecordedError): RecordedError {
+function withoutTrace({ trace: _, message, ...error }: RecordedError): RecordedError {
   return { ...error, message: cut(message, SUMMARY_CHARS) };
 }

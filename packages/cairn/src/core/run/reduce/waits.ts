@@ -116,14 +116,14 @@ function sentBack(state: RunState, { seq, data }: RunEvent<'feedback_given'>): P
       map.set(id, { phase: 'again', seq, revision: (state.steps.get(id)?.revision ?? 1) + 1 });
     }
   });
-  const kept = state.feedback
+  const remaining = state.feedback
     .map((entry) => ({ ...entry, steps: entry.steps.filter((id) => !again.has(id)) }))
     .filter((entry) => entry.steps.length > 0);
   return {
     steps,
     waits: state.waits.filter(({ execution }) => !again.has(execution.stepId)),
     inFlight: state.inFlight.filter(({ stepId }) => !again.has(stepId)),
-    feedback: [...kept, { seq, steps: data.again, text: data.feedback }],
+    feedback: [...remaining, { seq, steps: data.again, text: data.feedback }],
     sentBack: [...state.sentBack, ...completed(state, data.undoable ?? [])],
   };
 }

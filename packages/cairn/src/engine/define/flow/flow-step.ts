@@ -4,8 +4,8 @@ import { CairnError } from '../../../core/errors.ts';
 import { givenName, operationName } from '../../../core/flow/names.ts';
 import type { Capability } from '../capability.ts';
 import {
+  invalidOption,
   isRecord,
-  misshapenOption,
   OPERATION_OPTIONS,
   schemaProblem,
   UNDO_OPTIONS,
@@ -80,7 +80,7 @@ function undoing(name: StepName, given: unknown): steps.Undoing {
   if (!isRecord(options) || typeof options.undo !== 'function') {
     throw stepError(name, `is a function, or { undo: ({ output }) => …, retry, timeout }`);
   }
-  const problem = unknownOption(options, UNDO_OPTIONS) ?? misshapenOption(options);
+  const problem = unknownOption(options, UNDO_OPTIONS) ?? invalidOption(options);
   if (problem !== undefined) throw stepError(name, problem);
   const { undo, ...more } = options;
   const { retry, retryPerError, timeoutMs } = bodyPart(name, more, undo);
@@ -114,7 +114,7 @@ export function operationWait<K extends 'sleep' | 'event' | 'approval' | 'child'
   const name = { type: flow.type, id: flow.id };
   // An answer is checked where it arrives, and there the options that the code gives are not known.
   if (kind === 'event' && options.output !== undefined) {
-    throw stepError(name, `'output' is no option of flow.event: the code checks what it gets`);
+    throw stepError(name, `'output' is not an option of flow.event: the code checks what it gets`);
   }
   if (kind === 'approval' && options.data !== undefined) {
     throw stepError(

@@ -41,7 +41,7 @@ export class BodyAttempt {
   readonly abort = new AbortController();
   readonly span: Span | undefined;
   readonly #params: BodyAttemptParams;
-  /** Stops its calls: those of a compensation with it, those of a body a grace later. */
+  /** Stops its calls: those of a compensation at once, those of a body after a grace period. */
   readonly #calls: AbortController;
   readonly #performer: Performer;
   readonly #body: BodyContext;

@@ -115,7 +115,7 @@ export class RunLog {
   take(): LogUpdate | undefined {
     if (this.#taken.lines.length > 0) this.#segments += 1;
     this.#texts.written(this.#taken.lines.map(({ line }) => line));
-    const lines = this.#pending.splice(0, this.#fitting());
+    const lines = this.#pending.splice(0, this.#freeLines());
     for (const line of lines) line.isTaken = true;
     this.#taken = { lines, dropped: this.#dropped };
     this.#pendingBytes -= sumOf(lines).bytes;
@@ -144,7 +144,7 @@ export class RunLog {
   }
 
   /** Lines of the next document: after one was put back, there may be more than it has room for. */
-  #fitting(): number {
+  #freeLines(): number {
     let bytes = 0;
     const beyond = this.#pending.findIndex((line) => {
       bytes += line.bytes;

@@ -18,8 +18,8 @@ export interface StepLogParams {
 export function stepLog({ deps, about, keep }: StepLogParams): StepLog {
   const line = (level: LogLevel) => (message: string, fields?: LogFields) => {
     deps.log[level]('step_log', { ...fields, message, ...about });
-    const kept = KEPT_LEVELS.find((one) => one === level);
-    if (kept) keep({ at: deps.clock.now(), level: kept, message, fields });
+    const keptLevel = KEPT_LEVELS.find((one) => one === level);
+    if (keptLevel) keep({ at: deps.clock.now(), level: keptLevel, message, fields });
   };
   const info = line('info');
   return Object.assign((message: string, fields?: LogFields) => info(message, fields), {

@@ -6,7 +6,7 @@
  * Must not: carry out an operation.
  */
 import { CairnError } from '../../../core/errors.ts';
-import { askedDecision, leftOut } from '../../../core/flow/asked.ts';
+import { askedDecision, omitted } from '../../../core/flow/asked.ts';
 import { MAX_FLOW_OPERATIONS, OperationNames } from '../../../core/flow/names.ts';
 import { MAX_STEPS } from '../../../core/graph/graph.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
@@ -96,7 +96,7 @@ export class FlowRun {
 
   /** The code may ask for more without anything ending first. */
   get isBusy(): boolean {
-    if (!this.#hears) return false;
+    if (!this.#isActive) return false;
     return this.#entries.size === 0 || this.#recorded.size > 0 || !this.#turns.isQuiet;
   }
 
@@ -130,7 +130,7 @@ export class FlowRun {
     this.#turns.end();
   }
 
-  get #hears(): boolean {
+  get #isActive(): boolean {
     return !this.#isDropped && this.#end === undefined && !this.#working.isStopped;
   }
 
@@ -173,7 +173,7 @@ export class FlowRun {
     // Code that does not wait for it must not take the process along.
     promise.catch(() => {});
     // The next dispatch runs the code again, and asks for it then.
-    if (!this.#hears) return promise;
+    if (!this.#isActive) return promise;
     try {
       const name = operation.isItem ? String(operation.name) : this.#names.next(operation.name);
       const { request, step } = operation.make();
@@ -288,7 +288,7 @@ export class FlowRun {
         // All that the code asks for at once is known then. One operation at a time needs no order.
         await this.#turns.promises();
         if (!this.#isAlone) await this.#turns.next();
-        if (!this.#hears) return;
+        if (!this.#isActive) return;
         this.#takeInWaits();
         const next = firstOf(this.#recorded);
         if (next) await this.#deliverOne(next);
@@ -306,7 +306,7 @@ export class FlowRun {
 
   async #deliverOne([seq, entry]: readonly [number, OperationEntry]): Promise<void> {
     const outcome = entry.outcome ?? (await this.#readEnd(seq, entry));
-    if (!this.#hears) return;
+    if (!this.#isActive) return;
     this.#recorded.delete(seq);
     this.#entries.delete(entry.name);
     if (outcome) answerWith(outcome, entry);
@@ -329,7 +329,7 @@ export class FlowRun {
   #news(): void {
     this.#turns.news();
     this.#cancelIdle();
-    if (this.#entries.size > 0 || !this.#hears) return;
+    if (this.#entries.size > 0 || !this.#isActive) return;
     const step = this.#step;
     this.#cancelIdle = this.#working.deps.clock.timer(step.idleMs, () => {
       const message = `the code of the flow '${step.id}' asked for no operation within ${step.idleMs} ms`;
@@ -338,7 +338,7 @@ export class FlowRun {
   }
 
   #codeEnded(end: CodeEnd): void {
-    if (!this.#hears) return;
+    if (!this.#isActive) return;
     this.#end = end;
     this.#cancelIdle();
     this.#turns.end();
@@ -377,7 +377,7 @@ export class FlowRun {
     const { deps, runId } = this.#working;
     const step = this.#step;
     const missing =
-      this.#end.kind === 'diverged' || step.loop ? undefined : leftOut(leftFrom(this.#known), this.#asked);
+      this.#end.kind === 'diverged' || step.loop ? undefined : omitted(leftFrom(this.#known), this.#asked);
     const end: CodeEnd = missing === undefined ? this.#end : { kind: 'diverged', message: missing };
     if (end.kind === 'diverged') {
       deps.log.warn('flow_diverged', { runId, stepId: step.id, error: end.message });

@@ -59,8 +59,8 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
       name,
       from,
       make: () => ({
-        request: operationRequest('step', jsonOf(given(options).input, name)),
-        step: operationStep(step, given(options), bodyOf(called(call, name))),
+        request: operationRequest('step', jsonOf(checkedOptions(options).input, name)),
+        step: operationStep(step, checkedOptions(options), bodyOf(called(call, name))),
       }),
     });
   const wait = (
@@ -94,12 +94,12 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
     event: (name: string, options: FlowEventOptions) =>
       wait('event', name, {
         request: () => ({ event: options.event ?? name, key: options.key }),
-        options: () => ({ ...given(options), event: options.event ?? name, key: () => options.key }),
+        options: () => ({ ...checkedOptions(options), event: options.event ?? name, key: () => options.key }),
       }),
     approval: (name: string, question: Question, options: FlowApprovalOptions = {}) =>
       wait('approval', name, {
         request: () => jsonOf(question, name),
-        options: () => ({ ...given(options), ask: () => question }),
+        options: () => ({ ...checkedOptions(options), ask: () => question }),
       }),
     child: (name: string, workflow: Workflow | string, input: unknown, options: FlowChildOptions = {}) =>
       wait('child', name, {
@@ -107,7 +107,7 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
           workflow: typeof workflow === 'string' ? workflow : workflow?.type,
           input: jsonOf(input, name),
         }),
-        options: () => ({ ...given(options), workflow, input: () => input }),
+        options: () => ({ ...checkedOptions(options), workflow, input: () => input }),
       }),
     map: (
       name: string,
@@ -131,7 +131,7 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
 const PERFORM_OPTIONS: readonly string[] = ['retry', 'timeout', 'estimate'];
 
 function performing(step: FlowStep, capability: Capability, request: unknown, options: PerformOptions) {
-  const { name: _, ...more } = given(options);
+  const { name: _, ...more } = checkedOptions(options);
   const unknown = Object.keys(more).find((option) => !PERFORM_OPTIONS.includes(option));
   if (unknown !== undefined)
     throw invalid(`unknown option '${unknown}' of perform; use name, ${PERFORM_OPTIONS.join(', ')}`);
@@ -157,7 +157,7 @@ async function mapped(
   { name, items, call, options, from, calls }: Mapping,
 ) {
   if (!Array.isArray(items)) throw invalid(`the items of '${name}' must be an array`);
-  const { concurrency = DEFAULT_CONCURRENCY, ...more } = given(options) as typeof options;
+  const { concurrency = DEFAULT_CONCURRENCY, ...more } = checkedOptions(options) as typeof options;
   if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
     throw invalid(`'concurrency' of '${name}' must be an integer of at least 1`);
   }
@@ -177,7 +177,9 @@ async function mapped(
           calls,
           make: () => ({
             request: operationRequest('step', jsonOf(item, name)),
-            step: operationStep(step, given(more), (context) => body({ ...context, item, index } as never)),
+            step: operationStep(step, checkedOptions(more), (context) =>
+              body({ ...context, item, index } as never),
+            ),
           }),
         });
       } catch (error) {
@@ -199,7 +201,7 @@ function called(call: unknown, name: unknown): OperationBody {
   return call as OperationBody;
 }
 
-function given(options: unknown): UncheckedOptions {
+function checkedOptions(options: unknown): UncheckedOptions {
   if (!isRecord(options)) throw invalid('the options of an operation must be an object');
   return options;
 }

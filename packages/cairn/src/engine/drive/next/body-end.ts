@@ -38,7 +38,7 @@ export function bodyEndDecision(working: Working, ended: SpentBody): BodyEndDeci
       const { output, degraded } = result;
       const account = { ...used, ...optional('spent', spent), degraded };
       const ending = working.endingOf(ended);
-      const facts = (kept: typeof output) => [...settled, drafts.done(ending, kept, account)];
+      const facts = (stored: typeof output) => [...settled, drafts.done(ending, stored, account)];
       return { kind: 'end', ending: { unit, execution, outcome: { kind: 'done', output }, facts } };
     }
   }

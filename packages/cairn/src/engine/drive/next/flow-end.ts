@@ -39,7 +39,7 @@ export function flowEnded(working: Working, { step, execution, end: codeEnd }: E
   const result = resultOf(step, codeEnd, deps.mask);
   if (result.kind === 'succeeded') {
     const { output, degraded } = result;
-    const facts = (kept: Output) => [drafts.done(ending, kept, { degraded })];
+    const facts = (stored: Output) => [drafts.done(ending, stored, { degraded })];
     closeWaits(working, { ...executed, outcome: { kind: 'done', output }, facts });
     return;
   }

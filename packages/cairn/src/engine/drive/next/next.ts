@@ -9,7 +9,7 @@ import { keyOf } from '../step-inputs.ts';
 import type { Working } from '../working.ts';
 import { bodyEndDecision, effectQuestion } from './body-end.ts';
 import { closeWaits, flowEnded, waitsClosed } from './flow-end.ts';
-import { durable, end, kept, known, settled } from './settle.ts';
+import { durable, end, known, recordStored, settled } from './settle.ts';
 import { announced, expire, hold, takeIn } from './waits.ts';
 
 /** `begin`: more steps may begin, or the dispatch end. `end`: the dispatch may end; its end is queued after the recorded changes. */
@@ -21,8 +21,8 @@ export function next(working: Working, message: StepMessage): Follows {
       return 'begin';
     case 'body_ended':
       return bodyEnded(working, message.ended);
-    case 'kept':
-      kept(working, message.ending, message.output);
+    case 'output_stored':
+      recordStored(working, message.ending, message.output);
       return 'end';
     case 'question_found': {
       const { ended, ask, error } = message;

@@ -20,7 +20,7 @@ export function end(working: Working, ending: ExecutionEnd): void {
   } else recordEnd(working, ending, outcome);
 }
 
-export function kept(working: Working, ending: ExecutionEnd, output: Output): void {
+export function recordStored(working: Working, ending: ExecutionEnd, output: Output): void {
   working.unqueuedEnds -= 1;
   recordEnd(working, ending, { kind: 'done', output });
 }
@@ -69,7 +69,7 @@ export function durable(working: Working, unit: Unit, outcome: Outcome): void {
 /** A set ends when its outcome is decided and none of its items is running. */
 export function endIfDecided(working: Working, set: FanOutSet): void {
   if (set.closed || set.loading || set.status === 'open') return;
-  letRest(working, set);
+  stopWaitingItems(working, set);
   if (!set.finished) return;
   set.closed = true;
   const { step, execution } = set;
@@ -81,8 +81,8 @@ export function endIfDecided(working: Working, set: FanOutSet): void {
   else end(working, { ...executed, outcome, facts: (output) => [drafts.succeeded(ending, output)] });
 }
 
-/** Items that rest between two attempts are not needed any more. */
-function letRest(working: Working, set: FanOutSet): void {
+/** Items that rest between two attempts are no longer needed. */
+function stopWaitingItems(working: Working, set: FanOutSet): void {
   for (let index = 0; index < set.size; index += 1) {
     if (set.stateOf(index) === 'open' && working.wake(keyOf(set.unit(index)))) set.mark(index, 'idle');
   }

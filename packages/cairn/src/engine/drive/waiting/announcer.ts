@@ -29,7 +29,7 @@ export class Announcer {
   /** Openings and registrations of waits that are under way. */
   readonly #pending = new Set<Promise<unknown>>();
   /** Aborts when the dispatch must not fight for a place any longer. */
-  readonly #hurry = new AbortController();
+  readonly #closing = new AbortController();
   /** Mailboxes that this dispatch joined for the run. */
   readonly #joined: LeaveRequest[] = [];
 
@@ -47,7 +47,7 @@ export class Announcer {
 
   /** Resolves once no announcement is in progress: a wait must not be registered after the run's end. */
   async quiet(): Promise<void> {
-    this.#hurry.abort(RUN_ENDS);
+    this.#closing.abort(RUN_ENDS);
     while (this.#pending.size > 0) {
       await Promise.allSettled(this.#pending);
       // A wait that has just been opened is announced when its message is handled.
@@ -76,7 +76,7 @@ export class Announcer {
       // mailbox.
       const accepts = ({ eventId, dataText }: BufferedEvent) =>
         !tookIn(journal.state, eventId) && acceptable(step, dataText) !== undefined;
-      const patience = { ms: JOIN_PATIENCE_MS, signal: this.#hurry.signal };
+      const patience = { ms: JOIN_PATIENCE_MS, signal: this.#closing.signal };
       this.#joined.push(place);
       const join = () => joinMailbox({ ...deps, patience }, { ...place, accepts });
       early = await join();

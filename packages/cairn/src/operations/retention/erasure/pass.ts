@@ -18,13 +18,13 @@ type Count = { -readonly [K in keyof DeletedCounts]: number };
 
 /** Returns the erasure after the pass. @throws what the store throws; earlier deletions of the pass are kept */
 export async function pass(deps: ErasingDeps, erasure: Erasure, budget: TickBudget): Promise<Erasure> {
-  const gone: Count = { ...NOTHING_GONE };
-  const own = { ...deps, retention: counting(deps.retention, gone), retentionOf: () => 0 };
+  const deleted: Count = { ...NOTHING_GONE };
+  const own = { ...deps, retention: counting(deps.retention, deleted), retentionOf: () => 0 };
   const after =
     erasure.scope === 'tenant'
-      ? await passTenant(own, { erasure, budget, gone })
-      : await passLineages(own, { erasure, budget, gone });
-  return { ...erasure, ...after, gone: added(erasure.gone, gone) };
+      ? await passTenant(own, { erasure, budget, gone: deleted })
+      : await passLineages(own, { erasure, budget, gone: deleted });
+  return { ...erasure, ...after, gone: added(erasure.gone, deleted) };
 }
 
 interface PassContext {
@@ -87,7 +87,7 @@ interface Erased {
 }
 
 async function eraseLineage(deps: ErasingDeps, passing: PassContext, rootRunId: string): Promise<Erased> {
-  const { budget, gone } = passing;
+  const { budget, gone: deleted } = passing;
   const lineage = await inspectLineage(deps, rootRunId);
   budget.inspected(Math.max(1, lineage.members.length));
   // Before the run documents: by these it is known which records are theirs.
@@ -97,7 +97,7 @@ async function eraseLineage(deps: ErasingDeps, passing: PassContext, rootRunId: 
         return { done: 'unfinished', lineage };
   const done = await carryOut(deps, { rootRunId, lineage, budget });
   if (done === 'marked')
-    for (const { runId } of lineage.members) gone.published += await publishedOf(deps, runId);
+    for (const { runId } of lineage.members) deleted.published += await publishedOf(deps, runId);
   return { done, lineage };
 }
 

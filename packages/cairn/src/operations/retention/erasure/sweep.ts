@@ -5,7 +5,7 @@ import type { ErasingDeps } from '../deps.ts';
 import { pass } from './pass.ts';
 
 /** Erasures continued in one tick; the others wait for the next. */
-const MOST_OPEN = 50;
+const MAX_OPEN = 50;
 
 export interface ErasureReport {
   readonly open: number;
@@ -18,7 +18,7 @@ export interface ErasureReport {
 export async function sweepErasures(deps: ErasingDeps, budget: TickBudget): Promise<ErasureReport> {
   const { erasures, log } = deps;
   const report = { open: 0, done: 0, failed: 0 };
-  for (const { erasure, version } of await erasures.open(MOST_OPEN)) {
+  for (const { erasure, version } of await erasures.open(MAX_OPEN)) {
     if (budget.isSpent) return { ...report, open: report.open + 1 };
     try {
       const after = await pass(deps, erasure, budget);

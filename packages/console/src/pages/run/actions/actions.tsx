@@ -3,7 +3,7 @@ import { declaredType } from '@cairn/client';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { focusIfLost } from '../../../parts/focus.ts';
 import { GuardedButton } from '../../../parts/guarded-button.tsx';
-import { type Role, useMay } from '../../../session/session.ts';
+import { type CallerRole, useMay } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
@@ -62,8 +62,8 @@ export function AnswerButtons({ waitId }: { readonly waitId: string }) {
   return <OfferRow offers={answers} label="Answers" />;
 }
 
-function useMayEach(): (role: Role) => boolean {
-  const may: Readonly<Record<Role, boolean>> = {
+function useMayEach(): (role: CallerRole) => boolean {
+  const may: Readonly<Record<CallerRole, boolean>> = {
     viewer: true,
     submitter: useMay('submitter'),
     operator: useMay('operator'),

@@ -106,7 +106,7 @@ export function DecideDialog(props: DecideDialogProps) {
         <SendBack filled={filled} before={before} fill={fill} />
       ) : (
         <label>
-          {filled.decision === 'approve_with_waiver' ? 'Note' : 'Note (may be left out)'}
+          {filled.decision === 'approve_with_waiver' ? 'Note' : 'Note (optional)'}
           <textarea rows={2} value={filled.note} onChange={(event) => fill({ note: event.target.value })} />
         </label>
       )}
@@ -127,7 +127,7 @@ interface RaiseProps {
 function Raise({ filled: { raise }, fill }: RaiseProps) {
   return (
     <fieldset className="amounts">
-      <legend>Raise by (may be left out)</legend>
+      <legend>Raise by (optional)</legend>
       {RAISES.map(([limit, name]) => (
         <label key={limit}>
           {name}

@@ -123,8 +123,8 @@ export function bodyOf(
 ): DecisionBody {
   if (decision === 'retry_with_feedback')
     return { decision, waitId, feedback, steps: steps.length === 0 ? undefined : [...steps] };
-  const said = { decision, waitId, note: note.trim() === '' ? undefined : note };
-  const body = data !== undefined && carriesData(decision) ? { ...said, data } : said;
+  const decisionBody = { decision, waitId, note: note.trim() === '' ? undefined : note };
+  const body = data !== undefined && carriesData(decision) ? { ...decisionBody, data } : decisionBody;
   return decision === 'approve' ? { ...body, raise: raiseOf(raise) } : body;
 }
 

@@ -5,7 +5,7 @@
 
 import { isBackingOff, stepKey } from '@cairn/client';
 import { isFinal } from '../../../parts/run-status.ts';
-import type { Role } from '../../../session/session.ts';
+import type { CallerRole } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
 import { type AskedKind, askedBy } from './decisions.ts';
 import type { About, Act } from './use-act.ts';
@@ -39,12 +39,12 @@ export type Standing = Pick<
 
 interface OfferContext {
   readonly run: Standing;
-  may(role: Role): boolean;
+  may(role: CallerRole): boolean;
   /** Undefined: not known yet. */
   readonly isHeld: boolean | undefined;
 }
 
-const NEEDS: Readonly<Record<Act, Role>> = {
+const NEEDS: Readonly<Record<Act, CallerRole>> = {
   decide: 'operator',
   resolve: 'operator',
   signal: 'submitter',
@@ -105,13 +105,13 @@ function answers(run: Standing): Offers {
 
 function steering(run: Standing): Offers {
   if (isFinal(run.status)) return [];
-  const asked = run.cancellation ? { refused: 'It was requested already.' } : {};
+  const cancellation = run.cancellation ? { refused: 'It was requested already.' } : {};
   return [
     { act: 'signal', about: {}, name: 'Signal', kind: 'plain' },
     run.suspension
       ? { act: 'continue', about: {}, name: 'Continue', kind: 'answer' }
-      : { act: 'suspend', about: {}, name: 'Suspend', kind: 'plain', ...asked },
-    { act: 'cancel', about: {}, name: 'Cancel', kind: 'danger', ...asked },
+      : { act: 'suspend', about: {}, name: 'Suspend', kind: 'plain', ...cancellation },
+    { act: 'cancel', about: {}, name: 'Cancel', kind: 'danger', ...cancellation },
   ];
 }
 
@@ -135,8 +135,8 @@ function successors(run: Standing): Offers {
 
 /** It needs a dispatch and no answer. */
 function isParked({ status, parked, blocked, waits }: Standing): boolean {
-  const rests = status === 'awaiting_approval' || status === 'waiting_external';
-  return rests && (parked !== undefined || blocked !== undefined || waits.length === 0);
+  const isSuspended = status === 'awaiting_approval' || status === 'waiting_external';
+  return isSuspended && (parked !== undefined || blocked !== undefined || waits.length === 0);
 }
 
 function keeping(isHeld: boolean | undefined): Offers {

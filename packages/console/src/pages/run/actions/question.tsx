@@ -21,7 +21,7 @@ export function Question({ detail, dueAt }: QuestionProps) {
           Asked: <Text value={to.join(', ')} max={300} />
         </p>
       )}
-      {beside !== undefined && <JsonView value={beside} label="What was given to decide by" />}
+      {beside !== undefined && <JsonView value={beside} label="Details of the question" />}
       {dueAt !== undefined && (
         <p className="hint">
           Times out <When at={dueAt} />.

@@ -36,13 +36,13 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
   const matter = matterOf(row?.blockedBy, isOver);
   // Preselected is only an answer that calls nobody, or, for a call not made yet, the one that the run asks for.
   const outcome: ResolutionName = chosen ?? (matter === 'confirmation' ? 're-execute' : 'recorded');
-  const saying = SAYINGS[matter].find((one) => one.outcome === outcome);
+  const option = SAYINGS[matter].find((one) => one.outcome === outcome);
   const body = resolveBody({ matter, outcome, result: readJson(text), note });
   return (
     <ActionDialog
       title={matter === 'confirmation' ? 'Allow the call?' : 'Resolve the action'}
-      verb={saying?.verb ?? 'Send'}
-      danger={saying?.isDanger ?? false}
+      verb={option?.verb ?? 'Send'}
+      danger={option?.isDanger ?? false}
       act={
         row && body
           ? {
@@ -85,7 +85,7 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
         />
       )}
       <label>
-        Note (how you know; may be left out)
+        Note (how you know; optional)
         <textarea rows={2} maxLength={2_000} value={note} onChange={(event) => setNote(event.target.value)} />
       </label>
     </ActionDialog>
@@ -117,7 +117,7 @@ function Asked({ row }: { readonly row: Answer<'Effect'> }) {
         (attempt {row.attempt}) with:
       </p>
       {row.request === undefined ? (
-        <p className="hint">The request is too long to be kept beside the effect.</p>
+        <p className="hint">The request is too long to be stored with the effect.</p>
       ) : (
         <JsonView value={row.request} label="The request" />
       )}

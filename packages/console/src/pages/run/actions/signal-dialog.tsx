@@ -39,12 +39,12 @@ export function SignalDialog({ runId, waitedFor, onClose }: SignalDialogProps) {
         <input value={name} onChange={(event) => setName(event.target.value)} required spellCheck={false} />
       </label>
       <label>
-        Key: which event of that name (may be left out)
+        Key: which event of that name (optional)
         <input value={key} onChange={(event) => setKey(event.target.value)} spellCheck={false} />
       </label>
       {schema === undefined ? (
         <JsonInput
-          label="Data, as JSON (may be left out)"
+          label="Data, as JSON (optional)"
           text={text}
           onText={setText}
           hint={'Payload for the step, for example {"ok": true}.'}

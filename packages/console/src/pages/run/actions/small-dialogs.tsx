@@ -11,8 +11,8 @@ interface OfRun {
 }
 
 /** As the API bounds them. */
-const MOST_REASON = 1_000;
-const MOST_HOLD_REASON = 500;
+const MAX_REASON = 1_000;
+const MAX_HOLD_REASON = 500;
 
 export function CancelDialog({ runId, outdated, onClose }: OfRun) {
   return (
@@ -23,7 +23,7 @@ export function CancelDialog({ runId, outdated, onClose }: OfRun) {
       danger
       plan={(reason) => cancelRun(runId, reason)}
       label="Reason (optional; recorded in the journal)"
-      most={MOST_REASON}
+      most={MAX_REASON}
       onClose={onClose}
     >
       <p>
@@ -43,7 +43,7 @@ export function SuspendDialog({ runId, outdated, onClose }: OfRun) {
       plan={(reason) => suspendRun(runId, reason)}
       label="Reason (shown on the suspended run)"
       required
-      most={MOST_REASON}
+      most={MAX_REASON}
       onClose={onClose}
     >
       <p>No step starts until the run is continued. Running steps finish, and answers are accepted.</p>
@@ -67,7 +67,7 @@ export function FailDialog({ runId, step, onClose }: OfRun & { readonly step: st
       danger
       plan={(reason) => failWait(runId, step, reason)}
       required
-      most={MOST_REASON}
+      most={MAX_REASON}
       onClose={onClose}
     >
       <p>The event will not come: the step fails at once, with this reason as its error.</p>
@@ -83,7 +83,7 @@ export function HoldDialog({ runId, onClose }: OfRun) {
       plan={(reason) => holdRun(runId, reason)}
       label="Reason, for example a case number"
       required
-      most={MOST_HOLD_REASON}
+      most={MAX_HOLD_REASON}
       onClose={onClose}
     >
       <p>This run and its lineage are not deleted until the hold is released.</p>

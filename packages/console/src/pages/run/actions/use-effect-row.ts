@@ -5,7 +5,7 @@ import { useSession } from '../../../session/session.ts';
 
 const PAGE = '100';
 /** Rows looked through: 2,000, which is more effects than a run has. */
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 /** `data` is null where the run has no such row among those. */
 export function useEffectRow(runId: string, effectId: string) {
@@ -14,7 +14,7 @@ export function useEffectRow(runId: string, effectId: string) {
     queryKey: ['run', runId, 'effect', effectId],
     queryFn: async ({ signal }): Promise<Answer<'Effect'> | null> => {
       let cursor: string | undefined;
-      for (let page = 0; page < MOST_PAGES; page += 1) {
+      for (let page = 0; page < MAX_PAGES; page += 1) {
         const query = { limit: PAGE, cursor };
         const { items, next } = await api.get('/v1/runs/{id}/effects', {
           params: { id: runId },

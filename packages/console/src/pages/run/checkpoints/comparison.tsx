@@ -55,7 +55,7 @@ export function Comparison({ compared: { before, after }, all }: ComparisonProps
       {error ? (
         <Failure error={error} />
       ) : isSource && source.data === null ? (
-        <p>The run it was made of has no output of this step.</p>
+        <p>The source run has no output of this step.</p>
       ) : left.data && right.data ? (
         <DiffView
           before={{ name: isSource ? 'Source' : nameOf(before), value: left.data.value }}

@@ -68,7 +68,7 @@ export function CheckpointsTab() {
         onChoose={(seq) => choose(seq, 'replace')}
         onNearEnd={loadMore}
       />
-      {hasMore && <p className="hint">More are loaded as one scrolls.</p>}
+      {hasMore && <p className="hint">More are loaded as you scroll.</p>}
     </div>
   );
 }

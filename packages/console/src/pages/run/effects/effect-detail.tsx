@@ -7,7 +7,7 @@ import { sizeWords, visibleText } from '../../../parts/visible-text.ts';
 import { useMay } from '../../../session/session.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import { type Effect, type EffectRunFacts, effectWords, isToldByPerson, stepWords } from './words.ts';
+import { type Effect, type EffectRunFacts, effectWords, isResolvedByPerson, stepWords } from './words.ts';
 
 interface EffectDetailProps {
   readonly effect: Effect;
@@ -24,7 +24,7 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
       <p>
         <strong className={tone}>{words}</strong>: {visibleText(meaning)}
       </p>
-      {isToldByPerson(effect, facts) && <ResolveButton effectId={effect.effectId} />}
+      {isResolvedByPerson(effect, facts) && <ResolveButton effectId={effect.effectId} />}
       {error !== undefined && (
         <p className="bad">
           <Text value={error} />
@@ -82,7 +82,7 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
 function ResolveButton({ effectId }: { readonly effectId: string }) {
   const open = useOpenAct();
   const may = useMay('operator');
-  const why = 'To resolve it takes the role operator.';
+  const why = 'Resolving it requires the role operator.';
   return (
     <p className="row">
       <button
@@ -105,7 +105,7 @@ function Values({ effect: { request, result, recordedResultRef, status } }: { re
       <section aria-label="Request">
         <h2>Request</h2>
         {request === undefined ? (
-          <p className="hint">It is too long to be kept beside the effect.</p>
+          <p className="hint">It is too long to be stored with the effect.</p>
         ) : (
           <JsonView value={request} label="The request, without its secret fields" />
         )}

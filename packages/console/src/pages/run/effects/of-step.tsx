@@ -8,8 +8,8 @@ import { useRunData } from '../live/run-data.ts';
 import { effectWords } from './words.ts';
 
 /** Read for the panel; those beyond are in the tab. */
-const MOST_READ = '100';
-const MOST_SHOWN = 5;
+const MAX_READ = '100';
+const MAX_SHOWN = 5;
 
 interface EffectsOfStepProps {
   readonly stepKey: string;
@@ -24,7 +24,7 @@ export function EffectsOfStep({ stepKey: key, ids }: EffectsOfStepProps) {
     queryKey: ['run', id, 'effects', 'first', head],
     enabled: ids.length > 0,
     queryFn: ({ signal }) =>
-      api.get('/v1/runs/{id}/effects', { params: { id }, query: { limit: MOST_READ }, signal }),
+      api.get('/v1/runs/{id}/effects', { params: { id }, query: { limit: MAX_READ }, signal }),
     placeholderData: (before) => before,
   });
   if (ids.length === 0) return null;
@@ -33,7 +33,7 @@ export function EffectsOfStep({ stepKey: key, ids }: EffectsOfStepProps) {
     asked: new Set(run?.waits.flatMap(({ effectId }) => effectId ?? []) ?? []),
   };
   const own = data?.items.filter((effect) => stepKey(effect) === key) ?? [];
-  const shown = own.slice(-MOST_SHOWN);
+  const shown = own.slice(-MAX_SHOWN);
   return (
     <section aria-label="Effects of the step">
       <h3>Effects</h3>

@@ -13,7 +13,7 @@ import { countWords, type Effect, type EffectRunFacts, effectWords, stepWords } 
 import './effects.css';
 
 const PAGE = '100';
-const COLUMNS = ['Action', 'What became of it', 'Step', 'Request', 'When'];
+const COLUMNS = ['Action', 'Resolution', 'Step', 'Request', 'When'];
 /** Characters of a request or result in a row. */
 const VALUE_CHARS = 160;
 
@@ -54,7 +54,7 @@ export function EffectsTab() {
         {countWords(items, facts)
           .map(([words, count]) => `${count} ${words}`)
           .join(' · ')}
-        {pages.hasMore && ' · more are loaded as one scrolls'}
+        {pages.hasMore && ' · more are loaded as you scroll'}
       </p>
       {pages.error !== null && <Failure error={pages.error} again={pages.again} />}
       <RowTable

@@ -44,7 +44,7 @@ export function effectWords(effect: Effect, { isOver, asked }: EffectRunFacts): 
         tone: 'good',
         mark: '↺',
         words: 'reused',
-        meaning: 'It was not done again: the recorded result of an earlier one answered.',
+        meaning: 'It was not done again: the recorded result of an earlier effect was used.',
       };
     case 'failed':
       return { tone: 'bad', mark: '✕', words: 'failed', meaning: 'It did not take place.' };
@@ -62,9 +62,9 @@ export function effectWords(effect: Effect, { isOver, asked }: EffectRunFacts): 
   }
 }
 
-const ASKED = 'Nobody knows whether it took place. The run waits for a person to say.';
+const ASKED = 'It is not known whether it took place. The run waits for a person to decide.';
 const LEFT =
-  'Nobody knows whether it took place, and the run has ended. Look at the receiver, and say what became of it.';
+  'It is not known whether it took place, and the run has ended. Check with the receiver, then resolve it.';
 
 interface EffectStanding {
   readonly isOver: boolean;
@@ -78,7 +78,7 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: EffectStanding
         tone: 'wait',
         mark: '‖',
         words: 'blocked: asks first',
-        meaning: 'It was done before, and its policy has a person asked before it is done again.',
+        meaning: 'It was done before, and its policy requires a person to confirm a repetition.',
       };
     case 'confirmation':
       return resolution
@@ -87,14 +87,15 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: EffectStanding
             tone: 'wait',
             mark: '‖',
             words: 'blocked: asks first',
-            meaning: 'It was not called yet: it requires that a person allows it.',
+            meaning: 'It was not called yet: it requires confirmation by a person.',
           };
     case 'mismatch':
       return {
         tone: 'bad',
         mark: '≠',
         words: 'blocked: another request',
-        meaning: 'What was asked for differs from what is recorded under the same key, so it was not called.',
+        meaning:
+          'The request differs from the recorded one with the same key, so the receiver was not called.',
       };
     case 'doubt':
     case undefined:
@@ -103,7 +104,7 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: EffectStanding
           tone: 'wait',
           mark: '↻',
           words: 'called again',
-          meaning: `Nobody knows whether this call took place; by ${resolution.by} it was left to another one.`,
+          meaning: `It is not known whether this call took place; ${resolution.by} left it to another one.`,
         };
       }
       return { ...IN_DOUBT, meaning: isOver ? LEFT : ASKED };
@@ -111,7 +112,7 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: EffectStanding
 }
 
 /** True if a person may resolve the effect: the run asks, or ended with it in doubt. */
-export function isToldByPerson(effect: Effect, facts: EffectRunFacts): boolean {
+export function isResolvedByPerson(effect: Effect, facts: EffectRunFacts): boolean {
   if (facts.asked.has(effect.effectId)) return true;
   return facts.isOver && effectWords(effect, facts).words === IN_DOUBT.words;
 }

@@ -46,7 +46,7 @@ const NODE_TYPES = { step: StepNode };
 const EDGE_TYPES = { need: NeedEdge };
 const UNDESCRIBED = { 'aria-roledescription': undefined };
 /** In a large plan about a hundred steps in view; more are too slow to draw while panning. */
-const LEAST_ZOOM = { small: 0.25, large: 0.5 };
+const MIN_ZOOM = { small: 0.25, large: 0.5 };
 const MOVE_MS = 150;
 const EDGE = 40;
 const WHOLE = { maxZoom: 1, padding: 0.08 };
@@ -161,7 +161,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           }}
           selectionKeyCode={null}
           multiSelectionKeyCode={null}
-          minZoom={isLarge ? LEAST_ZOOM.large : LEAST_ZOOM.small}
+          minZoom={isLarge ? MIN_ZOOM.large : MIN_ZOOM.small}
           maxZoom={1.6}
           {...(isLarge && at
             ? { defaultViewport: viewportAt(at) }
@@ -214,8 +214,8 @@ function Zoom({ onWhole }: { onWhole(): void }) {
  * The plan is divided into squares, each as large as the view at its farthest; the view is within four of them.
  */
 function useDrawn(layout: Layout, isLarge: boolean): ReturnType<typeof drawnOf> {
-  const width = window.innerWidth / LEAST_ZOOM.large;
-  const height = HEIGHT.most / LEAST_ZOOM.large;
+  const width = window.innerWidth / MIN_ZOOM.large;
+  const height = HEIGHT.most / MIN_ZOOM.large;
   // The view begins at 0 before it is moved to where the plan begins, which is the same square.
   const column = useStore(({ transform: [x, , zoom] }) => Math.floor((EDGE * 2 - x / zoom) / width));
   const row = useStore(({ transform: [, y, zoom] }) => Math.floor((EDGE * 2 - y / zoom) / height));

@@ -51,7 +51,7 @@ const GAP_Y = 44;
 /** dagre takes up to a quarter of a second for this number, and two seconds for three times as many. */
 export const DAGRE_MOST = 100;
 /** Steps of one layer beside each other; more are continued below. */
-const MOST_ACROSS = 24;
+const MAX_ACROSS = 24;
 
 export function layOut(plan: readonly PlanNode[]): Layout {
   const known = new Set(plan.map(({ id }) => id));
@@ -151,7 +151,7 @@ function rowsOf(nodes: readonly PlanNode[]): LayerRow[] {
   }
   return layers.flatMap((layer) => {
     const parts: LayerRow[] = [];
-    for (let at = 0; at < layer.length; at += MOST_ACROSS) parts.push(layer.slice(at, at + MOST_ACROSS));
+    for (let at = 0; at < layer.length; at += MAX_ACROSS) parts.push(layer.slice(at, at + MAX_ACROSS));
     return parts;
   });
 }

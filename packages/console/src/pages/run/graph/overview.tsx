@@ -19,12 +19,12 @@ import './overview.css';
 export function OverviewTab() {
   const { graph, steps, histories, events, run, isOver, undone, head, error, again } = useRunData();
   const [selected, setSelected] = useQueryState('step');
-  const [asked, setView] = useQueryState('view');
+  const [requestedView, setView] = useQueryState('view');
   const [turns, setTurns] = useQueryState('turns');
   const plan = usePlan(graph?.nodes, steps, histories);
   // A graph of one flow shows nothing of what its code does.
   const usual = plan.length === 1 && plan[0]?.kind === 'flow' ? 'table' : 'graph';
-  const view = asked ?? usual;
+  const view = requestedView ?? usual;
   // The button answers at once; a graph of thousands of steps takes a moment to be made.
   const drawn = useDeferredValue(view);
   // So does the box of a step, marked before its panel takes its place beside the graph.
@@ -160,7 +160,7 @@ function FindStep({ plan, steps, selected, onFound }: FindStepProps) {
         value={text}
         onChange={(event) => setText(event.target.value)}
         placeholder="Find a step"
-        aria-label="Find a step; Enter goes to the next"
+        aria-label="Find a step; Enter jumps to the next"
       />
       {text.trim() !== '' && (
         <span className="dim" role="status">

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { useRunData } from '../live/run-data.ts';
-import { type SentBack, sentBackOf } from '../live/sent-back.ts';
+import { type StepFeedback, stepFeedback } from '../live/sent-back.ts';
 
 /** Times that are shown; the journal has all. */
 const MOST = 10;
@@ -12,7 +12,7 @@ const FEEDBACK_CHARS = 1_000;
 
 export function SentBackTimes({ stepKey }: { readonly stepKey: string }) {
   const { events } = useRunData();
-  const times = useMemo(() => sentBackOf(events, stepKey), [events, stepKey]);
+  const times = useMemo(() => stepFeedback(events, stepKey), [events, stepKey]);
   return (
     <>
       {times.slice(0, MOST).map((time) => (
@@ -23,7 +23,7 @@ export function SentBackTimes({ stepKey }: { readonly stepKey: string }) {
   );
 }
 
-function SentBackOnce({ time: { at, feedback, by, from } }: { readonly time: SentBack }) {
+function SentBackOnce({ time: { at, feedback, by, from } }: { readonly time: StepFeedback }) {
   return (
     <div className="sent-back">
       <p>

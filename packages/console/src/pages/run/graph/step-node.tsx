@@ -87,7 +87,7 @@ function Extras({
       )}
       {attempts > 1 && <span title={`attempt ${attempts}`}>×{attempts}</span>}
       {revision > 1 && <span title={`revision ${revision}`}>r{revision}</span>}
-      {share !== undefined && <span title="how far it says that it has come">{percentText(share)}</span>}
+      {share !== undefined && <span title="reported progress">{percentText(share)}</span>}
       {durationMs !== undefined && <span>{duration(durationMs)}</span>}
       {runningSince !== undefined && <Running since={runningSince} />}
     </span>

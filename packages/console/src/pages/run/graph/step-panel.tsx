@@ -192,16 +192,16 @@ function Further({ stepKey, checkpoint, hasLogs }: FurtherProps) {
 }
 
 /** More would push the panel's main content out of view. */
-const MOST_NEEDS = 30;
+const MAX_NEEDS = 30;
 
 function Needs({ ids, onSelect }: { readonly ids: readonly string[]; onSelect(id: string): void }) {
   return (
     <p className="needs">
       <span className="dim">Depends on</span>{' '}
-      {ids.slice(0, MOST_NEEDS).map((id) => (
+      {ids.slice(0, MAX_NEEDS).map((id) => (
         <StepLink key={id} id={id} onSelect={onSelect} />
       ))}
-      {ids.length > MOST_NEEDS && <span className="dim">and {ids.length - MOST_NEEDS} more</span>}
+      {ids.length > MAX_NEEDS && <span className="dim">and {ids.length - MAX_NEEDS} more</span>}
     </p>
   );
 }

@@ -148,7 +148,7 @@ function Cells({ of: { kind, status, attempts, revision, durationMs, more } }: {
       <td>{revision}</td>
       <td>{durationMs === undefined ? '' : duration(durationMs)}</td>
       <td className="dim">
-        <bdi>{visibleText(more.slice(0, MOST_MORE))}</bdi>
+        <bdi>{visibleText(more.slice(0, MAX_MORE))}</bdi>
       </td>
     </>
   );
@@ -173,4 +173,4 @@ function Space({ height }: { readonly height: number }) {
   ) : null;
 }
 
-const MOST_MORE = 200;
+const MAX_MORE = 200;

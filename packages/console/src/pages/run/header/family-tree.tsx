@@ -9,7 +9,7 @@ import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { Took } from './elapsed.tsx';
 import { familyOf, topOf } from './family.ts';
-import { hasFamily, MOST_READ, THREAD_PAGE, threadQuery } from './thread.ts';
+import { hasFamily, MAX_READ, THREAD_PAGE, threadQuery } from './thread.ts';
 
 /** For each page, so that a large family is read no more often than a list is billed for anyway. */
 const REREAD_MS = 5_000;
@@ -65,7 +65,7 @@ export function FamilyTree({ run }: { readonly run: Run }) {
       </ul>
       {data.isCut && (
         <p className="dim">
-          Only the newest {MOST_READ} runs of the thread are searched.{' '}
+          Only the newest {MAX_READ} runs of the thread are searched.{' '}
           <Link href={`/runs?thread=${encodeURIComponent(run.threadId)}`}>All runs of the thread</Link>
         </p>
       )}

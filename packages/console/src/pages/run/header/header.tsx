@@ -25,9 +25,9 @@ import { ViewLink } from './view-link.tsx';
 import { WaitView } from './wait-view.tsx';
 
 /** The steps show the others. */
-const MOST_WAITS = 3;
+const MAX_WAITS = 3;
 /** The steps show the others. */
-const MOST_PROGRESS = 3;
+const MAX_PROGRESS = 3;
 
 export function RunHeader({ run }: { readonly run: Run }) {
   const { live, graph, steps, histories, events } = useRunData();
@@ -74,17 +74,17 @@ export function RunHeader({ run }: { readonly run: Run }) {
         {run.error && <RunError error={run.error} />}
         {run.finding && <FindingView finding={run.finding} />}
         <Trouble trying={doing.trying} />
-        {run.progress?.slice(0, MOST_PROGRESS).map((progress) => (
+        {run.progress?.slice(0, MAX_PROGRESS).map((progress) => (
           <ProgressLine key={progress.step} progress={progress} linked />
         ))}
-        {run.waits.slice(0, MOST_WAITS).map((wait) => (
+        {run.waits.slice(0, MAX_WAITS).map((wait) => (
           <WaitView key={wait.id} wait={wait} linked />
         ))}
         {run.completedAt !== undefined && run.inbox.length > 0 && (
           <p className="dim">{unreadText(run.inbox)}</p>
         )}
-        {run.waits.length > MOST_WAITS && (
-          <p className="dim">and {run.waits.length - MOST_WAITS} more: see the waiting steps</p>
+        {run.waits.length > MAX_WAITS && (
+          <p className="dim">and {run.waits.length - MAX_WAITS} more: see the waiting steps</p>
         )}
       </div>
       <RunActions />

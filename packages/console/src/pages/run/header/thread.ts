@@ -5,8 +5,8 @@ import { type Relative, topOf } from './family.ts';
 
 /** A child has the thread of its parent: the first page of that list has the whole of a usual family. */
 export const THREAD_PAGE = 100;
-const MOST_PAGES = 5;
-export const MOST_READ = MOST_PAGES * THREAD_PAGE;
+const MAX_PAGES = 5;
+export const MAX_READ = MAX_PAGES * THREAD_PAGE;
 
 export interface Thread {
   readonly items: readonly Relative[];
@@ -34,7 +34,7 @@ export function threadQuery(api: Api, run: Run) {
 async function readThread(api: Api, threadId: string, top: string, signal: AbortSignal): Promise<Thread> {
   const items: Relative[] = [];
   let cursor: string | undefined;
-  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const query = { threadId, limit: String(THREAD_PAGE), cursor };
     const page = await api.get('/v1/runs', { query, signal });
     items.push(...page.items);

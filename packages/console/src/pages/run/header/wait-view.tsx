@@ -8,12 +8,12 @@ import { questionOf } from '../actions/decisions.ts';
 import type { Run } from '../live/events.ts';
 import { ViewLink } from './view-link.tsx';
 
-type Wait = Run['waits'][number];
+type WaitOfRun = Run['waits'][number];
 
 const QUESTION_CHARS = 300;
 
 /** @param linked names the step, with a link to it, and leaves out the answers */
-export function WaitView({ wait, linked = false }: { readonly wait: Wait; readonly linked?: boolean }) {
+export function WaitView({ wait, linked = false }: { readonly wait: WaitOfRun; readonly linked?: boolean }) {
   const key = stepKey(wait.execution);
   return (
     <div className="wait-view">
@@ -84,7 +84,7 @@ function Asked({ detail }: { readonly detail: unknown }) {
   );
 }
 
-function whatFor({ kind, purpose, day }: Wait): string {
+function whatFor({ kind, purpose, day }: WaitOfRun): string {
   if (purpose === 'doubt') return 'was interrupted and may have acted: a person must decide how to continue';
   if (purpose === 'budget')
     return day === undefined

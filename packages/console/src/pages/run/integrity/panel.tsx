@@ -27,7 +27,7 @@ export function IntegrityPanel() {
   });
   const summary = data && integritySummary(data);
   return (
-    <section className="card integrity" aria-label="Is the run as it should be?">
+    <section className="card integrity" aria-label="Are the documents consistent?">
       <div className="row">
         {summary ? (
           <strong className={summary.tone} role="status">

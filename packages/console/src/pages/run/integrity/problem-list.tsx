@@ -26,7 +26,7 @@ export function ProblemList({ problems, more }: ProblemListProps) {
           <p>
             <Text value={title} />
           </p>
-          <p className="hint">{healable ? 'A repair puts it right.' : <Text value={help} />}</p>
+          <p className="hint">{healable ? 'A repair fixes it.' : <Text value={help} />}</p>
           {Object.keys(evidence).length > 0 && (
             <details>
               <summary>Evidence</summary>

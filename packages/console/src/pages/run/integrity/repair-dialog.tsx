@@ -42,7 +42,7 @@ export function RepairDialog({ runId, onApplied, onClose }: RepairDialogProps) {
       </p>
       {error ? <Failure error={error} again={refetch} /> : !data && <Loading what="what would be changed" />}
       {data && <Changes repair={data} />}
-      {isPlanned && !may && <p className="hint">To apply it takes the role admin.</p>}
+      {isPlanned && !may && <p className="hint">Applying it requires the role admin.</p>}
     </ActionDialog>
   );
 }

@@ -85,7 +85,7 @@ export function gistOf({ data }: RunEvent): string {
     data as Readonly<Record<string, unknown>>;
   const failure = error as { readonly code?: unknown; readonly message?: unknown } | undefined;
   const opened = wait as { readonly kind?: unknown; readonly name?: unknown } | undefined;
-  const said = [
+  const texts = [
     failure && `${failure.code}: ${failure.message}`,
     opened?.kind,
     opened?.name,
@@ -99,5 +99,5 @@ export function gistOf({ data }: RunEvent): string {
     outputsSummary,
     by,
   ];
-  return said.filter((part): part is string => typeof part === 'string' && part !== '').join(' · ');
+  return texts.filter((part): part is string => typeof part === 'string' && part !== '').join(' · ');
 }

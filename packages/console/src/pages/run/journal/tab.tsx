@@ -51,7 +51,7 @@ export function JournalTab() {
       ) : history.loading ? (
         <Loading what="the journal" />
       ) : (
-        <Empty title="No event is like that">
+        <Empty title="No matching events">
           <button type="button" onClick={() => change({ event: undefined, of: undefined })}>
             Show all events
           </button>

@@ -14,16 +14,16 @@ export interface EventLog {
 export const EMPTY_LOG: EventLog = { history: [], since: [] };
 
 /** About 80 MB, if all of it is requested: ten events for each of the 10,000 steps and items that a run may have. */
-export const MOST_EVENTS = 100_000;
+export const MAX_EVENTS = 100_000;
 /** Events that came live while the history before them was not asked for; beyond it they are read from there. */
-export const MOST_SINCE = 2_000;
+export const MAX_SINCE = 2_000;
 
 /** Live events: appended to the history if they follow it, else apart. */
 export function withLive(log: EventLog, events: readonly RunEvent[]): EventLog {
   const last = lastSeq(log.since) ?? 0;
   const news = events.filter(({ seq }) => seq > last);
   const since = isWhole(log.since, news[0]) ? [...log.since, ...news] : news;
-  return joined({ history: log.history, since: since.length > MOST_SINCE ? [] : since }, events);
+  return joined({ history: log.history, since: since.length > MAX_SINCE ? [] : since }, events);
 }
 
 /** Read from the journal, page by page. */
@@ -37,17 +37,17 @@ export function reach({ history }: EventLog): number {
 }
 
 export function isFull({ history }: EventLog): boolean {
-  return history.length >= MOST_EVENTS;
+  return history.length >= MAX_EVENTS;
 }
 
 function joined({ history, since }: EventLog, more: readonly RunEvent[]): EventLog {
   const whole = [...history];
   for (const events of [more, since])
     for (const event of events)
-      if (event.seq === whole.length + 1 && whole.length < MOST_EVENTS) whole.push(event);
+      if (event.seq === whole.length + 1 && whole.length < MAX_EVENTS) whole.push(event);
   const isJoined = (since[0]?.seq ?? Number.POSITIVE_INFINITY) <= whole.length + 1;
   const grown = whole.length > history.length ? whole : history;
-  return { history: grown, since: isJoined || whole.length >= MOST_EVENTS ? [] : since };
+  return { history: grown, since: isJoined || whole.length >= MAX_EVENTS ? [] : since };
 }
 
 function isWhole(since: readonly RunEvent[], next: RunEvent | undefined): boolean {

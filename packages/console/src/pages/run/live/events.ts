@@ -1,12 +1,12 @@
 /** Events and steps as the API shows them: types and type guards. */
+import type { RunEvent } from '@cairn/client';
 import type { DataOf } from 'cairn/api/events';
 import type { EventType } from 'cairn/journal-events';
 import type { Answer } from '../../../api/client.ts';
 
-export type { DataOf };
+export type { DataOf, RunEvent };
 export type Run = Answer<'Run'>;
 export type RunGraph = Answer<'RunGraph'>;
-export type RunEvent = Answer<'RunEvent'>;
 export type GraphStepState = RunGraph['steps'][number];
 export type RunGraphNode = NonNullable<RunGraph['nodes']>[number];
 

@@ -8,7 +8,7 @@ import { isFinal } from '../../../parts/run-status.ts';
 import { EMPTY_LOG, type EventLog, isFull, reach, withHistory, withLive } from './event-log.ts';
 import type { GraphStepState, RunEvent, RunGraph } from './events.ts';
 import { foldGraph, type GraphState, graphState } from './fold-graph.ts';
-import { patiently } from './patiently.ts';
+import { retryWhileBusy } from './patiently.ts';
 import type { StepHistory } from './span.ts';
 import { StepHistories } from './step-history.ts';
 
@@ -128,7 +128,7 @@ export class RunFollower {
     const isFirst = !this.#hasBegun;
     try {
       if (!this.#plan) {
-        this.#plan = await patiently(() => this.#source.readGraph(), signal);
+        this.#plan = await retryWhileBusy(() => this.#source.readGraph(), signal);
         if (signal.aborted) return;
         this.#state = graphState(this.#plan);
       }
@@ -194,7 +194,7 @@ export class RunFollower {
           this.#show({});
           shown = reach(this.#log);
         }
-        const { items, next } = await patiently(() => this.#source.readEvents(this.#cursor), signal);
+        const { items, next } = await retryWhileBusy(() => this.#source.readEvents(this.#cursor), signal);
         const before = reach(this.#log);
         this.#log = withHistory(this.#log, items);
         // The last page is read again when there is more; what it repeats is passed over.

@@ -1,7 +1,7 @@
 /** Feedback with which a person sent a step back, from the journal. Pure. */
 import { known, type RunEvent, stepIdOf } from './events.ts';
 
-export interface SentBack {
+export interface StepFeedback {
   readonly seq: number;
   /** ISO. */
   readonly at: string;
@@ -13,12 +13,12 @@ export interface SentBack {
 }
 
 /** The newest first. Items and operations are sent back with their step. */
-export function sentBackOf(events: readonly RunEvent[], stepKey: string): readonly SentBack[] {
+export function stepFeedback(events: readonly RunEvent[], stepKey: string): readonly StepFeedback[] {
   const id = stepIdOf(stepKey);
   return events.flatMap((anyEvent) => entriesOf(anyEvent, id)).reverse();
 }
 
-function entriesOf(anyEvent: RunEvent, id: string): SentBack[] {
+function entriesOf(anyEvent: RunEvent, id: string): StepFeedback[] {
   const { seq, at, actor } = anyEvent;
   const event = known(anyEvent);
   if (event.type === 'feedback_given') {

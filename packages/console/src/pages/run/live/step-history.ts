@@ -132,7 +132,7 @@ export class StepHistories {
     const key = stepKey(data);
     const last = this.byKey.get(key)?.spans.at(-1);
     const end = type.slice('step_'.length) as SpanEnd;
-    const said = {
+    const details = {
       end,
       ...('error' in data ? { error: data.error } : {}),
       ...('reason' in data ? { note: data.reason } : {}),
@@ -141,13 +141,13 @@ export class StepHistories {
     const waited =
       last?.kind === 'wait' && last.revision === data.revision && data.kind !== 'step' && data.kind !== 'map';
     if (waited && last.to !== undefined)
-      this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, said) }));
+      this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, details) }));
     // A reused step took its time in another run.
     else
       this.#end(type === 'step_reused' ? { ...data, startedAt: new Date(at).toISOString() } : data, {
         seq,
         at,
-        ...said,
+        ...details,
       });
     this.#change(key, (step) => ({
       ...step,
@@ -162,8 +162,8 @@ export class StepHistories {
     for (const key of this.#open) {
       const last = this.byKey.get(key)?.spans.at(-1);
       if (last?.waitId !== waitId) continue;
-      const said = note === undefined ? {} : { note };
-      this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, { to: at, end, ...said }) }));
+      const details = note === undefined ? {} : { note };
+      this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, { to: at, end, ...details }) }));
       this.#open.delete(key);
     }
   }

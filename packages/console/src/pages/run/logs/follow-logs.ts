@@ -1,11 +1,11 @@
 /** Reads the lines of a run page by page, and those that are added until it has ended. */
 import type { Answer } from '../../../api/client.ts';
 
-export type LogLine = Answer<'LogLine'>;
+export type LogLineView = Answer<'LogLine'>;
 type LogPage = Answer<'LogPage'>;
 
 export interface ReadLines {
-  readonly lines: readonly LogLine[];
+  readonly lines: readonly LogLineView[];
   /** More are there already. */
   readonly isReading: boolean;
   /** None are added any more. */
@@ -25,7 +25,7 @@ interface LineFollowing {
 /** Rejects as soon as one page cannot be read. */
 export async function followLogs({ read, show, pause, signal }: LineFollowing): Promise<void> {
   let cursor: string | undefined;
-  let lines: readonly LogLine[] = [];
+  let lines: readonly LogLineView[] = [];
   while (!signal.aborted) {
     const { items, next, after, ended } = await read(cursor);
     if (signal.aborted) return;

@@ -5,7 +5,7 @@ import { visibleText } from '../../../parts/visible-text.ts';
 import { useStreamedText } from './use-streamed-text.ts';
 
 /** Texts of the newest steps; the outputs of the others are in the graph. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 const STATES: Readonly<Record<StreamedText['state'], string>> = {
   open: 'being written',
@@ -20,7 +20,7 @@ interface StreamedTextsProps {
 
 export function StreamedTexts({ id, step }: StreamedTextsProps) {
   const { texts, error } = useStreamedText(id, step);
-  const newest = [...texts.entries()].slice(-MOST_SHOWN).reverse();
+  const newest = [...texts.entries()].slice(-MAX_SHOWN).reverse();
   return (
     <>
       {error !== undefined && <Failure error={error} />}

@@ -10,7 +10,7 @@ import { ViewLink } from '../header/view-link.tsx';
 import { Facet } from '../journal/filter-bar.tsx';
 import { stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
-import type { LogLine } from './follow-logs.ts';
+import type { LogLineView } from './follow-logs.ts';
 import { StreamedTexts } from './streamed-texts.tsx';
 import { useLogLines } from './use-log-lines.ts';
 import './logs.css';
@@ -26,7 +26,7 @@ const TONES: Readonly<Record<string, string>> = { warn: 'warn', error: 'bad' };
 
 interface LogRow {
   readonly key: string;
-  readonly line: LogLine;
+  readonly line: LogLineView;
 }
 
 export function LogsTab() {
@@ -98,7 +98,7 @@ function countText(lines: number, dropped: number): string {
 }
 
 function NoLines({ isFiltered }: { readonly isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No line is like that" />;
+  if (isFiltered) return <Empty title="No matching lines" />;
   return (
     <Empty title="The steps logged nothing">
       <p>
@@ -109,7 +109,7 @@ function NoLines({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-function cellsOf({ at, level, step, attempt, undoes, message }: LogLine) {
+function cellsOf({ at, level, step, attempt, undoes, message }: LogLineView) {
   return [
     <time key="at" className="dim" dateTime={at} title={at}>
       {at.slice(11, 23)}
@@ -128,7 +128,11 @@ function cellsOf({ at, level, step, attempt, undoes, message }: LogLine) {
   ];
 }
 
-function Whole({ line: { at, step, attempt, revision, message, fields, cut } }: { readonly line: LogLine }) {
+function Whole({
+  line: { at, step, attempt, revision, message, fields, cut },
+}: {
+  readonly line: LogLineView;
+}) {
   return (
     <>
       <pre className="log-message">{visibleText(message)}</pre>

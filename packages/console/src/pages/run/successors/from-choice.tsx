@@ -13,13 +13,13 @@ interface FromChoiceProps {
 }
 
 /** Checkpoints to choose from. Others are reached from the tab of the checkpoints. */
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;
 
 export function FromChoice({ mode, from, onFrom }: FromChoiceProps) {
   const id = useId();
   const { graph, events } = useRunData();
   const steps = graph?.nodes?.map((node) => node.id) ?? [];
-  const checkpoints = events.flatMap(checkpointOf).slice(-MOST_LISTED);
+  const checkpoints = events.flatMap(checkpointOf).slice(-MAX_LISTED);
   const chosen = wordOf(from);
   const isListed =
     from === undefined ||
@@ -39,7 +39,7 @@ export function FromChoice({ mode, from, onFrom }: FromChoiceProps) {
             </option>
           ))}
         </optgroup>
-        <optgroup label="A checkpoint: what had completed by then is taken over">
+        <optgroup label="A checkpoint: what had completed by then is reused">
           {checkpoints.map(({ checkpoint, what }) => (
             <option key={checkpoint} value={wordOf({ checkpoint })}>
               {checkpoint} · {what}

@@ -14,7 +14,7 @@ interface OtherInputProps {
 }
 
 /** A larger text makes typing slow. */
-const MOST_EDITED_BYTES = 512 * 1024;
+const MAX_EDITED_BYTES = 512 * 1024;
 
 export function OtherInput({ run, text, onText }: OtherInputProps) {
   const { inputRef } = run;
@@ -39,7 +39,7 @@ export function OtherInput({ run, text, onText }: OtherInputProps) {
           text={text}
           onText={onText}
           rows={8}
-          hint="Steps that saw something else than they would now run again."
+          hint="Steps whose input changes run again."
         />
       )}
     </div>
@@ -63,10 +63,10 @@ function LargeInput({ run, onText }: { readonly run: Run; onText(text: string): 
     const { data: input } = data === undefined ? await refetch() : { data };
     if (input !== undefined) onText(escapedJson(input));
   };
-  if (bytes > MOST_EDITED_BYTES) {
+  if (bytes > MAX_EDITED_BYTES) {
     return (
       <p className="hint">
-        The input of the run has {sizeWords(bytes)}: too much to be edited here. Give another one, or use the
+        The input of the run has {sizeWords(bytes)}: too large to edit here. Enter another one, or use the
         command line: <code>runs fork … --input @file</code>.
       </p>
     );
@@ -76,7 +76,7 @@ function LargeInput({ run, onText }: { readonly run: Run; onText(text: string): 
     <div className="row">
       {error && <Failure error={error} />}
       <button type="button" onClick={() => void load()}>
-        Begin with the input of the run ({sizeWords(bytes)})
+        Start from the input of the run ({sizeWords(bytes)})
       </button>
     </div>
   );

@@ -56,7 +56,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
       onClose={onClose}
     >
       <div className="successor stack-small">
-        <p className="hint">{isItself ? 'It was held up, and continues where it stopped.' : what}</p>
+        <p className="hint">{isItself ? 'It was blocked, and continues where it stopped.' : what}</p>
         {!isItself && (
           <FromChoice mode={mode} from={from} onFrom={(chosen) => setPlace(wordOf(chosen), 'replace')} />
         )}
@@ -70,7 +70,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
           <label className="check">
             <input type="checkbox" checked={carries} onChange={({ target }) => setCarries(target.checked)} />
             <span>
-              Take over unread signals ({run.inbox.length})
+              Carry over unread signals ({run.inbox.length})
               <span className="hint">The new run finds them in its inbox, under the same ids.</span>
             </span>
           </label>

@@ -19,19 +19,19 @@ export type PreviewState =
 export function usePreview(runId: string, body: PreviewBody | undefined): PreviewState {
   const { api } = useSession();
   const text = body === undefined ? undefined : JSON.stringify(body);
-  const asked = useSettled(text);
+  const settledText = useSettled(text);
   const { data, error, isPlaceholderData, refetch } = useQuery({
-    queryKey: ['run', runId, 'preview', asked],
-    enabled: asked !== undefined,
+    queryKey: ['run', runId, 'preview', settledText],
+    enabled: settledText !== undefined,
     placeholderData: keepPreviousData,
     queryFn: async () => {
-      const parsed = JSON.parse(asked ?? '') as PreviewBody;
+      const parsed = JSON.parse(settledText ?? '') as PreviewBody;
       const sending = planned('POST', '/v1/runs/{id}/preview', { params: { id: runId }, body: parsed });
       return { body: parsed, preview: await api.change(sending, `console-${crypto.randomUUID()}`) };
     },
   });
   if (text === undefined) return { kind: 'incomplete' };
-  if (text !== asked || (!error && (!data || isPlaceholderData)))
+  if (text !== settledText || (!error && (!data || isPlaceholderData)))
     return { kind: 'asking', before: data?.preview };
   return data && !error ? { kind: 'ready', ...data } : { kind: 'failed', error, again: () => void refetch() };
 }

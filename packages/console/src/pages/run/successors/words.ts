@@ -3,8 +3,8 @@ import type { Answer } from '../../../api/client.ts';
 import type { Mode } from './request.ts';
 
 export type Preview = Answer<'SuccessorPreview'>;
-type Step = Preview['steps'][number];
-type Effect = Preview['effects'][number];
+type PreviewStep = Preview['steps'][number];
+type PreviewEffect = Preview['effects'][number];
 
 export interface Words {
   readonly tone: 'good' | 'warn' | 'wait' | 'live';
@@ -12,7 +12,7 @@ export interface Words {
   readonly because: string;
 }
 
-const WHY: Readonly<Record<NonNullable<Step['why']>, string>> = {
+const WHY: Readonly<Record<NonNullable<PreviewStep['why']>, string>> = {
   from_start: 'it starts from the beginning',
   chosen: 'it was chosen',
   follows_chosen: 'it follows the chosen step',
@@ -28,7 +28,7 @@ const WHY: Readonly<Record<NonNullable<Step['why']>, string>> = {
 };
 
 /** A set that runs also shows how many of its items are reused. */
-export function stepWords({ action, why, from, items = 0, revision }: Step): Words {
+export function stepWords({ action, why, from, items = 0, revision }: PreviewStep): Words {
   if (action === 'reused') {
     const because = from ? `as recorded at checkpoint ${from.checkpoint}` : 'as recorded';
     return { tone: 'good', words: 'reused', because };
@@ -41,13 +41,13 @@ export function stepWords({ action, why, from, items = 0, revision }: Step): Wor
   };
 }
 
-const ACTIONS: Readonly<Record<Effect['action'], readonly [Words['tone'], string]>> = {
+const ACTIONS: Readonly<Record<PreviewEffect['action'], readonly [Words['tone'], string]>> = {
   reused: ['good', 'answered as recorded'],
   're-executed': ['warn', 'done again'],
   asked: ['wait', 'asks a person first'],
   looked_up: ['live', 'checked with the receiver'],
 };
-const EFFECT_WHY: Readonly<Record<Effect['why'], string>> = {
+const EFFECT_WHY: Readonly<Record<PreviewEffect['why'], string>> = {
   recorded: 'its result is recorded',
   policy: 'by its replay policy',
   not_applied: 'it did not take place',
@@ -55,7 +55,7 @@ const EFFECT_WHY: Readonly<Record<Effect['why'], string>> = {
 };
 
 /** If the step asks for the same again. */
-export function effectWords({ action, why }: Effect): Words {
+export function effectWords({ action, why }: PreviewEffect): Words {
   const [tone, words] = ACTIONS[action];
   return { tone, words, because: EFFECT_WHY[why] };
 }

@@ -7,17 +7,17 @@ import { useTimeline } from './use-timeline.ts';
 import './timeline.css';
 
 /** Events of a run that has its timeline beside the graph. */
-const MOST_EVENTS = 1_000;
+const MAX_EVENTS = 1_000;
 
 export function hasTimelineBeside(head: number): boolean {
-  return head > 0 && head <= MOST_EVENTS;
+  return head > 0 && head <= MAX_EVENTS;
 }
 
 /** In its place where a run has too many. */
 export function TimelineElsewhere({ head }: { readonly head: number }) {
   return (
     <p className="hint">
-      The timeline is drawn beside the steps up to {MOST_EVENTS.toLocaleString('en')} events; this run has{' '}
+      The timeline is drawn beside the steps up to {MAX_EVENTS.toLocaleString('en')} events; this run has{' '}
       {head.toLocaleString('en')}. The{' '}
       <ViewLink to={{ tab: 'timeline', view: undefined }}>tab Timeline</ViewLink> has all of them.
     </p>

@@ -11,7 +11,7 @@ import type { Undone } from '../live/undone.ts';
 import type { Drive, Life, TimelineRow } from './model.ts';
 import { type Scale, ticksOf, tickText } from './scale.ts';
 
-interface ChartProps {
+interface TimelineChartProps {
   readonly rows: readonly TimelineRow[];
   readonly life: Life;
   /** By the key of the step. */
@@ -33,7 +33,7 @@ const TICK_PX = 56;
 /** Width of the names of the steps, at most; px. */
 const NAMES_PX = 200;
 
-export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: ChartProps) {
+export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: TimelineChartProps) {
   const frame = useRef<HTMLElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -212,7 +212,7 @@ function UndoMark({ undoing: { outcome, at, error }, scale }: UndoMarkProps) {
     <span
       className={`undo-mark ${outcome === 'failed' ? 'bad' : 'quiet'}`}
       style={placed(scale.at(Date.parse(at)))}
-      title={text.slice(0, MOST_CHARS)}
+      title={text.slice(0, MAX_CHARS)}
     >
       ⟲
     </span>
@@ -260,9 +260,9 @@ function Moments({ life: { moments, from } }: { readonly life: Life }) {
   if (moments.length === 0) return null;
   return (
     <ol className="moments" aria-label="Turning points">
-      {moments.slice(-MOST_MOMENTS).map(({ seq, kind, tone, text, at }) => (
+      {moments.slice(-MAX_MOMENTS).map(({ seq, kind, tone, text, at }) => (
         <li key={`${seq} ${kind}`}>
-          <span className={tone}>{text.slice(0, MOST_CHARS)}</span>{' '}
+          <span className={tone}>{text.slice(0, MAX_CHARS)}</span>{' '}
           <span className="dim">+{duration(Math.max(0, at - from))}</span>
         </li>
       ))}
@@ -271,8 +271,8 @@ function Moments({ life: { moments, from } }: { readonly life: Life }) {
 }
 
 /** The list of events has them all. */
-const MOST_MOMENTS = 12;
-const MOST_CHARS = 120;
+const MAX_MOMENTS = 12;
+const MAX_CHARS = 120;
 
 /** Position, from parts of the lane's width. */
 function placed(start: number, end?: number): CSSProperties {

@@ -17,7 +17,7 @@ interface EventListProps {
 const LINE_HEIGHT = 26;
 const BEYOND = 12;
 /** Characters of a line; the journal has all of it. */
-const MOST_CHARS = 160;
+const MAX_CHARS = 160;
 
 export function EventList({ events, from, onEnd }: EventListProps) {
   const frame = useRef<HTMLElement>(null);
@@ -57,8 +57,8 @@ export function EventList({ events, from, onEnd }: EventListProps) {
 
 function EventLine({ event, from }: { readonly event: RunEvent; readonly from: number }) {
   const { mark, tone, text, more } = lineOf(event);
-  const said = visibleText(text.slice(0, MOST_CHARS));
-  const rest = more === undefined ? undefined : visibleText(more.slice(0, MOST_CHARS));
+  const shownText = visibleText(text.slice(0, MAX_CHARS));
+  const rest = more === undefined ? undefined : visibleText(more.slice(0, MAX_CHARS));
   return (
     <>
       <ViewLink to={{ tab: 'journal', seq: String(event.seq) }} className="event-when">
@@ -67,8 +67,8 @@ function EventLine({ event, from }: { readonly event: RunEvent; readonly from: n
       <span className={tone} aria-hidden="true">
         {mark}
       </span>
-      <span className="event-text" title={rest === undefined ? said : `${said} — ${rest}`}>
-        <bdi className={tone}>{said}</bdi>
+      <span className="event-text" title={rest === undefined ? shownText : `${shownText} — ${rest}`}>
+        <bdi className={tone}>{shownText}</bdi>
         {rest !== undefined && <bdi className="dim"> {rest}</bdi>}
       </span>
     </>

@@ -24,7 +24,7 @@ const SHORT_MS = 2_000;
 /** Width of a shortened gap, as a part of the whole. */
 const GAP_WIDTH = 0.09;
 /** All gaps together take no more than this part of the whole. */
-const MOST_GAPS = 0.4;
+const MAX_GAPS = 0.4;
 
 export class Scale {
   readonly segments: readonly Segment[];
@@ -50,7 +50,7 @@ export class Scale {
 function segmentsOf(whole: Interval, busy: readonly Interval[]): Segment[] {
   const gaps = longGaps(whole, merged(whole, busy));
   const busyMs = whole.to - whole.from - spanOf(gaps);
-  const each = Math.min(GAP_WIDTH, MOST_GAPS / Math.max(1, gaps.length));
+  const each = Math.min(GAP_WIDTH, MAX_GAPS / Math.max(1, gaps.length));
   const perMs = (1 - each * gaps.length) / busyMs;
   const segments: Segment[] = [];
   let at = whole.from;

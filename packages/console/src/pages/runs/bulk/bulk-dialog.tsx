@@ -27,7 +27,7 @@ interface BulkDialogProps {
 }
 
 /** As the API takes it. */
-const MOST_REASON = 1_000;
+const MAX_REASON = 1_000;
 
 export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   const bulk = useBulk(mode, of);
@@ -65,10 +65,10 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         <TargetTable mode={mode} targets={bulk.targets} />
         {(mode === 'cancel' || mode === 'approve') && (
           <label>
-            {mode === 'cancel' ? 'Reason' : 'Note'} (may be left out; recorded in each run)
+            {mode === 'cancel' ? 'Reason' : 'Note'} (optional; recorded in each run)
             <input
               value={reason}
-              maxLength={MOST_REASON}
+              maxLength={MAX_REASON}
               disabled={hasBegun}
               onChange={(event) => setReason(event.target.value)}
             />

@@ -3,7 +3,7 @@ import { cliText, curlText, option } from '../../../parts/command-text.ts';
 import type { AnsweredQuestion, BulkMode } from './plan.ts';
 
 /** As the API takes them in one request. */
-const MOST_RUNS = 100;
+const MAX_RUNS = 100;
 
 export interface BulkChange {
   readonly mode: BulkMode;
@@ -54,8 +54,8 @@ export function cliBulk(change: BulkChange): string {
 
 function parts(change: BulkChange): BulkChange[] {
   const { runs } = change;
-  return Array.from({ length: Math.ceil(runs.length / MOST_RUNS) }, (_, i) => ({
+  return Array.from({ length: Math.ceil(runs.length / MAX_RUNS) }, (_, i) => ({
     ...change,
-    runs: runs.slice(i * MOST_RUNS, (i + 1) * MOST_RUNS),
+    runs: runs.slice(i * MAX_RUNS, (i + 1) * MAX_RUNS),
   }));
 }

@@ -49,7 +49,7 @@ export function meantText(mode: BulkMode, filter: RunListFilter): string | undef
   const words = MEANT[mode].map((status) => status.replaceAll('_', ' '));
   const [last] = words.slice(-1);
   if (words.length === 1) return `those that are ${last}`;
-  const resting = mode === 'resume' ? ', and those that rest after a failed dispatch' : '';
+  const resting = mode === 'resume' ? ', and those backing off after a failed dispatch' : '';
   return `those that are ${words.slice(0, -1).join(', ')} or ${last}${resting}`;
 }
 
@@ -92,9 +92,9 @@ function successorText({
 export function doneText(mode: BulkMode, { answer }: BulkResult): string {
   if (mode === 'approve') return 'approved';
   if (!answer) return 'done';
-  if ('outcome' in answer) return answer.outcome === 'resumed' ? 'resumed' : 'was not held up';
+  if ('outcome' in answer) return answer.outcome === 'resumed' ? 'resumed' : 'was not blocked';
   if (mode === 'cancel')
-    return 'status' in answer && answer.status === 'cancelled' ? 'cancelled' : 'asked to end';
+    return 'status' in answer && answer.status === 'cancelled' ? 'cancelled' : 'cancel requested';
   return 'started a new run';
 }
 

@@ -10,12 +10,12 @@ import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
 import { PAGE } from '../list/keys.ts';
 import { readPage } from '../list/use-first-page.ts';
-import { MOST_EMPTY } from '../list/use-older-pages.ts';
+import { MAX_EMPTY } from '../list/use-older-pages.ts';
 import type { RunRow } from '../row.ts';
-import { MOST_CHOSEN, type Selection } from '../selection.ts';
+import { MAX_CHOSEN, type Selection } from '../selection.ts';
 import { type BulkRun, bodyOf } from './commands.ts';
 import { type BulkMode, filtersFor, restingFilter, type TargetDecision, targetDecision } from './plan.ts';
-import { type LeftOut, MOST_SEARCHED } from './words.ts';
+import { type LeftOut, MAX_SEARCHED } from './words.ts';
 
 export interface BulkRow {
   readonly row: RunRow;
@@ -68,7 +68,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
       setLeftOut(found.leftOut);
       setTargets(found.rows.map((row) => ({ row })));
       setStage('checking');
-      await look(found.rows, signal);
+      await search(found.rows, signal);
       if (!signal.aborted) setStage('ready');
     };
     find().catch((failure: unknown) => {
@@ -82,7 +82,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
     };
   }, []);
 
-  const look = (rows: readonly RunRow[], signal: AbortSignal) =>
+  const search = (rows: readonly RunRow[], signal: AbortSignal) =>
     sendBulk(
       rows.map(({ id }) => id),
       {
@@ -165,15 +165,15 @@ async function matching(
     let empty = 0;
     const isSparse = one === resting || one.cause !== undefined;
     const isEnough = () =>
-      isSparse ? searched >= MOST_SEARCHED : filter.match !== undefined && empty === MOST_EMPTY;
+      isSparse ? searched >= MAX_SEARCHED : filter.match !== undefined && empty === MAX_EMPTY;
     do {
       const page = await readPage(api, { filter: one, cursor, signal });
       rows.push(...(one === resting ? page.rows.filter(({ isResting }) => isResting) : page.rows));
       cursor = page.next;
       searched += PAGE;
       empty = page.rows.length === 0 ? empty + 1 : 0;
-      if (rows.length > MOST_CHOSEN || (rows.length === MOST_CHOSEN && cursor !== undefined))
-        return { rows: rows.slice(0, MOST_CHOSEN), leftOut: 'too many' };
+      if (rows.length > MAX_CHOSEN || (rows.length === MAX_CHOSEN && cursor !== undefined))
+        return { rows: rows.slice(0, MAX_CHOSEN), leftOut: 'too many' };
     } while (cursor !== undefined && !isEnough());
     if (cursor !== undefined) leftOut = isSparse ? 'not searched' : 'not read';
   }

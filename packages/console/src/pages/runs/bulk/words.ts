@@ -1,16 +1,16 @@
 /** Texts of the dialog that changes many runs: counts and outcomes. Pure. */
-import { MOST_CHOSEN } from '../selection.ts';
+import { MAX_CHOSEN } from '../selection.ts';
 import { type BulkMode, counted } from './plan.ts';
 import type { BulkStage } from './use-bulk.ts';
 
 /** Effect of the change on each run. */
 export const EFFECTS: Readonly<Record<BulkMode, string>> = {
   cancel:
-    'Each run ends as cancelled, after its completed steps are undone where the workflow says how. This cannot be taken back.',
+    'Each run ends as cancelled, after its completed steps are undone where the workflow says how. This cannot be undone.',
   resume:
     'A run that has ended continues as a new run, which reuses its completed steps. A run that has not ended is dispatched again.',
   replay: 'Each run is repeated as a new run. The run itself does not change.',
-  approve: 'The open approval of each run is approved. A question that is asked later is not.',
+  approve: 'The open approval of each run is approved. Questions asked later are not approved.',
 };
 
 const DONE: Readonly<Record<BulkMode, string>> = {
@@ -85,11 +85,11 @@ export function submitText(
 export type LeftOut = 'too many' | 'not read' | 'not searched';
 
 /** Runs of a status that are read for those that rest, or failed for one cause. */
-export const MOST_SEARCHED = 1_000;
+export const MAX_SEARCHED = 1_000;
 
 export const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
-  'too many': `More runs match than are changed at once: only the first ${MOST_CHOSEN} are listed.`,
+  'too many': `More runs match than are changed at once: only the first ${MAX_CHOSEN} are listed.`,
   'not read':
-    'Older runs were not read, because too many of them do not match. Narrow the list by a filter or a time.',
-  'not searched': `Only the newest ${MOST_SEARCHED.toLocaleString('en')} runs of a status were searched. To reach older ones, choose when they were created.`,
+    'Older runs were not read, because too many of them do not match. Narrow the list with a filter or a time range.',
+  'not searched': `Only the newest ${MAX_SEARCHED.toLocaleString('en')} runs of a status were searched. To reach older ones, filter by time of creation.`,
 };

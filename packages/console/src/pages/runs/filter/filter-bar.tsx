@@ -25,7 +25,7 @@ import { type Counts, useCounts } from './use-counts.ts';
 const TYPED_MS = 400;
 
 /** An address can hold anything. */
-const MOST_CAUSE_CHARS = 100;
+const MAX_CAUSE_CHARS = 100;
 
 interface FilterBarProps {
   readonly filter: RunListFilter;
@@ -95,7 +95,7 @@ export function FilterBar({ filter, isListRead, range, children }: FilterBarProp
             title="Show all causes"
             onClick={() => change({ [NAMES.cause]: undefined })}
           >
-            Cause: <bdi>{visibleText(causeText(filter.cause)).slice(0, MOST_CAUSE_CHARS)}</bdi> ✕
+            Cause: <bdi>{visibleText(causeText(filter.cause)).slice(0, MAX_CAUSE_CHARS)}</bdi> ✕
           </button>
         )}
         {isFiltered(filter) && (
@@ -133,7 +133,7 @@ function Chip({ isOn, children, onClick }: ChipProps) {
 }
 
 /** Below, a count is exact where one of them was cut: the API counts none further than this. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 interface CountProps {
   readonly of: Counts | undefined;
@@ -149,7 +149,7 @@ function Count({ of, status }: CountProps) {
   return (
     <span className="count">
       {count.toLocaleString('en')}
-      {counted.some((one) => one >= MOST_COUNTED) && '+'}
+      {counted.some((one) => one >= MAX_COUNTED) && '+'}
     </span>
   );
 }

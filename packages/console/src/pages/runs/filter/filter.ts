@@ -99,14 +99,14 @@ export function askedFilter({ cause: _, ...filter }: RunListFilter): Omit<RunLis
   return filter;
 }
 
-interface FailureCause {
+interface CauseFilter {
   readonly type: string;
   readonly code: string;
   readonly step?: string | undefined;
 }
 
 /** Values in the address for the failed runs of a cause, child runs included, as the statistics count them. */
-export function causeQuery(cause: FailureCause): Readonly<Record<string, string>> {
+export function causeQuery(cause: CauseFilter): Readonly<Record<string, string>> {
   return {
     [NAMES.status]: 'failed',
     [NAMES.type]: cause.type,

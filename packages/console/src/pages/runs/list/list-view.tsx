@@ -138,7 +138,7 @@ export function ListView() {
             setDoing(undefined);
             if (!hasChanged) return;
             setSelection(NONE_CHOSEN);
-            list.anew();
+            list.reload();
           }}
         />
       )}

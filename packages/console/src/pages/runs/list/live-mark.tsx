@@ -2,14 +2,14 @@
 import type { StreamState } from './use-stream.ts';
 
 const SAID = {
-  connecting: ['quiet', '○', 'connecting', 'The list is about to move by itself'],
-  live: ['live', '●', 'live', 'The newest hundred of these runs move by themselves'],
-  reconnecting: ['warn', '↻', 'reconnecting', 'The connection was lost; what is shown may be old'],
+  connecting: ['quiet', '○', 'connecting', 'Live updates are starting'],
+  live: ['live', '●', 'live', 'The newest hundred of these runs update live'],
+  reconnecting: ['warn', '↻', 'reconnecting', 'Connection lost; the list may be out of date'],
   still: [
     'quiet',
     '○',
     'read once',
-    'A list by a comparison or a beginning, or in another order, does not move by itself',
+    'A list filtered by a comparison or a prefix, or in another order, is not updated live',
   ],
   refused: ['bad', '✕', 'not live', 'The API refuses to report changes'],
 } as const;

@@ -153,9 +153,9 @@ function useTopOf(element: React.RefObject<HTMLElement | null>): number {
     const own = element.current;
     const around = own?.closest('main');
     if (!own || !around) return;
-    const look = () => setTop(Math.round(own.getBoundingClientRect().top + window.scrollY));
-    look();
-    const observer = new ResizeObserver(look);
+    const measure = () => setTop(Math.round(own.getBoundingClientRect().top + window.scrollY));
+    measure();
+    const observer = new ResizeObserver(measure);
     for (const one of [around, ...(around.firstElementChild?.children ?? [])]) observer.observe(one);
     return () => observer.disconnect();
   }, [element]);

@@ -29,9 +29,9 @@ export interface RowPage {
 }
 
 /** Rows at which the list is read anew while its top is in view. */
-const MOST_ROWS = 3 * PAGE;
+const MAX_ROWS = 3 * PAGE;
 /** Rows at which new ones wait while a lower part is in view, where reading anew would be noticed. */
-const MOST_ROWS_AWAY = 10 * PAGE;
+const MAX_ROWS_AWAY = 10 * PAGE;
 /** Counting is billed; while much happens it is done no more often. Longer than the API keeps what it counted (2 s). */
 const COUNT_EVERY_MS = 3_000;
 
@@ -43,7 +43,7 @@ export interface FirstPage {
   readonly isBehind: boolean;
   again(): void;
   /** Begins anew, with the newest rows. */
-  anew(): void;
+  reload(): void;
 }
 
 /**
@@ -53,7 +53,7 @@ export interface FirstPage {
 export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): FirstPage {
   const { api } = useSession();
   const queries = useQueryClient();
-  const told = useRef<{ readonly of: RunListFilter; readonly live: Live }>({
+  const latest = useRef<{ readonly of: RunListFilter; readonly live: Live }>({
     of: filter,
     live: NOTHING_LIVE,
   });
@@ -63,7 +63,7 @@ export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): Fir
       const page = await readFirst(api, queries, filter, signal);
       // Live rows that arrived during the read may be newer than its rows.
       if (!isLive(filter)) return page;
-      const live = told.current.of === filter ? told.current.live : NOTHING_LIVE;
+      const live = latest.current.of === filter ? latest.current.live : NOTHING_LIVE;
       return { ...page, rows: headAfter(page.rows, live, PAGE).rows };
     },
     // The stream keeps it true; a list without one is read when it is opened.
@@ -75,7 +75,7 @@ export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): Fir
   /** The list that has more rows than are kept. */
   const [behind, setBehind] = useState<RunListFilter>();
   const count = useThrottledCount(filter);
-  const anew = useCallback(
+  const reload = useCallback(
     (rows?: readonly RunRow[]) => {
       setBehind(undefined);
       const known = rows ?? queries.getQueryData<RowPage>(pageKey(filter, undefined))?.rows ?? [];
@@ -85,21 +85,28 @@ export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): Fir
     },
     [queries, filter],
   );
-  const onTold = useCallback(
+  const onLive = useCallback(
     (live: Live) => {
-      told.current = { of: filter, live };
+      latest.current = { of: filter, live };
       const before = queries.getQueryData<RowPage>(pageKey(filter, undefined));
       if (!before) return;
       const { rows, hasGap } = headAfter(before.rows, live, PAGE);
-      if (isAtTop() && (hasGap || rows.length > MOST_ROWS)) return anew(rows);
-      if (hasGap || rows.length > MOST_ROWS_AWAY) return setBehind(filter);
+      if (isAtTop() && (hasGap || rows.length > MAX_ROWS)) return reload(rows);
+      if (hasGap || rows.length > MAX_ROWS_AWAY) return setBehind(filter);
       queries.setQueryData<RowPage>(pageKey(filter, undefined), { ...before, rows });
       count();
     },
-    [queries, filter, isAtTop, anew, count],
+    [queries, filter, isAtTop, reload, count],
   );
-  const stream = useRunStream(filter, onTold);
-  return { page: data, error, stream, isBehind: behind === filter, again: () => void refetch(), anew };
+  const stream = useRunStream(filter, onLive);
+  return {
+    page: data,
+    error,
+    stream,
+    isBehind: behind === filter,
+    again: () => void refetch(),
+    reload: reload,
+  };
 }
 
 /** The older rows that the page had beyond the first hundred stay in it, so that what follows stays where it is. */

@@ -17,7 +17,7 @@ const FRESH_MS = 15_000;
 /** Time until an unused page is dropped, ms. */
 const FORGOTTEN_MS = 60_000;
 /** Pages without a row, in a list by a comparison or a beginning, after which no more are read by themselves: each takes up to 1,000 reads. */
-export const MOST_EMPTY = 10;
+export const MAX_EMPTY = 10;
 
 interface KnownPage {
   readonly cursor: string;
@@ -91,7 +91,7 @@ export function useOlderPages(filter: RunListFilter, next: string | undefined): 
 }
 
 function isStopped(pages: readonly KnownPage[]): boolean {
-  return pages.length >= MOST_EMPTY && pages.slice(-MOST_EMPTY).every(({ count }) => count === 0);
+  return pages.length >= MAX_EMPTY && pages.slice(-MAX_EMPTY).every(({ count }) => count === 0);
 }
 
 /** The chain with what was read: how long the pages are, and where the one after the last begins. The same if it is. */

@@ -31,7 +31,7 @@ export interface RunList {
   /** Reads what could not be read. */
   again(): void;
   /** Reads the list again, after many runs were changed. */
-  anew(): void;
+  reload(): void;
 }
 
 const NO_ROWS: readonly RunRow[] = [];
@@ -39,7 +39,7 @@ const NO_ROWS: readonly RunRow[] = [];
 export function useRunList(filter: RunListFilter): RunList {
   const atTop = useRef(true);
   const isAtTop = useCallback(() => atTop.current, []);
-  const { page, error, stream, isBehind, again, anew } = useFirstPage(filter, isAtTop);
+  const { page, error, stream, isBehind, again, reload } = useFirstPage(filter, isAtTop);
   const older = useOlderPages(filter, page?.next);
   const [seen, setSeen] = useState<{ readonly of: RunListFilter; readonly newest: RunRow | undefined }>();
 
@@ -53,9 +53,9 @@ export function useRunList(filter: RunListFilter): RunList {
       if (atTop.current === isTop) return;
       atTop.current = isTop;
       setSeen({ of: filter, newest: isTop ? undefined : head[0] });
-      if (isTop && isBehind) anew();
+      if (isTop && isBehind) reload();
     },
-    [filter, head, isBehind, anew],
+    [filter, head, isBehind, reload],
   );
   return {
     isLoading: page === undefined && !error,
@@ -75,6 +75,6 @@ export function useRunList(filter: RunListFilter): RunList {
       if (error) again();
       older.again();
     },
-    anew,
+    reload: reload,
   };
 }

@@ -20,8 +20,8 @@ export type StreamState =
   | { readonly at: 'connecting' | 'live' | 'reconnecting' | 'still' }
   | { readonly at: 'refused'; readonly error: ApiError };
 
-/** @param onTold given what the stream holds each time that changes; must be stable */
-export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void): StreamState {
+/** @param onLive given what the stream holds each time that changes; must be stable */
+export function useRunStream(filter: RunListFilter, onLive: (live: Live) => void): StreamState {
   const { api } = useSession();
   const [state, setState] = useState<StreamState>({ at: 'connecting' });
   useEffect(() => {
@@ -34,7 +34,7 @@ export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void
       timer = undefined;
       live = liveAfter(live, gathered);
       gathered = [];
-      onTold(live);
+      onLive(live);
     };
     setState({ at: 'connecting' });
     void followStream(
@@ -67,7 +67,7 @@ export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void
       over.abort();
       clearTimeout(timer);
     };
-  }, [api, filter, onTold]);
+  }, [api, filter, onLive]);
   return state;
 }
 

@@ -7,15 +7,15 @@ export interface SavedView {
 }
 
 /** As many as a menu can show. */
-export const MOST_VIEWS = 50;
-export const MOST_NAME_CHARS = 60;
+export const MAX_VIEWS = 50;
+export const MAX_NAME_CHARS = 60;
 /** Above the longest query that the filters make. */
-const MOST_QUERY_CHARS = 4_000;
+const MAX_QUERY_CHARS = 4_000;
 
 /** Views stored in this browser. Other stored text is ignored. */
 export function viewsIn(text: string | null): readonly SavedView[] {
-  const kept = parsed(text ?? '');
-  return Array.isArray(kept) ? kept.filter(isView).slice(0, MOST_VIEWS) : [];
+  const stored = parsed(text ?? '');
+  return Array.isArray(stored) ? stored.filter(isView).slice(0, MAX_VIEWS) : [];
 }
 
 /** One of the same name is replaced. Undefined: there are too many, or it has no name. */
@@ -25,7 +25,7 @@ export function withView(
 ): readonly SavedView[] | undefined {
   const view = { name: name.trim(), query };
   const others = views.filter((one) => one.name !== view.name);
-  if (!isView(view) || others.length >= MOST_VIEWS) return undefined;
+  if (!isView(view) || others.length >= MAX_VIEWS) return undefined;
   return [...others, view].sort((a, b) => a.name.localeCompare(b.name));
 }
 
@@ -57,8 +57,8 @@ function isView(value: unknown): value is SavedView {
   return (
     typeof name === 'string' &&
     name !== '' &&
-    name.length <= MOST_NAME_CHARS &&
+    name.length <= MAX_NAME_CHARS &&
     typeof query === 'string' &&
-    query.length <= MOST_QUERY_CHARS
+    query.length <= MAX_QUERY_CHARS
   );
 }

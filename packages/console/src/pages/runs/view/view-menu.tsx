@@ -5,7 +5,7 @@ import { Text } from '../../../parts/value-text.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
 import { CHILDREN, filterOf, NAMES, ORDERS, showsChildren } from '../filter/filter.ts';
 import { HIDDEN, hiddenIn, OPTIONAL_COLUMNS, type OptionalColumn, toggledColumn } from './columns.ts';
-import { isSameQuery, MOST_NAME_CHARS, MOST_VIEWS, withoutView, withView } from './saved-views.ts';
+import { isSameQuery, MAX_NAME_CHARS, MAX_VIEWS, withoutView, withView } from './saved-views.ts';
 import { type Density, useSavedViews } from './use-kept.ts';
 
 interface ViewMenuProps {
@@ -93,7 +93,7 @@ function SavedViews() {
                 href={view.query === '' ? '/runs' : `/runs?${view.query}`}
                 aria-current={isSameQuery(view.query, search) ? 'page' : undefined}
               >
-                <Text value={view.name} max={MOST_NAME_CHARS} />
+                <Text value={view.name} max={MAX_NAME_CHARS} />
               </Link>
               <button
                 type="button"
@@ -118,7 +118,7 @@ function SavedViews() {
       >
         <input
           value={name}
-          maxLength={MOST_NAME_CHARS}
+          maxLength={MAX_NAME_CHARS}
           placeholder="name of this view"
           aria-label="Name of this view"
           onChange={({ target }) => setName(target.value)}
@@ -129,7 +129,7 @@ function SavedViews() {
       </form>
       <span className="hint">
         {isFull
-          ? `${MOST_VIEWS} views are the most. Delete one first.`
+          ? `At most ${MAX_VIEWS} views can be saved. Delete one first.`
           : 'Filters and columns, kept in this browser. The address shares them.'}
       </span>
     </section>

@@ -1,6 +1,6 @@
 /** Body of a change of many runs. */
 import { z } from 'zod';
-import { BULK_ACTS, MOST_TARGETS } from '../../../../operations/bulk/target.ts';
+import { BULK_ACTS, MAX_TARGETS } from '../../../../operations/bulk/target.ts';
 
 /** The limits of the single changes. */
 const MAX_TEXT_CHARS = 1_000;
@@ -38,11 +38,11 @@ export const BulkBody = z.strictObject({
   runs: z
     .array(Target)
     .min(1)
-    .max(MOST_TARGETS)
+    .max(MAX_TARGETS)
     .optional()
     .describe('Runs, or with `approve` questions of them. Either this or `filter`.'),
   filter: Filter.optional(),
-  limit: z.int().min(1).max(MOST_TARGETS).optional().describe('With `filter`: runs per request, default 20.'),
+  limit: z.int().min(1).max(MAX_TARGETS).optional().describe('With `filter`: runs per request, default 20.'),
   cursor: z
     .string()
     .min(1)
@@ -56,7 +56,7 @@ export const BulkBody = z.strictObject({
     .max(MAX_BATCH_CHARS)
     .optional()
     .describe(
-      'Name of the whole change, over several requests: under the same name a run is changed once, for a day. Default: each request is a change of its own.',
+      'Name of the whole change across requests: for a day, a run is changed once per name. Default: each request is a separate change.',
     ),
   reason: z.string().min(1).max(MAX_TEXT_CHARS).optional().describe('With `cancel`: stored in each journal.'),
   note: z

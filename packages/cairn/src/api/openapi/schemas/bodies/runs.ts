@@ -46,7 +46,7 @@ const Raise = z
     wallClock: z.union([z.string(), z.number()]).optional().describe("A duration such as '2h', or ms."),
   })
   .describe(
-    'With `approve` of a question about the budget: by how much limits are raised. Absent: those that were reached, by what the workflow declares.',
+    'With `approve` of a budget question: the amounts by which limits are raised. Absent: the limits that were reached, by the amounts that the workflow declares.',
   );
 
 /** The operation checks which members go together: it has callers that are not HTTP. */

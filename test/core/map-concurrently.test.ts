@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import { someAtOnce, workThrough } from '../../packages/cairn/src/core/some-at-once.ts';
+import { mapConcurrently, workThrough } from '../../packages/cairn/src/core/map-concurrently.ts';
 
 const items = (count: number) => Array.from({ length: count }, (_, i) => i);
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('work on many things', () => {
-  test('someAtOnce returns the results in the order of the items', async () => {
-    const results = await someAtOnce(items(7), 3, async (item) => {
+  test('mapConcurrently returns the results in the order of the items', async () => {
+    const results = await mapConcurrently(items(7), 3, async (item) => {
       if (item === 0) await turn();
       return item * 2;
     });
     expect(results).toEqual([0, 2, 4, 6, 8, 10, 12]);
   });
 
-  test('workThrough does each item once, and no more at a time than it may', async () => {
+  test('workThrough handles each item once, within the concurrency limit', async () => {
     const left = items(20);
     const done: number[] = [];
     let [underWay, most] = [0, 0];
@@ -29,7 +29,7 @@ describe('work on many things', () => {
     expect(most).toBe(4);
   });
 
-  test('in workThrough a slow item holds up none', async () => {
+  test('in workThrough a slow item delays no other', async () => {
     const left = items(10);
     const done: number[] = [];
     const othersDone = Promise.withResolvers<void>();

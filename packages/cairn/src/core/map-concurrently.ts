@@ -5,7 +5,7 @@
  *
  * @throws the first failure; items after the running ones are not started
  */
-export async function someAtOnce<T, R>(
+export async function mapConcurrently<T, R>(
   items: readonly T[],
   atOnce: number,
   work: (item: T) => Promise<R>,
