@@ -16,7 +16,7 @@ import { assertOwnRun, ownRun, runOf } from './own-run.ts';
  * `GET /v1/runs/{id}/effects`, in the order of the run; then effects of earlier runs of its lineage that it asks about,
  * which an operator has to see.
  */
-export const listEffects: ReadHandler<'GET', '/v1/runs/{id}/effects'> = async (asked) => {
+export const listEffects: ReadHandler<'GET /v1/runs/{id}/effects'> = async (asked) => {
   const { effects } = asked.deps;
   const page = pageRequest(asked.query);
   const { id } = asked.params;
@@ -48,7 +48,7 @@ async function rowsOfOthers(
 }
 
 /** `POST /v1/runs/{id}/effects/{effectId}/resolve`. */
-export const resolve: ChangeHandler<'POST', '/v1/runs/{id}/effects/{effectId}/resolve'> = {
+export const resolve: ChangeHandler<'POST /v1/runs/{id}/effects/{effectId}/resolve'> = {
   async before(sent) {
     assertMakesSense(sent.body);
     if (!isOwnExternal(sent.params.id, sent.caller.tenantId)) await assertOwnRun(sent);

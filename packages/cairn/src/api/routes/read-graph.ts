@@ -20,7 +20,7 @@ import { ownRun } from './own-run.ts';
 /** Documents of one read. */
 const STEPS_A_READ = 500;
 
-export const readGraph: ReadHandler<'GET', '/v1/runs/{id}/graph'> = async (asked) => {
+export const readGraph: ReadHandler<'GET /v1/runs/{id}/graph'> = async (asked) => {
   const { start, registry } = asked.deps;
   const { durations = 'false' } = asked.query;
   const isTimed = flag('durations', durations);

@@ -41,7 +41,7 @@ type RunFilterName =
   | 'vocabulary';
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
-export const listRuns: ReadHandler<'GET', '/v1/runs'> = async ({
+export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
   deps: { start, finder, registry },
   instance: { indexedRuns },
   caller,
@@ -82,7 +82,7 @@ function orderOf(sort = 'newest'): RunOrder | undefined {
  * payload is referenced, not shown: together they may exceed the size of a response. The finding about a run that makes
  * no progress is one more read for a run that has not ended.
  */
-export const readRun: ReadHandler<'GET', '/v1/runs/{id}'> = async (asked) => {
+export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (asked) => {
   const { start, diagnosis, registry } = asked.deps;
   const vocabulary = vocabularyOf(asked.query);
   const run = await ownRunAfterWait(asked);
@@ -104,14 +104,14 @@ export const readRun: ReadHandler<'GET', '/v1/runs/{id}'> = async (asked) => {
 };
 
 /** `GET /v1/runs/{id}/events`, oldest first. */
-export const listEvents: ReadHandler<'GET', '/v1/runs/{id}/events'> = (asked) =>
+export const listEvents: ReadHandler<'GET /v1/runs/{id}/events'> = (asked) =>
   listUnder(asked, {
     read: (page) => asked.deps.start.store.listEvents(asked.params.id, page),
     view: eventView,
   });
 
 /** `GET /v1/runs/{id}/steps`, by step id; including running ones, which have no document yet. */
-export const listSteps: ReadHandler<'GET', '/v1/runs/{id}/steps'> = (asked) =>
+export const listSteps: ReadHandler<'GET /v1/runs/{id}/steps'> = (asked) =>
   listUnder(asked, {
     read: async (page, run) =>
       withRunning(await asked.deps.start.store.listSteps(asked.params.id, page), page, run),
@@ -119,7 +119,7 @@ export const listSteps: ReadHandler<'GET', '/v1/runs/{id}/steps'> = (asked) =>
   });
 
 /** `GET /v1/runs/{id}/checkpoints`, oldest first. An output in a payload is referenced: see read-output.ts. */
-export const listCheckpoints: ReadHandler<'GET', '/v1/runs/{id}/checkpoints'> = (asked) =>
+export const listCheckpoints: ReadHandler<'GET /v1/runs/{id}/checkpoints'> = (asked) =>
   listUnder(asked, {
     read: (page) => asked.deps.start.store.listCheckpoints(asked.params.id, page),
     view: checkpointView,
@@ -131,7 +131,7 @@ interface RunListing<T> {
 }
 
 async function listUnder<T>(
-  asked: Asked<'GET', '/v1/runs/{id}/events'>,
+  asked: Asked<'GET /v1/runs/{id}/events'>,
   { read, view }: RunListing<T>,
 ): Promise<object> {
   const page = pageRequest(asked.query);

@@ -25,7 +25,7 @@ const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
 const NAMED_MEMBERS = 5;
 const NAME_CHARS = 100;
 
-type AskedStart = Asked<'POST', '/v1/runs'>;
+type AskedStart = Asked<'POST /v1/runs'>;
 
 export async function start(asked: AskedStart): Promise<Response> {
   const { request, instance } = asked;

@@ -4,7 +4,7 @@ import type { ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-export const suspend: ChangeHandler<'POST', '/v1/runs/{id}/suspend'> = {
+export const suspend: ChangeHandler<'POST /v1/runs/{id}/suspend'> = {
   before: assertOwnRun,
   async work(sent) {
     const suspension = await suspendRun(sent.deps.start, { ...runOf(sent), ...sent.body });
@@ -12,7 +12,7 @@ export const suspend: ChangeHandler<'POST', '/v1/runs/{id}/suspend'> = {
   },
 };
 
-export const continueSuspended: ChangeHandler<'POST', '/v1/runs/{id}/continue'> = {
+export const continueSuspended: ChangeHandler<'POST /v1/runs/{id}/continue'> = {
   before: assertOwnRun,
   async work(sent) {
     const continued = await continueRun(sent.deps.start, { ...runOf(sent), reason: sent.body.reason });

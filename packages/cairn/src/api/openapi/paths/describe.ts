@@ -1,4 +1,4 @@
-/** Description of a route: only what the schemas and the common parts of all routes do not tell. */
+/** Description of an operation: only what its name, the schemas and the common parts of all operations do not tell. */
 import type { ErrorCode } from '../../../core/errors.ts';
 import { VOCABULARIES } from '../../../core/run/vocabulary.ts';
 import type { Role } from '../../../ports/access/client-store.ts';
@@ -28,15 +28,29 @@ export interface ApiOperation {
   readonly keyed?: false;
   /** Responses by status, except problems and the 202 of every mutation. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
-  /** Error codes, besides those that every route or every mutation may return. */
+  /** Error codes, besides those that every route, every mutation or every path with parameters may return. */
   readonly refusals?: readonly ErrorCode[];
 }
 
-export type PathTable = Readonly<Record<string, Readonly<Partial<Record<Method, ApiOperation>>>>>;
+/** By method and path. */
+export type OperationTable = Readonly<Record<`${Method} /v1/${string}`, ApiOperation>>;
+
+/** Method and path of an operation. */
+export function partsOf(name: string): readonly [method: Method, path: string] {
+  return name.split(' ') as [Method, string];
+}
 
 /** Query parameter of routes that return the status of a run. */
 export const WORDS = {
   vocabulary: `Vocabulary of \`status\` in the response: ${VOCABULARIES.join(', ')}. Default: ${VOCABULARIES[0]}.`,
+} as const;
+
+/** Query parameters by which runs are selected. */
+export const OF_RUNS = {
+  type: 'Only runs of this workflow.',
+  repoId: 'Only runs for this repository.',
+  threadId: 'Only runs of this thread.',
+  tag: 'Only runs with this tag, such as `customer:42`.',
 } as const;
 
 /** Query parameters of paged lists. */

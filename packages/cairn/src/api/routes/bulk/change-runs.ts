@@ -30,7 +30,7 @@ const TIME_MS = 30_000;
 
 type Report = z.input<typeof BulkReport>;
 
-export const changeRuns: Carried<'POST', '/v1/runs/bulk'> = {
+export const changeRuns: Carried<'POST /v1/runs/bulk'> = {
   async answer(sent) {
     assertMakesSense(sent);
     if (sent.body.dryRun) return report(sent, await selected(sent), (target) => previewOne(sent, target));

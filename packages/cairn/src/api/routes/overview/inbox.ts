@@ -13,7 +13,7 @@ import { listedFinding } from '../../views/finding.ts';
 import { inboxItems } from '../../views/inbox.ts';
 
 /** Pages are of runs: all questions of a run are on one page. */
-export const listInbox: ReadHandler<'GET', '/v1/inbox'> = async (asked) => {
+export const listInbox: ReadHandler<'GET /v1/inbox'> = async (asked) => {
   const { finder, effects, registry, bindings, start, diagnosis } = asked.deps;
   const { tenantId } = asked.caller;
   const page = pageRequest(asked.query);

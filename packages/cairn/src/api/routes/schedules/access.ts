@@ -14,8 +14,6 @@ export function scheduleOf({ params, caller }: { params: { readonly id: string }
 }
 
 /** @throws CairnError NOT_FOUND */
-export async function assertOwn(
-  sent: Omit<Sent<'POST', '/v1/schedules/{id}/trigger'>, 'body'>,
-): Promise<void> {
+export async function assertOwn(sent: Omit<Sent<'POST /v1/schedules/{id}/trigger'>, 'body'>): Promise<void> {
   await ownSchedule(scheduleDeps(sent.deps), scheduleOf(sent));
 }

@@ -6,12 +6,12 @@ import { scheduleDetails, scheduleView } from '../../views/schedule.ts';
 import { scheduleDeps, scheduleOf } from './access.ts';
 
 /** Newest first. */
-export const listAll: ReadHandler<'GET', '/v1/schedules'> = async ({ deps, caller, query }) => {
+export const listAll: ReadHandler<'GET /v1/schedules'> = async ({ deps, caller, query }) => {
   const { items, next } = await deps.schedules.list(caller.tenantId, pageRequest(query));
   return { items: items.map(scheduleView), next };
 };
 
-export const readOne: ReadHandler<'GET', '/v1/schedules/{id}'> = async (asked) => {
+export const readOne: ReadHandler<'GET /v1/schedules/{id}'> = async (asked) => {
   const { schedule } = await ownSchedule(scheduleDeps(asked.deps), scheduleOf(asked));
   return scheduleDetails(schedule, asked.deps.start.clock.now());
 };

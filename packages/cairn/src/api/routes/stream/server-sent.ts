@@ -4,6 +4,7 @@
  */
 
 import type { FollowBounds } from '../../../operations/follow-bounds.ts';
+import type { OperationName } from '../../openapi/paths/all.ts';
 import type { Asked } from '../../route.ts';
 
 /** Longest silence of a stream: proxies cut streams that are silent for half a minute or more. */
@@ -54,7 +55,7 @@ export interface Streaming<T> {
 
 /** Takes one of the tenant's places while the stream lasts. HEAD is answered with the headers of GET. */
 export function answerStream<T>(
-  { deps, instance, caller, request }: Pick<Asked<string, never>, 'deps' | 'instance' | 'caller' | 'request'>,
+  { deps, instance, caller, request }: Pick<Asked<OperationName>, 'deps' | 'instance' | 'caller' | 'request'>,
   { onlyNow, follow, frame, about }: Streaming<T>,
 ): Response {
   if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });

@@ -14,7 +14,7 @@ import { answerStream, frameText, QUIET } from './server-sent.ts';
 
 const SEQ = /^\d{1,10}$/;
 
-export const streamRun: ReadHandler<'GET', '/v1/runs/{id}/stream'> = async (asked) => {
+export const streamRun: ReadHandler<'GET /v1/runs/{id}/stream'> = async (asked) => {
   const { deps, request, query } = asked;
   const runId = asked.params.id;
   const from = lastSeen(request.headers, query.after);

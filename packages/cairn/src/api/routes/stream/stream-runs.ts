@@ -14,7 +14,7 @@ import { answerStream, frameText, QUIET } from './server-sent.ts';
 /** Default number of runs in a stream. */
 const DEFAULT_LIMIT = 50;
 
-export const streamRuns: ReadHandler<'GET', '/v1/runs/stream'> = (asked) => {
+export const streamRuns: ReadHandler<'GET /v1/runs/stream'> = (asked) => {
   const { deps, caller, query } = asked;
   const { filter, vocabulary } = runFilter(caller, query);
   const limit = limitOf(query.limit, DEFAULT_LIMIT);
