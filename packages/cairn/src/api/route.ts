@@ -14,7 +14,7 @@ import { answerOnce, checkUnlessRepeated, type LocationOf, type Mutation, readMu
 import type { ParamsOf } from './openapi/calls.ts';
 import type { OPERATIONS, OperationName } from './openapi/paths/all.ts';
 import type { ApiOperation } from './openapi/paths/describe.ts';
-import { NAMED, type SchemaName } from './openapi/schemas/named.ts';
+import { BODIES, type BodyName } from './openapi/schemas/bodies/all.ts';
 import { type QueryParameters, readQuery } from './query.ts';
 
 type QueryName<N extends OperationName> = (typeof OPERATIONS)[N] extends { readonly query: infer Q }
@@ -22,9 +22,9 @@ type QueryName<N extends OperationName> = (typeof OPERATIONS)[N] extends { reado
   : never;
 
 type ParsedBodyOf<N extends OperationName> = (typeof OPERATIONS)[N] extends {
-  readonly body: infer S extends SchemaName;
+  readonly body: infer S extends BodyName;
 }
-  ? z.output<(typeof NAMED)[S]>
+  ? z.output<(typeof BODIES)[S]>
   : unknown;
 
 /** A request whose caller has the role of the table, and whose query parameters the table names. */
@@ -103,7 +103,7 @@ export async function answerCall(
   const asked = { ...call, query: ignoresQuery ? {} : readQuery(request.url, known) } as Asked<never>;
   if (typeof handler === 'function') return asResponse(await handler(asked));
   const { maxBodyBytes: maxBytes = MAX_BODY_BYTES } = handler;
-  const schema: z.ZodType = NAMED[body as SchemaName];
+  const schema: z.ZodType = BODIES[body as BodyName];
   const answer = async () => {
     const mutation = await readMutation(request, { schema, maxBytes, query: asked.query, known });
     return carryOut(handler, { ...asked, ...mutation } as Sent<never>);

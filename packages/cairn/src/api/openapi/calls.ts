@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { OPERATIONS, OperationName } from './paths/all.ts';
+import type { BODIES, BodyName } from './schemas/bodies/all.ts';
 import type { NAMED, SchemaName } from './schemas/named.ts';
 
 type Operations = typeof OPERATIONS;
@@ -29,8 +30,8 @@ type QueryOf<M extends string, P extends string> =
     : Readonly<Record<string, never>>;
 
 type BodyOf<M extends string, P extends string> =
-  OperationAt<M, P> extends { readonly body: infer N extends SchemaName }
-    ? z.input<(typeof NAMED)[N]>
+  OperationAt<M, P> extends { readonly body: infer N extends BodyName }
+    ? z.input<(typeof BODIES)[N]>
     : Readonly<Record<string, never>>;
 
 export type AnswerOf<M extends string, P extends string> =

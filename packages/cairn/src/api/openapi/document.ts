@@ -7,7 +7,8 @@ import type { Json } from '../../core/encoding/json.ts';
 import { ERROR_CODES, type ErrorCode } from '../../core/errors.ts';
 import { OPERATIONS } from './paths/all.ts';
 import { type AnswerDescription, type ApiOperation, type Method, partsOf } from './paths/describe.ts';
-import { NAMED, type SchemaName } from './schemas/named.ts';
+import { BODIES, type BodyName } from './schemas/bodies/all.ts';
+import { NAMED } from './schemas/named.ts';
 
 type DocumentPart = { readonly [name: string]: Json };
 
@@ -120,9 +121,9 @@ function parameter(where: 'path' | 'query' | 'header', name: string, what?: stri
 }
 
 /** A body that may be an empty object is optional. */
-function bodyOf(name: SchemaName): DocumentPart {
+function bodyOf(name: BodyName): DocumentPart {
   return {
-    required: !NAMED[name].safeParse({}).success,
+    required: !BODIES[name].safeParse({}).success,
     content: { 'application/json': { schema: { $ref: REF + name } } },
   };
 }

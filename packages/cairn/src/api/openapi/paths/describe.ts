@@ -2,6 +2,8 @@
 import type { ErrorCode } from '../../../core/errors.ts';
 import { VOCABULARIES } from '../../../core/run/vocabulary.ts';
 import type { Role } from '../../../ports/access/client-store.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../query.ts';
+import type { BodyName } from '../schemas/bodies/all.ts';
 import type { SchemaName } from '../schemas/named.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -23,7 +25,7 @@ export interface ApiOperation {
   readonly query?: Readonly<Record<string, string>>;
   /** Parameters are not checked: probes add their own. */
   readonly ignoresQuery?: true;
-  readonly body?: SchemaName;
+  readonly body?: BodyName;
   /** No idempotency key is stored, because the route changes nothing or repetitions give the same response. Default: by the method. */
   readonly keyed?: false;
   /** Responses by status, except problems and the 202 of every mutation. */
@@ -55,6 +57,6 @@ export const OF_RUNS = {
 
 /** Query parameters of paged lists. */
 export const PAGE = {
-  limit: 'Items per page: 1 to 100, default 20.',
+  limit: `Items per page: 1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}.`,
   cursor: '`next` of the previous page.',
 } as const;

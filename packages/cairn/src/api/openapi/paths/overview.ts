@@ -1,4 +1,5 @@
 /** The routes about all runs of a tenant. */
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../query.ts';
 import { OF_RUNS, type OperationTable, PAGE, WORDS } from './describe.ts';
 
 export const OVERVIEW_OPERATIONS = {
@@ -6,7 +7,10 @@ export const OVERVIEW_OPERATIONS = {
     id: 'listInbox',
     summary: 'Lists all open questions, those of the longest-waiting run first',
     role: 'viewer',
-    query: { ...PAGE, limit: 'Runs per page, each with its questions: 1 to 100, default 20.' },
+    query: {
+      ...PAGE,
+      limit: `Runs per page, each with its questions: 1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}.`,
+    },
     answers: { 200: { what: 'A page of questions', schema: 'InboxPage' } },
   },
   'GET /v1/runs/counts': {

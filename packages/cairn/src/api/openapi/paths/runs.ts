@@ -1,4 +1,5 @@
 /** The routes of runs and of events that reach them. */
+import { DEFAULT_STREAMED, MAX_LIMIT, MAX_WAIT_S } from '../../query.ts';
 import { OF_RUNS, type OperationTable, PAGE, WORDS } from './describe.ts';
 
 const WHICH_RUNS = {
@@ -74,7 +75,12 @@ export const RUN_OPERATIONS = {
     id: 'streamRuns',
     summary: 'Streams changes of the newest runs as server-sent events',
     role: 'viewer',
-    query: { ...WHICH_RUNS, ...WORDS, ...FOLLOW, limit: 'Number of runs to follow: 1 to 100, default 50.' },
+    query: {
+      ...WHICH_RUNS,
+      ...WORDS,
+      ...FOLLOW,
+      limit: `Number of runs to follow: 1 to ${MAX_LIMIT}, default ${DEFAULT_STREAMED}.`,
+    },
     answers: {
       200: {
         what: '`event: run` has a run as lists show it. `event: gone` has the `id` of a run that left the list. `event: ready` follows the initial state',
@@ -96,7 +102,7 @@ export const RUN_OPERATIONS = {
     role: 'viewer',
     query: {
       ...WORDS,
-      wait: '`1s` to `50s`. Responds when the run has ended, or after this time with its current state.',
+      wait: `\`1s\` to \`${MAX_WAIT_S}s\`. Responds when the run has ended, or after this time with its current state.`,
     },
     answers: { 200: { what: 'The run', schema: 'Run' } },
   },
