@@ -126,10 +126,22 @@ test('a missing project id is an error, not a guess', () => {
   expect(inProcess(script, { GCLOUD_PROJECT: '' }).stdout).toBe('GCLOUD_PROJECT is not set');
 });
 
-test('the OpenTelemetry SDK is not loaded without a collector, whatever is counted', () => {
-  const script = `
+/** Prints each module that is loaded. */
+const PRINTING_LOADS = `
     import { registerHooks } from 'node:module';
-    registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.log('loaded ' + found.url); return found; } });
+    registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.log('loaded ' + found.url); return found; } });`;
+
+test('the document of the API and the schemas of responses are not loaded before they are requested', () => {
+  const script = `${PRINTING_LOADS}
+    await import('./packages/cairn/src/platform/http-handlers.ts');`;
+  const { stdout, stderr, status } = inProcess(script);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatch(/^loaded .*openapi\/schemas\/bodies\//m);
+  expect(stdout).not.toMatch(/^loaded .*openapi\/(?:document|page|schemas\/\w+)\.ts/m);
+});
+
+test('the OpenTelemetry SDK is not loaded without a collector, whatever is counted', () => {
+  const script = `${PRINTING_LOADS}
     ${OURS}
     const { driveTask } = await import('./packages/cairn/src/platform/background-handlers.ts');
     const { compose } = await import('./packages/cairn/src/platform/root.ts');

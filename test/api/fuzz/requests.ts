@@ -1,7 +1,7 @@
 /** Draws requests for every route of the table, so that a new route is fuzzed without an edit here. */
 import fc from 'fast-check';
-import { PATHS } from '../../../packages/cairn/src/api/openapi/paths/all.ts';
-import type { ApiOperation, PathTable } from '../../../packages/cairn/src/api/openapi/paths/describe.ts';
+import { OPERATIONS } from '../../../packages/cairn/src/api/openapi/paths/all.ts';
+import { type ApiOperation, partsOf } from '../../../packages/cairn/src/api/openapi/paths/describe.ts';
 import { document } from '../openapi/checked.ts';
 import { type Hints, jsonText, type Schema } from './json-text.ts';
 import type { Ids, Stage } from './stage.ts';
@@ -28,9 +28,10 @@ export interface Drawn {
   readonly body: string | Uint8Array | undefined;
 }
 
-export const ROUTES: readonly Route[] = Object.entries(PATHS as PathTable).flatMap(([template, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ method, template, operation })),
-);
+export const ROUTES: readonly Route[] = Object.entries(OPERATIONS).map(([name, operation]) => {
+  const [method, template] = partsOf(name);
+  return { method, template, operation };
+});
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 

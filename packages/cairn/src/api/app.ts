@@ -13,15 +13,15 @@ import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { newInstance } from './instance.ts';
 import { nameSpan } from './name-span.ts';
-import { PATHS } from './openapi/paths/all.ts';
-import type { ApiOperation } from './openapi/paths/describe.ts';
+import { OPERATIONS, type OperationName } from './openapi/paths/all.ts';
+import { partsOf } from './openapi/paths/describe.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type AnyHandler, answerCall } from './route.ts';
 import { ROUTES } from './routes/all.ts';
 import { TenantShares } from './tenant-shares.ts';
 
-/** The table without the types of its members. */
-const operations: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>> = PATHS;
+/** A path with the names of its operations. */
+type PathOperations = readonly [path: string, names: readonly OperationName[]];
 
 type Env = { Bindings: { readonly span?: Span }; Variables: { caller: Caller | undefined } };
 
@@ -38,13 +38,11 @@ export function createApi(deps: ApiDeps): Hono<Env> {
       : new TenantShares({ ofAll: concurrency, openStreams: () => places.taken }, clock);
   const app = new Hono<Env>();
 
-  const register = (path: string) => {
-    const handlers: Readonly<Record<string, AnyHandler>> = ROUTES[path as keyof typeof ROUTES];
+  const register = ([path, names]: PathOperations) => {
     const template = path.replace(/\{(\w+)\}/g, ':$1');
-    for (const [method, handler] of Object.entries(handlers)) {
-      const operation = operations[path]?.[method] as ApiOperation;
-      app.on(method, template, (c) =>
-        answerCall(operation, handler, {
+    for (const name of names) {
+      app.on(partsOf(name)[0], template, (c) =>
+        answerCall(OPERATIONS[name], ROUTES[name] as AnyHandler, {
           deps,
           instance,
           caller: c.get('caller'),
@@ -54,9 +52,10 @@ export function createApi(deps: ApiDeps): Hono<Env> {
       );
     }
     // Hono answers HEAD with what GET answers.
-    const allowed = Object.keys(handlers).flatMap((method) =>
-      method === 'GET' ? ['GET', 'HEAD'] : [method],
-    );
+    const allowed = names.flatMap((name) => {
+      const [method] = partsOf(name);
+      return method === 'GET' ? ['GET', 'HEAD'] : [method];
+    });
     app.all(template, (c) => {
       throw methodNotAllowed(c.req.method, allowed);
     });
@@ -68,7 +67,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     // Before the first request a test may ask without any bindings.
     if (c.env?.span) nameSpan(c.env.span, c.req.raw, routePath(c, -1));
   });
-  const paths = Object.keys(ROUTES);
+  const paths = [...Map.groupBy(Object.keys(ROUTES) as OperationName[], (name) => partsOf(name)[1])];
   for (const path of paths.filter(isOpen)) register(path);
   app.use('/v1/*', async (c, next) => {
     const caller = await authenticator.callerOf(c.req.raw.headers);
@@ -89,6 +88,6 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   return app;
 }
 
-function isOpen(path: string): boolean {
-  return Object.values(operations[path] ?? {}).every(({ role }) => role === 'open');
+function isOpen([, names]: PathOperations): boolean {
+  return names.every((name) => OPERATIONS[name].role === 'open');
 }

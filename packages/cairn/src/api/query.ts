@@ -7,6 +7,8 @@ import type { PageRequest } from '../ports/run-store.ts';
 
 /** Default page size. */
 export const DEFAULT_LIMIT = 20;
+/** Default number of runs in a stream. */
+export const DEFAULT_STREAMED = 50;
 /** Largest page size: a hundred checkpoints of 256 KiB fit in a response. */
 export const MAX_LIMIT = 100;
 const MAX_VALUE_CHARS = 2_000;
@@ -48,7 +50,7 @@ export function limitOf(limit: string | undefined, absent: number): number {
 }
 
 /** Longest wait of a read, s: below the 60 that a request of the deployed function, and one through Hosting, may take. */
-const MAX_WAIT_S = 50;
+export const MAX_WAIT_S = 50;
 
 /** Time a read waits for the end of its run, ms; 0 by default. @throws CairnError INVALID_INPUT unless it is 1s to 50s */
 export function waitOf({ wait }: QueryParameters<'wait'>): number {

@@ -1,5 +1,5 @@
 /**
- * Dispatch of a request from the table of paths (`openapi/paths/`) to its handler. Enforces the table: the role of the
+ * Dispatch of a request from the table of operations (`openapi/paths/`) to its handler. Enforces the table: the role of the
  * caller, the query parameters, the schema of the body, and that a request with an idempotency key is carried out once.
  *
  * Must not: know what any route does.
@@ -11,39 +11,41 @@ import { assertRole, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Instance } from './instance.ts';
 import { answerOnce, checkUnlessRepeated, type LocationOf, type Mutation, readMutation } from './mutation.ts';
-import type { OperationAt, ParamsOf } from './openapi/calls.ts';
-import type { PATHS, Path } from './openapi/paths/all.ts';
+import type { ParamsOf } from './openapi/calls.ts';
+import type { OPERATIONS, OperationName } from './openapi/paths/all.ts';
 import type { ApiOperation } from './openapi/paths/describe.ts';
-import { NAMED, type SchemaName } from './openapi/schemas/named.ts';
+import { BODIES, type BodyName } from './openapi/schemas/bodies/all.ts';
 import { type QueryParameters, readQuery } from './query.ts';
 
-type QueryName<M extends string, P extends Path> =
-  OperationAt<M, P> extends { readonly query: infer Q } ? keyof Q & string : never;
+type QueryName<N extends OperationName> = (typeof OPERATIONS)[N] extends { readonly query: infer Q }
+  ? keyof Q & string
+  : never;
 
-type ParsedBodyOf<M extends string, P extends Path> =
-  OperationAt<M, P> extends { readonly body: infer N extends SchemaName }
-    ? z.output<(typeof NAMED)[N]>
-    : unknown;
+type ParsedBodyOf<N extends OperationName> = (typeof OPERATIONS)[N] extends {
+  readonly body: infer S extends BodyName;
+}
+  ? z.output<(typeof BODIES)[S]>
+  : unknown;
 
 /** A request whose caller has the role of the table, and whose query parameters the table names. */
-export interface RouteCall<M extends string, P extends Path> {
+export interface RouteCall<N extends OperationName> {
   readonly deps: ApiDeps;
   readonly instance: Instance;
   readonly caller: Caller;
   /** Members of the path in braces, percent-decoded. */
-  readonly params: ParamsOf<P>;
-  readonly query: QueryParameters<QueryName<M, P>>;
+  readonly params: ParamsOf<N>;
+  readonly query: QueryParameters<QueryName<N>>;
   readonly request: Request;
 }
 
 /** A request whose body has the shape of the table as well. */
-export type MutationCall<M extends string, P extends Path> = RouteCall<M, P> & Mutation<ParsedBodyOf<M, P>>;
+export type MutationCall<N extends OperationName> = RouteCall<N> & Mutation<ParsedBodyOf<N>>;
 
 /** An object is answered as JSON with status 200. */
 type RouteAnswer = Response | object | Promise<Response | object>;
 
 /** Reads, or answers a request whose body it reads itself. */
-export type ReadHandler<M extends string, P extends Path> = (call: RouteCall<M, P>) => RouteAnswer;
+export type ReadHandler<N extends OperationName> = (call: RouteCall<N>) => RouteAnswer;
 
 interface BodyLimits {
   /** Default: {@link MAX_BODY_BYTES}. */
@@ -53,28 +55,23 @@ interface BodyLimits {
 }
 
 /** Changes something, once per idempotency key of the caller. */
-export interface ChangeHandler<M extends string, P extends Path> extends BodyLimits {
+export interface ChangeHandler<N extends OperationName> extends BodyLimits {
   /** Refuses requests that must leave no record: called before the key is recorded. */
-  readonly before?: (call: MutationCall<M, P>) => unknown;
+  readonly before?: (call: MutationCall<N>) => unknown;
   /** @param requestId names the request: by it a second attempt is known to be the same */
-  readonly work: (call: MutationCall<M, P>, requestId: string) => Promise<KeptResponse>;
+  readonly work: (call: MutationCall<N>, requestId: string) => Promise<KeptResponse>;
   readonly locationOf?: LocationOf;
 }
 
 /** Changes something by an operation that keeps the idempotency key itself, or needs none. */
-export interface Carried<M extends string, P extends Path> extends BodyLimits {
-  readonly answer: (call: MutationCall<M, P>) => RouteAnswer;
+export interface Carried<N extends OperationName> extends BodyLimits {
+  readonly answer: (call: MutationCall<N>) => RouteAnswer;
 }
 
-export type Handler<M extends string, P extends Path> =
-  | ReadHandler<M, P>
-  | ChangeHandler<M, P>
-  | Carried<M, P>;
+export type Handler<N extends OperationName> = ReadHandler<N> | ChangeHandler<N> | Carried<N>;
 
-/** Every method of every path, each with its handler: one too few or too many does not compile. */
-export type Routes = {
-  readonly [P in Path]: { readonly [M in keyof (typeof PATHS)[P] & string]: Handler<M, P> };
-};
+/** Every operation with its handler: one too few or too many does not compile. */
+export type Routes = { readonly [N in OperationName]: Handler<N> };
 
 /** Far above the size of any change; a start, which carries an input, has its own limit. */
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -91,7 +88,7 @@ export interface RoutedRequest {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of routes has checked which handler belongs to which operation
-export type AnyHandler = Handler<any, any>;
+export type AnyHandler = Handler<any>;
 
 /** @throws CairnError FORBIDDEN, INVALID_INPUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, and what the handler throws */
 export async function answerCall(
@@ -103,24 +100,21 @@ export async function answerCall(
   const { caller, request } = call;
   if (role !== 'open') assertRole(caller as Caller, role);
   const known = Object.keys(parameters);
-  const readCall = { ...call, query: ignoresQuery ? {} : readQuery(request.url, known) } as RouteCall<
-    string,
-    never
-  >;
+  const readCall = { ...call, query: ignoresQuery ? {} : readQuery(request.url, known) } as RouteCall<never>;
   if (typeof handler === 'function') return asResponse(await handler(readCall));
   const { maxBodyBytes: maxBytes = MAX_BODY_BYTES } = handler;
-  const schema: z.ZodType = NAMED[body as SchemaName];
+  const schema: z.ZodType = BODIES[body as BodyName];
   const answer = async () => {
     const mutation = await readMutation(request, { schema, maxBytes, query: readCall.query, known });
-    return carryOut(handler, { ...readCall, ...mutation } as MutationCall<string, never>);
+    return carryOut(handler, { ...readCall, ...mutation } as MutationCall<never>);
   };
   return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.run(answer) : answer();
 }
 
 /** Also for changes that are parts of another request. @throws what the handler throws */
-export async function carryOut<M extends string, P extends Path>(
-  handler: ChangeHandler<M, P> | Carried<M, P>,
-  call: MutationCall<M, P>,
+export async function carryOut<N extends OperationName>(
+  handler: ChangeHandler<N> | Carried<N>,
+  call: MutationCall<N>,
 ): Promise<Response> {
   if ('answer' in handler) return asResponse(await handler.answer(call));
   await checkUnlessRepeated(call, () => handler.before?.(call));

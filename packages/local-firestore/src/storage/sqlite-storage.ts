@@ -279,14 +279,8 @@ export class SqliteStorage implements DocumentStorage {
   /** Runs a transaction that is not shared with commits. */
   #transaction<Result>(work: () => Result): Result {
     try {
-      this.#db.exec('BEGIN IMMEDIATE');
-      const result = work();
-      this.#witness.count();
-      this.#db.exec('COMMIT');
-      this.#witness.record();
-      return result;
+      return this.#witness.transaction(work);
     } catch (error) {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw unavailable(error);
     }
   }

@@ -85,15 +85,8 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
    */
   transaction<Result>(work: () => Result): Result {
     try {
-      this.#db.exec('BEGIN IMMEDIATE');
-      const result = work();
-      this.#witness.count();
-      this.#db.exec('COMMIT');
-      this.#witness.record();
-      return result;
+      return this.#witness.transaction(work);
     } catch (error) {
-      // For lack of room SQLite may have rolled back already.
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw storageError(error);
     }
   }

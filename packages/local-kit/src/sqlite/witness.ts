@@ -42,6 +42,7 @@ export class DamagedDataError extends Error {
 }
 
 export class Witness {
+  readonly #db: DatabaseSync;
   readonly #next: StatementSync;
   readonly #file: string | undefined;
   readonly #fd: number | undefined;
@@ -56,6 +57,7 @@ export class Witness {
    */
   constructor(db: DatabaseSync, file: string | undefined, sync = false) {
     db.exec(SCHEMA);
+    this.#db = db;
     this.#next = db.prepare(COUNT);
     this.#file = file;
     this.#sync = sync;
@@ -68,7 +70,23 @@ export class Witness {
     syncFolder(dirname(file));
   }
 
-  /** Call inside each transaction. */
+  /** Carries out `work` as one counted transaction. @throws what `work` and the database throw, with nothing written */
+  transaction<Result>(work: () => Result): Result {
+    try {
+      this.#db.exec('BEGIN IMMEDIATE');
+      const result = work();
+      this.count();
+      this.#db.exec('COMMIT');
+      this.record();
+      return result;
+    } catch (error) {
+      // For lack of room SQLite may have rolled back already.
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** Call inside each other transaction. */
   count(): void {
     if (this.#fd === undefined) return;
     this.#next.run(this.#number + 1);

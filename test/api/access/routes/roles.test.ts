@@ -1,15 +1,12 @@
 /** Access by role: each role, and an anonymous caller, on each route. */
 import { describe, expect, test } from '@jest/globals';
 import { ROLES } from '../../../../packages/cairn/src/api/auth.ts';
-import { PATHS } from '../../../../packages/cairn/src/api/openapi/paths/all.ts';
-import type { PathTable } from '../../../../packages/cairn/src/api/openapi/paths/describe.ts';
+import { OPERATIONS } from '../../../../packages/cairn/src/api/openapi/paths/all.ts';
 import type { Role } from '../../../../packages/cairn/src/ports/access/client-store.ts';
 import { methodOf, ROUTES, type Route, type Row, TABLE } from './table.ts';
 import { type Answered, OWNER, Tenancy } from './tenancy.ts';
 
-const described = Object.entries(PATHS as PathTable).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { role }]) => [`${method} ${path}`, role]),
-);
+const described = Object.entries(OPERATIONS).map(([name, { role }]) => [name, role]);
 
 test('the table has every route, and the document names the roles of each', () => {
   const least = ROUTES.map((route) => [route, TABLE[route].least]);

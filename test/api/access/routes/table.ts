@@ -4,12 +4,10 @@
  *
  * Must not: read what the routes themselves say of roles.
  */
-import type { PATHS, Path } from '../../../../packages/cairn/src/api/openapi/paths/all.ts';
+import type { OperationName } from '../../../../packages/cairn/src/api/openapi/paths/all.ts';
 import type { Role } from '../../../../packages/cairn/src/ports/access/client-store.ts';
 
-export type Route = {
-  [P in Path]: { [M in keyof (typeof PATHS)[P] & string]: `${M} ${P}` }[keyof (typeof PATHS)[P] & string];
-}[Path];
+export type Route = OperationName;
 
 /**
  * Tenant isolation of a route. `named`: its path names an object, which does not exist for other tenants. `own`: it

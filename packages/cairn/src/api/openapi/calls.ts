@@ -3,20 +3,20 @@
  * with an unknown member, does not compile. Types only: nothing of the functions is loaded.
  */
 import type { z } from 'zod';
-import type { PATHS, Path } from './paths/all.ts';
+import type { OPERATIONS, OperationName } from './paths/all.ts';
+import type { BODIES, BodyName } from './schemas/bodies/all.ts';
 import type { NAMED, SchemaName } from './schemas/named.ts';
 
-type RouteTable = typeof PATHS;
-
-export type { Path };
+type Operations = typeof OPERATIONS;
 
 /** Type of the responses with this schema name. */
 export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
 
-export type PathWith<M extends string> = { [P in Path]: M extends keyof RouteTable[P] ? P : never }[Path];
+/** Paths of the operations with this method. */
+export type PathWith<M extends string, N = OperationName> = N extends `${M} ${infer P}` ? P : never;
 
-export type OperationAt<M extends string, P extends Path> = M extends keyof RouteTable[P]
-  ? RouteTable[P][M]
+type OperationAt<M extends string, P extends string> = `${M} ${P}` extends infer N extends OperationName
+  ? Operations[N]
   : never;
 
 /** Members in braces. */
@@ -24,17 +24,17 @@ export type ParamsOf<P extends string> = P extends `${string}{${infer Name}}${in
   ? { readonly [K in Name]: string } & ParamsOf<Rest>
   : unknown;
 
-export type QueryOf<M extends string, P extends Path> =
+type QueryOf<M extends string, P extends string> =
   OperationAt<M, P> extends { readonly query: infer Q }
     ? { readonly [K in keyof Q]?: string | undefined }
     : Readonly<Record<string, never>>;
 
-export type BodyOf<M extends string, P extends Path> =
-  OperationAt<M, P> extends { readonly body: infer N extends SchemaName }
-    ? z.input<(typeof NAMED)[N]>
+type BodyOf<M extends string, P extends string> =
+  OperationAt<M, P> extends { readonly body: infer N extends BodyName }
+    ? z.input<(typeof BODIES)[N]>
     : Readonly<Record<string, never>>;
 
-export type AnswerOf<M extends string, P extends Path> =
+export type AnswerOf<M extends string, P extends string> =
   OperationAt<M, P> extends { readonly answers: infer A }
     ? {
         [S in keyof A]: A[S] extends { readonly schema: infer N extends SchemaName } ? Answer<N> : unknown;

@@ -5,9 +5,10 @@
 import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
 import { ERROR_CODES, type ErrorCode } from '../../core/errors.ts';
-import { PATHS } from './paths/all.ts';
-import type { AnswerDescription, ApiOperation, Method, PathTable } from './paths/describe.ts';
-import { NAMED, type SchemaName } from './schemas/named.ts';
+import { OPERATIONS } from './paths/all.ts';
+import { type AnswerDescription, type ApiOperation, type Method, partsOf } from './paths/describe.ts';
+import { BODIES, type BodyName } from './schemas/bodies/all.ts';
+import { NAMED } from './schemas/named.ts';
 
 type DocumentPart = { readonly [name: string]: Json };
 
@@ -50,24 +51,19 @@ const DESCRIPTION = [
 
 /** @param version of the deployed functions */
 export function openApi(version: string): OpenApi {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const [name, operation] of Object.entries(OPERATIONS)) {
+    const [method, path] = partsOf(name);
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(path, method, operation) };
+  }
   return {
     openapi: '3.1.0',
     info: { title: 'Cairn', version, description: DESCRIPTION },
     // Wherever the document was read.
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
-    tags: [...new Set(Object.keys(PATHS).map(tagOf))].map((name) => ({ name })),
-    paths: Object.fromEntries(
-      Object.entries(PATHS as PathTable).map(([path, methods]) => [
-        path,
-        Object.fromEntries(
-          Object.entries(methods).map(([method, operation]) => [
-            method.toLowerCase(),
-            operationOf(path, method as Method, operation),
-          ]),
-        ),
-      ]),
-    ),
+    tags: [...new Set(Object.keys(paths).map(tagOf))].map((name) => ({ name })),
+    paths,
     components: {
       schemas: schemas(),
       securitySchemes: {
@@ -82,10 +78,11 @@ export function openApi(version: string): OpenApi {
 }
 
 function operationOf(path: string, method: Method, operation: ApiOperation): OpenApiOperation {
+  const { query = {}, body, refusals = [] } = operation;
   const isMutation = method !== 'GET' && operation.keyed !== false;
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name)),
-    ...Object.entries(operation.query ?? {}).map(([name, what]) => parameter('query', name, what)),
+    ...Object.entries(query).map(([name, what]) => parameter('query', name, what)),
     ...(isMutation
       ? [
           parameter(
@@ -104,8 +101,8 @@ function operationOf(path: string, method: Method, operation: ApiOperation): Ope
       ? { security: [], description: 'Requires no credentials.' }
       : { description: `Requires the role ${operation.role} or higher.` }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(operation.body === undefined ? {} : { requestBody: bodyOf(operation.body) }),
-    responses: responsesOf(operation, isMutation),
+    ...(body === undefined ? {} : { requestBody: bodyOf(body) }),
+    responses: responsesOf(operation, [...commonCodes(path, operation, isMutation), ...refusals], isMutation),
   };
 }
 
@@ -124,21 +121,25 @@ function parameter(where: 'path' | 'query' | 'header', name: string, what?: stri
 }
 
 /** A body that may be an empty object is optional. */
-function bodyOf(name: SchemaName): DocumentPart {
+function bodyOf(name: BodyName): DocumentPart {
   return {
-    required: !NAMED[name].safeParse({}).success,
+    required: !BODIES[name].safeParse({}).success,
     content: { 'application/json': { schema: { $ref: REF + name } } },
   };
 }
 
-function responsesOf(operation: ApiOperation, isMutation: boolean): DocumentPart {
-  const answers = Object.entries(operation.answers).map(([status, answer]) => [
+function responsesOf(
+  { answers: described }: ApiOperation,
+  codes: readonly ErrorCode[],
+  isMutation: boolean,
+): DocumentPart {
+  const answers = Object.entries(described).map(([status, answer]) => [
     status,
     { ...answerOf(answer), ...(isMutation ? { headers: REPLAYED } : {}) },
   ]);
   const inFlight = answerOf({ what: 'The same request is in progress', schema: 'InFlight' });
   return {
-    ...problems(operation, isMutation),
+    ...problems(codes),
     ...(isMutation ? { 202: inFlight } : {}),
     ...Object.fromEntries(answers),
   };
@@ -158,11 +159,26 @@ function answerOf({ what, schema, media = 'application/json' }: AnswerDescriptio
   };
 }
 
+/** Error codes that follow from the path, the role, the body and the idempotency key. */
+function commonCodes(path: string, { role, body }: ApiOperation, isMutation: boolean): readonly ErrorCode[] {
+  if (role === 'open') return OF_ALL;
+  return [
+    ...OF_ALL,
+    ...OF_CALLERS,
+    ...(body === undefined ? [] : OF_BODIES),
+    ...(isMutation ? OF_MUTATIONS : []),
+    ...missingCodes(path),
+  ];
+}
+
+/** The resource that the path names first may not exist. */
+function missingCodes(path: string): readonly ErrorCode[] {
+  if (!path.includes('{')) return [];
+  return [path.startsWith('/v1/runs/{id}') ? 'RUN_NOT_FOUND' : 'NOT_FOUND'];
+}
+
 /** Error responses by status, each code with its title. */
-function problems({ role, body, refusals = [] }: ApiOperation, isMutation: boolean): DocumentPart {
-  const ofBody = body === undefined ? [] : OF_BODIES;
-  const common = role === 'open' ? [] : [...OF_CALLERS, ...ofBody, ...(isMutation ? OF_MUTATIONS : [])];
-  const codes: readonly ErrorCode[] = [...OF_ALL, ...common, ...refusals];
+function problems(codes: readonly ErrorCode[]): DocumentPart {
   const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].httpStatus);
   return Object.fromEntries(
     [...byStatus].map(([status, those]) => [

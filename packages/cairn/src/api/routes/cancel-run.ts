@@ -4,7 +4,7 @@ import type { ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-export const cancel: ChangeHandler<'POST', '/v1/runs/{id}/cancel'> = {
+export const cancel: ChangeHandler<'POST /v1/runs/{id}/cancel'> = {
   before: assertOwnRun,
   async work(call) {
     const { start, registry } = call.deps;

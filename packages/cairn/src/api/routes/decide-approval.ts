@@ -7,7 +7,7 @@ import { iso } from '../views/values.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
 /** `stepId` is the key of the step: `id`, or `id[itemKey]`. */
-export const decide: ChangeHandler<'POST', '/v1/runs/{id}/approvals/{stepId}'> = {
+export const decide: ChangeHandler<'POST /v1/runs/{id}/approvals/{stepId}'> = {
   async before(call) {
     assertMakesSense(call.body);
     await assertOwnRun(call);

@@ -6,7 +6,7 @@ import { iso } from '../views/values.ts';
 /** The largest data an event can have (256 KiB), with room for names and for JSON that is not canonical. */
 export const MAX_EVENT_BODY_BYTES = 320 * 1024;
 
-export const deliver: ChangeHandler<'POST', '/v1/events'> = {
+export const deliver: ChangeHandler<'POST /v1/events'> = {
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   before: ({ body }) => eventDataText(body),
   async work({ deps: { start, registry, mailboxes }, caller, body }, requestId) {

@@ -16,7 +16,7 @@ import { assertOwnRun, ownRun, runOf } from './own-run.ts';
  * `GET /v1/runs/{id}/effects`, in the order of the run; then effects of earlier runs of its lineage that it asks about,
  * which an operator has to see.
  */
-export const listEffects: ReadHandler<'GET', '/v1/runs/{id}/effects'> = async (call) => {
+export const listEffects: ReadHandler<'GET /v1/runs/{id}/effects'> = async (call) => {
   const { effects } = call.deps;
   const page = pageRequest(call.query);
   const { id } = call.params;
@@ -48,7 +48,7 @@ async function rowsOfOthers(
 }
 
 /** `POST /v1/runs/{id}/effects/{effectId}/resolve`. */
-export const resolve: ChangeHandler<'POST', '/v1/runs/{id}/effects/{effectId}/resolve'> = {
+export const resolve: ChangeHandler<'POST /v1/runs/{id}/effects/{effectId}/resolve'> = {
   async before(call) {
     assertMakesSense(call.body);
     if (!isOwnExternal(call.params.id, call.caller.tenantId)) await assertOwnRun(call);

@@ -12,11 +12,7 @@ import { iso } from '../views/values.ts';
 const CREATED = 201;
 
 /** `key` is bare or quoted, like the header. @throws CairnError NOT_FOUND, IDEMPOTENCY_EXPIRED, INVALID_INPUT for what can be no key */
-export const readIdempotency: ReadHandler<'GET', '/v1/idempotency/{key}'> = async ({
-  deps,
-  caller,
-  params,
-}) => {
+export const readIdempotency: ReadHandler<'GET /v1/idempotency/{key}'> = async ({ deps, caller, params }) => {
   const { records, clock } = deps.start;
   const key =
     readApiIdempotencyHeader((header) => (header === 'Idempotency-Key' ? params.key : undefined)) ?? '';

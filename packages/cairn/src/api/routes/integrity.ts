@@ -9,19 +9,19 @@ import { consistencyView, repairView } from '../views/integrity.ts';
 import { runOf } from './own-run.ts';
 
 /** `GET /v1/runs/{id}/consistency`: problems in the documents of a run. Reads all of them, and writes nothing. */
-export const readConsistency: ReadHandler<'GET', '/v1/runs/{id}/consistency'> = async (call) => {
+export const readConsistency: ReadHandler<'GET /v1/runs/{id}/consistency'> = async (call) => {
   const { start, integrity } = call.deps;
   const reading = { ...start, reader: integrity, payloads: start.store };
   return consistencyView(await checkConsistency(reading, runOf(call)));
 };
 
-type RepairCall = MutationCall<'POST', '/v1/runs/{id}/repair'>;
+type RepairCall = MutationCall<'POST /v1/runs/{id}/repair'>;
 
 /**
  * `POST /v1/runs/{id}/repair`: the planned repair; `apply=true` applies it and requires an admin. Problems that need an
  * operator are reported, not refused: part of a run may be repaired meanwhile.
  */
-export const repair: ChangeHandler<'POST', '/v1/runs/{id}/repair'> = {
+export const repair: ChangeHandler<'POST /v1/runs/{id}/repair'> = {
   async before(call) {
     if (isApplied(call)) assertRole(call.caller, 'admin');
     // A request about a missing run leaves no record.

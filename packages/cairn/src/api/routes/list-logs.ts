@@ -8,7 +8,7 @@ import type { ReadHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { ownRun } from './own-run.ts';
 
-export const listLogs: ReadHandler<'GET', '/v1/runs/{id}/logs'> = async (call) => {
+export const listLogs: ReadHandler<'GET /v1/runs/{id}/logs'> = async (call) => {
   const { step, level, ...page } = call.query;
   const filter = { step, level: level === undefined ? undefined : levelOf(level) };
   const request = { filter, page: pageRequest(page) };

@@ -9,7 +9,7 @@ import { ownRun } from './own-run.ts';
 /** As many digits as a revision can have. */
 const REVISION = /^[1-9]\d{0,8}$/;
 
-export const listMemos: ReadHandler<'GET', '/v1/runs/{id}/memos'> = async (call) => {
+export const listMemos: ReadHandler<'GET /v1/runs/{id}/memos'> = async (call) => {
   const { step, revision, undoes: undo = 'false', ...query } = call.query;
   if (step === undefined)
     throw new CairnError('INVALID_INPUT', 'the step is missing', {

@@ -20,7 +20,7 @@ import { ownRun } from './own-run.ts';
 /** Documents of one read. */
 const STEPS_A_READ = 500;
 
-export const readGraph: ReadHandler<'GET', '/v1/runs/{id}/graph'> = async (call) => {
+export const readGraph: ReadHandler<'GET /v1/runs/{id}/graph'> = async (call) => {
   const { start, registry } = call.deps;
   const { durations = 'false' } = call.query;
   const isTimed = flag('durations', durations);

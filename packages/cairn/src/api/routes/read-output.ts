@@ -14,7 +14,7 @@ const SEQ = /^[1-9]\d{0,9}$/;
 /** A larger one waits for its turn. */
 const LARGE_BYTES = 1024 * 1024;
 
-export const readOutput: ReadHandler<'GET', '/v1/runs/{id}/checkpoints/{seq}/output'> = async (call) => {
+export const readOutput: ReadHandler<'GET /v1/runs/{id}/checkpoints/{seq}/output'> = async (call) => {
   const { deps, instance, params } = call;
   const { store } = deps.start;
   const { id: runId, seq } = params;

@@ -41,7 +41,7 @@ type RunFilterName =
   | 'vocabulary';
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
-export const listRuns: ReadHandler<'GET', '/v1/runs'> = async ({
+export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
   deps: { start, finder, registry },
   instance: { indexedRuns },
   caller,
@@ -82,7 +82,7 @@ function orderOf(sort = 'newest'): RunOrder | undefined {
  * payload is referenced, not shown: together they may exceed the size of a response. The finding about a run that makes
  * no progress is one more read for a run that has not ended.
  */
-export const readRun: ReadHandler<'GET', '/v1/runs/{id}'> = async (call) => {
+export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
   const { start, diagnosis, registry } = call.deps;
   const vocabulary = vocabularyOf(call.query);
   const run = await ownRunAfterWait(call);
@@ -104,14 +104,14 @@ export const readRun: ReadHandler<'GET', '/v1/runs/{id}'> = async (call) => {
 };
 
 /** `GET /v1/runs/{id}/events`, oldest first. */
-export const listEvents: ReadHandler<'GET', '/v1/runs/{id}/events'> = (call) =>
+export const listEvents: ReadHandler<'GET /v1/runs/{id}/events'> = (call) =>
   listUnder(call, {
     read: (page) => call.deps.start.store.listEvents(call.params.id, page),
     view: eventView,
   });
 
 /** `GET /v1/runs/{id}/steps`, by step id; including running ones, which have no document yet. */
-export const listSteps: ReadHandler<'GET', '/v1/runs/{id}/steps'> = (call) =>
+export const listSteps: ReadHandler<'GET /v1/runs/{id}/steps'> = (call) =>
   listUnder(call, {
     read: async (page, run) =>
       withRunning(await call.deps.start.store.listSteps(call.params.id, page), page, run),
@@ -119,7 +119,7 @@ export const listSteps: ReadHandler<'GET', '/v1/runs/{id}/steps'> = (call) =>
   });
 
 /** `GET /v1/runs/{id}/checkpoints`, oldest first. An output in a payload is referenced: see read-output.ts. */
-export const listCheckpoints: ReadHandler<'GET', '/v1/runs/{id}/checkpoints'> = (call) =>
+export const listCheckpoints: ReadHandler<'GET /v1/runs/{id}/checkpoints'> = (call) =>
   listUnder(call, {
     read: (page) => call.deps.start.store.listCheckpoints(call.params.id, page),
     view: checkpointView,
@@ -131,7 +131,7 @@ interface RunListing<T> {
 }
 
 async function listUnder<T>(
-  call: RouteCall<'GET', '/v1/runs/{id}/events'>,
+  call: RouteCall<'GET /v1/runs/{id}/events'>,
   { read, view }: RunListing<T>,
 ): Promise<object> {
   const page = pageRequest(call.query);

@@ -4,7 +4,7 @@ import type { ChangeHandler } from '../route.ts';
 import { MAX_EVENT_BODY_BYTES } from './deliver-event.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-export const signal: ChangeHandler<'POST', '/v1/runs/{id}/signals'> = {
+export const signal: ChangeHandler<'POST /v1/runs/{id}/signals'> = {
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   async before(call) {
     signalDataText(call.body);

@@ -16,7 +16,6 @@ import { startRun } from '../../operations/start/start-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { inFlight } from '../mutation.ts';
 import { StartBody } from '../openapi/schemas/bodies/runs.ts';
-import { THREAD_ID } from '../openapi/schemas/common.ts';
 import { LARGE_BODY_BYTES, type RouteCall } from '../route.ts';
 
 /** {@link bodyOf} reads the body itself, so that its errors list the known types. */
@@ -25,7 +24,7 @@ const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
 const NAMED_MEMBERS = 5;
 const NAME_CHARS = 100;
 
-type StartCall = RouteCall<'POST', '/v1/runs'>;
+type StartCall = RouteCall<'POST /v1/runs'>;
 
 export async function start(call: StartCall): Promise<Response> {
   const { request, instance } = call;
@@ -82,7 +81,7 @@ function bodyOf({ registry }: ApiDeps, body: JsonObject): StartTarget {
     const field = first === '' ? 'body' : cut(first, NAME_CHARS);
     throw invalid(field, `unknown members: ${names}; use ${[...MEMBERS].join(', ')}`);
   }
-  const { type, threadId } = body;
+  const { type } = body;
   if (typeof type !== 'string') throw invalid('type', 'type must be a workflow type');
   const workflow = registry.newest(type);
   if (!workflow) {
@@ -95,9 +94,8 @@ function bodyOf({ registry }: ApiDeps, body: JsonObject): StartTarget {
     );
   }
   if (!('input' in body)) throw invalid('input', 'input is missing');
-  if (threadId !== undefined && (typeof threadId !== 'string' || !THREAD_ID.test(threadId))) {
-    throw invalid('threadId', 'threadId must be 1 to 255 visible ASCII characters');
-  }
+  const { success, data: threadId } = StartBody.shape.threadId.safeParse(body.threadId);
+  if (!success) throw invalid('threadId', 'threadId must be 1 to 255 visible ASCII characters');
   return { workflow, threadId };
 }
 

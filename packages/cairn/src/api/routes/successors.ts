@@ -24,7 +24,7 @@ import { answerFor } from './start-run.ts';
 
 type ForkContent = Partial<z.infer<typeof ForkBody>>;
 
-export const resume: Carried<'POST', '/v1/runs/{id}/resume'> = {
+export const resume: Carried<'POST /v1/runs/{id}/resume'> = {
   async answer(call) {
     const { deps, body } = call;
     const run = runOf(call);
@@ -45,23 +45,23 @@ export const resume: Carried<'POST', '/v1/runs/{id}/resume'> = {
 };
 
 /** The run has ended since, but the first request under this key unblocked it: that response is repeated. */
-async function wasUnparked({ deps: { start }, caller, key }: MutationCall<'POST', '/v1/runs/{id}/resume'>) {
+async function wasUnparked({ deps: { start }, caller, key }: MutationCall<'POST /v1/runs/{id}/resume'>) {
   if (key === undefined) return false;
   const stored = await sendUntilKnown(start, () => start.records.read(apiKey(caller.principal, key)));
   return stored !== undefined && stored.record.runId === undefined;
 }
 
-export const replay: Carried<'POST', '/v1/runs/{id}/replay'> = {
+export const replay: Carried<'POST /v1/runs/{id}/replay'> = {
   answer: (call) => startedBy(call, 'replay'),
 };
 
-export const fork: Carried<'POST', '/v1/runs/{id}/fork'> = {
+export const fork: Carried<'POST /v1/runs/{id}/fork'> = {
   maxBodyBytes: MAX_PAYLOAD_BYTES,
   waitsIfLarge: true,
   answer: (call) => startedBy(call, 'fork'),
 };
 
-export const preview: Carried<'POST', '/v1/runs/{id}/preview'> = {
+export const preview: Carried<'POST /v1/runs/{id}/preview'> = {
   maxBodyBytes: MAX_PAYLOAD_BYTES,
   waitsIfLarge: true,
   async answer(call) {
@@ -74,7 +74,7 @@ export const preview: Carried<'POST', '/v1/runs/{id}/preview'> = {
 };
 
 /** Union of the members of all four bodies. */
-type SuccessorCall = Omit<MutationCall<'POST', '/v1/runs/{id}/fork'>, 'body' | 'query'> & {
+type SuccessorCall = Omit<MutationCall<'POST /v1/runs/{id}/fork'>, 'body' | 'query'> & {
   readonly body: ForkContent;
 };
 

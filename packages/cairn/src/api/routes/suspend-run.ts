@@ -4,7 +4,7 @@ import type { ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-export const suspend: ChangeHandler<'POST', '/v1/runs/{id}/suspend'> = {
+export const suspend: ChangeHandler<'POST /v1/runs/{id}/suspend'> = {
   before: assertOwnRun,
   async work(call) {
     const suspension = await suspendRun(call.deps.start, { ...runOf(call), ...call.body });
@@ -12,7 +12,7 @@ export const suspend: ChangeHandler<'POST', '/v1/runs/{id}/suspend'> = {
   },
 };
 
-export const continueSuspended: ChangeHandler<'POST', '/v1/runs/{id}/continue'> = {
+export const continueSuspended: ChangeHandler<'POST /v1/runs/{id}/continue'> = {
   before: assertOwnRun,
   async work(call) {
     const continued = await continueRun(call.deps.start, { ...runOf(call), reason: call.body.reason });

@@ -8,7 +8,7 @@ import type { Carried, ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-export const fail: ChangeHandler<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> = {
+export const fail: ChangeHandler<'POST /v1/runs/{id}/waits/{stepId}/fail'> = {
   before: assertOwnRun,
   async work(call, requestId) {
     const { start, registry } = call.deps;
@@ -22,7 +22,7 @@ export const fail: ChangeHandler<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> = 
 };
 
 /** Idempotency keys are ignored: a repeated heartbeat has the same effect, and a record would cost more than the heartbeat. */
-export const heartbeat: Carried<'POST', '/v1/runs/{id}/waits/{stepId}/heartbeat'> = {
+export const heartbeat: Carried<'POST /v1/runs/{id}/waits/{stepId}/heartbeat'> = {
   async answer(call) {
     const { stepId } = call.params;
     const beaten = await heartbeatWait(call.deps.start, { ...runOf(call), stepId });

@@ -52,25 +52,27 @@ export interface SuccessorRun {
   readonly steps: readonly PlannedStep[];
 }
 
-/** The reason why a step runs again, or for the first time. */
-export type RerunReason =
+/** The reasons why a step runs again, or for the first time. */
+export const RERUN_REASONS = [
   /** The successor begins from the start. */
-  | 'from_start'
-  | 'chosen'
-  | 'follows_chosen'
-  | 'not_reached'
-  | 'failed'
-  | 'not_completed'
+  'from_start',
+  'chosen',
+  'follows_chosen',
+  'not_reached',
+  'failed',
+  'not_completed',
   /** The source undid it when it ended. */
-  | 'undone'
+  'undone',
   /** The source tried to undo it and could not. */
-  | 'undo_failed'
-  | 'effect_in_doubt'
-  | 'not_resumable'
+  'undo_failed',
+  'effect_in_doubt',
+  'not_resumable',
   /** A step it needs runs. */
-  | 'needs_run'
+  'needs_run',
   /** Its inputs have changed. */
-  | 'changed';
+  'changed',
+] as const;
+export type RerunReason = (typeof RERUN_REASONS)[number];
 
 export type StepReuse = { readonly id: string; readonly kind: StepKind; readonly revision: number } & (
   | { readonly action: 'reused'; readonly from: CheckpointRef }

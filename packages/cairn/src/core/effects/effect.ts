@@ -22,10 +22,12 @@ export type ReplayPolicy = (typeof REPLAY_POLICIES)[number];
  * `attempted` without an outcome is in doubt. `blocked`: no call is made before a person decides; or never, if the request
  * differs from the recorded one.
  */
-export type EffectStatus = 'attempted' | 'recorded' | 'reused' | 'blocked' | 'failed';
+export const EFFECT_STATUSES = ['attempted', 'recorded', 'reused', 'blocked', 'failed'] as const;
+export type EffectStatus = (typeof EFFECT_STATUSES)[number];
 
-/** The reason why a row is blocked. */
-export type BlockedBy = 'doubt' | 'policy' | 'mismatch' | 'confirmation';
+/** The reasons why a row is blocked. */
+export const BLOCKED_BY = ['doubt', 'policy', 'mismatch', 'confirmation'] as const;
+export type BlockedBy = (typeof BLOCKED_BY)[number];
 
 export const RESOLUTIONS = ['recorded', 're-execute', 'failed'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];

@@ -6,11 +6,13 @@
 import type { BudgetLimits, Cost } from '../budget/budget.ts';
 import type { EffectWrite } from '../effects/effect.ts';
 import type { CheckpointRef, RunIdentity, StoredValue, SuccessorMode } from './data/identity.ts';
+import type { StepKind } from './data/step-kind.ts';
 import type { LostHolder, Takeover, TaskRef } from './data/takeover.ts';
 import type { Wait } from './data/wait.ts';
 import type { Initiator } from './status.ts';
 
 export * from './data/identity.ts';
+export type { StepKind } from './data/step-kind.ts';
 export * from './data/wait.ts';
 
 /**
@@ -44,8 +46,6 @@ export interface PayloadRef {
   readonly bytes: number;
   readonly chunks: number;
 }
-
-export type StepKind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child' | 'flow';
 
 /** An execution of a step that has begun: which attempt, over which inputs, since when. */
 export interface StepExecution extends StepRef {

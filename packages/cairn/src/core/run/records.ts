@@ -8,7 +8,14 @@ import { isSettled } from './events.ts';
 import type { RunState, StepOutcome } from './state.ts';
 import { stepKey } from './state.ts';
 
-export type Boundary = 'run_created' | 'run_started' | 'step_completed' | 'suspended' | 'run_finished';
+export const BOUNDARIES = [
+  'run_created',
+  'run_started',
+  'step_completed',
+  'suspended',
+  'run_finished',
+] as const;
+export type Boundary = (typeof BOUNDARIES)[number];
 
 /** Immutable record at a boundary. Times in epoch ms. */
 export interface Checkpoint {
@@ -51,7 +58,16 @@ export interface CarriedOutput {
   readonly outputRef?: PayloadRef | undefined;
 }
 
-export type StepStatus = 'pending' | 'running' | 'waiting' | 'succeeded' | 'degraded' | 'skipped' | 'failed';
+export const STEP_STATUSES = [
+  'pending',
+  'running',
+  'waiting',
+  'succeeded',
+  'degraded',
+  'skipped',
+  'failed',
+] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
 
 /**
  * State of a step for people and the API; one document a step, `id` is the step's key. Compensations are in the log of the run,

@@ -24,7 +24,8 @@ import { isTerminal, type RunStatus } from './status.ts';
 /** Outcomes a resume may skip over; anything not listed counts as not completed. */
 export const SUCCESS_OUTCOMES = ['succeeded', 'degraded', 'skipped', 'reused'] as const;
 export type SuccessOutcome = (typeof SUCCESS_OUTCOMES)[number];
-export type StepOutcome = SuccessOutcome | 'failed';
+export const STEP_OUTCOMES = [...SUCCESS_OUTCOMES, 'failed'] as const;
+export type StepOutcome = (typeof STEP_OUTCOMES)[number];
 
 /** State of a step. A step that is not in the map has not begun. `seq` is the event that set the state. */
 export type StepState =

@@ -1,19 +1,20 @@
-/** Every route. `routes/all.ts` can have no other, because its type is derived from this table. */
-import { DIAGNOSIS_PATHS } from './diagnosis.ts';
-import { INSTALLATION_PATHS } from './installation.ts';
-import { INTEGRITY_PATHS } from './integrity.ts';
-import { OVERVIEW_PATHS } from './overview.ts';
-import { RETENTION_PATHS } from './retention.ts';
-import { RUN_PATHS } from './runs.ts';
-import { SCHEDULE_PATHS } from './schedules.ts';
+/** Every operation. `routes/all.ts` can have no other, because its type is derived from this table. */
+import { DIAGNOSIS_OPERATIONS } from './diagnosis.ts';
+import { INSTALLATION_OPERATIONS } from './installation.ts';
+import { INTEGRITY_OPERATIONS } from './integrity.ts';
+import { OVERVIEW_OPERATIONS } from './overview.ts';
+import { RETENTION_OPERATIONS } from './retention.ts';
+import { RUN_OPERATIONS } from './runs.ts';
+import { SCHEDULE_OPERATIONS } from './schedules.ts';
 
-export const PATHS = {
-  ...RUN_PATHS,
-  ...OVERVIEW_PATHS,
-  ...INTEGRITY_PATHS,
-  ...RETENTION_PATHS,
-  ...SCHEDULE_PATHS,
-  ...INSTALLATION_PATHS,
-  ...DIAGNOSIS_PATHS,
+export const OPERATIONS = {
+  ...RUN_OPERATIONS,
+  ...OVERVIEW_OPERATIONS,
+  ...INTEGRITY_OPERATIONS,
+  ...RETENTION_OPERATIONS,
+  ...SCHEDULE_OPERATIONS,
+  ...INSTALLATION_OPERATIONS,
+  ...DIAGNOSIS_OPERATIONS,
 };
-export type Path = keyof typeof PATHS;
+/** Method and path, such as `GET /v1/runs/{id}`. */
+export type OperationName = keyof typeof OPERATIONS;

@@ -1,7 +1,9 @@
-/** Description of a route: only what the schemas and the common parts of all routes do not tell. */
+/** Description of an operation: only what its name, the schemas and the common parts of all operations do not tell. */
 import type { ErrorCode } from '../../../core/errors.ts';
 import { VOCABULARIES } from '../../../core/run/vocabulary.ts';
 import type { Role } from '../../../ports/access/client-store.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../query.ts';
+import type { BodyName } from '../schemas/bodies/all.ts';
 import type { SchemaName } from '../schemas/named.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -23,24 +25,38 @@ export interface ApiOperation {
   readonly query?: Readonly<Record<string, string>>;
   /** Parameters are not checked: probes add their own. */
   readonly ignoresQuery?: true;
-  readonly body?: SchemaName;
+  readonly body?: BodyName;
   /** No idempotency key is stored, because the route changes nothing or repetitions give the same response. Default: by the method. */
   readonly keyed?: false;
   /** Responses by status, except problems and the 202 of every mutation. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
-  /** Error codes, besides those that every route or every mutation may return. */
+  /** Error codes, besides those that every route, every mutation or every path with parameters may return. */
   readonly refusals?: readonly ErrorCode[];
 }
 
-export type PathTable = Readonly<Record<string, Readonly<Partial<Record<Method, ApiOperation>>>>>;
+/** By method and path. */
+export type OperationTable = Readonly<Record<`${Method} /v1/${string}`, ApiOperation>>;
+
+/** Method and path of an operation. */
+export function partsOf(name: string): readonly [method: Method, path: string] {
+  return name.split(' ') as [Method, string];
+}
 
 /** Query parameter of routes that return the status of a run. */
 export const WORDS = {
   vocabulary: `Vocabulary of \`status\` in the response: ${VOCABULARIES.join(', ')}. Default: ${VOCABULARIES[0]}.`,
 } as const;
 
+/** Query parameters by which runs are selected. */
+export const OF_RUNS = {
+  type: 'Only runs of this workflow.',
+  repoId: 'Only runs for this repository.',
+  threadId: 'Only runs of this thread.',
+  tag: 'Only runs with this tag, such as `customer:42`.',
+} as const;
+
 /** Query parameters of paged lists. */
 export const PAGE = {
-  limit: 'Items per page: 1 to 100, default 20.',
+  limit: `Items per page: 1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}.`,
   cursor: '`next` of the previous page.',
 } as const;

@@ -1,31 +1,26 @@
 /** The routes by which operators check the documents of a run and repair them. */
-import type { PathTable } from './describe.ts';
+import type { OperationTable } from './describe.ts';
 
-export const INTEGRITY_PATHS = {
-  '/v1/runs/{id}/consistency': {
-    GET: {
-      id: 'checkRun',
-      summary:
-        'Checks all documents of a run against its journal; for an owner `external:TENANT:KEY`, the rows of its effects',
-      role: 'operator',
-      answers: { 200: { what: 'The problems found, if any', schema: 'Consistency' } },
-      refusals: ['RUN_NOT_FOUND', 'PAYLOAD_TOO_LARGE'],
-    },
+export const INTEGRITY_OPERATIONS = {
+  'GET /v1/runs/{id}/consistency': {
+    id: 'checkRun',
+    summary:
+      'Checks all documents of a run against its journal; for an owner `external:TENANT:KEY`, the rows of its effects',
+    role: 'operator',
+    answers: { 200: { what: 'The problems found, if any', schema: 'Consistency' } },
+    refusals: ['PAYLOAD_TOO_LARGE'],
   },
-  '/v1/runs/{id}/repair': {
-    POST: {
-      id: 'repairRun',
-      summary: 'Returns what a repair would change; apply=true makes the changes and requires the role admin',
-      role: 'operator',
-      query: { apply: '`true`: apply the repair. Default: `false`, a dry run.' },
-      body: 'RepairBody',
-      answers: {
-        200: {
-          what: 'The planned or applied changes, and the problems that need an operator',
-          schema: 'Repair',
-        },
+  'POST /v1/runs/{id}/repair': {
+    id: 'repairRun',
+    summary: 'Returns what a repair would change; apply=true makes the changes and requires the role admin',
+    role: 'operator',
+    query: { apply: '`true`: apply the repair. Default: `false`, a dry run.' },
+    body: 'RepairBody',
+    answers: {
+      200: {
+        what: 'The planned or applied changes, and the problems that need an operator',
+        schema: 'Repair',
       },
-      refusals: ['RUN_NOT_FOUND'],
     },
   },
-} as const satisfies PathTable;
+} as const satisfies OperationTable;

@@ -1,85 +1,67 @@
 /** Routes about retention: expired runs, erasures and legal holds. */
-import { PAGE, type PathTable } from './describe.ts';
+import { type OperationTable, PAGE } from './describe.ts';
 
-export const RETENTION_PATHS = {
-  '/v1/retention': {
-    GET: {
-      id: 'listExpiredRuns',
-      summary: 'Lists runs past their retention period: those that would be deleted, and why others are kept',
-      role: 'admin',
-      query: PAGE,
-      answers: {
-        200: { what: 'A page, possibly with fewer items than the limit', schema: 'ExpiredRunPage' },
+export const RETENTION_OPERATIONS = {
+  'GET /v1/retention': {
+    id: 'listExpiredRuns',
+    summary: 'Lists runs past their retention period: those that would be deleted, and why others are kept',
+    role: 'admin',
+    query: PAGE,
+    answers: {
+      200: { what: 'A page, possibly with fewer items than the limit', schema: 'ExpiredRunPage' },
+    },
+  },
+  'GET /v1/runs/{id}/retention': {
+    id: 'readRetention',
+    summary: 'Returns how long a run is kept, and why',
+    role: 'viewer',
+    answers: { 200: { what: 'What retention would do with the run now', schema: 'RunRetention' } },
+  },
+  'POST /v1/runs/{id}/erase': {
+    id: 'eraseRun',
+    summary: 'Erases an ended run with its lineage and children, regardless of its retention period',
+    role: 'admin',
+    body: 'EraseRunBody',
+    answers: {
+      202: {
+        what: 'The erasure: the run is hidden immediately and deleted within an hour',
+        schema: 'Erasure',
       },
     },
+    refusals: ['RUN_INVALID_TRANSITION'],
   },
-  '/v1/runs/{id}/retention': {
-    GET: {
-      id: 'readRetention',
-      summary: 'Returns how long a run is kept, and why',
-      role: 'viewer',
-      answers: { 200: { what: 'What retention would do with the run now', schema: 'RunRetention' } },
-      refusals: ['RUN_NOT_FOUND'],
-    },
+  'GET /v1/erasures': {
+    id: 'listErasures',
+    summary: 'Lists erasures, newest first; with the role `installation` those of all tenants',
+    role: 'admin',
+    query: PAGE,
+    answers: { 200: { what: 'A page of erasures', schema: 'ErasurePage' } },
   },
-  '/v1/runs/{id}/erase': {
-    POST: {
-      id: 'eraseRun',
-      summary: 'Erases an ended run with its lineage and children, regardless of its retention period',
-      role: 'admin',
-      body: 'EraseRunBody',
-      answers: {
-        202: {
-          what: 'The erasure: the run is hidden immediately and deleted within an hour',
-          schema: 'Erasure',
-        },
-      },
-      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION'],
-    },
+  'POST /v1/erasures': {
+    id: 'eraseTenant',
+    summary: 'Erases the runs, schedules, idempotency records and events of a tenant',
+    role: 'installation',
+    body: 'EraseTenantBody',
+    answers: { 202: { what: 'The erasure', schema: 'Erasure' } },
   },
-  '/v1/erasures': {
-    GET: {
-      id: 'listErasures',
-      summary: 'Lists erasures, newest first; with the role `installation` those of all tenants',
-      role: 'admin',
-      query: PAGE,
-      answers: { 200: { what: 'A page of erasures', schema: 'ErasurePage' } },
-    },
-    POST: {
-      id: 'eraseTenant',
-      summary: 'Erases the runs, schedules, idempotency records and events of a tenant',
-      role: 'installation',
-      body: 'EraseTenantBody',
-      answers: { 202: { what: 'The erasure', schema: 'Erasure' } },
-    },
+  'GET /v1/erasures/{id}': {
+    id: 'readErasure',
+    summary: 'Returns the progress of an erasure',
+    role: 'admin',
+    answers: { 200: { what: 'The erasure', schema: 'Erasure' } },
   },
-  '/v1/erasures/{id}': {
-    GET: {
-      id: 'readErasure',
-      summary: 'Returns the progress of an erasure',
-      role: 'admin',
-      answers: { 200: { what: 'The erasure', schema: 'Erasure' } },
-      refusals: ['NOT_FOUND'],
-    },
+  'POST /v1/runs/{id}/hold': {
+    id: 'holdRun',
+    summary: 'Places a legal hold on a run and its lineage',
+    role: 'admin',
+    body: 'HoldBody',
+    answers: { 200: { what: 'The hold; an existing hold is kept', schema: 'RunHeld' } },
   },
-  '/v1/runs/{id}/hold': {
-    POST: {
-      id: 'holdRun',
-      summary: 'Places a legal hold on a run and its lineage',
-      role: 'admin',
-      body: 'HoldBody',
-      answers: { 200: { what: 'The hold; an existing hold is kept', schema: 'RunHeld' } },
-      refusals: ['RUN_NOT_FOUND'],
-    },
+  'POST /v1/runs/{id}/release-hold': {
+    id: 'releaseHold',
+    summary: 'Releases a legal hold',
+    role: 'admin',
+    body: 'ReleaseHoldBody',
+    answers: { 200: { what: 'The hold is released', schema: 'RunReleased' } },
   },
-  '/v1/runs/{id}/release-hold': {
-    POST: {
-      id: 'releaseHold',
-      summary: 'Releases a legal hold',
-      role: 'admin',
-      body: 'ReleaseHoldBody',
-      answers: { 200: { what: 'The hold is released', schema: 'RunReleased' } },
-      refusals: ['RUN_NOT_FOUND'],
-    },
-  },
-} as const satisfies PathTable;
+} as const satisfies OperationTable;

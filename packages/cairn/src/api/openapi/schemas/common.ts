@@ -9,9 +9,6 @@ export const Count = z.int().min(0);
 export const Seq = z.int().min(1);
 export const Value = z.unknown();
 
-/** Visible ASCII: used in queries, logs and other systems. */
-export const THREAD_ID = /^[\x21-\x7e]{1,255}$/;
-
 export const CODES = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
 
 export const Problem = z

@@ -1,6 +1,10 @@
 /** Schemas of the documents of a run, as `views/documents.ts` returns them. */
 import { z } from 'zod';
 import { KEPT_LEVELS } from '../../../core/logs/line.ts';
+import { STEP_KINDS } from '../../../core/run/data/step-kind.ts';
+import { BOUNDARIES, STEP_STATUSES } from '../../../core/run/records.ts';
+import { STEP_OUTCOMES } from '../../../core/run/state.ts';
+import { INITIATORS } from '../../../core/run/status.ts';
 import { Count, Location, OperationRequest, pageOf, Seq, Time, Value } from './common.ts';
 
 export const RunEvent = z.object({
@@ -8,7 +12,7 @@ export const RunEvent = z.object({
   id: z.string(),
   type: z.string().describe('New types may be added. Ignore unknown types.'),
   at: Time,
-  initiator: z.enum(['user', 'system', 'timeout', 'policy', 'webhook', 'approval']),
+  initiator: z.enum(INITIATORS),
   actor: z.string().optional(),
   data: z.record(z.string(), Value),
   schemaVersion: z.int(),
@@ -20,8 +24,8 @@ export const EventPage = pageOf(RunEvent);
 
 export const Step = z.object({
   id: z.string().describe('Step id, or `id[itemKey]` for an item of a map step.'),
-  kind: z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child', 'flow']),
-  status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'degraded', 'skipped', 'failed']),
+  kind: z.enum(STEP_KINDS),
+  status: z.enum(STEP_STATUSES),
   planVersion: z.int().min(1),
   inputsHash: z.string().optional().describe('Absent during the first attempt.'),
   location: Location.optional(),
@@ -57,7 +61,7 @@ const StepState = z.discriminatedUnion('phase', [
   z.object({
     phase: z.literal('done'),
     ...At,
-    outcome: z.enum(['succeeded', 'degraded', 'skipped', 'reused', 'failed']),
+    outcome: z.enum(STEP_OUTCOMES),
     durationMs: Count.optional().describe(
       'Present with `durations=true`. For a reused step, the duration of the original.',
     ),
@@ -82,7 +86,7 @@ export const RunGraph = z.object({
 
 export const Checkpoint = z.object({
   seq: Seq,
-  boundary: z.enum(['run_created', 'run_started', 'step_completed', 'suspended', 'run_finished']),
+  boundary: z.enum(BOUNDARIES),
   planVersion: z.int().min(1),
   parent: Count,
   at: Time,
@@ -90,9 +94,7 @@ export const Checkpoint = z.object({
   itemKey: z.string().optional(),
   revision: z.int().optional(),
   attempt: Count.optional(),
-  outcome: z
-    .enum(['succeeded', 'degraded', 'skipped', 'reused', 'failed', 'completed', 'cancelled'])
-    .optional(),
+  outcome: z.enum([...STEP_OUTCOMES, 'completed', 'cancelled']).optional(),
   inputsHash: z.string().optional(),
   request: OperationRequest.optional(),
   outputHash: z.string().optional(),

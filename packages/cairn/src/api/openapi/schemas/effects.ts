@@ -1,6 +1,12 @@
 /** The side-effect ledger, as `views/documents.ts` shows it. */
 import { z } from 'zod';
-import { REPLAY_POLICIES, RESOLUTIONS, SIDE_EFFECTS } from '../../../core/effects/effect.ts';
+import {
+  BLOCKED_BY,
+  EFFECT_STATUSES,
+  REPLAY_POLICIES,
+  RESOLUTIONS,
+  SIDE_EFFECTS,
+} from '../../../core/effects/effect.ts';
 import { Count, pageOf, Time, Value } from './common.ts';
 
 export const Effect = z.object({
@@ -26,10 +32,8 @@ export const Effect = z.object({
   bindingCallId: z.string(),
   effectClass: z.enum(SIDE_EFFECTS),
   replayPolicy: z.enum(REPLAY_POLICIES),
-  status: z
-    .enum(['attempted', 'recorded', 'reused', 'blocked', 'failed'])
-    .describe('`attempted` without a later status is in doubt.'),
-  blockedBy: z.enum(['doubt', 'policy', 'mismatch', 'confirmation']).optional(),
+  status: z.enum(EFFECT_STATUSES).describe('`attempted` without a later status is in doubt.'),
+  blockedBy: z.enum(BLOCKED_BY).optional(),
   requestHash: z.string(),
   request: Value.optional().describe('Request without its secret fields. Absent if it is large.'),
   responseHash: z.string().optional(),

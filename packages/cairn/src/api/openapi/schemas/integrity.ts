@@ -1,6 +1,7 @@
 /** Schemas of checks and repairs, as `views/integrity.ts` returns them. */
 import { z } from 'zod';
 import { PROBLEM_CODES, type ProblemCode } from '../../../core/integrity/problems.ts';
+import { CONSISTENCY_STATUSES } from '../../../operations/integrity/check.ts';
 import { Count, Seq, Time, Value } from './common.ts';
 
 const Code = z
@@ -26,7 +27,7 @@ export const Consistency = z.object({
   runId: z.string(),
   checkedAt: Time,
   verdict: z
-    .enum(['consistent', 'healable', 'needs_person', 'broken'])
+    .enum(CONSISTENCY_STATUSES)
     .describe('`broken`: the journal itself is damaged, and nothing can be repaired.'),
   head: Seq.optional().describe(
     'Sequence number of the newest event. Absent if the journal is broken, and for effects without a run.',

@@ -1,9 +1,5 @@
-/** Named schemas of the document. The schemas of bodies are those by which requests are parsed. */
-import { BulkBody } from './bodies/bulk.ts';
-import * as installationBodies from './bodies/installation.ts';
-import * as retentionBodies from './bodies/retention.ts';
-import * as runBodies from './bodies/runs.ts';
-import * as scheduleBodies from './bodies/schedules.ts';
+/** Named schemas of the document. */
+import { BODIES } from './bodies/all.ts';
 import { BulkReport } from './bulk.ts';
 import * as changes from './changes.ts';
 import { InFlight, Problem } from './common.ts';
@@ -29,7 +25,6 @@ export const NAMED = {
   Run,
   Wait,
   RecordedError,
-  BulkBody,
   BulkReport,
   ...changes,
   ...documents,
@@ -40,10 +35,7 @@ export const NAMED = {
   ...integrity,
   ...retention,
   ...overview,
-  ...runBodies,
-  ...retentionBodies,
-  ...installationBodies,
-  ...scheduleBodies,
+  ...BODIES,
 };
 
 export type SchemaName = keyof typeof NAMED;

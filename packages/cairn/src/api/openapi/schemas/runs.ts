@@ -1,6 +1,7 @@
 /** A run as `views/run.ts` shows it. */
 import { z } from 'zod';
 import { BLOCKED_CODES } from '../../../core/decisions/blocked.ts';
+import { STEP_KINDS } from '../../../core/run/data/step-kind.ts';
 import { DECISIONS, ON_PARENT_END, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
 import { PROJECTED_WORDS } from '../../../core/run/vocabulary.ts';
@@ -14,7 +15,7 @@ const ShownStatus = z
   .enum(PROJECTED_WORDS as [string, ...string[]])
   .describe('A status of Cairn, or of the vocabulary that was requested.');
 const StopKind = z.enum(STOP_KINDS);
-export const StepKind = z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child', 'flow']);
+export const StepKind = z.enum(STEP_KINDS);
 
 /** A step's error may carry a code of its own, so this is no list. */
 export const RecordedError = z.object({

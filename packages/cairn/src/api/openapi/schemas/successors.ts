@@ -1,5 +1,6 @@
 /** Schemas of resumes and previews of successors. */
 import { z } from 'zod';
+import { RERUN_REASONS } from '../../../core/decisions/successor.ts';
 import { SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RunStarted } from './changes.ts';
 import { Count, Problem, Seq, Time } from './common.ts';
@@ -14,28 +15,13 @@ export const Resumed = z.union([
   }),
 ]);
 
-const WHY = [
-  'from_start',
-  'chosen',
-  'follows_chosen',
-  'not_reached',
-  'failed',
-  'not_completed',
-  'undone',
-  'undo_failed',
-  'effect_in_doubt',
-  'not_resumable',
-  'needs_run',
-  'changed',
-] as const;
-
 const ForetoldStep = z.object({
   id: z.string(),
   kind: StepKind,
   revision: z.int().min(1),
   action: z.enum(['reused', 'runs']),
   from: z.object({ runId: z.string(), checkpoint: Seq }).optional().describe('Run whose output is reused.'),
-  why: z.enum(WHY).optional().describe('Why the step runs.'),
+  why: z.enum(RERUN_REASONS).optional().describe('Why the step runs.'),
   items: Count.optional().describe('For a map step that runs: number of items reused.'),
 });
 

@@ -30,7 +30,7 @@ const TIME_MS = 30_000;
 
 type Report = z.input<typeof BulkReport>;
 
-export const changeRuns: Carried<'POST', '/v1/runs/bulk'> = {
+export const changeRuns: Carried<'POST /v1/runs/bulk'> = {
   async answer(call) {
     assertMakesSense(call);
     if (call.body.dryRun) return report(call, await selected(call), (target) => previewOne(call, target));

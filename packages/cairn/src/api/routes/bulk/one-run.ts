@@ -17,7 +17,7 @@ import { decide } from '../decide-approval.ts';
 import { runOf } from '../own-run.ts';
 import { replay, resume } from '../successors.ts';
 
-export type BulkSent = MutationCall<'POST', '/v1/runs/bulk'>;
+export type BulkSent = MutationCall<'POST /v1/runs/bulk'>;
 export type Result = z.input<typeof BulkReport>['results'][number];
 
 /** Digits of a question in the idempotency key of its decision. */

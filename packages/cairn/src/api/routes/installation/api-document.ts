@@ -1,16 +1,14 @@
 /** `GET /v1/openapi.json` and `GET /v1/docs`: the documentation of the API. Public, because it is the same for everybody. */
-import { openApi } from '../../openapi/document.ts';
-import { htmlOf, PAGE_POLICY } from '../../openapi/page.ts';
+import type { OpenApi } from '../../openapi/document.ts';
 
 /** It changes only with a deployment. */
 const CACHE = 'public, max-age=300';
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': PAGE_POLICY,
   'referrer-policy': 'no-referrer',
 };
 
-/** Made on first use, so that a cold start does not wait for it. */
+/** Loaded and made on first use, with the schemas of responses, so that a cold start does not wait for them. */
 export class ApiDocument {
   readonly #version: string;
   #json: string | undefined;
@@ -21,14 +19,20 @@ export class ApiDocument {
     this.#version = version;
   }
 
-  json(): Response {
-    this.#json ??= JSON.stringify(openApi(this.#version));
+  async json(): Promise<Response> {
+    this.#json ??= JSON.stringify(await this.#document());
     return answer(this.#json, { 'content-type': 'application/json' });
   }
 
-  page(): Response {
-    this.#page ??= htmlOf(openApi(this.#version));
-    return answer(this.#page, PAGE_HEADERS);
+  async page(): Promise<Response> {
+    const { htmlOf, PAGE_POLICY } = await import('../../openapi/page.ts');
+    this.#page ??= htmlOf(await this.#document());
+    return answer(this.#page, { ...PAGE_HEADERS, 'content-security-policy': PAGE_POLICY });
+  }
+
+  async #document(): Promise<OpenApi> {
+    const { openApi } = await import('../../openapi/document.ts');
+    return openApi(this.#version);
   }
 }
 

@@ -18,14 +18,14 @@ export const MAX_CLIENTS_LISTED = 500;
 const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 /** `GET /v1/clients`, by id. `more: true` if there are more than are shown; no pages. */
-export const listClients: ReadHandler<'GET', '/v1/clients'> = async ({ deps, caller }) => {
+export const listClients: ReadHandler<'GET /v1/clients'> = async ({ deps, caller }) => {
   const found = await deps.clientRegistry.list(caller.tenantId, MAX_CLIENTS_LISTED + 1);
   const now = deps.start.clock.now();
   const items = found.slice(0, MAX_CLIENTS_LISTED).map((client) => clientView(client, now));
   return { items, more: found.length > items.length ? true : undefined };
 };
 
-export const create: Carried<'POST', '/v1/clients'> = {
+export const create: Carried<'POST /v1/clients'> = {
   answer(call) {
     const { deps, caller, body } = call;
     const { tenantId, principal: actor } = caller;
@@ -36,7 +36,7 @@ export const create: Carried<'POST', '/v1/clients'> = {
   },
 };
 
-export const rotate: Carried<'POST', '/v1/clients/{id}/rotate'> = {
+export const rotate: Carried<'POST /v1/clients/{id}/rotate'> = {
   async answer(call) {
     const graceMs = call.body.graceSeconds * 1_000;
     await assertOwn(call);
@@ -47,7 +47,7 @@ export const rotate: Carried<'POST', '/v1/clients/{id}/rotate'> = {
 };
 
 /** A client cannot revoke itself: a tenant must not lock itself out by mistake. */
-export const revoke: ChangeHandler<'POST', '/v1/clients/{id}/revoke'> = {
+export const revoke: ChangeHandler<'POST /v1/clients/{id}/revoke'> = {
   async before(call) {
     await assertOwn(call);
     if (call.caller.principal === `c.${call.params.id}`)
@@ -60,7 +60,7 @@ export const revoke: ChangeHandler<'POST', '/v1/clients/{id}/revoke'> = {
   },
 };
 
-type OfClient = Pick<MutationCall<'POST', '/v1/clients/{id}/revoke'>, 'deps' | 'caller' | 'params'>;
+type OfClient = Pick<MutationCall<'POST /v1/clients/{id}/revoke'>, 'deps' | 'caller' | 'params'>;
 
 function clientOf({ params, caller }: OfClient) {
   return { clientId: params.id, tenantId: caller.tenantId };

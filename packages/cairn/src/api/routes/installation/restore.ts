@@ -14,12 +14,12 @@ import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { isoIf } from '../../views/values.ts';
 import { actingOf, runtimeDeps } from './runtime.ts';
 
-export const read: ReadHandler<'GET', '/v1/restore'> = async ({ deps }) => {
+export const read: ReadHandler<'GET /v1/restore'> = async ({ deps }) => {
   const { held, restore } = await readRestore(homeDeps(deps));
   return restoreView(deps, held, restore);
 };
 
-export const begin: ChangeHandler<'POST', '/v1/restore/begin'> = {
+export const begin: ChangeHandler<'POST /v1/restore/begin'> = {
   async work({ deps, caller }) {
     const mark = await beginRestore(homeDeps(deps), actingOf(caller));
     return { status: 200, body: restoreView(deps, mark.held, mark) };
@@ -27,7 +27,7 @@ export const begin: ChangeHandler<'POST', '/v1/restore/begin'> = {
 };
 
 /** `woken`: enqueued runs of the caller's tenant. */
-export const release: ChangeHandler<'POST', '/v1/restore/release'> = {
+export const release: ChangeHandler<'POST /v1/restore/release'> = {
   async work({ deps, caller }) {
     const all = { ...runtimeDeps(deps), ...homeDeps(deps) };
     const { restore, woken } = await releaseRestore(all, actingOf(caller));

@@ -9,7 +9,7 @@ import type { ApiDeps } from '../../deps.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { pauseView } from '../../views/workflow.ts';
 
-export const readRuntime: ReadHandler<'GET', '/v1/runtime'> = async ({ deps }) => {
+export const readRuntime: ReadHandler<'GET /v1/runtime'> = async ({ deps }) => {
   const { killSwitch, paused } = await readConfig({ ...deps.start, config: deps.config });
   const marks = [...paused]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -18,7 +18,7 @@ export const readRuntime: ReadHandler<'GET', '/v1/runtime'> = async ({ deps }) =
 };
 
 /** `woken`: runs of the caller's tenant that were enqueued when the switch was turned off. */
-export const setRuntime: ChangeHandler<'PUT', '/v1/runtime'> = {
+export const setRuntime: ChangeHandler<'PUT /v1/runtime'> = {
   async work({ deps, caller, body: { killSwitch } }) {
     const { woken } = await setKillSwitch(runtimeDeps(deps), { on: killSwitch, ...actingOf(caller) });
     return { status: 200, body: { killSwitch, woken } };

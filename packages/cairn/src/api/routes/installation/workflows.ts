@@ -25,7 +25,7 @@ const MAX_LIVE_VERSIONS = 200;
  * Live runs are those of the caller's tenant. The number of deployed versions and {@link MAX_LIVE_VERSIONS} bound the list, so
  * there are no pages.
  */
-export const listWorkflows: ReadHandler<'GET', '/v1/workflows'> = async ({ deps, caller, query }) => {
+export const listWorkflows: ReadHandler<'GET /v1/workflows'> = async ({ deps, caller, query }) => {
   const { registry, statistics, start } = deps;
   const isSummary = flag('summary', query.summary ?? 'false');
   const [config, live, changes] = await Promise.all([
@@ -57,7 +57,7 @@ export const listWorkflows: ReadHandler<'GET', '/v1/workflows'> = async ({ deps,
 };
 
 /** `GET /v1/workflows/{type}/input`. Reads nothing of the store. */
-export const readWorkflowInput: ReadHandler<'GET', '/v1/workflows/{type}/input'> = async ({
+export const readWorkflowInput: ReadHandler<'GET /v1/workflows/{type}/input'> = async ({
   deps: { registry },
   params: { type },
 }) => {
@@ -71,7 +71,7 @@ export const readWorkflowInput: ReadHandler<'GET', '/v1/workflows/{type}/input'>
   return { type, planVersion, schema: inputSchemaOf(workflow) };
 };
 
-export const pause: ChangeHandler<'POST', '/v1/workflows/{type}/pause'> = {
+export const pause: ChangeHandler<'POST /v1/workflows/{type}/pause'> = {
   before: assertKnown,
   async work({ deps, caller, params: { type }, body }) {
     const mark = await pauseWorkflow(runtimeDeps(deps), { type, ...actingOf(caller), reason: body.reason });
@@ -79,7 +79,7 @@ export const pause: ChangeHandler<'POST', '/v1/workflows/{type}/pause'> = {
   },
 };
 
-export const unpause: ChangeHandler<'POST', '/v1/workflows/{type}/unpause'> = {
+export const unpause: ChangeHandler<'POST /v1/workflows/{type}/unpause'> = {
   before: assertKnown,
   async work({ deps, caller, params: { type }, body }) {
     const request = { type, ...actingOf(caller), reason: body.reason };
@@ -88,6 +88,6 @@ export const unpause: ChangeHandler<'POST', '/v1/workflows/{type}/unpause'> = {
   },
 };
 
-function assertKnown(call: MutationCall<'POST', '/v1/workflows/{type}/pause'>): Promise<void> {
+function assertKnown(call: MutationCall<'POST /v1/workflows/{type}/pause'>): Promise<void> {
   return assertKnownWorkflow(runtimeDeps(call.deps), call.params.type);
 }

@@ -6,7 +6,7 @@ import type { ReadHandler } from '../../route.ts';
 import { families } from './families.ts';
 import { PROMETHEUS_TEXT, prometheusText } from './prometheus.ts';
 
-export const readMetrics: ReadHandler<'GET', '/v1/metrics'> = async ({
+export const readMetrics: ReadHandler<'GET /v1/metrics'> = async ({
   deps,
   instance,
   caller: { tenantId },

@@ -5,7 +5,7 @@ import { assertRole } from '../../auth.ts';
 import type { ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 
-export const readDayBudget: ReadHandler<'GET', '/v1/budgets/today'> = async ({ deps, caller, query }) => {
+export const readDayBudget: ReadHandler<'GET /v1/budgets/today'> = async ({ deps, caller, query }) => {
   const { start, dayBudgets, dayLimits } = deps;
   const { tenantId = caller.tenantId } = query;
   if (tenantId !== caller.tenantId) assertRole(caller, 'installation');

@@ -13,7 +13,7 @@ import { listedFinding } from '../../views/finding.ts';
 import { inboxItems } from '../../views/inbox.ts';
 
 /** Pages are of runs: all questions of a run are on one page. */
-export const listInbox: ReadHandler<'GET', '/v1/inbox'> = async (call) => {
+export const listInbox: ReadHandler<'GET /v1/inbox'> = async (call) => {
   const { finder, effects, registry, bindings, start, diagnosis } = call.deps;
   const { tenantId } = call.caller;
   const page = pageRequest(call.query);

@@ -7,18 +7,14 @@ import { iso } from '../../views/values.ts';
 import { runFilter } from '../read-runs.ts';
 
 /** `GET /v1/runs/counts`: how many runs there are of each status. */
-export const readRunCounts: ReadHandler<'GET', '/v1/runs/counts'> = ({ instance, caller, query }) =>
+export const readRunCounts: ReadHandler<'GET /v1/runs/counts'> = ({ instance, caller, query }) =>
   instance.runCounts.count(runFilter(caller, query).filter);
 
 /** Without `since`, ms. */
 const DEFAULT_STRETCH_MS = 86_400_000;
 
 /** `GET /v1/runs/statistics`: how many runs there were in a time, how they ended, and why they failed. */
-export const readRunStatistics: ReadHandler<'GET', '/v1/runs/statistics'> = async ({
-  deps,
-  caller,
-  query,
-}) => {
+export const readRunStatistics: ReadHandler<'GET /v1/runs/statistics'> = async ({ deps, caller, query }) => {
   const { createdFrom, createdBefore, ...filter } = runFilter(caller, query).filter;
   const until = createdBefore ?? deps.start.clock.now();
   const from = createdFrom ?? Math.max(MIN_TIME, until - DEFAULT_STRETCH_MS);

@@ -7,7 +7,7 @@ import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
 
 /** Runs that do not exist and runs of other tenants give the same empty response. */
-export const searchRuns: ReadHandler<'GET', '/v1/search'> = async ({ deps, caller, query }) => {
+export const searchRuns: ReadHandler<'GET /v1/search'> = async ({ deps, caller, query }) => {
   const { finder, start, registry } = deps;
   if (query.q === undefined)
     throw new CairnError('INVALID_INPUT', 'the search text is missing', { field: 'q' });

@@ -19,7 +19,7 @@ import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { iso, isoIf } from '../../views/values.ts';
 import { runOf } from '../own-run.ts';
 
-export const eraseOne: ChangeHandler<'POST', '/v1/runs/{id}/erase'> = {
+export const eraseOne: ChangeHandler<'POST /v1/runs/{id}/erase'> = {
   async before(call) {
     assertConfirmed(call.body.confirm, call.params.id, 'the id of the run');
     // A request about a missing run leaves no record.
@@ -28,7 +28,7 @@ export const eraseOne: ChangeHandler<'POST', '/v1/runs/{id}/erase'> = {
   work: async (call) => accepted(await eraseRun(eraseDeps(call.deps), runOf(call))),
 };
 
-export const eraseAll: ChangeHandler<'POST', '/v1/erasures'> = {
+export const eraseAll: ChangeHandler<'POST /v1/erasures'> = {
   before: ({ body }) => assertConfirmed(body.confirm, body.tenantId, 'the id of the tenant'),
   async work({ deps, caller, body }) {
     const tenant = { erased: body.tenantId, actor: caller.principal };
@@ -36,11 +36,11 @@ export const eraseAll: ChangeHandler<'POST', '/v1/erasures'> = {
   },
 };
 
-export const readOne: ReadHandler<'GET', '/v1/erasures/{id}'> = async ({ deps, caller, params }) => {
+export const readOne: ReadHandler<'GET /v1/erasures/{id}'> = async ({ deps, caller, params }) => {
   return erasureView(await readErasure(eraseDeps(deps), params.id, tenantSeenBy(caller)));
 };
 
-export const list: ReadHandler<'GET', '/v1/erasures'> = async ({ deps, caller, query }) => {
+export const list: ReadHandler<'GET /v1/erasures'> = async ({ deps, caller, query }) => {
   const page = pageRequest(query);
   const { items, ...rest } = await listErasures(eraseDeps(deps), tenantSeenBy(caller), page);
   return { items: items.map(erasureView), ...rest };

@@ -12,11 +12,11 @@ import { expiredRunView, holdView, runRetentionView } from '../../views/retentio
 import { assertOwnRun, runOf } from '../own-run.ts';
 
 /** `GET /v1/runs/{id}/retention`. */
-export const readRetention: ReadHandler<'GET', '/v1/runs/{id}/retention'> = async (call) =>
+export const readRetention: ReadHandler<'GET /v1/runs/{id}/retention'> = async (call) =>
   runRetentionView(await retentionStateOf(retentionStateDeps(call.deps), runOf(call)));
 
 /** `GET /v1/retention`: runs past their retention period that would be deleted, or are kept nevertheless. */
-export const listExpired: ReadHandler<'GET', '/v1/retention'> = async ({ deps, caller, query }) => {
+export const listExpired: ReadHandler<'GET /v1/retention'> = async ({ deps, caller, query }) => {
   const { items, next } = await expiredRuns(retentionStateDeps(deps), caller.tenantId, pageRequest(query));
   return { items: items.map(expiredRunView), next };
 };
@@ -25,7 +25,7 @@ export const listExpired: ReadHandler<'GET', '/v1/retention'> = async ({ deps, c
  * `POST /v1/runs/{id}/hold` and `/release-hold`: whether a run, and all of its lineage, may be deleted when it has been kept
  * long enough. Takes an admin both ways.
  */
-export const hold: ChangeHandler<'POST', '/v1/runs/{id}/hold'> = {
+export const hold: ChangeHandler<'POST /v1/runs/{id}/hold'> = {
   before: assertOwnRun,
   async work(call) {
     const run = runOf(call);
@@ -34,7 +34,7 @@ export const hold: ChangeHandler<'POST', '/v1/runs/{id}/hold'> = {
   },
 };
 
-export const release: ChangeHandler<'POST', '/v1/runs/{id}/release-hold'> = {
+export const release: ChangeHandler<'POST /v1/runs/{id}/release-hold'> = {
   before: assertOwnRun,
   async work(call) {
     const run = runOf(call);

@@ -4,7 +4,7 @@ import type { ChangeHandler } from '../../route.ts';
 import { scheduleDetails } from '../../views/schedule.ts';
 import { assertOwn, scheduleDeps, scheduleOf } from './access.ts';
 
-export const create: ChangeHandler<'POST', '/v1/schedules'> = {
+export const create: ChangeHandler<'POST /v1/schedules'> = {
   before: ({ deps, body: { input = {}, ...rest } }) =>
     operations.assertSchedulable(scheduleDeps(deps), { ...rest, input }),
   locationOf: ({ id }) => `/v1/schedules/${id}`,
@@ -17,7 +17,7 @@ export const create: ChangeHandler<'POST', '/v1/schedules'> = {
 };
 
 /** Omitted members are unchanged. */
-export const patch: ChangeHandler<'PATCH', '/v1/schedules/{id}'> = {
+export const patch: ChangeHandler<'PATCH /v1/schedules/{id}'> = {
   before: assertOwn,
   async work(call) {
     const { deps, body } = call;
@@ -26,7 +26,7 @@ export const patch: ChangeHandler<'PATCH', '/v1/schedules/{id}'> = {
   },
 };
 
-export const pause: ChangeHandler<'POST', '/v1/schedules/{id}/pause'> = {
+export const pause: ChangeHandler<'POST /v1/schedules/{id}/pause'> = {
   before: assertOwn,
   async work(call) {
     const { deps, caller, body } = call;
@@ -36,7 +36,7 @@ export const pause: ChangeHandler<'POST', '/v1/schedules/{id}/pause'> = {
   },
 };
 
-export const resume: ChangeHandler<'POST', '/v1/schedules/{id}/resume'> = {
+export const resume: ChangeHandler<'POST /v1/schedules/{id}/resume'> = {
   before: assertOwn,
   async work(call) {
     const { deps } = call;
@@ -46,7 +46,7 @@ export const resume: ChangeHandler<'POST', '/v1/schedules/{id}/resume'> = {
 };
 
 /** Keeps the runs of the schedule. */
-export const remove: ChangeHandler<'DELETE', '/v1/schedules/{id}'> = {
+export const remove: ChangeHandler<'DELETE /v1/schedules/{id}'> = {
   before: assertOwn,
   async work(call) {
     const schedule = scheduleOf(call);

@@ -6,12 +6,12 @@ import { scheduleDetails, scheduleView } from '../../views/schedule.ts';
 import { scheduleDeps, scheduleOf } from './access.ts';
 
 /** Newest first. */
-export const listAll: ReadHandler<'GET', '/v1/schedules'> = async ({ deps, caller, query }) => {
+export const listAll: ReadHandler<'GET /v1/schedules'> = async ({ deps, caller, query }) => {
   const { items, next } = await deps.schedules.list(caller.tenantId, pageRequest(query));
   return { items: items.map(scheduleView), next };
 };
 
-export const readOne: ReadHandler<'GET', '/v1/schedules/{id}'> = async (call) => {
+export const readOne: ReadHandler<'GET /v1/schedules/{id}'> = async (call) => {
   const { schedule } = await ownSchedule(scheduleDeps(call.deps), scheduleOf(call));
   return scheduleDetails(schedule, call.deps.start.clock.now());
 };

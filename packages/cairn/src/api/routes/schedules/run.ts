@@ -4,7 +4,7 @@ import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.
 import type { ChangeHandler, MutationCall } from '../../route.ts';
 import { assertOwn, scheduleDeps, scheduleOf } from './access.ts';
 
-export const trigger: ChangeHandler<'POST', '/v1/schedules/{id}/trigger'> = {
+export const trigger: ChangeHandler<'POST /v1/schedules/{id}/trigger'> = {
   before: assertOwn,
   locationOf: ({ runId }) => `/v1/runs/${runId}`,
   async work(call, requestId) {
@@ -17,7 +17,7 @@ export const trigger: ChangeHandler<'POST', '/v1/schedules/{id}/trigger'> = {
 };
 
 /** Slots from `from` to `to`, both included. */
-export const backfill: ChangeHandler<'POST', '/v1/schedules/{id}/backfill'> = {
+export const backfill: ChangeHandler<'POST /v1/schedules/{id}/backfill'> = {
   async before(call) {
     assertPast(call.deps.start, rangeOf(call));
     await assertOwn(call);
@@ -31,6 +31,6 @@ export const backfill: ChangeHandler<'POST', '/v1/schedules/{id}/backfill'> = {
   },
 };
 
-function rangeOf({ body }: MutationCall<'POST', '/v1/schedules/{id}/backfill'>) {
+function rangeOf({ body }: MutationCall<'POST /v1/schedules/{id}/backfill'>) {
   return { from: Date.parse(body.from), until: Date.parse(body.to) };
 }

@@ -8,7 +8,7 @@ import { waitOf } from '../../query.ts';
 import type { RouteCall } from '../../route.ts';
 import { ownRun } from '../own-run.ts';
 
-type RunCall = RouteCall<'GET', '/v1/runs/{id}'>;
+type RunCall = RouteCall<'GET /v1/runs/{id}'>;
 
 /**
  * The watch also finds out whether the run exists, so it is not read first.

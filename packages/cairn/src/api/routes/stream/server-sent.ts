@@ -4,6 +4,7 @@
  */
 
 import type { FollowBounds } from '../../../operations/follow-bounds.ts';
+import type { OperationName } from '../../openapi/paths/all.ts';
 import type { RouteCall } from '../../route.ts';
 
 /** Longest silence of a stream: proxies cut streams that are silent for half a minute or more. */
@@ -59,7 +60,7 @@ export function answerStream<T>(
     instance,
     caller,
     request,
-  }: Pick<RouteCall<string, never>, 'deps' | 'instance' | 'caller' | 'request'>,
+  }: Pick<RouteCall<OperationName>, 'deps' | 'instance' | 'caller' | 'request'>,
   { onlyNow, follow, frame, about }: Streaming<T>,
 ): Response {
   if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });

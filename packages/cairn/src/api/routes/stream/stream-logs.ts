@@ -15,7 +15,7 @@ import { levelOf } from '../list-logs.ts';
 import { ownRun } from '../own-run.ts';
 import { answerStream, frameText, QUIET } from './server-sent.ts';
 
-export const streamLogs: ReadHandler<'GET', '/v1/runs/{id}/logs/stream'> = async (call) => {
+export const streamLogs: ReadHandler<'GET /v1/runs/{id}/logs/stream'> = async (call) => {
   const { deps, request, query } = call;
   const { step, level, kind, after } = query;
   const filter = { step, level: level === undefined ? undefined : levelOf(level) };

@@ -14,7 +14,7 @@ import { answerStream, frameText, QUIET } from './server-sent.ts';
 
 const SEQ = /^\d{1,10}$/;
 
-export const streamRun: ReadHandler<'GET', '/v1/runs/{id}/stream'> = async (call) => {
+export const streamRun: ReadHandler<'GET /v1/runs/{id}/stream'> = async (call) => {
   const { deps, request, query } = call;
   const runId = call.params.id;
   const from = lastSeen(request.headers, query.after);

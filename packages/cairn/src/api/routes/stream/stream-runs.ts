@@ -4,20 +4,17 @@
  * reconnect the list is sent again, and the reader drops at `ready` the runs that were not sent.
  */
 import { type FollowedList, followRunList } from '../../../operations/follow-run-list.ts';
-import { isFollowing, limitOf } from '../../query.ts';
+import { DEFAULT_STREAMED, isFollowing, limitOf } from '../../query.ts';
 import type { ReadHandler } from '../../route.ts';
 import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
 import { runFilter } from '../read-runs.ts';
 import { answerStream, frameText, QUIET } from './server-sent.ts';
 
-/** Default number of runs in a stream. */
-const DEFAULT_LIMIT = 50;
-
-export const streamRuns: ReadHandler<'GET', '/v1/runs/stream'> = (call) => {
+export const streamRuns: ReadHandler<'GET /v1/runs/stream'> = (call) => {
   const { deps, caller, query } = call;
   const { filter, vocabulary } = runFilter(caller, query);
-  const limit = limitOf(query.limit, DEFAULT_LIMIT);
+  const limit = limitOf(query.limit, DEFAULT_STREAMED);
   const onlyNow = !isFollowing(query);
   const { clock } = deps.start;
   const frame = (one: FollowedList): string => {

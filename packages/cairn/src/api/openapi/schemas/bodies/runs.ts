@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { RESOLUTIONS } from '../../../../core/effects/effect.ts';
 import { DECISIONS, SUCCESSOR_MODES } from '../../../../core/run/events.ts';
-import { THREAD_ID } from '../common.ts';
 
+/** Visible ASCII: used in queries, logs and other systems. */
+const ThreadId = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 /** A sentence or two; stored in the snapshot and shown in every list. */
 const MAX_REASON_CHARS = 1_000;
 const Reason = z.string().trim().min(1).max(MAX_REASON_CHARS);
@@ -19,7 +20,7 @@ const MAX_STEP_ID_CHARS = 100;
 export const StartBody = z.strictObject({
   type: z.string(),
   input: z.unknown(),
-  threadId: z.string().regex(THREAD_ID).optional(),
+  threadId: ThreadId.optional(),
 });
 
 export const CancelBody = z.strictObject({
@@ -97,7 +98,7 @@ export const ForkBody = z.strictObject({
   signals,
   input: z.unknown().optional(),
   planVersion,
-  threadId: z.string().regex(THREAD_ID).optional(),
+  threadId: ThreadId.optional(),
 });
 export const PreviewBody = z.strictObject({
   mode: z.enum(SUCCESSOR_MODES),
