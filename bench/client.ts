@@ -10,7 +10,7 @@ import { CairnClient, type Fetch, Refusal, type Reply, type RunEvent } from '@ca
 import type { Answer } from 'cairn/api/calls';
 import type { Ready } from '../packages/local/src/cloud-process.ts';
 
-export type EventView = RunEvent;
+type EventView = RunEvent;
 export type RunView = Pick<Answer<'Run'>, 'id' | 'status' | 'createdAt' | 'completedAt' | 'error'>;
 
 /** No journal of a benchmark is longer: the longest run has 5,000 steps with one event each, and a few around them. */

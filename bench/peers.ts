@@ -25,7 +25,7 @@ export const FIGURE_NAMES = [
   'W4 ms',
   'W5 ms',
 ] as const;
-export type FigureName = (typeof FIGURE_NAMES)[number];
+type FigureName = (typeof FIGURE_NAMES)[number];
 
 interface Peer {
   readonly name: string;

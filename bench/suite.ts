@@ -62,7 +62,7 @@ export interface Figures {
   load: readonly [number, number];
 }
 
-export interface Footprint {
+interface Footprint {
   /** Memory of all processes right after the workload, in MB; null where the system does not tell. */
   readonly residentMb: number | null;
 }

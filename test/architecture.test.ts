@@ -1,5 +1,6 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: made-up sources hold templates */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { codeOf, importsOf } from './support/architecture/code.ts';
@@ -12,6 +13,7 @@ import {
 import {
   banned,
   crowded,
+  exportedForNobody,
   headless,
   LAYERS,
   layering,
@@ -64,6 +66,14 @@ describe('the project', () => {
 
   test('has no modules that import each other in a ring', () => {
     expect(rings(FILES)).toEqual([]);
+  });
+
+  test('exports what another file uses', () => {
+    const entries = PACKAGES.flatMap((folder) => {
+      const { exports = {} } = readJson(`${folder}/package.json`) as { exports?: Record<string, string> };
+      return Object.values(exports).map((file) => posix.join(folder, file));
+    });
+    expect(exportedForNobody(FILES, new Set(entries))).toEqual([]);
   });
 
   test('reaches the world only where it comes in, and leaves no notes to itself', () => {
@@ -315,6 +325,18 @@ describe('each rule finds what breaks it', () => {
     ];
     expect(rings(ring)).toEqual(['a/x.ts → a/y.ts → a/x.ts']);
     expect(rings([file('a/x.ts', "import type { y } from './y.ts';"), ...ring.slice(1)])).toEqual([]);
+  });
+
+  test('exports: of no other file', () => {
+    const [own, shared] = ['export interface Own {}', 'export const shared = 1;'];
+    const files = [
+      file('packages/a/src/x.ts', `${own}\n${shared}`),
+      file('packages/a/src/y.ts', "import { shared } from './x.ts';"),
+    ];
+    expect(exportedForNobody(files, new Set())).toEqual([
+      'packages/a/src/x.ts: no other file uses the export Own',
+    ]);
+    expect(exportedForNobody(files, new Set(['packages/a/src/x.ts']))).toEqual([]);
   });
 
   test('packages: another version, a range, one that is missing', () => {

@@ -21,7 +21,7 @@ export interface MeasuredCloud {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export interface MeasuredCloudOptions {
+interface MeasuredCloudOptions {
   readonly data: BenchData;
   readonly workers: number;
   /** The functions that are served; left out: those of the benchmark. */

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 export const ROOT = join(import.meta.dirname, '../..');
 export const WORKFLOWS = 30;
 
-export interface PublishedCodebase extends Disposable {
+interface PublishedCodebase extends Disposable {
   /** The folder of `firebase.json`. */
   readonly project: string;
   /** Absolute path of the codebase. */

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { firstView, heapMb, hold, type Seen, seenOf, watchAnew } from './seen.ts';
 
-export interface LongRun {
+interface LongRun {
   /** Loading time of the head of the run, and of its first steps. */
   readonly headMs: number;
   readonly stepsMs: number;

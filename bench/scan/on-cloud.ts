@@ -21,7 +21,7 @@ const TICK_S = 60;
 /** The tenant of the key that the local cloud makes. */
 const TENANT = 'local';
 
-export interface LostOnCloud {
+interface LostOnCloud {
   /** From when the runs are due, which is when a tick begins, until all have ended. */
   readonly ms: number;
   /** Processor time of the local cloud meanwhile. */

@@ -7,7 +7,7 @@
 export const SEEN = '2026-11-23';
 
 /** `transcribed`: found at somebody who copied it from the owner's page, and not on that page. */
-export type Basis = 'documented' | 'transcribed' | 'deployed' | 'measured' | 'assumed';
+type Basis = 'documented' | 'transcribed' | 'deployed' | 'measured' | 'assumed';
 
 export interface Figure {
   readonly value: number;

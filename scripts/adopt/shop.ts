@@ -12,7 +12,7 @@ export interface Cloud {
   readonly pids: { readonly cloud: number };
 }
 
-export interface ShopRun {
+interface ShopRun {
   readonly runId: string;
   readonly runMs: number;
 }

@@ -56,7 +56,7 @@ const tools = Object.entries(capabilities).map(([kind, capability]) =>
   defineTool({ name: `charge-${kind}`, description: `Charges an order (${kind}).`, capability }),
 );
 
-export const chargingAgent = defineWorkflow({
+const chargingAgent = defineWorkflow({
   type: 'charging-agent',
   planVersion: 1,
   input: z.object({ order: z.string(), kind: z.enum(['dedupes', 'looked-up', 'silent']) }),

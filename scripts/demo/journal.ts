@@ -11,7 +11,7 @@ import { localFirestore } from './local-firestore.ts';
 /** Far more than the demo's run has. */
 const MAX_EVENTS = 1_000;
 
-export interface JournalReport {
+interface JournalReport {
   readonly events: readonly RunEvent[];
   /** The hash chain holds, and the snapshot is what the events fold to. */
   readonly intact: boolean;

@@ -79,7 +79,7 @@ function split(argument: string): [string, string?] {
   return argument.startsWith('--') && at > 0 ? [argument.slice(0, at), argument.slice(at + 1)] : [argument];
 }
 
-export interface Invocation {
+interface Invocation {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }

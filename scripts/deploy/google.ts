@@ -43,7 +43,7 @@ export async function isDeployed(
   return (await functionsOf(tools, project, codebases)).length > 0;
 }
 
-export interface DeployedFunction {
+interface DeployedFunction {
   /** With project and location. */
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;

@@ -21,7 +21,7 @@ export function queueCount(given: string | undefined): number {
   throw new Error(`DRIVE_QUEUES is ${given}; it is a whole number from 1 to ${MAX_QUEUES}.`);
 }
 
-export interface AskedQueues {
+interface AskedQueues {
   readonly project: string;
   readonly codebases: readonly string[];
   /** Queues of each function, its own included. */

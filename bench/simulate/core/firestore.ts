@@ -6,7 +6,7 @@
 import type { Op, Range } from '../traffic/profile.ts';
 import { RateLimit } from './rate-limit.ts';
 
-export interface FirestoreLimits {
+interface FirestoreLimits {
   readonly rangePerSecond: number;
   readonly documentPerSecond: number;
   readonly documentBurst: number;

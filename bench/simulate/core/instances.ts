@@ -5,7 +5,7 @@
 import type { EventQueue } from './event-queue.ts';
 import { Fifo } from './fifo.ts';
 
-export interface InstanceLimits {
+interface InstanceLimits {
   readonly concurrency: number;
   readonly max: number;
   /** From the start of an instance until it serves. */

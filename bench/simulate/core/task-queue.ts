@@ -6,7 +6,7 @@ import type { EventQueue } from './event-queue.ts';
 import { Fifo } from './fifo.ts';
 import { RateLimit } from './rate-limit.ts';
 
-export interface QueueLimits {
+interface QueueLimits {
   readonly dispatchesPerSecond: number;
   readonly concurrent: number;
   /** Tasks that go at once after a rest. */

@@ -7,7 +7,7 @@ import type { Janitor } from '../workflows/nightly-cleanup/janitor.ts';
 import { CleanupListing } from '../workflows/nightly-cleanup/request.ts';
 import { Hook } from './hook.ts';
 
-export interface HookUrls {
+interface HookUrls {
   /** Undefined: the workflow is not installed. */
   readonly deploy: string | undefined;
   readonly cleanup: string | undefined;

@@ -6,7 +6,7 @@ import { CairnError, Fatal, type Flow, type Json, OperationFailed } from 'cairn'
 import type { ToolCall, ToolResult } from './messages.ts';
 import { type AgentTool, APPROVE, asJson } from './tool.ts';
 
-export interface ToolCallOptions {
+interface ToolCallOptions {
   readonly tools: readonly AgentTool[];
   /** Time limit for a person to decide. */
   readonly approvalTimeout: string | number | undefined;

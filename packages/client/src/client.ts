@@ -23,7 +23,7 @@ import { targetOf } from './target.ts';
 import { type MachineServices, type Reply, THIS_MACHINE } from './transport.ts';
 
 /** Programs of Cairn that the API distinguishes. */
-export type ClientName = 'api' | 'cli' | 'ui';
+type ClientName = 'api' | 'cli' | 'ui';
 
 /** URL and credential of requests. Members of `MachineServices` default to this machine's. */
 export interface ClientOptions extends Partial<MachineServices> {
@@ -51,7 +51,7 @@ export interface Exchange {
 }
 
 /** Bounds of a read of a list. */
-export interface ListBounds {
+interface ListBounds {
   readonly limit: number;
   /** Requests; absent: as many as the items take. */
   readonly mostPages?: number | undefined;

@@ -1,7 +1,7 @@
 /** The address of a request. Pure. */
 import { Refusal } from './problem.ts';
 
-export interface Filling {
+interface Filling {
   readonly params?: unknown;
   readonly query?: Readonly<Record<string, string | undefined>>;
 }

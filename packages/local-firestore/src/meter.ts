@@ -4,7 +4,7 @@
  */
 
 /** Plain numbers, JSON-able. */
-export interface MeterUsage {
+interface MeterUsage {
   reads: number;
   writes: number;
   deletes: number;
@@ -23,7 +23,7 @@ export interface DocumentUsage extends MeterUsage {
   maxWritesIn10s: number;
 }
 
-export interface MeterSnapshot {
+interface MeterSnapshot {
   readonly total: MeterUsage & { commits: number; bytes: number; maxCommitBytes: number };
   readonly byCall: Record<string, MeterUsage & { calls: number }>;
   readonly byCollection: Record<string, MeterUsage>;

@@ -11,7 +11,7 @@ import { status } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
 import { invalid, TasksError } from './errors.ts';
 
-export interface TasksHttpOptions {
+interface TasksHttpOptions {
   readonly protocol: protobuf.Root;
   createTask(request: never): object;
   deleteTask(request: { readonly name: string }): object;

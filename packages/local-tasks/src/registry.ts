@@ -15,7 +15,7 @@ const CACHED_BYTES = 64 * 1024 * 1024;
 const RECORD_OVERHEAD_BYTES = 1024;
 const TOMBSTONE_SWEEP_MS = 10 * 60_000;
 
-export interface RegistryOptions {
+interface RegistryOptions {
   readonly store: TaskStore;
   readonly clock: ServerClock;
   readonly dispatch: Dispatch;

@@ -9,7 +9,7 @@ import type { TaskRegistry } from './registry.ts';
 import { queueFrom, rateLimitsFrom, retryFrom, taskFrom, type WireQueue, type WireTask } from './validate.ts';
 import { toWireQueue, toWireTask } from './wire.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly registry: TaskRegistry;
   readonly now: () => number;
   readonly freshTaskId: () => string;

@@ -9,7 +9,7 @@ import { GroupedDatabase, type StorageChoice } from '@cairn/local-kit/sqlite/gro
 import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 
 /** The part of a task in the schedule index. */
-export interface TaskHead {
+interface TaskHead {
   readonly id: number;
   readonly name: string;
   readonly queue: string;

@@ -50,7 +50,7 @@ export interface WireQueue {
   } | null;
 }
 
-export interface NewTask {
+interface NewTask {
   readonly parent: string;
   readonly task: WireTask | null | undefined;
   readonly now: number;

@@ -28,7 +28,7 @@ export interface CloudProcess {
   readonly ended: Promise<unknown>;
 }
 
-export interface CloudProcessOptions {
+interface CloudProcessOptions {
   readonly data: string;
   readonly sync?: boolean;
   /** Default: the project's own. */

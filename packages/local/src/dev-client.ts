@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { credentials, Metadata, makeGenericClientConstructor, type ServiceError } from '@grpc/grpc-js';
 
-export interface DevClient {
+interface DevClient {
   /** `host:port` of the Firestore server. */
   readonly firestore: string;
   readonly projectId: string;

@@ -12,7 +12,7 @@ import type { Codebase, StartWorkers } from './host/served-codebase.ts';
 import { workerEnv } from './host/worker-env.ts';
 import type { Setting, StandIns } from './stand-ins.ts';
 
-export interface Serving {
+interface Serving {
   readonly setting: Setting;
   readonly servers: StandIns;
   readonly host: FunctionsHost;

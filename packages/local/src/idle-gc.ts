@@ -16,7 +16,7 @@ export const UNUSED_MS = 10_000;
 /** Requests between two collections. The periodic scan alone stays below it. */
 export const REQUESTS_BETWEEN = 100;
 
-export interface IdleGcOptions {
+interface IdleGcOptions {
   collect(): void;
   readonly idleMs?: number;
   /** Also receives requests. */

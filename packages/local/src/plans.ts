@@ -23,7 +23,7 @@ interface Workflows {
 
 const MAX_PROBLEM_CHARS = 500;
 
-export interface RetryLimits {
+interface RetryLimits {
   /** The first request of a worker loads its workflows. */
   readonly answerMs: number;
   readonly tries: number;

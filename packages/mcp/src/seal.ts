@@ -12,19 +12,19 @@ const NONCE_BYTES = 12;
 const MAC_BYTES = 16;
 
 /** Content of a preview. */
-export interface SealedPreview {
+interface SealedPreview {
   readonly action: string;
   readonly args: unknown;
   readonly state: unknown;
 }
 
-export interface Sealing {
+interface Sealing {
   readonly secret: string | Uint8Array;
   /** Epoch ms. */
   readonly now: number;
 }
 
-export interface Seal {
+interface Seal {
   readonly token: string;
   /** Epoch ms. */
   readonly expiresAt: number;

@@ -353,3 +353,23 @@ export function rings(files: readonly SourceFile[]): string[] {
   for (const path of edges.keys()) visit(path, []);
   return found;
 }
+
+const EXPORTED = /^export (?:async )?(?:function\*?|const|(?:abstract )?class|interface|type) (\w+)/gm;
+
+/**
+ * Names that a file of a package exports and no other file mentions: they belong to that file alone. `entries` are the files that a
+ * package offers to others.
+ */
+export function exportedForNobody(files: readonly SourceFile[], entries: ReadonlySet<string>): string[] {
+  const mentions = new Map<string, number>();
+  for (const { text } of files)
+    for (const name of new Set(text.match(/\b[A-Za-z_]\w*/g)))
+      mentions.set(name, (mentions.get(name) ?? 0) + 1);
+  return files
+    .filter(({ path }) => path.startsWith('packages/') && !entries.has(path))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(EXPORTED)]
+        .filter(([, name = '']) => mentions.get(name) === 1)
+        .map(([, name]) => `${path}: no other file uses the export ${name}`),
+    );
+}

@@ -1,7 +1,7 @@
 /** The report of a cleanup. */
 import type { CleanupItem } from './request.ts';
 
-export type CleanupReport = {
+type CleanupReport = {
   readonly stale: number;
   readonly removed: readonly string[];
   /** Could not be removed. */

@@ -1,6 +1,6 @@
 /** Owns how a unified diff is read: which lines a file gains, and where. Judges nothing. */
 
-export interface AddedLine {
+interface AddedLine {
   /** Line in the new version of the file, from 1. */
   readonly line: number;
   readonly text: string;

@@ -37,7 +37,7 @@ export function labelChanges(event: PullRequestEvent, { add, remove }: LabelAdvi
   };
 }
 
-export interface PostedReview {
+interface PostedReview {
   readonly review: SignedReview;
   readonly verdict: Verdict;
   /** URL of the whole comment. */

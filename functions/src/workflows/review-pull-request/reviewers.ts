@@ -7,7 +7,7 @@ import type { PullRequestEvent } from './event.ts';
 import { isBreaking, isDraft, isNewcomer, isReleaseBranch, sensitiveWord } from './signals.ts';
 import type { PullRequestSize } from './size.ts';
 
-export type Reviewer = {
+type Reviewer = {
   readonly kind: 'person' | 'team' | 'role';
   /** Login, name of the team, or the role in words. */
   readonly who: string;

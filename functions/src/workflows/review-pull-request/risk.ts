@@ -14,9 +14,9 @@ import {
 } from './signals.ts';
 import type { PullRequestSize } from './size.ts';
 
-export type RiskLevel = 'low' | 'medium' | 'high';
+type RiskLevel = 'low' | 'medium' | 'high';
 
-export type RiskReason = { readonly points: number; readonly because: string };
+type RiskReason = { readonly points: number; readonly because: string };
 
 export type Risk = {
   readonly level: RiskLevel;

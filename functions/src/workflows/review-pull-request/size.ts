@@ -7,7 +7,7 @@ import type { PullRequestEvent } from './event.ts';
 
 export const SIZE_BUCKETS = ['XS', 'S', 'M', 'L', 'XL'] as const;
 
-export type SizeBucket = (typeof SIZE_BUCKETS)[number];
+type SizeBucket = (typeof SIZE_BUCKETS)[number];
 
 export type PullRequestSize = {
   readonly bucket: SizeBucket;

@@ -20,7 +20,7 @@ export type Verdict = {
 /** Reasons shown; the report has all findings. */
 const MAX_REASONS = 10;
 
-export interface ReviewEvidence {
+interface ReviewEvidence {
   readonly risk: Risk;
   readonly files: readonly FileReview[];
   readonly remark: string | undefined;

@@ -53,7 +53,7 @@ interface CachedClient {
   readonly readAt: number;
 }
 
-export interface AuthenticatorDeps {
+interface AuthenticatorDeps {
   readonly clients: ClientStore;
   readonly tokens: TokenVerifier;
   readonly clock: { now(): number };

@@ -79,7 +79,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
 export const LARGE_BODY_BYTES = 1024 * 1024;
 
 /** A request from the router; `caller` is undefined only where the role is `open`. */
-export interface RoutedRequest {
+interface RoutedRequest {
   readonly deps: ApiDeps;
   readonly instance: Instance;
   readonly caller: Caller | undefined;

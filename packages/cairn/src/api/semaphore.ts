@@ -3,7 +3,7 @@
  */
 import { CairnError } from '../core/errors.ts';
 
-export interface SemaphoreOptions {
+interface SemaphoreOptions {
   /** Most requests inside at once. */
   readonly running: number;
   /** Most requests waiting; further ones are refused. */

@@ -5,7 +5,7 @@
 import { CairnError } from '../core/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 
-export interface SharedPlaces {
+interface SharedPlaces {
   /** Requests of all tenants that an instance may be handed at a time. */
   readonly ofAll: number;
   /** Number of these that open streams hold, which have a bound of their own. */

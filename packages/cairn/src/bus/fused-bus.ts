@@ -17,7 +17,7 @@ class BusDown extends Error {
   override readonly name = 'BusDown';
 }
 
-export interface FusedBusOptions {
+interface FusedBusOptions {
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly log: Log;

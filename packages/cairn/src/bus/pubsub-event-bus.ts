@@ -23,7 +23,7 @@ export interface PublishRequest {
   messages: { data: Buffer; attributes: { [name: string]: string }; orderingKey: string }[];
 }
 
-export interface PubsubEventBusOptions {
+interface PubsubEventBusOptions {
   readonly client: PublisherClient;
   readonly project: string;
   readonly topic: string;

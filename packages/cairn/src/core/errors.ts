@@ -177,7 +177,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-export interface CairnErrorOptions {
+interface CairnErrorOptions {
   /** The field of the request, or the header, at fault. */
   readonly field?: string | undefined;
   readonly stepId?: string | undefined;
@@ -269,7 +269,7 @@ export class RetryAt extends Error {
   }
 }
 
-export interface NotAppliedOptions extends ErrorOptions {
+interface NotAppliedOptions extends ErrorOptions {
   /** Time of the next attempt that the receiver asks for: epoch ms or a date, e.g. from a `Retry-After`. */
   readonly retryAt?: number | Date;
   /** The receiver will refuse the same request every time: the step fails without another attempt. */

@@ -17,7 +17,7 @@ export const FINDING_REASONS = ['request', 'installation', 'dispatches'] as cons
 export type FindingReason = (typeof FINDING_REASONS)[number];
 
 /** Both are codes of {@link PROBLEMS}, which has the advice. */
-export type FindingCode = 'RUN_UNWRITABLE' | 'RUN_STUCK';
+type FindingCode = 'RUN_UNWRITABLE' | 'RUN_STUCK';
 
 export function findingCode(reason: FindingReason): FindingCode {
   return reason === 'dispatches' ? 'RUN_STUCK' : 'RUN_UNWRITABLE';

@@ -10,7 +10,7 @@ export interface Issue {
   readonly message: string;
 }
 
-export interface FirstIssue {
+interface FirstIssue {
   /** Path of the field, with dots; empty for the whole value. */
   readonly field: string;
   readonly why: string;

@@ -52,7 +52,7 @@ export function driveSpan({ id, traceId, traceSampled: sampled }: TracedRun, epo
 }
 
 /** One attempt of a step, as its journal knows it while it is running. */
-export interface TracedAttempt {
+interface TracedAttempt {
   readonly epoch: number;
   /** Key of step and item. */
   readonly key: string;

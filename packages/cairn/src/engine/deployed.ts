@@ -11,7 +11,7 @@ import type { EngineDeps } from './deps.ts';
 import { planOf } from './plans/plan-of.ts';
 
 /** The members of a run that tell which plan it is pinned to. */
-export type Pinned = Pick<RunState, 'type' | 'planVersion' | 'planFingerprint'>;
+type Pinned = Pick<RunState, 'type' | 'planVersion' | 'planFingerprint'>;
 
 /** The definition on which the run was started; undefined: its version is not deployed, or its definition was changed. */
 export function workflowOf(registry: WorkflowRegistry, run: Pinned): Workflow | undefined {

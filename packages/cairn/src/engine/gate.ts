@@ -22,7 +22,7 @@ export const HELD_MS = 5 * 60_000;
 /** Jitter as a part of {@link HELD_MS}, so that runs that are held together do not continue together. */
 const JITTER = 0.2;
 
-export type GateDeps = Pick<EngineDeps, 'runtime'>;
+type GateDeps = Pick<EngineDeps, 'runtime'>;
 type GatedRun = Pick<RunState, 'type' | 'status'>;
 
 /** The reason why no run may be driven and nothing deleted; undefined: some may. */

@@ -11,11 +11,11 @@ import type { EngineDeps } from './deps.ts';
 const MAX_ASKED = 3;
 const ASK_AGAIN_MS = 500;
 /** Time limit of a policy's answer, ms, all questions together: that of a step attempt without a declared timeout. */
-export const POLICY_ANSWER_MS = 60_000;
+const POLICY_ANSWER_MS = 60_000;
 /** Time in ms that a policy has while a request waits for it: callers give up after a minute. */
 export const POLICY_REQUEST_MS = 20_000;
 
-export interface PolicyCall {
+interface PolicyCall {
   readonly state: RunState;
   readonly input: unknown;
   readonly at: PolicyQuestion<unknown>['at'];
@@ -24,7 +24,7 @@ export interface PolicyCall {
   readonly signal: AbortSignal;
 }
 
-export type PolicyResult =
+type PolicyResult =
   /** `drafts` record the decision. */
   | { readonly kind: 'decided'; readonly allowed: boolean; readonly drafts: readonly EventDraft[] }
   /** `message`: what the policy threw, without secrets. */

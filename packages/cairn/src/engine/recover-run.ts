@@ -19,7 +19,7 @@ import { deadDriveSpan, recoverySpan } from './tracing/run-spans.ts';
 import { cutOffSpan } from './tracing/step-spans.ts';
 import { doubtOf, opened } from './waits/open.ts';
 
-export type Recovered =
+type Recovered =
   /** The run may be dispatched now. */
   | { readonly kind: 'resumed' }
   | { readonly kind: 'parked' }
@@ -28,7 +28,7 @@ export type Recovered =
   /** The run did not need recovery, or another process recovered it. */
   | { readonly kind: 'moved_on' };
 
-export interface Recovering {
+interface Recovering {
   /** Span of the scan or dispatch that started the recovery. */
   readonly by?: TraceContext | undefined;
   /** Delivery of the dispatch that found it, if the queue named it. */

@@ -12,7 +12,7 @@ export type LocatedText =
   | { readonly checkpoint: number; readonly ref: PayloadRef };
 
 /** The part of a checkpoint needed to read its value. */
-export type Carrier = Pick<Checkpoint, 'seq' | 'outputText' | 'outputRef' | 'outputFrom'>;
+type Carrier = Pick<Checkpoint, 'seq' | 'outputText' | 'outputRef' | 'outputFrom'>;
 
 /** A checkpoint that has its value itself, and the run it is of. */
 export interface Origin {

@@ -21,7 +21,7 @@ import { placed } from './enqueue-soon.ts';
 import { compensationStarted } from './facts/drafts.ts';
 import { runFailed } from './facts/terminal.ts';
 
-export interface RefusedRun {
+interface RefusedRun {
   readonly runId: string;
   /** Owner of the lease under which the append was refused; absent: it was made without one. */
   readonly owner: string | undefined;
@@ -32,9 +32,7 @@ export interface RefusedRun {
  * `ended`: it has failed, or is failing and a drive compensates it. `released`: its end was refused, and its lease released, so
  * that the run does not count as one whose worker died. `named`: nothing could be written to it. The last two have a finding.
  */
-export type UnwritableEnd =
-  | { readonly kind: 'ended' | 'named' }
-  | ({ readonly kind: 'released' } & ReleasedFailed);
+type UnwritableEnd = { readonly kind: 'ended' | 'named' } | ({ readonly kind: 'released' } & ReleasedFailed);
 
 /** Never throws: where the finding could not be written either, the log has it, and the diagnosis finds the run overdue. */
 export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Promise<UnwritableEnd> {

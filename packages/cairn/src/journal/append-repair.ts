@@ -19,7 +19,7 @@ export interface AppendRepairDeps extends SendDeps {
   readonly repairs: RepairStore;
 }
 
-export interface RepairAppend extends Pick<RepairCommit, 'steps' | 'checkpoints'> {
+interface RepairAppend extends Pick<RepairCommit, 'steps' | 'checkpoints'> {
   /** State folded from the journal. */
   readonly state: RunState;
   readonly snapshot: Omit<RepairCommit['snapshot'], 'state'>;
@@ -28,7 +28,7 @@ export interface RepairAppend extends Pick<RepairCommit, 'steps' | 'checkpoints'
   readonly actor: string;
 }
 
-export type RepairAppended =
+type RepairAppended =
   /** `snapshotVersion` is not known if the answer to the commit was lost. */
   | { readonly kind: 'repaired'; readonly state: RunState; readonly snapshotVersion: Version | undefined }
   /** The run has moved, or was repaired concurrently: nothing was written. */

@@ -27,7 +27,7 @@ const EVENT_OVERHEAD_BYTES = 2_048;
  */
 export type Decide = (state: RunState) => readonly EventDraft[];
 
-export interface BatchParams {
+interface BatchParams {
   readonly state: RunState;
   readonly proposals: readonly Decide[];
   /** Owner of the lease this writer holds or is about to take; its events carry owner and epoch. */
@@ -38,7 +38,7 @@ export interface BatchParams {
 }
 
 /** Result of a proposal: its events in the batch, or the reason of its refusal. */
-export type ProposalResult =
+type ProposalResult =
   | {
       readonly kind: 'appended';
       readonly events: readonly RunEvent[];
@@ -48,7 +48,7 @@ export type ProposalResult =
   | { readonly kind: 'refused'; readonly error: unknown };
 
 /** A change of status, by the event that made it. */
-export interface StatusMove {
+interface StatusMove {
   readonly from: RunStatus;
   readonly to: RunStatus;
   readonly by: RunEvent;

@@ -7,7 +7,7 @@ import { type Log, ofRun } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { CommitBatch } from './batch.ts';
 
-export type DurableCommit = Pick<CommitBatch, 'after' | 'events' | 'moves' | 'checkpoints'>;
+type DurableCommit = Pick<CommitBatch, 'after' | 'events' | 'moves' | 'checkpoints'>;
 
 interface Observers {
   readonly metrics: Metrics;

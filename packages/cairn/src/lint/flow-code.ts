@@ -51,7 +51,7 @@ const OF_PROMISES = new Set(['then', 'catch', 'finally']);
 /** A file without any of these has no flow. */
 const MAY_HAVE_FLOWS = /\b(?:defineWorkflow|[Ff]low|loop)\b/;
 
-export interface OperationCall {
+interface OperationCall {
   readonly call: CallSyntax;
   /** True if the call is in the body of another operation. */
   readonly isInBody: boolean;

@@ -41,7 +41,7 @@ export interface RunDocuments {
   readonly logs: Map<string, LogSegment>;
 }
 
-export interface RecordDocument {
+interface RecordDocument {
   readonly record: IdempotencyRecord;
   readonly version: Version;
 }

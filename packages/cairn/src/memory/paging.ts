@@ -3,7 +3,7 @@ import { PageRoom } from '../core/search/page.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../ports/cursor.ts';
 import type { Page, PageRequest } from '../ports/run-store.ts';
 
-export interface PagingOrder<T> {
+interface PagingOrder<T> {
   readonly list: ListName;
   readonly positionOf: (item: T) => Position;
   readonly compare: (left: Position, right: Position) => number;

@@ -12,7 +12,7 @@ import { sendUntilKnown } from '../journal/send-until-known.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 
-export interface RunAppend {
+interface RunAppend {
   readonly runId: string;
   /** Tenant of the caller: another tenant's run is answered exactly as one that does not exist. */
   readonly tenantId: string;

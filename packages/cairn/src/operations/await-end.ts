@@ -4,12 +4,12 @@ import type { LoadedRun } from '../ports/run-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
 import { WatchReports } from './watch-reports.ts';
 
-export interface AwaitEndDeps {
+interface AwaitEndDeps {
   readonly watch: Pick<RunWatch, 'watchEnd'>;
   readonly clock: Clock;
 }
 
-export interface AwaitedEnd {
+interface AwaitedEnd {
   readonly runId: string;
   readonly tenantId: string;
   readonly forMs: number;

@@ -21,7 +21,7 @@ import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { type Log, ofRun } from '../ports/log.ts';
 import { appendToRun } from './append-to-run.ts';
 
-export interface CancelDeps extends JournalDeps, DriveAfterDeps {
+interface CancelDeps extends JournalDeps, DriveAfterDeps {
   /** Has the compensations of deployed versions. */
   readonly registry: WorkflowRegistry;
   /** Has the compensations of versions that are not deployed. */

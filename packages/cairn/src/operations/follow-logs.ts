@@ -15,13 +15,13 @@ import type { RunEnd, RunWatch } from '../ports/runs/run-watch.ts';
 import type { FollowBounds } from './follow-bounds.ts';
 import { WatchReports } from './watch-reports.ts';
 
-export interface FollowLogsDeps {
+interface FollowLogsDeps {
   readonly logs: LogStore;
   readonly watch: Pick<RunWatch, 'watchLogs'>;
   readonly clock: Clock;
 }
 
-export interface LogStreamRequest extends FollowBounds {
+interface LogStreamRequest extends FollowBounds {
   readonly runId: string;
   readonly filter: LogFilter;
   /** Absent: both. */

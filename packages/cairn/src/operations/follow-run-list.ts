@@ -13,12 +13,12 @@ import { WatchReports } from './watch-reports.ts';
 /** Least time between the starts of two rounds, ms: at most five updates a second. */
 const ROUND_MS = 200;
 
-export interface FollowListDeps {
+interface FollowListDeps {
   readonly watch: RunListWatch;
   readonly clock: Clock;
 }
 
-export interface FollowingList extends FollowBounds {
+interface FollowingList extends FollowBounds {
   readonly filter: RunFilter;
   /** Number of newest runs. */
   readonly limit: number;

@@ -12,13 +12,13 @@ import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { FollowBounds } from './follow-bounds.ts';
 import { WatchReports } from './watch-reports.ts';
 
-export interface FollowDeps {
+interface FollowDeps {
   readonly store: Pick<RunStore, 'readEvents'>;
   readonly watch: Pick<RunWatch, 'watch'>;
   readonly clock: Clock;
 }
 
-export interface RunFollowing extends FollowBounds {
+interface RunFollowing extends FollowBounds {
   readonly runId: string;
   /** The last event already reported; 0 for none. */
   readonly after: number;

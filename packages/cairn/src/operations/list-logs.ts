@@ -12,7 +12,7 @@ const SEGMENTS_AT_ONCE = 50;
 /** Documents that one page reads if a filter matches few lines. The page then has a `next` and may be empty. */
 const MAX_SEGMENTS_A_PAGE = 500;
 
-export interface RunLogPage extends Page<LogLine> {
+interface RunLogPage extends Page<LogLine> {
   /** Cursor for lines that are added later; absent: no line exists yet. */
   readonly after?: string | undefined;
 }

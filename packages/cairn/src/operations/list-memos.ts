@@ -8,14 +8,14 @@ import { inputSecrets } from '../engine/run-input.ts';
 import type { LoadedRun, Page, PageRequest, RunStore } from '../ports/run-store.ts';
 
 /** A memo of a step, or of its compensation. */
-export interface ShownMemo {
+interface ShownMemo {
   readonly name: string;
   readonly value: Json;
   /** Epoch ms. */
   readonly recordedAt: number;
 }
 
-export interface MemoQuery {
+interface MemoQuery {
   readonly step: string;
   /** Default: that which the step is at. */
   readonly revision: number | undefined;

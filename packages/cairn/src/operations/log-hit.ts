@@ -2,7 +2,7 @@
 import type { EventSource } from '../core/decisions/idempotency.ts';
 import type { Log } from '../ports/log.ts';
 
-export interface Hit {
+interface Hit {
   readonly key: string | undefined;
   readonly source: EventSource;
   readonly tenantId: string;

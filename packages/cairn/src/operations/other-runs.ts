@@ -24,7 +24,7 @@ import type { StartDeps } from './start/request.ts';
 import { startRun } from './start/start-run.ts';
 import { childLineage } from './successors/child-successor.ts';
 
-export type OtherRunsDeps = StartDeps & { readonly registry: WorkflowRegistry };
+type OtherRunsDeps = StartDeps & { readonly registry: WorkflowRegistry };
 
 export function otherRuns(deps: OtherRunsDeps): OtherRuns {
   return {

@@ -2,7 +2,7 @@
 import type { ExistingDecision } from '../core/decisions/idempotency.ts';
 import { CairnError } from '../core/errors.ts';
 
-export type RefusedKey = Extract<ExistingDecision['kind'], 'conflict' | 'exhausted' | 'foreign_tenant'>;
+type RefusedKey = Extract<ExistingDecision['kind'], 'conflict' | 'exhausted' | 'foreign_tenant'>;
 
 /** IDEMPOTENCY_CONFLICT or IDEMPOTENCY_KEY_REUSED. */
 export function refusedKey(kind: RefusedKey): CairnError {

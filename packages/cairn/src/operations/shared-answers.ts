@@ -2,7 +2,7 @@
 import { BoundedMap } from '../core/bounded-map.ts';
 import type { Clock } from '../ports/clock.ts';
 
-export interface SharedAnswersOptions {
+interface SharedAnswersOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly ttlMs: number;
   /** Answers kept, whatever questions callers make up. */

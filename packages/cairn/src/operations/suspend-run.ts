@@ -13,7 +13,7 @@ import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
 import { appendToRun } from './append-to-run.ts';
 
-export type SuspendDeps = JournalDeps & DriveAfterDeps;
+type SuspendDeps = JournalDeps & DriveAfterDeps;
 
 interface SuspendRequest {
   readonly runId: string;

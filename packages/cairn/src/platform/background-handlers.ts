@@ -46,7 +46,7 @@ export interface TaskRequest {
 }
 
 /** Queue that a dispatch came from. */
-export interface DriveQueue {
+interface DriveQueue {
   readonly alone: boolean;
   /** The class of workflows that it is for; undefined: all that have no class. */
   readonly pool?: string | undefined;

@@ -12,7 +12,7 @@ const NOT_VALID: ReadonlySet<unknown> = new Set(['auth/argument-error', 'auth/id
 /** The library uses the same code when it could not read the provider's keys. */
 const NO_KEYS = /^Error (?:fetching|parsing|while making) /;
 
-export interface IdTokenOptions {
+interface IdTokenOptions {
   readonly project: string;
   /** HTTP agent for the provider's keys, if not the default. */
   readonly agent?: NonNullable<AppOptions['httpAgent']>;

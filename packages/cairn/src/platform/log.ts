@@ -10,7 +10,7 @@ export type LogSeverity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
 const ORDER: readonly LogSeverity[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
 
-export interface JsonLogOptions {
+interface JsonLogOptions {
   /** Lines below it are dropped. Asked with each, since parameters have values only once the platform runs a function. */
   readonly least: () => LogSeverity;
   write(line: string): void;

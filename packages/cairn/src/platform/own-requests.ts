@@ -14,7 +14,7 @@ import type { StartDeps } from '../operations/start/request.ts';
 import { startRun } from '../operations/start/start-run.ts';
 import type { Asking, RunResult, Signal, StartAsking, StartedRun } from './installation/in-process.ts';
 
-export interface OwnDeps {
+interface OwnDeps {
   readonly start: StartDeps;
   readonly registry: WorkflowRegistry;
   readonly environment: string;

@@ -26,7 +26,7 @@ export const GRPC_STATUS = {
  * refuses the request. `request`: the service will refuse these bytes every time. `installation`: it refuses the
  * caller, or has no such database: requests of all runs fail until that is changed.
  */
-export type CallFailure = 'unknown' | 'precondition' | 'request' | 'installation';
+type CallFailure = 'unknown' | 'precondition' | 'request' | 'installation';
 
 const FAILURES: Readonly<Record<number, CallFailure>> = {
   [GRPC_STATUS.CANCELLED]: 'unknown',

@@ -10,7 +10,7 @@ type Name<P> = Extract<keyof P, string>;
  * Surrounds every call. `call` carries it out, on the port or on another of its kind, as often as it is called. Where all
  * methods are asynchronous, so is `call`.
  */
-export type AroundAll<P> = P extends { readonly [K in keyof P]: (...args: never[]) => Promise<unknown> }
+type AroundAll<P> = P extends { readonly [K in keyof P]: (...args: never[]) => Promise<unknown> }
   ? <R>(call: (on: P) => Promise<R>, name: Name<P>) => Promise<R>
   : <R>(call: (on: P) => R, name: Name<P>) => R;
 

@@ -32,7 +32,7 @@ interface ListedTask {
   } | null;
 }
 
-export interface CloudTasksProbeOptions {
+interface CloudTasksProbeOptions {
   readonly client: QueueClient;
   readonly project: string;
   readonly location: string;

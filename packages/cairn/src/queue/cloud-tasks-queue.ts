@@ -54,7 +54,7 @@ export interface DriveQueues {
   readonly alone: QueueTarget;
 }
 
-export interface CloudTasksQueueOptions {
+interface CloudTasksQueueOptions {
   readonly client: TasksClient;
   readonly project: string;
   readonly location: string;

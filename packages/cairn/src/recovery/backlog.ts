@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { DueRun, RunStore } from '../ports/run-store.ts';
 import type { RuntimeConfig, RuntimeConfigReader } from '../ports/runtime-config.ts';
 
-export interface BacklogDeps {
+interface BacklogDeps {
   readonly store: Pick<RunStore, 'dueRuns'>;
   readonly runtime: RuntimeConfigReader;
   readonly clock: Clock;

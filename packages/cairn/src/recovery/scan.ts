@@ -26,7 +26,7 @@ import { StoreRefused } from '../ports/store-errors.ts';
 import { DueRuns, type TakenRun } from './backlog.ts';
 import { watchLeases } from './lease-watch.ts';
 
-export interface ScanDeps extends EngineDeps {
+interface ScanDeps extends EngineDeps {
   /** Absent: no metrics. */
   readonly counts?: InstallationMetrics | undefined;
 }
@@ -37,7 +37,7 @@ export interface ScanDeps extends EngineDeps {
  */
 const SCAN_CONCURRENCY = 32;
 
-export interface ScanReport {
+interface ScanReport {
   readonly found: number;
   readonly enqueued: number;
   readonly recovered: number;

@@ -48,13 +48,13 @@ export function createRecord(batch: StoreBatch, { document, record, shards }: Re
   batch.create(document, encodeRecord(record, shards));
 }
 
-export interface RecordCreation {
+interface RecordCreation {
   readonly document: DocumentReference;
   readonly record: IdempotencyRecord;
   readonly shards: number;
 }
 
-export interface RecordReplacement extends RecordCreation {
+interface RecordReplacement extends RecordCreation {
   readonly seen: Version;
 }
 

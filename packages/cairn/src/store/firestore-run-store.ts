@@ -64,7 +64,7 @@ const TAIL_PAGE = 300;
 /** Checkpoints read at once; with 256 KiB of output each, a response stays below 32 MiB. */
 const CHECKPOINT_PAGE = 100;
 
-export interface RunStoreOptions {
+interface RunStoreOptions {
   /** Size bounds of run documents. Default: as in production. */
   readonly budget?: PageBudget | undefined;
   /** Default: those of an installation that names no number. */

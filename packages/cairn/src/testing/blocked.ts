@@ -2,7 +2,7 @@
 import type { Wait } from '../core/run/events.ts';
 import { isOver, type RunState, stepKey } from '../core/run/state.ts';
 
-export type ReadState = (runId: string) => RunState | undefined;
+type ReadState = (runId: string) => RunState | undefined;
 
 interface NextMove {
   /** Time of the next event without external input, epoch ms; infinity: never, negative infinity: now. */

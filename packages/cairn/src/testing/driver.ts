@@ -21,7 +21,7 @@ const SEED_STRIDE = 1_000_003;
 /** Maximum of actions at one moment. More means an endless loop. */
 const MAX_TURNS = 10_000;
 
-export interface DriverParams {
+interface DriverParams {
   readonly installation: Installation;
   readonly bodies: ObservedBodies;
   readonly seed: number;

@@ -24,7 +24,7 @@ interface BodyUnderWay {
   waitedFor: boolean;
 }
 
-export interface ObservedBodiesParams {
+interface ObservedBodiesParams {
   /** Real time that one execution may take while simulated time does not advance. */
   readonly patienceMs: number;
   readonly onCrash: () => void;

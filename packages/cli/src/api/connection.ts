@@ -10,7 +10,7 @@ import { ADDRESS_FILE, DATA_DIR } from '../project.ts';
 import type { World } from '../world.ts';
 import type { Connection } from './client.ts';
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly url: string | undefined;
   readonly 'key-file': string | undefined;
   readonly local: string | undefined;

@@ -18,7 +18,7 @@ export interface OptionSpec {
   readonly range?: readonly [number, number];
 }
 
-export interface ArgumentSpec {
+interface ArgumentSpec {
   readonly help: string;
   readonly optional?: true;
   readonly choices?: readonly string[];
@@ -26,7 +26,7 @@ export interface ArgumentSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 /** In the order in which they are given. */
-export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>;
+type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>;
 
 type ValueOf<S extends OptionSpec> = S['type'] extends 'flag'
   ? boolean
@@ -39,7 +39,7 @@ type ValueOf<S extends OptionSpec> = S['type'] extends 'flag'
         : string | undefined;
 
 export type OptionsOf<O extends OptionSpecs> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
-export type ArgumentsOf<A extends ArgumentSpecs> = {
+type ArgumentsOf<A extends ArgumentSpecs> = {
   readonly [Name in keyof A]: A[Name] extends { readonly optional: true } ? string | undefined : string;
 };
 
@@ -49,12 +49,12 @@ export interface Given<A extends ArgumentSpecs, O extends OptionSpecs> {
 }
 
 /** Returns the exit code if it is not 0. */
-export type RunCommand<A extends ArgumentSpecs, O extends OptionSpecs> = (
+type RunCommand<A extends ArgumentSpecs, O extends OptionSpecs> = (
   context: CommandContext,
   given: Given<A, O>,
 ) => Promise<ExitCode | undefined>;
 
-export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
+interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
   /** The words it is called by, e.g. `runs list`. */
   readonly name: string;
   /** One line, without a full stop. */

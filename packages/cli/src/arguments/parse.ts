@@ -21,7 +21,7 @@ export type Parsed =
   /** A command, or the first words of some; no words: all commands. */
   | { readonly kind: 'help'; readonly about: CliCommand | readonly string[] };
 
-export interface GivenWords {
+interface GivenWords {
   readonly args: Readonly<Record<string, string | undefined>>;
   readonly options: Readonly<Record<string, unknown>>;
   /** `--key`, of a command that changes something. */

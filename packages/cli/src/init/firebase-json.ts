@@ -44,7 +44,7 @@ export function readFirebaseJson(text: string): FirebaseJson {
   };
 }
 
-export interface Additions {
+interface Additions {
   readonly entries: Entries;
   /** firebase-tools deploys the folder `functions` if there is no entry `functions`, and otherwise only the named ones. */
   readonly impliedFunctions: boolean;

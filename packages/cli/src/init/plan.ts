@@ -23,7 +23,7 @@ export interface InitPlan {
   readonly region: FoundRegion;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly name: string;
   /** Default: the language of the project's codebases. */
   readonly language: Language | undefined;

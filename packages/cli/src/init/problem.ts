@@ -18,7 +18,7 @@ export const INIT_CODES = [
   'WRITE_FAILED',
   'INSTALL_FAILED',
 ] as const;
-export type InitCode = (typeof INIT_CODES)[number];
+type InitCode = (typeof INIT_CODES)[number];
 
 /** The command line is invalid. */
 const USAGE: ReadonlySet<InitCode> = new Set<InitCode>(['NAME_INVALID', 'REGION_INVALID', 'NOT_CONFIRMED']);

@@ -8,7 +8,7 @@ import { InitProblem } from './problem.ts';
 export type Language = 'ts' | 'js';
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
-export interface ProjectCodebase {
+interface ProjectCodebase {
   /** Folder, from the project's. */
   readonly source: string;
   readonly name: string;

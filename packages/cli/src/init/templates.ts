@@ -2,7 +2,7 @@
 import { firestoreIndexes } from 'cairn/indexes';
 import type { InstalledPackage, Language } from './project.ts';
 
-export interface TemplateOptions {
+interface TemplateOptions {
   /** Name of the codebase, its folder, its database and its export. */
   readonly name: string;
   readonly language: Language;
@@ -13,7 +13,7 @@ export interface TemplateOptions {
   readonly installed: InstalledPackage;
 }
 
-export interface Template {
+interface Template {
   /** From the folder of the codebase. */
   readonly path: string;
   readonly content: string | Uint8Array;

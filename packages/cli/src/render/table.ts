@@ -15,7 +15,7 @@ export interface Column<Row> {
 
 const GAP = 2;
 
-export interface TableShape {
+interface TableShape {
   readonly style: Style;
   /** Undefined: as wide as it needs; nothing is cut. */
   readonly columns: number | undefined;

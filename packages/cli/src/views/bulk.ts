@@ -26,7 +26,7 @@ export interface BulkReport {
   readonly unsent: number;
 }
 
-export interface ListedTargets {
+interface ListedTargets {
   readonly action: string;
   readonly items: readonly ListedTarget[];
   readonly more: boolean;

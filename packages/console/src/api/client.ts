@@ -22,7 +22,7 @@ import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, ChangingMethod, ItemOf, PagedPath, PathWith };
 
-export type RequestMethod = 'GET' | ChangingMethod;
+type RequestMethod = 'GET' | ChangingMethod;
 
 /** A change as data: shown as `curl` before it is sent, and sent as shown. */
 export interface ChangeRequest {

@@ -7,7 +7,7 @@ import {
   Unreachable,
 } from '@cairn/client';
 
-export interface ShownProblem {
+interface ShownProblem {
   readonly status: number;
   /** Stable; `UNREACHABLE` without an answer. */
   readonly code: string;

@@ -12,7 +12,7 @@ export function usdText(usd: number): string {
   return `$${usd.toFixed(Math.max(2, SIGNIFICANT - 1 - before))}`;
 }
 
-export interface OperationCounts {
+interface OperationCounts {
   readonly reads: number;
   readonly writes: number;
   readonly deletes: number;

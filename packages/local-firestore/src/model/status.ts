@@ -20,7 +20,7 @@ export const Code = {
   UNAVAILABLE: 14,
 } as const;
 
-export type StatusCode = (typeof Code)[keyof typeof Code];
+type StatusCode = (typeof Code)[keyof typeof Code];
 
 /** A refusal meant for the caller. Anything else that is thrown is a defect and answers INTERNAL. */
 export class StatusError extends Error {

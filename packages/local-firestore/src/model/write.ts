@@ -14,7 +14,7 @@ export type Precondition =
   /** `at`: microseconds since 1970. */
   | { readonly kind: 'updateTime'; readonly at: number };
 
-export interface SetWrite {
+interface SetWrite {
   readonly kind: 'set';
   readonly name: string;
   readonly resource: Resource;
@@ -27,7 +27,7 @@ export interface SetWrite {
   readonly body: Uint8Array | undefined;
 }
 
-export interface DeleteWrite {
+interface DeleteWrite {
   readonly kind: 'delete';
   readonly name: string;
   readonly resource: Resource;
@@ -35,7 +35,7 @@ export interface DeleteWrite {
 }
 
 /** Writes nothing: the commit fails unless the document is as required. */
-export interface VerifyWrite {
+interface VerifyWrite {
   readonly kind: 'verify';
   readonly name: string;
   readonly resource: Resource;
@@ -51,7 +51,7 @@ export interface DocumentVersion {
   readonly updateTime: number;
 }
 
-export interface AppliedWrite {
+interface AppliedWrite {
   readonly next: DocumentVersion | undefined;
   /** False when the stored document stays as it is, update time included. */
   readonly changed: boolean;

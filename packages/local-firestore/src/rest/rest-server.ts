@@ -18,7 +18,7 @@ import { toStatus } from '../service/calls/grpc-outcome.ts';
 import { notImplemented, servedCall } from '../service/served-calls.ts';
 import { bindingsOf, restCall } from './routes.ts';
 
-export interface RestOptions {
+interface RestOptions {
   /** The described protocol, without opaque types. */
   readonly protocol: protobuf.Service;
   /** The same service as gRPC serves it. */

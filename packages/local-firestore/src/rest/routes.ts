@@ -6,7 +6,7 @@
 import { fieldOf, JsonShapeError } from '@cairn/local-kit/wire/proto-json';
 import protobuf from 'protobufjs';
 
-export interface RestRequest {
+interface RestRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -14,7 +14,7 @@ export interface RestRequest {
   readonly body: unknown;
 }
 
-export interface RestCall {
+interface RestCall {
   readonly name: string;
   readonly message: Record<string, unknown>;
 }

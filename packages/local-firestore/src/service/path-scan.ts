@@ -14,7 +14,7 @@ import type { Snapshot } from './transactions/snapshot.ts';
 /** Rows of one fetch: enough to amortise the call, few enough for small limits. */
 const PAGE = 256;
 
-export interface ScannedPath {
+interface ScannedPath {
   readonly storage: DocumentStorage;
   readonly database: number;
   readonly segments: readonly string[];

@@ -30,7 +30,7 @@ const READ_AHEAD = 2;
 /** Sorts before every key; after a key, it makes the next one. */
 const NEXT = Buffer.from([0]);
 
-export interface RunOptions {
+interface RunOptions {
   /** Limit of the results, including those that the offset skips; infinite: all. */
   readonly count: number;
   /** Undefined: the newest commit. */
@@ -40,7 +40,7 @@ export interface RunOptions {
 }
 
 /** Number of index entries and documents read, matching or not. */
-export interface Scanned {
+interface Scanned {
   entries: number;
 }
 

@@ -27,7 +27,7 @@ export interface ReadConsistency {
   readonly snapshot: Snapshot | undefined;
 }
 
-export interface SessionOptions extends DatabaseOptions {
+interface SessionOptions extends DatabaseOptions {
   readonly lockTimeoutMs?: number | undefined;
 }
 

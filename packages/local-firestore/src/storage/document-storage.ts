@@ -24,7 +24,7 @@ export interface RangeScan extends KeyRange {
   readonly limit: number;
 }
 
-export interface EntryChanges {
+interface EntryChanges {
   readonly added: readonly Uint8Array[];
   readonly removed: readonly Uint8Array[];
 }

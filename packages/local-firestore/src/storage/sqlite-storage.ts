@@ -81,7 +81,7 @@ interface Batch {
   readonly reject: (error: Error) => void;
 }
 
-export interface StorageOptions {
+interface StorageOptions {
   /** Starts with the readable data of a damaged file. */
   readonly acceptDamage?: boolean | undefined;
   /** True: a group of commits is acknowledged once it is on disk. */

@@ -8,7 +8,7 @@ import { ProtoReader } from './proto-reader.ts';
 import { readFieldEntry } from './value-decoder.ts';
 import { writeFields } from './value-encoder.ts';
 
-export interface DecodedDocument {
+interface DecodedDocument {
   readonly name: string;
   readonly fields: Fields;
   /** True when the bytes are the name, once and first, and fields only, exactly as they would be stored. */

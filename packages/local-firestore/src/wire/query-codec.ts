@@ -12,7 +12,7 @@ interface WireField {
   readonly fieldPath?: string | null;
 }
 
-export interface WireFilter {
+interface WireFilter {
   readonly filterType?: 'compositeFilter' | 'fieldFilter' | 'unaryFilter';
   readonly compositeFilter?: { readonly op?: number; readonly filters?: readonly WireFilter[] | null } | null;
   readonly fieldFilter?: {

@@ -20,7 +20,7 @@ export interface WirePrecondition {
   readonly updateTime?: WireTimestamp | null;
 }
 
-export interface WireTransform {
+interface WireTransform {
   readonly fieldPath?: string | null;
   readonly transformType?: string;
   readonly setToServerValue?: number | null;

@@ -25,7 +25,7 @@ export interface Delivery {
   readonly attempt: number;
 }
 
-export interface TakeOptions {
+interface TakeOptions {
   readonly now: number;
   readonly leaseMs: number;
   readonly most: number;
@@ -33,7 +33,7 @@ export interface TakeOptions {
   readonly mostBytes: number;
 }
 
-export interface BacklogRules {
+interface BacklogRules {
   /** Pause before the next delivery, by the number of failed ones. */
   pauseMs(failures: number): number;
   /** At most one message of a key is outstanding at a time, as for push. */
@@ -47,7 +47,7 @@ export interface BacklogRules {
 export type Acknowledgement = 'acked' | 'unknown' | 'unordered';
 
 /** Results for messages, stored by the caller. */
-export interface BacklogEvents {
+interface BacklogEvents {
   acked(id: number): void;
   /** A delivery failed; true: the message is dead-lettered and leaves the backlog. */
   failed(id: number, failures: number): boolean;

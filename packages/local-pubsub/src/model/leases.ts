@@ -12,7 +12,7 @@ export interface Consumer {
   outstandingBytes: number;
 }
 
-export interface Leased {
+interface Leased {
   readonly id: number;
   readonly bytes: number;
 }

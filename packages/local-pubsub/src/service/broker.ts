@@ -31,7 +31,7 @@ import { Topics } from './topics.ts';
 /** Interval for freeing expired messages; delivery checks the expiry exactly. */
 const SWEEP_MS = 10 * 60_000;
 
-export interface BrokerOptions {
+interface BrokerOptions {
   readonly store: PubsubStore;
   readonly clock: ServerClock;
   readonly pushers: Pushers;

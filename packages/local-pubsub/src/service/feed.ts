@@ -32,7 +32,7 @@ export interface FeedReceiver {
   ended(error: PubsubError): void;
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly config: SubscriptionConfig;
   readonly store: PubsubStore;
   readonly clock: ServerClock;

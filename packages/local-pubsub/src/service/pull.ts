@@ -2,7 +2,7 @@
 import type { ServerClock } from '@cairn/local-kit/time/clock';
 import type { Feed, FeedReceiver, Received } from './feed.ts';
 
-export interface PullCall {
+interface PullCall {
   readonly feed: Feed;
   readonly clock: ServerClock;
   readonly most: number;

@@ -16,7 +16,7 @@ const MAX_IN_FLIGHT = 100;
 /** Statuses that acknowledge, as documented; every other response returns the message. */
 const ACKNOWLEDGING = new Set([102, 200, 201, 202, 204]);
 
-export interface PushersOptions {
+interface PushersOptions {
   readonly clock: ServerClock;
   readonly dispatch: Dispatch;
 }

@@ -9,7 +9,7 @@ import { exists, invalid, missing, precondition } from '../model/status.ts';
 import { type Definition, type Encoding, parseDefinition, type SchemaType } from '../schema/definition.ts';
 import type { PubsubStore } from '../storage/storage.ts';
 
-export interface SchemasOptions {
+interface SchemasOptions {
   readonly store: PubsubStore;
   readonly clock: ServerClock;
   /** Unique. */

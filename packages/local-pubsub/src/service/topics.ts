@@ -9,7 +9,7 @@ import type { PubsubStore } from '../storage/storage.ts';
 import { within } from './page.ts';
 import { Schemas } from './schemas.ts';
 
-export interface TopicsOptions {
+interface TopicsOptions {
   readonly store: PubsubStore;
   readonly clock: ServerClock;
   /** Unique. */

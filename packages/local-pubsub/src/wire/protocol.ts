@@ -5,7 +5,7 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import { LIMITS } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 
-export interface PubsubProtocol {
+interface PubsubProtocol {
   readonly publisher: ServiceDefinition;
   readonly subscriber: ServiceDefinition;
   readonly schemas: ServiceDefinition;

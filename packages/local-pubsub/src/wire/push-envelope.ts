@@ -3,7 +3,7 @@ import { type DispatchRequest, identityToken } from '@cairn/local-tasks/attempt'
 import { messageId, type PushConfig } from '../model/resources.ts';
 import type { Received } from '../service/feed.ts';
 
-export interface Pushed {
+interface Pushed {
   readonly push: PushConfig;
   readonly subscription: string;
   readonly received: Received;

@@ -1,11 +1,11 @@
 /** Decides whether and when a failed task is retried, by the rules of the Cloud Tasks reference. Pure. */
 import type { RetryConfig } from '../model.ts';
 
-export type TaskRetryDecision =
+type TaskRetryDecision =
   | { readonly kind: 'retry'; readonly atMs: number }
   | { readonly kind: 'give-up'; readonly reason: string };
 
-export interface FailedTask {
+interface FailedTask {
   /** Attempts made so far, the failed one included; at least 1. */
   readonly attempts: number;
   readonly firstAttemptAt: number;

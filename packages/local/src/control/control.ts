@@ -13,7 +13,7 @@ import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 /** Largest control request, a list of fault rules. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-export interface ControlRequest {
+interface ControlRequest {
   /** Named groups of the route's path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   /** Parsed JSON, or undefined without a body. */

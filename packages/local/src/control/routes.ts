@@ -7,7 +7,7 @@ import type { StandInFault } from '../stand-in/faults.ts';
 import { ControlError, type Route } from './control.ts';
 import { estimatedCostUsd, type Operations } from './cost.ts';
 
-export interface ControlledFaults<Kind = InjectedFault> {
+interface ControlledFaults<Kind = InjectedFault> {
   set(rules: readonly FaultRule<Kind>[], seed: number): void;
   clear(): void;
   injected(): Record<string, number>;
@@ -27,7 +27,7 @@ export interface ControlledFirestore {
   reset(projectId?: string): void;
 }
 
-export interface RoutesOptions {
+interface RoutesOptions {
   readonly firestore: ControlledFirestore | undefined;
   /** Absent when an external server is used. */
   readonly pubsub: { readonly faults: ControlledFaults } | undefined;

@@ -9,7 +9,7 @@ import type { Severity } from './log-line.ts';
 import { DevProblem } from './problem.ts';
 import type { DevCodebase } from './project.ts';
 
-export interface BuildsOptions {
+interface BuildsOptions {
   readonly children: Children;
   /** Folder of the project: packages may be installed there for all codebases. */
   readonly root: string;

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { Reaper } from '../host/workers/reaper.ts';
 
-export interface ChildProcessOptions {
+interface ChildProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;

@@ -1,6 +1,6 @@
 /** Reads the output of the TypeScript compiler and other build tools in watch mode. Pure. */
 
-export interface TypesMessage {
+interface TypesMessage {
   /** The compiler's text, relative to the folder of the codebase. */
   readonly text: string;
   readonly isError: boolean;

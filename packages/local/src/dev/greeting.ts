@@ -15,7 +15,7 @@ export interface Addresses {
   readonly functions: readonly string[];
 }
 
-export interface GreetingContext {
+interface GreetingContext {
   readonly root: string;
   readonly codebases: readonly DevCodebase[];
   readonly paint: Paint;

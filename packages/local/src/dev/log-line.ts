@@ -53,7 +53,7 @@ const LEFT_OUT = new Set([
 /** Events that are irrelevant to a user who watches steps. */
 const SILENT = new Set(['run_claimed', 'run_checkpoint', 'runs_sampled']);
 
-export interface ShownLine {
+interface ShownLine {
   /** Source of the line: a codebase, its type check, its build, or `cairn`. */
   readonly source: string;
   /** Epoch ms, by the clock of the local cloud. */

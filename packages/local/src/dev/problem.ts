@@ -1,5 +1,5 @@
 /** The error of a project that `cairn dev` cannot serve. The message has the problem, `help` the advice. */
-export type DevCode =
+type DevCode =
   | 'PROJECT_NOT_FOUND'
   | 'FIREBASE_JSON_INVALID'
   | 'NO_FUNCTIONS'

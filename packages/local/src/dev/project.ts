@@ -188,7 +188,7 @@ function sourceOf(main: string, { outDir, rootDir }: Tsconfig): string | undefin
 }
 
 /** Effect of a changed file on a codebase. */
-export type ChangeEffect = 'reload' | 'build' | 'none';
+type ChangeEffect = 'reload' | 'build' | 'none';
 
 /** Beside the source, for all instances of a kit. */
 export const SECRETS = '.secret.local';

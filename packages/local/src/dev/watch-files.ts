@@ -5,7 +5,7 @@ import { watch } from 'chokidar';
 const QUIET_MS = 40;
 const MAX_MS = 500;
 
-export interface FileWatch {
+interface FileWatch {
   readonly folders: ReadonlySet<string>;
   /** Files and folders that are not watched. */
   ignored(path: string): boolean;
@@ -35,7 +35,7 @@ export function watchFiles({ folders, ignored, take, onError }: FileWatch): () =
   };
 }
 
-export interface DebounceOptions<T> {
+interface DebounceOptions<T> {
   readonly quietMs: number;
   /** Changes are passed on after this time even if more keep coming. */
   readonly mostMs: number;

@@ -5,7 +5,7 @@
 import { type FunctionSpec, specOf } from '../host/function-spec.ts';
 
 /** A function as the emulator lists it, including triggers that it does not start. */
-export interface EmulatedFunction {
+interface EmulatedFunction {
   readonly name: string;
   readonly region: string;
   readonly timeoutSeconds?: number;

@@ -24,7 +24,7 @@ export const NOT_INSTALLED = 'firebase-tools is not installed; `npm run emulator
 
 export const isInstalled = (root = ROOT): boolean => existsSync(join(root, MAIN));
 
-export interface FirebaseToolsOptions {
+interface FirebaseToolsOptions {
   readonly root: string;
   /** Holds the `firebase.json`; its logs and its settings go there too. */
   readonly folder: string;

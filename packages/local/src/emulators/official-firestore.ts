@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { isInstalled, NOT_INSTALLED, startFirebaseTools } from './firebase-tools.ts';
 import { freePorts } from './free-ports.ts';
 
-export interface OfficialFirestoreOptions {
+interface OfficialFirestoreOptions {
   readonly root: string;
   readonly projectId: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface OfficialFirestore {
+interface OfficialFirestore {
   /** `host:port`, as in FIRESTORE_EMULATOR_HOST. */
   readonly host: string;
   stop(): Promise<void>;

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { envFile, namesIn, parametersAmong } from './env-file.ts';
 
-export interface StagingOptions {
+interface StagingOptions {
   /** The project's folder. */
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -15,7 +15,7 @@ import { collectWhenIdle } from '../idle-gc.ts';
 import type { Rewrite } from './rewrites.ts';
 import { isReading, type Site } from './site.ts';
 
-export interface GatewayOptions {
+interface GatewayOptions {
   /** 0: a free port. */
   readonly port: number;
   /** Called for each request, because a reload changes the functions. */

@@ -15,7 +15,7 @@ function positive(text: string | null): number | undefined {
   return Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-export interface ListedPage {
+interface ListedPage {
   /** Path of the pages, without query. */
   readonly path: string;
   readonly total: number;

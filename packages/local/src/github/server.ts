@@ -12,7 +12,7 @@ import { commentRoutes } from './routes/comments.ts';
 import { labelRoutes } from './routes/labels.ts';
 import { statusRoutes } from './routes/statuses.ts';
 
-export interface GithubServerOptions {
+interface GithubServerOptions {
   readonly storage: StorageChoice;
   readonly clock: ServerClock;
   /** Token that writers must send. */

@@ -29,13 +29,13 @@ const HOP_HEADERS = [
   'expect',
 ];
 
-export interface ForwardOptions {
+interface ForwardOptions {
   /** The workers that currently serve. */
   readonly pool: () => WorkerPool;
 }
 
 /** A request as the client sent it, to be answered on `response`. */
-export interface Forwarded {
+interface Forwarded {
   readonly spec: FunctionSpec;
   /** Path and query for the function. */
   readonly path: string;

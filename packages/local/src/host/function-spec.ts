@@ -35,7 +35,7 @@ export interface MessageTrigger {
   readonly topic: string;
 }
 
-export type FunctionTrigger =
+type FunctionTrigger =
   | { readonly kind: 'https' }
   | MessageTrigger
   | QueueTrigger
@@ -69,7 +69,7 @@ export interface FunctionStore {
 
 export type FunctionHandler = (request: unknown, response: unknown) => unknown;
 
-export interface LoadedFunction {
+interface LoadedFunction {
   readonly spec: FunctionSpec;
   readonly handler: FunctionHandler;
 }

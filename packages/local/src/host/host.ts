@@ -18,7 +18,7 @@ import type { FunctionSpec } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';
 import { type Codebase, ServedCodebase, type StartWorkers } from './served-codebase.ts';
 
-export interface HostOptions {
+interface HostOptions {
   readonly codebases: readonly Codebase[];
   /** Default: the workers run the functions themselves. */
   readonly workerMain?: string | undefined;

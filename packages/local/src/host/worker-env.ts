@@ -1,6 +1,6 @@
 /** The environment of a worker: the variables of Cloud Functions, and the addresses of the local servers. Pure. */
 
-export interface WorkerEnvOptions {
+interface WorkerEnvOptions {
   readonly projectId: string;
   readonly region: string;
   readonly firestore: string;

@@ -9,7 +9,7 @@ import type { Dispatch } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec, ScheduleTrigger } from '../host/function-spec.ts';
 import { type CronSchedule, readSchedule } from './schedule.ts';
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly clock: ServerClock;
   readonly dispatch: Dispatch;
   readonly functionsUrl: string;

@@ -8,7 +8,7 @@ import type { ServerClock } from '@cairn/local-kit/time/clock';
 import type { StandInRoute } from '../stand-in/route.ts';
 import { type StandInServer, startStandInServer } from '../stand-in/server.ts';
 
-export interface SlackServerOptions {
+interface SlackServerOptions {
   readonly storage: StorageChoice;
   readonly clock: ServerClock;
   readonly port?: number;

@@ -34,7 +34,7 @@ export interface Matched {
   readonly params: Readonly<Record<string, string>>;
 }
 
-export type RouteMatcher = (method: string, pathname: string) => Matched | undefined;
+type RouteMatcher = (method: string, pathname: string) => Matched | undefined;
 
 export function matcher(routes: readonly StandInRoute[]): RouteMatcher {
   const patterns = routes.map((route) => {

@@ -17,7 +17,7 @@ import type { RateLimitFault, StandInFault } from './faults.ts';
 import { type Matched, matcher, type StandInReply, type StandInRoute } from './route.ts';
 import { type RecordedCall, StandInStore } from './store.ts';
 
-export interface StandInOptions {
+interface StandInOptions {
   readonly storage: StorageChoice;
   readonly clock: ServerClock;
   readonly routes: readonly StandInRoute[];

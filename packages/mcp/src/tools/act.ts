@@ -20,7 +20,7 @@ export interface Blocker {
   readonly help: string;
 }
 
-export interface ActPreview<State> {
+interface ActPreview<State> {
   /** The effect of the act, in a sentence or a few lines. */
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import type { CairnClient } from '@cairn/client';
 import type { z } from 'zod';
 import type { ToolResponse } from '../answer.ts';
 
-export interface ToolContext {
+interface ToolContext {
   readonly client: CairnClient;
   readonly secret: string | Uint8Array;
 }

@@ -6,7 +6,7 @@ import type { SeenQueue } from '../../ports/diagnosis/queue-probe.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
 
-export interface InstallationFacts {
+interface InstallationFacts {
   readonly version: string;
   readonly project: string;
   readonly environment: string;

@@ -95,7 +95,7 @@ function costView({ cost: spent }: ListedRun['soft']): View {
   return { ...cost, usd: usdOf(cost) };
 }
 
-export interface RunValues {
+interface RunValues {
   readonly input: LocatedText;
   readonly result: LocatedText | undefined;
 }

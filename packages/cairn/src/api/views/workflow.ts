@@ -7,7 +7,7 @@ import type { PauseMark } from '../../ports/runtime-config.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
 
-export interface WorkflowFacts {
+interface WorkflowFacts {
   readonly type: string;
   /** Newest first; empty if only live runs are left. */
   readonly deployed: readonly Workflow[];

@@ -38,7 +38,7 @@ const TIMEOUT_MS = 20_000;
 const API_VERSION = '2022-11-28';
 const PAGE_SIZE = 100;
 
-export interface GithubCall {
+interface GithubCall {
   /** The request in words, for messages. */
   readonly what: string;
   readonly signal: AbortSignal;
@@ -49,7 +49,7 @@ export interface GithubCall {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-export interface LookupCall<T> extends GithubCall {
+interface LookupCall<T> extends GithubCall {
   readonly maxPages: number;
   /** The things on a page, checked. */
   readonly itemsOf: (data: unknown) => readonly T[];

@@ -14,7 +14,7 @@ import { CommitSha, ownerAndRepo, Repository } from './names.ts';
 const MAX_PAGES = 10;
 const MAX_TEXT_CHARS = 65_000;
 
-export const createCheckRun = defineCapability({
+const createCheckRun = defineCapability({
   id: 'github.create-check-run',
   sideEffects: 'external_action',
   idempotency: 'not_supported',

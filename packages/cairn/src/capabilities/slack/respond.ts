@@ -45,7 +45,7 @@ export const slackRespond = defineCapability({
   secrets: { request: ['responseUrl'] },
 });
 
-export interface SlackRespondOptions {
+interface SlackRespondOptions {
   /** Origin of Slack's response URLs, without a trailing slash: `https://hooks.slack.com`, or that of a stand-in. */
   readonly baseUrl: string;
   readonly clock: Clock;

@@ -16,7 +16,7 @@ export type DayLimit = (typeof DAY_LIMITS)[number];
 export type DayAmounts = Pick<BudgetLimits, DayLimit>;
 
 /** The amounts that one dispatch may spend without asking again. */
-export interface DayHold {
+interface DayHold {
   /** Token of the dispatch. */
   readonly owner: string;
   /** In total, including what it has spent. */
@@ -26,7 +26,7 @@ export interface DayHold {
 }
 
 /** A person raised the limits of the day. */
-export interface DayRaise {
+interface DayRaise {
   /** The question that was answered: a repeated answer raises nothing a second time. */
   readonly id: string;
   readonly by: string;
@@ -170,7 +170,7 @@ export function take(before: DayBudget, taking: DayTake, now: number): DayTakeRe
   return { kind: 'granted', held: granted, day: { ...day, holds, largest: learned(day.largest, kinds) } };
 }
 
-export interface Settling {
+interface Settling {
   readonly owner: string;
   readonly spent: DayAmounts;
   readonly kinds?: Readonly<Record<string, Cost>>;

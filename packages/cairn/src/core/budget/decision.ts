@@ -32,7 +32,7 @@ export interface Beginning {
   readonly actsAtOnce: boolean;
 }
 
-export interface BudgetSituation {
+interface BudgetSituation {
   readonly underWay: readonly UnderWay[];
   /** Start of the run and the present, epoch ms. */
   readonly startedAt: number;

@@ -18,7 +18,7 @@ export const MAX_KEPT_FEEDBACK_BYTES = 256 * 1024;
 /** Longest name of a caller in a message. */
 const NAME_CHARS = 120;
 
-export interface ApprovalAnswer {
+interface ApprovalAnswer {
   /** Key of the step: its id, or `id[itemKey]`. */
   readonly step: string;
   /** Id of the step's question; absent: the one that is open, else the last one. */
@@ -155,7 +155,7 @@ function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[
 const NOUNS = { event: 'an event', timer: 'a time', child: 'a child run' } as const;
 
 /** The part of a graph that runs again. */
-export interface SentBackSteps {
+interface SentBackSteps {
   /** The named or default steps, in graph order. */
   readonly steps: readonly string[];
   /** These steps and all their dependents, in graph order. */

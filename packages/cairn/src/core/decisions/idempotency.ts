@@ -68,7 +68,7 @@ export type ExistingDecision =
   /** The record must be neither used nor revealed. */
   | { readonly kind: 'foreign_tenant' };
 
-export interface RepeatedRequest {
+interface RepeatedRequest {
   readonly requestHash: string;
   readonly tenantId: string;
   /** Epoch ms. */

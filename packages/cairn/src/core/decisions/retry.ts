@@ -41,7 +41,7 @@ export const MIN_POLL_MS = 1_000;
 /** Maximum of polls of one execution; with the journal's other events this stays far below the limit of a run. */
 export const MAX_POLLS = 10_000;
 
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly policy: RetryPolicy;
   /** Number of the attempt that failed, from 1. */
   readonly attempt: number;
@@ -56,7 +56,7 @@ export interface FailedAttempt {
 }
 
 /** An attempt of a step that polls, which found its condition not to hold. */
-export interface PollAttempt {
+interface PollAttempt {
   readonly poll: PollPolicy;
   readonly now: number;
   readonly error: RetryAt;

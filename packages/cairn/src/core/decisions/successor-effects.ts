@@ -19,7 +19,7 @@ export interface CapabilityFacts {
   readonly hasLookup: boolean;
 }
 
-export interface EffectsOf {
+interface EffectsOf {
   readonly rootRunId: string;
   /** Scopes of the source: its replays and forks, newest first. */
   readonly scopes: readonly EffectScope[];

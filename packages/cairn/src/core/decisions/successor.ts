@@ -39,7 +39,7 @@ export interface SourceFacts {
 }
 
 /** The run that is to be: what its fingerprints are made of. */
-export interface SuccessorRun {
+interface SuccessorRun {
   readonly type: string;
   readonly planVersion: number;
   readonly inputHash: string;
@@ -72,7 +72,7 @@ export const RERUN_REASONS = [
   /** Its inputs have changed. */
   'changed',
 ] as const;
-export type RerunReason = (typeof RERUN_REASONS)[number];
+type RerunReason = (typeof RERUN_REASONS)[number];
 
 export type StepReuse = { readonly id: string; readonly kind: StepKind; readonly revision: number } & (
   | { readonly action: 'reused'; readonly from: CheckpointRef }

@@ -24,7 +24,7 @@ const SLOT_FORMS = {
   day: { length: 10, rest: 'T00:00:00Z' },
 } as const;
 
-export type SlotGranularity = keyof typeof SLOT_FORMS;
+type SlotGranularity = keyof typeof SLOT_FORMS;
 
 /** @param deliveryId the `X-GitHub-Delivery` header, the same over all redeliveries of an event */
 export function githubKey(deliveryId: string): string {

@@ -19,7 +19,7 @@ export interface QueueSpread {
 /** Cloud Tasks gives a project 1,000 in a region. */
 export const MAX_QUEUES = 400;
 
-export interface Placed {
+interface Placed {
   readonly runId: string;
   /** Undefined: the caller does not know the tenant, and any queue may be used. */
   readonly tenantId?: string | undefined;

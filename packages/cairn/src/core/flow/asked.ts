@@ -8,10 +8,10 @@ import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson, type Json } from '../encoding/json.ts';
 import type { StepOutcome } from '../run/state.ts';
 
-export type OperationKind = 'step' | 'perform' | 'sleep' | 'event' | 'approval' | 'child';
+type OperationKind = 'step' | 'perform' | 'sleep' | 'event' | 'approval' | 'child';
 
 /** An operation as the code asks for it. */
-export interface AskedOperation {
+interface AskedOperation {
   /** With its number. */
   readonly name: string;
   /** See {@link operationRequest}. */
@@ -27,7 +27,7 @@ export type RecordedOperation =
   | { readonly at: 'waiting'; readonly request?: string | undefined }
   | { readonly at: 'done'; readonly outcome: StepOutcome; readonly request?: string | undefined };
 
-export type AskedDecision =
+type AskedDecision =
   | { readonly kind: 'begin' }
   /** Between two attempts. */
   | { readonly kind: 'rest' }

@@ -17,13 +17,13 @@ export interface ExpectedCheckpoint {
   readonly takenOver?: TakenOver;
 }
 
-export interface TakenOver {
+interface TakenOver {
   readonly from: CheckpointRef;
   /** SHA-256 of the output. */
   readonly sha: string;
 }
 
-export interface ExpectedOutput {
+interface ExpectedOutput {
   /** SHA-256 of the output; undefined where the journal does not tell. */
   readonly sha?: string;
   /** The output itself, if the event has it too and the hash matches. */

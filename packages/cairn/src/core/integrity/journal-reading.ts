@@ -49,7 +49,7 @@ export interface JournalFacts {
   readonly haltedAt: number | undefined;
 }
 
-export interface ReadingOf {
+interface ReadingOf {
   readonly runId: string;
   /** `headHash` of the snapshot, as it was found. */
   readonly snapshotHash: string | undefined;

@@ -27,7 +27,7 @@ interface DocumentRepair<K extends string, T> {
 }
 
 /** Source of a checkpoint's output: the journal, or the checkpoint with this seq, which may be itself. */
-export type OutputSource = { readonly text: string } | { readonly checkpoint: number };
+type OutputSource = { readonly text: string } | { readonly checkpoint: number };
 
 export type RepairChange =
   | DocumentRepair<'snapshot', RunState>

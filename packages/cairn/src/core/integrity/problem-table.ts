@@ -8,7 +8,7 @@
 /** `error`: the run or its readers rely on the damaged data. `warning`: worth checking, but harmless by itself. */
 export type ProblemSeverity = 'error' | 'warning';
 
-export interface ProblemEntry {
+interface ProblemEntry {
   readonly severity: ProblemSeverity;
   /** Short and the same for every occurrence. */
   readonly title: string;

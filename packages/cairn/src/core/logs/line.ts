@@ -27,7 +27,7 @@ export type LoggedBy = Pick<RunningStep, 'step' | 'revision' | 'attempt' | 'undo
 /**
  * `log`: a line of a body. `dropped`: replaces the first line of an attempt that was not kept. Readers ignore unknown kinds.
  */
-export type LogKind = 'log' | 'dropped';
+type LogKind = 'log' | 'dropped';
 
 export interface LogLine extends LoggedBy {
   readonly kind: LogKind;

@@ -11,7 +11,7 @@ interface TextOfAttempt extends LoggedBy {
 }
 
 /** An attempt begins its text: what earlier attempts of the step streamed no longer counts. */
-export interface AttemptLine extends TextOfAttempt {
+interface AttemptLine extends TextOfAttempt {
   readonly kind: 'attempt';
 }
 
@@ -23,7 +23,7 @@ export interface PieceLine extends TextOfAttempt {
 }
 
 /** The attempt succeeded, and has no more text. Written in the commit that records its output. */
-export interface TextEndLine extends TextOfAttempt {
+interface TextEndLine extends TextOfAttempt {
   readonly kind: 'text_end';
   /** The text exceeded the limit. */
   readonly cut?: true;

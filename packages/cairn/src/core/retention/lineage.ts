@@ -38,7 +38,7 @@ export interface Member {
 }
 
 /** Existing runs of other lineages that a member names. */
-export type Relatives = ReadonlyMap<string, { readonly isOver: boolean }>;
+type Relatives = ReadonlyMap<string, { readonly isOver: boolean }>;
 
 /** The reason why a lineage stays, with the run that keeps it. */
 export type KeptReason =

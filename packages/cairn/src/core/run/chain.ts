@@ -10,7 +10,7 @@ import type { EventDraft, RunEvent, Writer } from './events.ts';
 import { FIRST_SCHEMA_VERSION, SCHEMA_VERSION } from './events.ts';
 
 /** The newest event a new one is chained to; `at` so that time never runs backwards within a run. */
-export interface ChainHead {
+interface ChainHead {
   readonly head: number;
   readonly headHash: string;
   readonly updatedAt: number;
@@ -21,7 +21,7 @@ export function emptyChain(runId: string): ChainHead {
   return { head: 0, headHash: genesisHash(runId), updatedAt: 0 };
 }
 
-export interface SealParams {
+interface SealParams {
   readonly chain: ChainHead;
   /** 128 random bits in text; the same over all retries of one append. */
   readonly id: string;

@@ -67,7 +67,7 @@ export const STEP_STATUSES = [
   'skipped',
   'failed',
 ] as const;
-export type StepStatus = (typeof STEP_STATUSES)[number];
+type StepStatus = (typeof STEP_STATUSES)[number];
 
 /**
  * State of a step for people and the API; one document a step, `id` is the step's key. Compensations are in the log of the run,

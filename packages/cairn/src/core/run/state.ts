@@ -23,7 +23,7 @@ import { isTerminal, type RunStatus } from './status.ts';
 
 /** Outcomes a resume may skip over; anything not listed counts as not completed. */
 export const SUCCESS_OUTCOMES = ['succeeded', 'degraded', 'skipped', 'reused'] as const;
-export type SuccessOutcome = (typeof SUCCESS_OUTCOMES)[number];
+type SuccessOutcome = (typeof SUCCESS_OUTCOMES)[number];
 export const STEP_OUTCOMES = [...SUCCESS_OUTCOMES, 'failed'] as const;
 export type StepOutcome = (typeof STEP_OUTCOMES)[number];
 

@@ -14,7 +14,7 @@ export const VOCABULARIES = ['cairn', 'orca', 'orcho', 'gwi'] as const;
 export type Vocabulary = (typeof VOCABULARIES)[number];
 
 /** A status together with how a run was stopped: `halted` is `cancelled` by a person's halt. */
-export interface CanonicalStatus {
+interface CanonicalStatus {
   readonly status: RunStatus;
   readonly stopKind?: 'halt';
 }

@@ -15,7 +15,7 @@ export const MAX_CATCH_UP = 1_000;
 /** Most runs that one tick starts for one schedule; the next tick continues. */
 export const MAX_FIRES = 50;
 
-export interface DueDecision {
+interface DueDecision {
   /** Slots to start a run for now, the oldest first. */
   readonly fire: readonly number[];
   /** Number of slots that never get a run, up to the limit of counting. */

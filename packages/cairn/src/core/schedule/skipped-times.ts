@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const STRIDE_MS = 7 * DAY_MS;
 
 /** The first jump between two moments, both excluded, across midnight and a time of the cron line; undefined: none. */
-export type FindJump = (after: number, until: number) => number | undefined;
+type FindJump = (after: number, until: number) => number | undefined;
 
 export function jumpsOverSlots(timing: Timing): FindJump {
   const offsetAt = offsetIn(timing.timezone);

@@ -90,7 +90,7 @@ export function slotsBetween(timing: Timing, after: number, until: number, limit
   return slots;
 }
 
-export interface NewestSlots {
+interface NewestSlots {
   /** In order. */
   readonly slots: readonly number[];
   /** True if older slots were omitted. */

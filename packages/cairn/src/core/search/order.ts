@@ -8,7 +8,7 @@ export const RUN_ORDERS = ['oldest', 'longest', 'updated'] as const;
 export type RunOrder = (typeof RUN_ORDERS)[number];
 
 /** `newest`: the usual one, by the creation. */
-export type ListOrder = RunOrder | 'newest';
+type ListOrder = RunOrder | 'newest';
 
 /** Sorts after every character of an id. */
 export const LAST_ID = '~';
@@ -57,7 +57,7 @@ export interface OrderedPart<T> {
   readonly until?: OrderPlace | undefined;
 }
 
-export interface MergedPage<T> {
+interface MergedPage<T> {
   readonly items: readonly T[];
   /** Position after which the next page begins; absent: this is the last page. */
   readonly until?: OrderPlace | undefined;

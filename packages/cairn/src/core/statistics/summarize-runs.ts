@@ -23,7 +23,7 @@ export interface RunOutline {
   readonly isSuspect?: boolean | undefined;
 }
 
-export interface RunFigures {
+interface RunFigures {
   readonly runs: number;
   readonly completed: number;
   readonly failed: number;
@@ -39,22 +39,22 @@ export interface RunFigures {
   readonly cost: OperationCost & { readonly usd: number };
 }
 
-export interface VersionFigures extends RunFigures {
+interface VersionFigures extends RunFigures {
   readonly type: string;
   readonly planVersion: number;
 }
 
-export interface PartFigures extends RunFigures {
+interface PartFigures extends RunFigures {
   /** Epoch ms; until the next part begins. */
   readonly from: number;
   /** The newest first; versions without a run in the part are left out. Absent for runs of several workflows. */
   readonly versions?: readonly PartVersion[] | undefined;
 }
 
-export type PartVersion = Pick<VersionFigures, 'planVersion'> & Omit<RunFigures, 'suspects' | 'cost'>;
+type PartVersion = Pick<VersionFigures, 'planVersion'> & Omit<RunFigures, 'suspects' | 'cost'>;
 
 /** Failed runs of one workflow with one error code at one step. */
-export interface FailureCause {
+interface FailureCause {
   readonly type: string;
   readonly code: string;
   readonly step?: string | undefined;

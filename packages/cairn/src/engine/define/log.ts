@@ -1,7 +1,7 @@
 /** Log lines of bodies and of flow code. Types only. */
 
 /** A line with its fields. An error is logged with its stack; a value that JSON cannot carry never loses the line. */
-export type WriteLine = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+type WriteLine = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 /**
  * Writes a structured line with run, step and attempt to the log of the process, and stores it beside the run for people with

@@ -8,13 +8,13 @@ import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
 
 /** Workflow that handles a slash command. */
-export interface SlackListener {
+interface SlackListener {
   readonly workflow: Workflow;
   readonly subscription: SlackSubscription;
 }
 
 /** Workflow that subscribes to a topic. */
-export interface PubsubListener {
+interface PubsubListener {
   readonly workflow: Workflow;
   readonly subscription: PubsubSubscription;
 }

@@ -89,11 +89,11 @@ export interface StepContext<Input> {
 export type Body<Input, N extends Needs, T> = (context: StepContext<Input> & Outputs<N>) => BodyResult<T>;
 
 /** With `ifSkipped: 'run'` a need may have been skipped, and then is undefined. */
-export type BodyOfOptional<Input, N extends Needs, T> = (
+type BodyOfOptional<Input, N extends Needs, T> = (
   context: StepContext<Input> & { readonly [K in keyof N]: Outputs<N>[K] | undefined },
 ) => BodyResult<T>;
 
-export type ItemBody<Input, N extends Needs, Item, T> = (
+type ItemBody<Input, N extends Needs, Item, T> = (
   context: StepContext<Input> & Outputs<N> & { readonly item: Item; readonly index: number },
 ) => BodyResult<T>;
 
@@ -212,7 +212,7 @@ export interface MapOptions<Input, N extends Needs, Item, T>
 }
 
 /** Length or end of a sleep: '24h', ms, or a time; or a function of the input and needs that returns it. */
-export type SleepTime<Input, N extends Needs, T> = T | ((seen: Seen<Input, N>) => T);
+type SleepTime<Input, N extends Needs, T> = T | ((seen: Seen<Input, N>) => T);
 
 export interface SleepOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   /** From the moment the step begins. Exactly one of `for` and `until` is given. */

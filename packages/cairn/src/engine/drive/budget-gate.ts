@@ -30,7 +30,7 @@ import { changeOf, questionOf } from './next/changes.ts';
 import { type BodyUnit, keyOf } from './step-inputs.ts';
 import type { Working } from './working.ts';
 
-export type Admission = Exclude<BudgetDecision, { kind: 'ask' }> | BudgetRefusal;
+type Admission = Exclude<BudgetDecision, { kind: 'ask' }> | BudgetRefusal;
 
 /** An attempt that cannot begin, or cannot continue, before the run may spend more. */
 export interface Stopped {

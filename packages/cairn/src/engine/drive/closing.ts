@@ -24,7 +24,7 @@ export type SessionEnd =
 /** Compensations run before the last event. */
 export type ClosingDecision = Exclude<DispatchDecision, { kind: 'wait' | 'undo_first' }>;
 
-export interface ClosingFacts {
+interface ClosingFacts {
   readonly workflow: Workflow;
   /** Result of a completed run. */
   readonly result: Output;

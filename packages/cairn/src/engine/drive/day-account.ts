@@ -32,7 +32,7 @@ import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
 import { MOVED } from './messages.ts';
 import type { Working } from './working.ts';
 
-export type DayAdmission = { readonly kind: 'begin' } | { readonly kind: 'wait' } | DayRefusal;
+type DayAdmission = { readonly kind: 'begin' } | { readonly kind: 'wait' } | DayRefusal;
 
 export interface Spender {
   readonly key: string;
@@ -41,7 +41,7 @@ export interface Spender {
   readonly estimate: Cost | undefined;
 }
 
-export interface DayAccountParams {
+interface DayAccountParams {
   readonly working: Working;
   readonly store: DayBudgetStore;
   readonly tenant: TenantLimits;

@@ -6,7 +6,7 @@ import type { RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
 import type { EngineDeps } from '../deps.ts';
 
-export interface HeartbeatParams {
+interface HeartbeatParams {
   /** True if steps are running, so that a cancellation has an effect. */
   readonly busy: () => boolean;
   /** Time to report the oldest unreported body in a snapshot, epoch ms. */

@@ -16,7 +16,7 @@ const POLICY_RETRY_FIRST_MS = 30_000;
 const POLICY_RETRY_CAP_MS = 3_600_000;
 
 /** `answered`: the events record it. A release: the policy gave no answer. */
-export type PolicyAnswer =
+type PolicyAnswer =
   | { readonly kind: 'answered'; readonly drafts: readonly EventDraft[] }
   | Extract<ClosingDecision, { kind: 'release' }>;
 

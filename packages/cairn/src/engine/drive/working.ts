@@ -44,7 +44,7 @@ export interface HeldRun {
   readonly restedMs?: number | undefined;
 }
 
-export interface WorkingParams extends HeldRun {
+interface WorkingParams extends HeldRun {
   readonly post: (message: Message) => void;
   /** The message with which the command ends. */
   readonly carryOut: (command: Command) => Promise<Message>;

@@ -12,7 +12,7 @@ import type { LedgerAppended } from './effect-call.ts';
 /** Events that are read. After more events than this the dispatch has lost the run. */
 const MAX_SINCE = 200;
 
-export interface HeartbeatProof {
+interface HeartbeatProof {
   /** When the append was asked for; epoch ms, by the drive's own clock like the other. */
   readonly sentAt: number;
   /** Time of the dispatch's last heartbeat. */

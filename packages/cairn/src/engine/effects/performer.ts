@@ -26,7 +26,7 @@ import { type ActEnd, type Ask, type PerformCall, retryable } from './effect-cal
 import { fenced } from './fence.ts';
 import { assertDeclared, type CheckedRequest, requestOf, responseOf } from './rows.ts';
 
-export interface PerformerParams
+interface PerformerParams
   extends Pick<
     PerformCall,
     'undo' | 'isBudgeted' | 'refusedBy' | 'mayHaveRows' | 'restoredAt' | 'alive' | 'trace'

@@ -10,7 +10,7 @@ import { GATE_AGE_MS } from '../gate.ts';
 /** Runs that are checked on the way to the first of them: lineages have 50 runs, and families are seldom so deep. */
 const MAX_ANCESTORS = 60;
 
-export type RestoredDeps = Pick<EngineDeps, 'runtime' | 'store'>;
+type RestoredDeps = Pick<EngineDeps, 'runtime' | 'store'>;
 
 /**
  * Time of the restore, epoch ms; undefined: none concerns the run. No read in an installation that was never restored,

@@ -164,7 +164,7 @@ export function repeatingRow(
   return { ...rowOf(caller, row), status: 'blocked', blockedBy, error, originEffectId: origin.effectId };
 }
 
-export interface BlockedByRecord {
+interface BlockedByRecord {
   readonly by: RepeatingEffect['blockedBy'];
   readonly error: string;
   readonly origin: RecordedEffect;

@@ -26,7 +26,7 @@ import { effectOutcome } from '../tracing/ends.ts';
 import { EffectPending } from './errors.ts';
 import { CallUnderWay, ExternalLedger, type ExternalLedgerOptions, RowMoved } from './ledger.ts';
 
-export interface ExternalEffectsDeps {
+interface ExternalEffectsDeps {
   readonly ledger: ExternalLedgerOptions['deps'];
   readonly runtime: RuntimeConfigReader;
   readonly bindings: Bindings;
@@ -34,7 +34,7 @@ export interface ExternalEffectsDeps {
   readonly metrics?: Pick<Metrics, 'effect'>;
 }
 
-export interface ExternalSettings {
+interface ExternalSettings {
   /** A call is aborted after this time, ms. */
   readonly callTimeoutMs: number;
   /** Time for which the rows of a key are kept once nothing more happens by them, ms; absent: they are not deleted. */

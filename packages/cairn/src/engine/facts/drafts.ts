@@ -38,7 +38,7 @@ export function started(
 }
 
 /** Members that the journal keeps of an attempt beside its result. `spent`: its cost to the run's budget, if there is one. */
-export type Accounted = Used & { readonly spent?: Cost };
+type Accounted = Used & { readonly spent?: Cost };
 
 export function succeeded(ending: EndedExecution, output: Output, used: Accounted = {}): EventDraft {
   return {

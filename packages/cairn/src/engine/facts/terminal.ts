@@ -10,7 +10,7 @@ import { carried } from './drafts.ts';
 import type { Output } from './output.ts';
 
 /** A run, or one that is about to be asked to end. */
-export interface CancelledRun {
+interface CancelledRun {
   readonly cancellation?: Omit<NonNullable<RunState['cancellation']>, 'requestedAt'>;
   readonly inbox: RunState['inbox'];
 }

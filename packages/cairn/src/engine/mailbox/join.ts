@@ -4,7 +4,7 @@ import { changeMailbox } from './change.ts';
 import { askHolder, type DeliverDeps } from './deliver.ts';
 import { joined } from './membership.ts';
 
-export interface JoinRequest extends MailboxAddress, WaitRef {
+interface JoinRequest extends MailboxAddress, WaitRef {
   /**
    * Returns true if the step accepts this event (`eventOutput`); others are left to other runs. Absent: accepts all.
    */

@@ -9,14 +9,14 @@ import type { Move } from './change.ts';
 import { MAX_WAITING } from './limits.ts';
 import { emptyAt, hasExpired, isSame, withoutExpired, withRuns } from './tidy.ts';
 
-export interface Joining extends WaitRef {
+interface Joining extends WaitRef {
   /** Epoch ms. */
   readonly now: number;
   /** Returns true if the wait accepts this event; others are left to other runs. */
   readonly accepts: (event: BufferedEvent) => boolean;
 }
 
-export interface Joined {
+interface Joined {
   /** The buffered event that now belongs to the wait. Absent: the wait is registered and will receive one. */
   readonly buffered?: BufferedEvent;
   /** Ids of events it would take if their holders did not have them. */
@@ -51,7 +51,7 @@ export function joined(
   return { next: withoutExpired({ ...rest, waiting: [...waiting, wait], buffered }, now), result };
 }
 
-export interface Leaving {
+interface Leaving {
   readonly runId: string;
   /** Only this wait of the run; absent: all of them. */
   readonly waitId?: string | undefined;

@@ -23,12 +23,12 @@ export interface PlanChange {
 }
 
 /** `unknown`: no run of the version was ever started, or none since plans are kept. */
-export type PlanComparison = 'same' | 'unknown' | PlanChange;
+type PlanComparison = 'same' | 'unknown' | PlanChange;
 
 /** Cache time of every result except agreement: the first run may start, or the stored plan may be deleted. */
 const DOUBT_MS = 30_000;
 
-export interface KnownPlansDeps extends SendDeps {
+interface KnownPlansDeps extends SendDeps {
   readonly store: PlanStore;
 }
 

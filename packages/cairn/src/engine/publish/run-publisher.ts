@@ -28,7 +28,7 @@ const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 
-export interface RunPublisherParams {
+interface RunPublisherParams {
   readonly bus: EventBus;
   readonly store: Pick<RunStore, 'readEvents'>;
   readonly clock: Clock;

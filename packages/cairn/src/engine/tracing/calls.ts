@@ -3,7 +3,7 @@ import { traceparentOf } from '../../core/trace.ts';
 import { failureOf, type SpanOptions, type Tracer } from '../../ports/tracing.ts';
 
 /** Trace context that a binding may pass to the receiver. */
-export interface Traced {
+interface Traced {
   readonly traceparent?: string;
 }
 

@@ -52,7 +52,7 @@ export function answeredSpan(
   };
 }
 
-export interface DispatchStart {
+interface DispatchStart {
   /** The span that asked for it. */
   readonly by: TraceContext | undefined;
   readonly startedAt: number;

@@ -20,7 +20,7 @@ import type { StepExecution, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import { questionAbout } from './open.ts';
 
-export interface BudgetQuestion {
+interface BudgetQuestion {
   /** The attempt that cannot begin, or that was stopped before a call. */
   readonly execution: StepExecution;
   readonly reached: readonly BudgetName[];
@@ -45,7 +45,7 @@ export function budgetQuestion(
   return { ...questionAbout(execution, 'budget', { question, budget: shown }, now), purpose: 'budget' };
 }
 
-export interface DayQuestion extends Omit<BudgetQuestion, 'reached'> {
+interface DayQuestion extends Omit<BudgetQuestion, 'reached'> {
   readonly reached: readonly DayLimit[];
   readonly budget: DayBudget;
   /** When the next day begins, epoch ms. */

@@ -6,7 +6,7 @@
 import { NOTHING, type Spent, sum } from '../../core/cost/cost.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 
-export interface CarryingWrite<T> {
+interface CarryingWrite<T> {
   /** Identifies the write; a repetition of it has the same key. */
   readonly key: string;
   /** Billed cost of the write itself, if it is applied. */

@@ -16,7 +16,7 @@ import { type RaiseDayDeps, raiseDay } from './raise-day.ts';
 import { type ApprovalDecided, assertMakesSense, type DecideRequest, payloadTextOf } from './request.ts';
 import { resumeAsking } from './resume-asking.ts';
 
-export interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
+interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
   /** Has the definition of the step, which determines the effect of a rejection. */
   readonly registry: WorkflowRegistry;
 }

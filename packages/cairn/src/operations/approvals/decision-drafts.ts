@@ -25,7 +25,7 @@ import * as settle from '../../engine/waits/settle.ts';
 import { cancelDrafts } from '../cancel-run.ts';
 import { type DecideRequest, payloadTextOf, raiseOf } from './request.ts';
 
-export interface Deciding {
+interface Deciding {
   readonly state: RunState;
   readonly workflow: Workflow;
   readonly deployed: DeployedPlan;

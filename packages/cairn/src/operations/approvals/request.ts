@@ -34,10 +34,7 @@ export interface DecideRequest {
 }
 
 /** Decision without actor and target. */
-export type DecisionContent = Pick<
-  DecideRequest,
-  'decision' | 'note' | 'feedback' | 'steps' | 'raise' | 'data'
->;
+type DecisionContent = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps' | 'raise' | 'data'>;
 
 /** The first answer to the question; a repetition gets the same. */
 export interface ApprovalDecided {

@@ -20,7 +20,7 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
 import { appendToRun } from '../append-to-run.ts';
 
-export interface ResumeAskingDeps extends JournalDeps, DriveAfterDeps {
+interface ResumeAskingDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;
   readonly dayBudgets?: DayBudgetStore;
 }

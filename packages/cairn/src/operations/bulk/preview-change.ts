@@ -21,7 +21,7 @@ export const FORESEEN = [
   'nothing',
 ] as const;
 
-export interface PreviewedChange {
+interface PreviewedChange {
   /** `ask_to_end`: a worker ends the run after its compensations. `nothing`: the run is in that state already. */
   readonly would: (typeof FORESEEN)[number];
   readonly stepsReused?: number;
@@ -34,7 +34,7 @@ export interface PreviewedChange {
   readonly question?: NamedQuestion;
 }
 
-export interface ChangeToPreview {
+interface ChangeToPreview {
   readonly act: BulkAct;
   readonly tenantId: string;
   readonly target: BulkTarget;

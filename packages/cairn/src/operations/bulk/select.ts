@@ -22,7 +22,7 @@ const STATUSES_OF: Readonly<Record<BulkAct, readonly RunStatus[]>> = {
 /** Runs whose questions are read at once. */
 const CONCURRENT_RUNS = 5;
 
-export interface Selecting {
+interface Selecting {
   readonly act: BulkAct;
   readonly filter: RunFilter;
   /** With `approve`: only questions of this step. */

@@ -13,14 +13,14 @@ const MAX_TRIES = 8;
 /** Secrets accepted beside the newest: a few rotations in a row, whose answers were lost, must not end the one in use. */
 export const MAX_RETIRED = 4;
 
-export interface ClientChange {
+interface ClientChange {
   readonly tenantId: string;
   readonly clientId: string;
   /** Names the request, the same for each attempt at it. */
   readonly requestId: string;
 }
 
-export interface Rotation extends ClientChange {
+interface Rotation extends ClientChange {
   /** Time for which earlier secrets are still accepted. */
   readonly graceMs: number;
 }

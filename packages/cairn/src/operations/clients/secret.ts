@@ -2,7 +2,7 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 
-export interface NewSecret {
+interface NewSecret {
   /** Shown once, stored nowhere. */
   readonly secret: string;
   readonly secretHash: string;

@@ -13,7 +13,7 @@ export interface DiagnosisFinding {
   readonly evidence?: FindingEvidence | undefined;
 }
 
-export type FindingEvidence = Readonly<Record<string, Json>>;
+type FindingEvidence = Readonly<Record<string, Json>>;
 
 interface FindingDetails {
   readonly help?: string;

@@ -23,7 +23,7 @@ export interface HeartbeatDeps {
 }
 
 /** Report of a scheduled function about its run. */
-export interface WorkResult {
+interface WorkResult {
   /** The kill switch is on, and it did nothing. */
   readonly off?: boolean;
   readonly found?: Omit<SampleFound, 'at'>;

@@ -36,7 +36,7 @@ export async function externalQuestions(
   return { items: items.filter(asksPerson), unreadable };
 }
 
-export interface ExternalDeps {
+interface ExternalDeps {
   readonly effects: ExternalEffectStore;
   readonly store: Pick<RunStore, 'writePayload'>;
   /** Bindings of the installation; they may lack a capability that only another function has. */

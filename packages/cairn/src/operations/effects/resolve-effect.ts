@@ -18,7 +18,7 @@ import { assertMakesSense, type EffectResolved, type ResolveRequest } from './re
 import { type ResolutionContent, resolutionDrafts, waitFor } from './resolution-drafts.ts';
 import { settleLeft } from './settle-left.ts';
 
-export interface ResolveDeps extends JournalDeps, DriveAfterDeps {
+interface ResolveDeps extends JournalDeps, DriveAfterDeps {
   readonly effects: EffectStore;
   readonly bindings: Bindings;
   /** Has the definition of the step, which determines the effect of its failure. */

@@ -14,7 +14,7 @@ import { leaveInbox } from '../inbox/leave-inbox.ts';
 import type { ResolveRequest } from './request.ts';
 import { changeOf, type ResolutionContent, waitFor } from './resolution-drafts.ts';
 
-export interface LeftSettling {
+interface LeftSettling {
   /** Has ended. */
   readonly state: RunState;
   /** In doubt. */

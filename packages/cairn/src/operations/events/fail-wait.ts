@@ -13,7 +13,7 @@ import type { OfferDeps } from '../../engine/mailbox/offer.ts';
 import { refused, resumed } from '../../engine/waits/settle.ts';
 import { appendToRun } from '../append-to-run.ts';
 
-export interface FailWaitRequest {
+interface FailWaitRequest {
   readonly runId: string;
   readonly tenantId: string;
   readonly stepId: string;

@@ -11,14 +11,14 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
 import { openEventWait } from './fail-wait.ts';
 
-export interface HeartbeatRequest {
+interface HeartbeatRequest {
   readonly runId: string;
   readonly tenantId: string;
   readonly stepId: string;
   readonly actor: string;
 }
 
-export interface HeartbeatResult {
+interface HeartbeatResult {
   readonly runId: string;
   readonly stepId: string;
   /** When the wait fails unless another heartbeat arrives, or the event. Epoch ms. */

@@ -9,12 +9,12 @@ import { isOver, type RunState } from '../../core/run/state.ts';
 import type { LeaveInboxDeps } from './leave-inbox.ts';
 import type { OpenQuestion } from './questions.ts';
 
-export type LeftDeps = LeaveInboxDeps;
+type LeftDeps = LeaveInboxDeps;
 
 /** A question of a run that has ended, and the row of the ledger that it is about, if that is there. */
-export type LeftQuestion = OpenQuestion & { readonly row?: EffectRecord };
+type LeftQuestion = OpenQuestion & { readonly row?: EffectRecord };
 
-export interface LeftQuestions {
+interface LeftQuestions {
   /** At most as many as were asked for. */
   readonly questions: readonly LeftQuestion[];
   /** Questions that were not checked: the ledger may know of some. */

@@ -24,11 +24,11 @@ export const QUESTION_KINDS = [
   'left_in_doubt',
   'budget_reached',
 ] as const;
-export type QuestionKind = (typeof QUESTION_KINDS)[number];
+type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** A decision (`…/approvals/{step}`), a resolution (`…/effects/{effectId}/resolve`), or `…/resume`. */
 export const ANSWERS = [...DECISIONS, ...RESOLUTIONS, 'resume'] as const;
-export type AnswerName = Decision | Resolution | 'resume';
+type AnswerName = Decision | Resolution | 'resume';
 
 export interface OpenQuestion {
   readonly kind: QuestionKind;

@@ -14,7 +14,7 @@ import { type LeaveInboxDeps, leaveInbox } from './leave-inbox.ts';
 import { leftInDoubt } from './left-in-doubt.ts';
 import { type DeployedDefinitions, type OpenQuestion, openQuestions } from './questions.ts';
 
-export interface InboxDeps extends DeployedDefinitions, LeaveInboxDeps {
+interface InboxDeps extends DeployedDefinitions, LeaveInboxDeps {
   readonly finder: RunFinder;
   readonly clock: Clock;
 }

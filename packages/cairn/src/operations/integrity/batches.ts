@@ -18,14 +18,14 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 /** Names in an event, which is kept for as long as the run. */
 const MAX_NAMES = 50;
 
-export interface RepairBatch {
+interface RepairBatch {
   readonly changes: RepairChange[];
   readonly places: PlaceChange[];
   readonly steps: DocumentWrite<StepRecord>[];
   readonly checkpoints: DocumentWrite<Checkpoint>[];
 }
 
-export type FetchDeps = SendDeps & { readonly repairs: Pick<RepairStore, 'outputText'> };
+type FetchDeps = SendDeps & { readonly repairs: Pick<RepairStore, 'outputText'> };
 
 /** The commits of the plan, with the snapshot in the first. `stale`: an output to copy has changed, so the run must be checked again. */
 export async function* batchesOf(

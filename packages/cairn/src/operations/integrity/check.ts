@@ -34,7 +34,7 @@ export interface ConsistencyReport {
 
 /** `healable`: a repair fixes every problem. `broken`: the journal itself is damaged, and nothing can be repaired. */
 export const CONSISTENCY_STATUSES = ['consistent', 'healable', 'needs_person', 'broken'] as const;
-export type ConsistencyStatus = (typeof CONSISTENCY_STATUSES)[number];
+type ConsistencyStatus = (typeof CONSISTENCY_STATUSES)[number];
 
 /** @param which a run, or the owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
 export async function checkConsistency(deps: ReadFactsDeps, which: RunToCheck): Promise<ConsistencyReport> {

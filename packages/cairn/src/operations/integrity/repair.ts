@@ -28,7 +28,7 @@ export interface RepairDeps extends ReadFactsDeps, AppendRepairDeps, PlaceDeps {
   readonly log: Log;
 }
 
-export interface RepairRequest extends RunToCheck {
+interface RepairRequest extends RunToCheck {
   readonly actor: string;
   /** False: a dry run, which returns the changes. */
   readonly apply: boolean;

@@ -37,7 +37,7 @@ export interface SampleDeps extends ReadFactsDeps {
   readonly log: Log;
 }
 
-export interface SampleReport {
+interface SampleReport {
   readonly checked: number;
   readonly inconsistent: number;
   /** Too long for a sample. */

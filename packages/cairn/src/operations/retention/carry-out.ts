@@ -15,7 +15,7 @@ import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
  */
 export type Done = 'gone' | 'kept' | 'waits' | 'marked' | 'moved' | 'deleted' | 'unfinished';
 
-export interface LineageWork {
+interface LineageWork {
   readonly rootRunId: string;
   readonly lineage: InspectedLineage;
   readonly budget: TickBudget;

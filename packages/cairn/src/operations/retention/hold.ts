@@ -7,12 +7,12 @@ import type { Log } from '../../ports/log.ts';
 import type { RetentionStore } from '../../ports/runs/retention-store.ts';
 import { loadOwn } from '../append-to-run.ts';
 
-export interface HoldDeps extends JournalDeps {
+interface HoldDeps extends JournalDeps {
   readonly log: Log;
   readonly retention: RetentionStore;
 }
 
-export interface HoldRequest {
+interface HoldRequest {
   readonly runId: string;
   readonly tenantId: string;
   readonly actor: string;

@@ -19,7 +19,7 @@ interface OrphanSearch {
   readonly budget: TickBudget;
 }
 
-export interface OrphansDeleted {
+interface OrphansDeleted {
   /** Position to continue from; undefined: the beginning. */
   readonly next: string | undefined;
   readonly deleted: number;

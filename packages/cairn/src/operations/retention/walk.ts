@@ -13,7 +13,7 @@ export interface BucketPosition extends Bucket {
   readonly after?: EndPosition | undefined;
 }
 
-export interface WalkPage {
+interface WalkPage {
   readonly bucket: Bucket;
   readonly runs: readonly EndedRun[];
   /** Position after them. */

@@ -2,7 +2,7 @@
 import { changeConfig, type RuntimeDeps } from './change-config.ts';
 import { wakeHeld } from './wake-held.ts';
 
-export interface KillSwitchRequest {
+interface KillSwitchRequest {
   readonly on: boolean;
   readonly actor: string;
   readonly tenantId: string;

@@ -7,7 +7,7 @@ import type { PauseMark } from '../../ports/runtime-config.ts';
 import { changeConfig, type RuntimeDeps, readConfig } from './change-config.ts';
 import { wakeHeld } from './wake-held.ts';
 
-export interface PauseRequest {
+interface PauseRequest {
   readonly type: string;
   readonly actor: string;
   /** Tenant of the caller; a pause applies to all tenants. */

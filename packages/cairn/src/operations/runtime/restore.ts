@@ -14,9 +14,9 @@ export interface HomeDeps extends SendDeps, Pick<RuntimeDeps, 'config'> {
   readonly log: Log;
 }
 
-export type RestoreDeps = HomeDeps & RuntimeDeps;
+type RestoreDeps = HomeDeps & RuntimeDeps;
 
-export interface Restoring {
+interface Restoring {
   readonly actor: string;
   /** Tenant of the caller; the hold is of all tenants. */
   readonly tenantId: string;

@@ -18,7 +18,7 @@ const CONCURRENT_TASKS = 25;
 
 type WakeDeps = Pick<RuntimeDeps, 'statistics' | 'queue' | 'clock' | 'log'>;
 
-export interface WakeRequest {
+interface WakeRequest {
   /** Tenant whose runs are counted in the response. */
   readonly tenantId: string;
   /** Only runs of this workflow. */

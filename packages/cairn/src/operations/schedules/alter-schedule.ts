@@ -11,7 +11,7 @@ import { isDeclared } from './declared.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 import { deployed } from './start-slot.ts';
 
-export interface NewSchedule extends ScheduleSpec {
+interface NewSchedule extends ScheduleSpec {
   readonly tenantId: string;
   readonly name?: string | undefined;
   readonly actor: string;
@@ -51,7 +51,7 @@ export async function makeSchedule(deps: ScheduleDeps, request: NewSchedule): Pr
   return schedule;
 }
 
-export interface ScheduleChanges {
+interface ScheduleChanges {
   readonly cron?: string | undefined;
   readonly timezone?: string | undefined;
   readonly input?: Json | undefined;
@@ -87,7 +87,7 @@ export function patchSchedule(
   });
 }
 
-export interface PauseSchedule extends ScheduleRef {
+interface PauseSchedule extends ScheduleRef {
   readonly actor: string;
   readonly reason?: string | undefined;
 }

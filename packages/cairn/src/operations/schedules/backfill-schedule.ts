@@ -11,7 +11,7 @@ import { startSlot } from './start-slot.ts';
 const MAX_BACKFILL = 1_000;
 const CONCURRENT_STARTS = 10;
 
-export interface BackfillRequest extends ScheduleRef {
+interface BackfillRequest extends ScheduleRef {
   /** The first and the last moment that counts, epoch ms. */
   readonly from: number;
   readonly until: number;

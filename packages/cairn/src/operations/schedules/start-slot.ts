@@ -13,7 +13,7 @@ import { logHit } from '../log-hit.ts';
 import { startRun } from '../start/start-run.ts';
 import type { ScheduleDeps } from './deps.ts';
 
-export interface SlotStarted {
+interface SlotStarted {
   /** `existing`: it was started before. */
   readonly kind: 'started' | 'existing';
   readonly runId: string;

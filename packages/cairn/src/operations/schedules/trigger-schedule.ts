@@ -8,7 +8,7 @@ import { ownSchedule } from './change-schedule.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 import { deployed } from './start-slot.ts';
 
-export interface TriggerSchedule extends ScheduleRef {
+interface TriggerSchedule extends ScheduleRef {
   readonly actor: string;
   /** Names the request: asked again, it is the same run. */
   readonly requestId: string;

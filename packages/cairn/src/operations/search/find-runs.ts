@@ -19,14 +19,14 @@ export const MAX_FOUND = 20;
 /** Form of GitHub delivery ids. */
 const DELIVERY = /^[A-Za-z0-9-]{1,100}$/;
 
-export interface FindDeps {
+interface FindDeps {
   readonly store: Pick<RunStore, 'load'>;
   readonly finder: Pick<RunFinder, 'named' | 'beginning'>;
   readonly records: Pick<IdempotencyStore, 'read'>;
   readonly clock: Clock;
 }
 
-export interface FoundRun {
+interface FoundRun {
   readonly by: NameOfRun;
   readonly run: ListedRun;
 }

@@ -9,7 +9,7 @@ import type { RunFinder } from '../../ports/runs/run-finder.ts';
 export const MAX_COUNTS = 42;
 
 /** Filters that find the oldest, one after the other; the given one if fewer than `most` match. */
-export interface OldestRuns {
+interface OldestRuns {
   readonly windows: readonly RunFilter[];
   /** They find all runs that match. */
   readonly isAll: boolean;

@@ -13,7 +13,7 @@ const RUNS_A_READ = 250;
 /** Runs that are being erased are read and left out, so that a page may have fewer runs than were read, or none. */
 export const MAX_PAGES_READ = 8;
 
-export interface ReadStatistics extends RunsSummary, Stretch {
+interface ReadStatistics extends RunsSummary, Stretch {
   /** There are older runs in the time that was asked for: `from` is the creation of the oldest that was read. */
   readonly isCut: boolean;
   /** Runs that could not be decoded, and are not counted. */

@@ -16,7 +16,7 @@ export const MAX_COUNTED = 10_000;
 export const COUNTS_KEPT_MS = 2_000;
 const QUESTIONS_KEPT = 500;
 
-export type CountQuestion = Pick<RunFilter, 'tenantId' | 'type' | 'repoId' | 'threadId' | 'tag'>;
+type CountQuestion = Pick<RunFilter, 'tenantId' | 'type' | 'repoId' | 'threadId' | 'tag'>;
 
 export interface RunCounts {
   readonly counts: Readonly<Record<RunStatus, number>>;

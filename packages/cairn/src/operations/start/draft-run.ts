@@ -173,7 +173,7 @@ function payloadOf(text: string): DraftPayload {
 }
 
 /** Canonical JSON. The hash of an input is that of `text`. */
-export interface CheckedInput {
+interface CheckedInput {
   /** For people: without its secret members. */
   readonly text: string;
   /** For step bodies: complete. */

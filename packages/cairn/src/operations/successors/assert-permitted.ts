@@ -30,7 +30,7 @@ export async function assertPermitted(
   await assertAllowed(deps, { source: state, workflow, mode, actor, input });
 }
 
-export interface PermissionRequest {
+interface PermissionRequest {
   /** The state of the source at its end. */
   readonly source: RunState;
   readonly workflow: Workflow;

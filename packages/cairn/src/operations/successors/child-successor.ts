@@ -25,7 +25,7 @@ import { lineageOf } from './start-successor.ts';
 /** Runs that are checked along a lineage: more would be a lineage in which nothing ever ended. */
 const MAX_LINEAGE = 50;
 
-export interface ChildOfSuccessor {
+interface ChildOfSuccessor {
   readonly parent: RunState;
   readonly wait: ChildWait;
   readonly childId: string;

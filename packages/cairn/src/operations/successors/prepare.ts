@@ -31,7 +31,7 @@ export interface Prepared {
 }
 
 /** The input of its source, wherever stored, or another. */
-export type SuccessorInput =
+type SuccessorInput =
   | ({ readonly kind: 'inherited' } & NonNullable<Lineage['input']>)
   | { readonly kind: 'given'; readonly hash: string; readonly value: unknown };
 

@@ -18,7 +18,7 @@ import { driveAfter } from '../../engine/drive-after.ts';
 import { appendToRun } from '../append-to-run.ts';
 import type { SuccessorDeps } from './request.ts';
 
-export interface ResumeRequest {
+interface ResumeRequest {
   readonly runId: string;
   readonly tenantId: string;
   readonly actor: string;
@@ -55,7 +55,7 @@ export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Pr
  * `by_drive`: it was interrupted, and its drive decides more than this. `put_off`: it rests after a failed dispatch, such as one
  * that could not ask its policy. `moving`: it is not blocked.
  */
-export type Resumption = 'resumed_by_event' | 'by_drive' | 'put_off' | 'moving';
+type Resumption = 'resumed_by_event' | 'by_drive' | 'put_off' | 'moving';
 
 function resumeDrafts(resumption: Resumption, actor: string): EventDraft[] {
   if (resumption !== 'resumed_by_event') return [];

@@ -30,7 +30,7 @@ const READS: ReadonlySet<string> = new Set(['batchGetDocuments', 'runQuery', 'ru
 /** Remembered tags of broken streams; the library restarts at once or never. */
 const BROKEN_REMEMBERED = 1_000;
 
-export interface BoundedOptions {
+interface BoundedOptions {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
 }

@@ -11,7 +11,7 @@ import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Wire, wireTo } from './wire.ts';
 
-export interface LazyBusOptions {
+interface LazyBusOptions {
   readonly settings: Pick<Settings, 'project' | 'runEventsTopic' | 'pubsubHost' | 'wireHosts'>;
   readonly clock: Clock;
   readonly random: Randomness;

@@ -10,7 +10,7 @@ import { systemClock } from '../clock.ts';
 import { DEADLINES, within } from './deadlines.ts';
 import type { Wire } from './wire.ts';
 
-export interface CommitChannelOptions {
+interface CommitChannelOptions {
   readonly project: string;
   /** Database id; default: the default database. */
   readonly database?: string;

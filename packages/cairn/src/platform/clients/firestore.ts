@@ -8,7 +8,7 @@ import { callsByFrames } from './calls-by-frames.ts';
 import { DEADLINES } from './deadlines.ts';
 import type { Wire } from './wire.ts';
 
-export interface FirestoreClientOptions {
+interface FirestoreClientOptions {
   readonly project: string;
   /** Its id. */
   readonly database: string;

@@ -19,7 +19,7 @@ const METADATA_TIMEOUT_MS = 3_000;
 /** Not verified by the local server; only its form must be valid. */
 const LOCAL_ACCOUNT = 'drive@cairn.invalid';
 
-export interface LazyQueueOptions {
+interface LazyQueueOptions {
   readonly settings: QueueSettings;
   readonly clock: Clock;
   readonly random: Randomness;
@@ -29,7 +29,7 @@ export interface LazyQueueOptions {
 
 type Client = TasksClient & QueueClient & QueueMaker;
 
-export type QueueSettings = Pick<
+type QueueSettings = Pick<
   Settings,
   'project' | 'region' | 'tasksHost' | 'wireHosts' | 'drive' | 'pools' | 'serviceAccount'
 >;

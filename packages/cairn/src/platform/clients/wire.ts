@@ -45,7 +45,7 @@ interface PendingCall {
   onFailure(error: WireError): void;
 }
 
-export interface WireListener {
+interface WireListener {
   onMessage(message: Buffer): void;
   /** The server has ended it, or the connection is lost. Not called after the caller has ended it. */
   onEnd(error: WireError): void;

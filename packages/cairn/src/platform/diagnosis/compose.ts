@@ -16,7 +16,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { BoundSecrets } from './bound-secrets.ts';
 import { setupProbe } from './setup.ts';
 
-export interface DiagnosisOptions {
+interface DiagnosisOptions {
   readonly settings: Settings;
   readonly secrets: BoundSecrets;
   readonly db: Firestore;

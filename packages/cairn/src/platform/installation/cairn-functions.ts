@@ -55,7 +55,7 @@ type ClassFunctions<D> = {
 };
 
 /** The functions of an installation; some exist only if an option asks for them. */
-export type CairnFunctions<
+type CairnFunctions<
   G extends GithubChoice = GithubChoice,
   S extends SlackChoice = SlackChoice,
   T extends readonly string[] | undefined = readonly string[] | undefined,

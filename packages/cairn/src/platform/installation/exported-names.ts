@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Facts that the platform gives about the running function. */
-export interface RunningFunction {
+interface RunningFunction {
   /** `K_SERVICE`: the name that was deployed, in lower case. */
   readonly service: string | undefined;
   /** `FUNCTION_TARGET`: its export, such as `cairn.drive`. */

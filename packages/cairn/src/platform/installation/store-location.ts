@@ -4,7 +4,7 @@ import { database } from '../settings/parameters.ts';
 import { collectionPrefixOf } from '../settings/settings.ts';
 import type { CairnInstallation } from './installation.ts';
 
-export interface StoreLocation {
+interface StoreLocation {
   readonly database: string;
   readonly collectionPrefix: string;
 }
@@ -29,7 +29,7 @@ export function locateStore(installation: CairnInstallation): void {
   Object.assign(installation.members.drive as object, { [LOCATION]: locate });
 }
 
-export interface NamedInstallation {
+interface NamedInstallation {
   readonly installation: CairnInstallation;
   /** The deployed name of the function `drive`; undefined: it is not exported. */
   readonly drive: string | undefined;

@@ -10,7 +10,7 @@ export function hookUrls(): { readonly deploy: string | undefined; readonly clea
   };
 }
 
-export interface GithubAccess {
+interface GithubAccess {
   /** Without a slash at the end. */
   readonly url: string;
   /** Undefined: there is none, or this function does not have it. */

@@ -32,7 +32,7 @@ import {
   traceSampler,
 } from './parameters.ts';
 
-export type GivenOptions = Omit<CairnOptions, 'workflows' | 'bindings'>;
+type GivenOptions = Omit<CairnOptions, 'workflows' | 'bindings'>;
 
 export interface Settings {
   readonly project: string;

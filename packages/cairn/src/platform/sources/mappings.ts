@@ -4,12 +4,12 @@
  */
 
 /** Line and column count from 1. */
-export interface SourcePosition {
+interface SourcePosition {
   readonly line: number;
   readonly column: number;
 }
 
-export interface MappedOrigin extends SourcePosition {
+interface MappedOrigin extends SourcePosition {
   /** Index in `sources` of the map. */
   readonly source: number;
 }

@@ -8,7 +8,7 @@ export const MAX_TENANTS_COUNTED = 500;
 /** Tenants counted concurrently: six queries each. */
 const CONCURRENT_TENANTS = 4;
 
-export interface CountedActivity {
+interface CountedActivity {
   readonly activity: readonly TenantActivity[];
   /** There may be more tenants than were counted. */
   readonly isCut: boolean;

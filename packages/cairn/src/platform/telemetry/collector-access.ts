@@ -48,7 +48,7 @@ function unreadable(): Error {
   return new Error('OTEL_EXPORTER_OTLP_HEADERS is not of the form name=value,name=value');
 }
 
-export interface TokenOptions {
+interface TokenOptions {
   /** URL of the metadata server, without a slash at the end. */
   readonly metadata: string;
   readonly clock: Clock;

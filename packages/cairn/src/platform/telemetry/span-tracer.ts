@@ -25,7 +25,7 @@ export interface EndedSpan {
   readonly failure: string | undefined;
 }
 
-export interface SpanTracerOptions {
+interface SpanTracerOptions {
   readonly sampling: Sampling;
   readonly clock: Clock;
   readonly random: Randomness;

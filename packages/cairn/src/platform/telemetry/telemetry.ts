@@ -33,7 +33,7 @@ const MAX_PENDING = 10_000;
 /** A collector that is down is complained of once in this time. */
 const COMPLAIN_EVERY_MS = 60_000;
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   /** Called once, with the first count or span. */
   load(): Promise<Sinks>;
   /** Minimum time between two exports; later counts are sent with the next. */

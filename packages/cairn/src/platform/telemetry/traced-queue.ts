@@ -4,7 +4,7 @@ import type { InstallationMetrics } from '../../ports/metrics.ts';
 import type { DriveTask, TaskQueue } from '../../ports/task-queue.ts';
 import { failureOf, type Span, type Tracer } from '../../ports/tracing.ts';
 
-export interface TracedQueueOptions {
+interface TracedQueueOptions {
   readonly queue: TaskQueue;
   readonly counts: InstallationMetrics;
   readonly tracer: Tracer | undefined;

@@ -2,18 +2,18 @@
 import type { StoredLine } from '../../core/logs/text.ts';
 import { documentCodec, integer, kind, text } from './kinds.ts';
 
-export interface ChunkDocument {
+interface ChunkDocument {
   readonly data: Uint8Array;
 }
 
-export interface MemoDocument {
+interface MemoDocument {
   readonly revision: number;
   readonly name: string;
   readonly value: string;
 }
 
 /** Part of a list of the run document, under the SHA-256 of its text. */
-export interface PageDocument {
+interface PageDocument {
   readonly text: string;
 }
 

@@ -18,7 +18,7 @@ const MAX_WRITES = 400;
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** The writes of one run's commit. */
-export interface CommitPart {
+interface CommitPart {
   /** Number of writes that `fill` adds. */
   readonly writes: number;
   /** About how much they weigh. */

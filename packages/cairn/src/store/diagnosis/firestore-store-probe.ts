@@ -17,7 +17,7 @@ const RECORD_STATUSES = ['processing', 'completed', 'failed'];
 const MAILBOXES_READ = 20;
 const CONCURRENT_PROBES = 8;
 
-export interface StoreLookOptions {
+interface StoreLookOptions {
   readonly db: Firestore;
   readonly prefix?: string;
   /** A place in the order of document ids to begin a sample at, another one each time: a sha256 in hex. */

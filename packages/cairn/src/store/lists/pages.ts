@@ -7,7 +7,7 @@ import { UndecodableDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 
 /** The part of a list read that differs between lists. */
-export interface Listing<T> {
+interface Listing<T> {
   readonly list: ListName;
   readonly ordered: Query;
   readonly startAfter: (position: Position) => readonly unknown[];

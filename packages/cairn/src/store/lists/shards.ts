@@ -85,7 +85,7 @@ export async function inShards<T>(
   return (await Promise.all(groupsOf(shards).map(ask))).flat();
 }
 
-export interface ShardedPage {
+interface ShardedPage {
   /** Named in errors. */
   readonly what: string;
   readonly shards: readonly number[];

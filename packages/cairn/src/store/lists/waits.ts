@@ -9,7 +9,7 @@ import type { Paths } from '../paths.ts';
 /** Runs read at once: the waits of a run take up to 512 KiB, and only the first few of each are kept. */
 const RUNS_A_READ = 8;
 
-export interface ListedRuns {
+interface ListedRuns {
   readonly runs: readonly ListedRun[];
   /** Ids of runs whose waits cannot be decoded. */
   readonly damaged: readonly string[];

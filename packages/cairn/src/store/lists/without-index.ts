@@ -14,7 +14,7 @@ import { call } from '../call.ts';
 /** Documents read in place of the index. An installation whose indexes are being built is young and has few. */
 const MAX_WITHOUT_INDEX = 1_000;
 
-export interface DueSearch {
+interface DueSearch {
   /** Named in errors. */
   readonly what: string;
   /** The query that needs the index; ordered by `member`, at most `limit`. */

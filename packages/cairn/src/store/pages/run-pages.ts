@@ -67,7 +67,7 @@ interface Placing {
   readonly cost: Spent | undefined;
 }
 
-export interface SnapshotWrite {
+interface SnapshotWrite {
   readonly run: DocumentReference;
   readonly snapshot: RunState;
   /** The encoded document, with all its members. */

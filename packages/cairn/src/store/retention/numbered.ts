@@ -11,7 +11,7 @@ import type { Cleared } from '../../ports/runs/retention-store.ts';
 import { call } from '../call.ts';
 import type { Paths } from '../paths.ts';
 
-export interface Numbered {
+interface Numbered {
   readonly db: Firestore;
   readonly paths: Paths;
   readonly runId: string;

@@ -35,7 +35,7 @@ import type { Tracer } from '../../ports/tracing.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-export interface InstallationOptions {
+interface InstallationOptions {
   readonly workflows: readonly Workflow[];
   /** Bindings of the capabilities in use. */
   readonly bindings?: readonly Binding[] | undefined;

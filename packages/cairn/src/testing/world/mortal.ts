@@ -37,7 +37,7 @@ const OWN: ReadonlySet<string> = new Set([
 const UNCOUNTED = 'metrics.';
 
 /** A process that dies at the calls of a plan. */
-export interface PlannedCrash {
+interface PlannedCrash {
   readonly plan: CrashPlan;
   /** Called at the moment of death. */
   readonly onDeath: () => void;

@@ -10,19 +10,19 @@ import { clipped, escaped } from './message.ts';
 /** Slack's limit for the text of a section, 3,000, less what escaping may add and the words around. */
 const MAX_QUESTION_CHARS = 2_900;
 
-export interface ApprovalQuestion {
+interface ApprovalQuestion {
   readonly runId: string;
   readonly type: string;
   /** An open wait of kind `approval`. */
   readonly wait: Wait;
 }
 
-export interface SlackText {
+interface SlackText {
   readonly type: 'mrkdwn' | 'plain_text';
   readonly text: string;
 }
 
-export interface SlackButton {
+interface SlackButton {
   readonly type: 'button';
   readonly action_id: string;
   readonly text: SlackText;
@@ -30,7 +30,7 @@ export interface SlackButton {
   readonly style?: 'primary' | 'danger' | undefined;
 }
 
-export type SlackBlock =
+type SlackBlock =
   | { readonly type: 'section'; readonly text: SlackText }
   | { readonly type: 'context'; readonly elements: readonly SlackText[] }
   | { readonly type: 'actions'; readonly block_id: string; readonly elements: readonly SlackButton[] };

@@ -27,7 +27,7 @@ export function readCommand(form: Form): SlackCommand {
   };
 }
 
-export interface SlackCommandCall {
+interface SlackCommandCall {
   readonly command: SlackCommand;
   readonly context: RequestContext;
 }

@@ -13,7 +13,7 @@ const MAX_FIELDS = 64;
 
 export type Form = ReadonlyMap<string, string>;
 
-export interface FormReading {
+interface FormReading {
   readonly secrets: readonly string[];
   /** Epoch ms. */
   readonly now: number;

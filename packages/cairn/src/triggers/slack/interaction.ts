@@ -22,7 +22,7 @@ const Payload = z.looseObject({
   actions: z.tuple([z.looseObject({ action_id: z.string(), value: z.string().optional() })]),
 });
 
-export interface ButtonPress {
+interface ButtonPress {
   /** Team in which the app is installed. */
   readonly teamId: string;
   /** Home team of the person: not `teamId` in a channel that two teams share. */

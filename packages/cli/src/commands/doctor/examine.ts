@@ -18,7 +18,7 @@ const SCHEDULES = 500;
 /** Name that an installation on this machine has as its environment. */
 const LOCAL = 'local';
 
-export interface Examination {
+interface Examination {
   readonly findings: readonly Finding[];
   /** The local cloud: no command of Google's concerns it. */
   readonly isLocal: boolean;

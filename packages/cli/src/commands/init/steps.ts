@@ -19,7 +19,7 @@ import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts'
 import type { Style } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
 
-export interface InitRequest {
+interface InitRequest {
   readonly name: string;
   readonly language: 'ts' | 'js' | undefined;
   readonly region: string | undefined;

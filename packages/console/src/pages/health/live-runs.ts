@@ -11,7 +11,7 @@ export interface LiveRuns {
   readonly isCut: boolean;
 }
 
-export interface Attention {
+interface Attention {
   readonly suspects: readonly LiveRun[];
   /** The most overdue first. */
   readonly overdue: readonly (LiveRun & { readonly wakeAt: string })[];

@@ -11,7 +11,7 @@ export type ApprovalProgress =
   | { readonly at: 'sending' }
   | { readonly at: 'failed'; readonly error: unknown };
 
-export interface ApprovalQueueOptions<T> {
+interface ApprovalQueueOptions<T> {
   /** Sends all, a few at a time; reports each result. Never throws. */
   sendAll(items: readonly T[], onEnd: (item: T, error: unknown) => void): Promise<void>;
   keyOf(item: T): string;

@@ -14,7 +14,7 @@ export const CATCH_UPS = {
 export type CatchUpMode = ScheduleDetails['catchUp'];
 
 /** As filled in. */
-export interface ScheduleInput {
+interface ScheduleInput {
   readonly type: string;
   /** Empty: none. */
   readonly name: string;

@@ -3,7 +3,7 @@ import { planned } from '../../api/client.ts';
 import { type PlannedAct, reasonOf } from '../../parts/act.ts';
 import { option } from '../../parts/command-text.ts';
 
-export interface NewRun {
+interface NewRun {
   readonly type: string;
   readonly input: unknown;
   /** Empty: one of its own. */

@@ -1,7 +1,7 @@
 /** Copies a text to the clipboard, and reports the outcome: a browser may refuse. */
 import { useState } from 'react';
 
-export type Copied = 'none' | 'copied' | 'refused';
+type Copied = 'none' | 'copied' | 'refused';
 
 export function useCopy(): {
   readonly outcome: Copied;

@@ -12,7 +12,7 @@ export type JsonChange =
   | { readonly kind: 'removed'; readonly path: JsonPath; readonly before: unknown }
   | { readonly kind: 'changed'; readonly path: JsonPath; readonly before: unknown; readonly after: unknown };
 
-export interface Difference {
+interface Difference {
   /** In the order of the values. */
   readonly changes: readonly JsonChange[];
   /** There are more. */

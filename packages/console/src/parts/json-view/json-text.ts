@@ -8,7 +8,7 @@ export type ParsedJson =
   | { readonly kind: 'value'; readonly value: unknown }
   | ({ readonly kind: 'bad'; readonly line: number; readonly column: number } & JsonFault);
 
-export interface JsonFault {
+interface JsonFault {
   /** Length of the valid beginning. */
   readonly at: number;
   readonly why: string;

@@ -1,6 +1,6 @@
 /** Matches the equal entries of two lists, in order: items of arrays, lines of texts. Pure. */
 
-export type Match = readonly [left: number, right: number];
+type Match = readonly [left: number, right: number];
 
 /** Most cells of the table for the longest common subsequence: some milliseconds. Larger inputs are first split at unique items. */
 const MAX_CELLS = 500_000;

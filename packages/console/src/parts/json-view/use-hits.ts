@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { hitsOf } from './search.ts';
 import type { TreeNode } from './tree.ts';
 
-export interface Hits {
+interface Hits {
   readonly nodes: readonly TreeNode[];
   readonly isDone: boolean;
 }

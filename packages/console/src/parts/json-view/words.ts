@@ -5,9 +5,9 @@ import { sizeOf, type TreeNode } from './tree.ts';
 /** Characters of a string in a row; choosing the row shows all of it. */
 const ROW_CHARS = 120;
 
-export type ValueTone = 'text' | 'number' | 'word' | 'branch';
+type ValueTone = 'text' | 'number' | 'word' | 'branch';
 
-export interface RowWords {
+interface RowWords {
   readonly tone: ValueTone;
   readonly words: string;
   /** The reason why a part of it is missing. */

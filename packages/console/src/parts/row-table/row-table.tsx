@@ -9,7 +9,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { TableRow } from './table-row.tsx';
 import './row-table.css';
 
-export interface RowTableProps<T> {
+interface RowTableProps<T> {
   readonly label: string;
   /** Has `--columns`, the widths. */
   readonly className: string;

@@ -23,7 +23,7 @@ export interface Entered {
 
 export const NOTHING_ENTERED: Entered = { wantsJson: false };
 
-export interface EnteredForm {
+interface EnteredForm {
   /** None: the schema has no form. */
   readonly fields: readonly Field[];
   readonly isForm: boolean;

@@ -5,7 +5,7 @@
 
 import { exampleOf } from '@cairn/client';
 
-export type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
+type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
 
 export interface Field {
   readonly name: string;
@@ -28,7 +28,7 @@ export interface FieldIssue {
   readonly why: string;
 }
 
-export type FormValue =
+type FormValue =
   | { readonly kind: 'value'; readonly value: Readonly<Record<string, unknown>> }
   | { readonly kind: 'issues'; readonly issues: readonly FieldIssue[] };
 

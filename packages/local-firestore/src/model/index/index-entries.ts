@@ -14,7 +14,7 @@ import {
 } from './entry-layout.ts';
 import type { IndexConfig, IndexDefinition, SingleField } from './index-config.ts';
 
-export interface IndexedPath {
+interface IndexedPath {
   readonly database: number;
   /** Path segments of the document. */
   readonly segments: readonly string[];
@@ -22,7 +22,7 @@ export interface IndexedPath {
   readonly isListed: boolean;
 }
 
-export interface EntryDifference {
+interface EntryDifference {
   readonly added: Buffer[];
   readonly removed: Buffer[];
 }

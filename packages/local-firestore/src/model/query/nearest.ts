@@ -17,12 +17,12 @@ export interface Nearest {
   readonly resultField: FieldPath | undefined;
 }
 
-export interface Neighbour<T> {
+interface Neighbour<T> {
   readonly found: T;
   readonly distance: number;
 }
 
-export interface Neighbourhood<T> {
+interface Neighbourhood<T> {
   /** The most similar first. */
   readonly neighbours: readonly Neighbour<T>[];
   /** Candidates with a vector of the right dimension: what a flat index reads to find the neighbours. */

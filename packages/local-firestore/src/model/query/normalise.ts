@@ -10,7 +10,7 @@ import { compareUtf8 } from '../utf8.ts';
 import type { Value } from '../value.ts';
 import type { CompareOp, Comparison, Cursor, FieldOrder, Filter, Query } from './query.ts';
 
-export type QueryRequest = Omit<Query, 'explicitOrders'>;
+type QueryRequest = Omit<Query, 'explicitOrders'>;
 
 const INEQUALITIES: ReadonlySet<CompareOp> = new Set(['<', '<=', '>', '>=', '!=', 'not-in']);
 

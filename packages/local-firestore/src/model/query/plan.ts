@@ -13,7 +13,7 @@ import type { Filter, Query } from './query.ts';
 import { vectorIndexFor } from './vector-choice.ts';
 
 /** Source and filter of one disjunction. Without the filter the source would not be in order. */
-export interface Branch {
+interface Branch {
   readonly source: Source;
   readonly filter: Filter | undefined;
 }

@@ -6,7 +6,7 @@ import { requestBytes } from '../../wire/protocol.ts';
 import type { CallContext } from './call.ts';
 import { requestPaths } from './request-paths.ts';
 
-export interface UnderFault {
+interface UnderFault {
   /** Runs the handler; then drops its response or ends the process, if the fault says so. */
   run<T>(handler: () => T | Promise<T>): Promise<T>;
   /** Number of messages delivered before the stream is cut. */

@@ -27,7 +27,7 @@ export interface ListenRequest {
   readonly removeTarget?: number;
 }
 
-export interface ListenAnswers {
+interface ListenAnswers {
   readonly send: (message: object) => Promise<void> | undefined;
   readonly fail: (error: unknown) => void;
 }

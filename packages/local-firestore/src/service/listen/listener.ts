@@ -44,7 +44,7 @@ type ListenOrder =
   | { readonly kind: 'refuse'; readonly id: number; readonly why: StatusError }
   | { readonly kind: 'remove'; readonly id: number };
 
-export interface ListenerDeps {
+interface ListenerDeps {
   readonly database: Database;
   readonly meter: Meter;
   /** Resolves when all commits so far are durable. */

@@ -30,7 +30,7 @@ export interface WorkerOptions {
 }
 
 /** Destination of the functions' output: a file descriptor, or a function that takes lines. */
-export type OutputTarget = number | ((line: string) => void);
+type OutputTarget = number | ((line: string) => void);
 
 /** End of a worker. `error` is set if it could not load or serve the functions. */
 export interface WorkerEnd {

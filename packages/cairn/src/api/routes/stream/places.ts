@@ -1,7 +1,7 @@
 /** Limits of open streams per instance, so that other requests find room. */
 import { CairnError } from '../../../core/errors.ts';
 
-export interface StreamBounds {
+interface StreamBounds {
   readonly ofAll: number;
   readonly ofOneTenant: number;
 }

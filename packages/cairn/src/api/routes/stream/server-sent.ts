@@ -35,7 +35,7 @@ export function frameText({ id, event, data }: Frame): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-export interface EventStream<T> {
+interface EventStream<T> {
   readonly source: AsyncGenerator<T>;
   readonly frame: (one: T) => string;
   /** Called once, however the stream ends. */
@@ -45,7 +45,7 @@ export interface EventStream<T> {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Streaming<T> {
+interface Streaming<T> {
   readonly onlyNow: boolean;
   readonly follow: (bounds: FollowBounds) => AsyncGenerator<T>;
   readonly frame: (one: T) => string;

@@ -83,7 +83,7 @@ export interface EffectQuestion extends QuestionBase, Without<'day'> {
   readonly effectId: string;
 }
 
-export type ApprovalWait = StepQuestion | EffectQuestion;
+type ApprovalWait = StepQuestion | EffectQuestion;
 
 /**
  * An open wait of a step (or of an item of a set of children). Has everything needed to record the outcome of the step,

@@ -150,7 +150,7 @@ export interface AskingFlow<Input, A extends AnswerSchemas> extends Flow<Input> 
 }
 
 /** Undoes an operation: called with its output when the run fails or is cancelled after it. */
-export type UndoOperation<Input, N extends Needs> = (
+type UndoOperation<Input, N extends Needs> = (
   context: StepContext<Input> & Outputs<N> & { readonly output: unknown },
 ) => void | Promise<void>;
 
@@ -189,7 +189,7 @@ export interface FlowOptions<Input, N extends Needs, T, A extends AnswerSchemas 
   readonly onFailure?: OnFailure<T>;
 }
 
-export type FlowCode<Input, N extends Needs, T, A extends AnswerSchemas = Record<never, never>> = (
+type FlowCode<Input, N extends Needs, T, A extends AnswerSchemas = Record<never, never>> = (
   flow: AskingFlow<Input, A>,
   seen: Seen<Input, N>,
 ) => Promise<T>;

@@ -26,7 +26,7 @@ const MAX_PROGRESS_BYTES = 1_024;
 const MAX_MEMO_NAME = 200;
 const MAX_AGENT_CHARS = 200;
 
-export interface BodyParams {
+interface BodyParams {
   readonly deps: EngineDeps;
   readonly runId: string;
   readonly execution: StepExecution;

@@ -56,7 +56,7 @@ export type Attempted = Pick<
   'id' | 'body' | 'timeoutMs' | 'heartbeatTimeoutMs' | 'output' | 'idempotent' | 'poll'
 >;
 
-export interface BodyCall {
+interface BodyCall {
   readonly step: Attempted;
   readonly context: Context;
   /** Aborted by the drive to stop the body, and by this function on a timeout. */

@@ -28,7 +28,7 @@ export interface WaitingLine {
 }
 
 /** The place where lines wait to be written. */
-export interface TextSink {
+interface TextSink {
   put(line: TextLine): WaitingLine;
   /** @param bytes by which its JSON is longer */
   grow(held: WaitingLine, line: TextLine, bytes: number): void;

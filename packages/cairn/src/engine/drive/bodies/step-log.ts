@@ -8,7 +8,7 @@ import type { KnownOperation } from '../flows/operations-of.ts';
 import type { Working } from '../working.ts';
 import type { KeepLine } from './run-log.ts';
 
-export interface StepLogParams {
+interface StepLogParams {
   readonly deps: Pick<EngineDeps, 'log' | 'clock'>;
   /** Run, step and attempt: a field of the line does not replace them. */
   readonly about: LogFields;

@@ -34,7 +34,7 @@ export interface Operation extends CallOfCode {
   readonly make: () => { readonly request: string; readonly step: StepDefinition };
 }
 
-export interface FlowParts {
+interface FlowParts {
   readonly step: FlowStep;
   readonly clock: { now(): number };
   readonly random: { unit(): number };

@@ -16,7 +16,7 @@ const READ_AHEAD = READ_CHUNK / 2;
 /** Most checkpoints kept for operations that are not asked for in the order of the journal. */
 const MAX_KEPT = 2 * READ_CHUNK;
 
-export interface RecordedEnd {
+interface RecordedEnd {
   readonly request?: string;
   /** Reads the output or the error. */
   readonly read: () => Promise<Outcome>;

@@ -9,7 +9,7 @@ const QUIET_TURNS = 2;
 /** Promises between an answer and the next question: three for each nested call. */
 const PROMISES = 64;
 
-export interface TurnsParams {
+interface TurnsParams {
   readonly clock: Clock;
   readonly onQuiet: () => void;
   /** Receives what {@link onQuiet} throws. */

@@ -10,7 +10,7 @@ import type { ErrorRetry } from '../../define/types.ts';
 import type { EngineDeps } from '../../deps.ts';
 import type { AttemptResult } from '../bodies/call-body.ts';
 
-export interface FailedExecution {
+interface FailedExecution {
   readonly runId: string;
   readonly step: Pick<BodyStep, 'id' | 'retry' | 'retryPerError' | 'poll'>;
   readonly execution: StepExecution;

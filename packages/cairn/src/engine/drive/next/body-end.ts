@@ -16,7 +16,7 @@ import type { Working } from '../working.ts';
 import { afterFailure } from './after-failure.ts';
 import { changeOf, endBy, questionOf } from './changes.ts';
 
-export type BodyEndDecision =
+type BodyEndDecision =
   | { readonly kind: 'end'; readonly ending: ExecutionEnd }
   | { readonly kind: 'record'; readonly change: ExecutionChange }
   /** The ledger decides whether a person has to be asked. */

@@ -30,7 +30,7 @@ export function changeToEnd(ending: ExecutionEnd, outcome: Outcome): ExecutionCh
   return { ...changeOf(ending, written, { kind: 'ended', outcome }), isKnown: true };
 }
 
-export interface QuestionDrafts {
+interface QuestionDrafts {
   readonly wait: Wait;
   /** Events that open the wait. */
   readonly facts: readonly EventDraft[];

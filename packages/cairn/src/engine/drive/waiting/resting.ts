@@ -6,7 +6,7 @@
  */
 import type { CancelTimer, Clock } from '../../../ports/clock.ts';
 
-export interface RestingOptions {
+interface RestingOptions {
   readonly clock: Clock;
   /** Maximum distance of a due time for which the dispatch waits, ms. */
   readonly soonMs: number;

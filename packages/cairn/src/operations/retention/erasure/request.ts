@@ -31,7 +31,7 @@ const AT_ONCE: TickBounds = { documents: 500, runs: MAX_MEMBERS, owners: 0, forM
 
 export type EraseDeps = ErasingDeps & SendDeps & JournalDeps;
 
-export interface RunToErase {
+interface RunToErase {
   readonly runId: string;
   readonly tenantId: string;
   readonly actor: string;
@@ -60,7 +60,7 @@ export async function assertErasable(
   if (!known) await loadOwn(deps, { runId, tenantId });
 }
 
-export interface TenantToErase {
+interface TenantToErase {
   /** Tenant whose runs, schedules, records and events are erased. */
   readonly erased: string;
   readonly actor: string;

@@ -74,7 +74,7 @@ export function failWait(
   };
 }
 
-export interface SignalInput {
+interface SignalInput {
   readonly name: string;
   /** Empty: any of that name. */
   readonly key: string;

@@ -20,7 +20,7 @@ import {
 import { Question } from './question.tsx';
 import './actions.css';
 
-export interface DecideDialogProps {
+interface DecideDialogProps {
   readonly runId: string;
   /** Key of the step that asks. */
   readonly step: string;

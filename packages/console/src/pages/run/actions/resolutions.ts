@@ -11,7 +11,7 @@ export type ResolutionName = ResolveBody['outcome'];
  */
 export type Matter = 'doubt' | 'left' | 'repetition' | 'confirmation';
 
-export interface Saying {
+interface Saying {
   readonly outcome: ResolutionName;
   readonly verb: string;
   readonly meaning: string;

@@ -20,7 +20,7 @@ import {
 import { useEffectRow } from './use-effect-row.ts';
 import './actions.css';
 
-export interface ResolveDialogProps {
+interface ResolveDialogProps {
   readonly runId: string;
   readonly effectId: string;
   /** The run has ended: the resolution only settles the ledger. */

@@ -4,9 +4,9 @@ import type { Answer } from '../../../api/client.ts';
 
 export type Effect = Answer<'Effect'>;
 
-export type EffectTone = 'good' | 'bad' | 'warn' | 'wait' | 'live';
+type EffectTone = 'good' | 'bad' | 'warn' | 'wait' | 'live';
 
-export interface EffectWords {
+interface EffectWords {
   readonly tone: EffectTone;
   readonly mark: string;
   readonly words: string;

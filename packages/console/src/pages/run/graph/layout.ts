@@ -37,7 +37,7 @@ export interface Layout {
   readonly edges: readonly Edge[];
 }
 
-export interface Area {
+interface Area {
   readonly left: number;
   readonly top: number;
   readonly right: number;

@@ -3,7 +3,7 @@ import { BaseEdge, type Edge, type EdgeProps } from '@xyflow/react';
 import { edgePath } from './edge-path.ts';
 import type { Point } from './layout.ts';
 
-export type NeedEdgeData = Edge<{ readonly through: readonly Point[] }>;
+type NeedEdgeData = Edge<{ readonly through: readonly Point[] }>;
 
 export function NeedEdge({ sourceX, sourceY, targetX, targetY, data }: EdgeProps<NeedEdgeData>) {
   const from = { x: sourceX, y: sourceY };

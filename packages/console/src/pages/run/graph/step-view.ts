@@ -5,7 +5,7 @@ import { shareOf } from '../live/progress.ts';
 import type { StepHistory } from '../live/span.ts';
 import type { Undone } from '../live/undone.ts';
 
-export interface ItemProgress {
+interface ItemProgress {
   /** Number of known items. */
   readonly total: number;
   /** False until the set has ended: there may be more items. */
@@ -99,7 +99,7 @@ export function underWay(
   return new Set(begins.map(({ id }) => id));
 }
 
-export interface StepFacts extends Pick<StepsKnown, 'steps' | 'histories'> {
+interface StepFacts extends Pick<StepsKnown, 'steps' | 'histories'> {
   readonly items: ReadonlyMap<string, ItemProgress>;
   readonly working?: ReadonlySet<string>;
   readonly undone?: ReadonlyMap<string, Undone>;

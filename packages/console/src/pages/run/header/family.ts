@@ -6,7 +6,7 @@ export type Relative = Pick<
   'id' | 'type' | 'status' | 'parent' | 'createdAt' | 'startedAt' | 'completedAt' | 'durationMs'
 >;
 
-export interface FamilyRow {
+interface FamilyRow {
   readonly run: Relative;
   /** 0: the run above all its relatives. */
   readonly depth: number;

@@ -4,7 +4,7 @@ import type { Answer } from '../../../api/client.ts';
 export type Consistency = Answer<'Consistency'>;
 export type Repair = Answer<'Repair'>;
 
-export interface IntegritySummary {
+interface IntegritySummary {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly mark: string;
   readonly words: string;

@@ -50,7 +50,7 @@ function stepOf(anyEvent: RunEvent, waits: Map<string, string>): string | undefi
   return typeof waitId === 'string' ? waits.get(waitId) : undefined;
 }
 
-export interface JournalFilter {
+interface JournalFilter {
   readonly type?: string | undefined;
   readonly step?: string | undefined;
 }

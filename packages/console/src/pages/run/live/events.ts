@@ -11,7 +11,7 @@ export type GraphStepState = RunGraph['steps'][number];
 export type RunGraphNode = NonNullable<RunGraph['nodes']>[number];
 
 /** Every type this console knows, with its data; newer ones are none of them and are passed over. */
-export type KnownEvent = {
+type KnownEvent = {
   [T in EventType]: Omit<RunEvent, 'type' | 'data'> & { readonly type: T; readonly data: DataOf<T> };
 }[EventType];
 

@@ -2,7 +2,7 @@
 import { isFinal } from '../../../parts/run-status.ts';
 import { known, type RunEvent } from './events.ts';
 
-export interface StatusState {
+interface StatusState {
   readonly status: string;
   /** It was importing steps when it last ran, and continues with that after an interruption. */
   readonly replaying: boolean;

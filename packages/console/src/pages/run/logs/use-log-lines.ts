@@ -8,7 +8,7 @@ const PAGE = '100';
 /** Lines of a running body are stored within three seconds. */
 const ASK_EVERY_MS = 2_000;
 
-export interface LineFilter {
+interface LineFilter {
   readonly step: string | undefined;
   readonly level: string | undefined;
 }

@@ -13,7 +13,7 @@ export interface Drive {
 }
 
 /** A moment that is marked across all rows. */
-export interface TimelineMoment {
+interface TimelineMoment {
   readonly seq: number;
   readonly at: number;
   readonly kind: 'died' | 'found' | 'came_back' | 'sent_back' | 'suspended' | 'continued' | 'cancel' | 'end';

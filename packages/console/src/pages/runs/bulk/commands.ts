@@ -5,7 +5,7 @@ import type { AnsweredQuestion, BulkMode } from './plan.ts';
 /** As the API takes them in one request. */
 const MAX_RUNS = 100;
 
-export interface BulkChange {
+interface BulkChange {
   readonly mode: BulkMode;
   readonly runs: readonly BulkRun[];
   /** Names the change: what was changed under it is not changed again. */

@@ -25,7 +25,7 @@ export function partTitle(mode: BulkMode, will: boolean, count: number): string 
   return `${will ? 'Will be' : 'Will not be'} ${DONE[mode]} (${count})`;
 }
 
-export interface BulkCounts {
+interface BulkCounts {
   readonly targets: number;
   /** Runs that were previewed. */
   readonly checked: number;

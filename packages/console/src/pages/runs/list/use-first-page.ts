@@ -35,7 +35,7 @@ const MAX_ROWS_AWAY = 10 * PAGE;
 /** Counting is billed; while much happens it is done no more often. Longer than the API keeps what it counted (2 s). */
 const COUNT_EVERY_MS = 3_000;
 
-export interface FirstPage {
+interface FirstPage {
   readonly page: RowPage | undefined;
   readonly error: unknown;
   readonly stream: StreamState;

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'react';
 import { isTyping } from '../../../shell/keys.ts';
 
-export interface GridKeys {
+interface GridKeys {
   move(by: number, isRange: boolean): void;
   moveTo(end: 'first' | 'last'): void;
   open(): void;

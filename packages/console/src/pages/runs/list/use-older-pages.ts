@@ -27,7 +27,7 @@ interface KnownPage {
 
 const NONE: readonly KnownPage[] = [];
 
-export interface OlderPages {
+interface OlderPages {
   readonly pages: readonly { readonly count: number; readonly rows: readonly RunRow[] | undefined }[];
   /** Nothing was found for so long that no more pages are read. */
   readonly isStopped: boolean;
