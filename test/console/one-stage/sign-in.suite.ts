@@ -22,7 +22,7 @@ export function signIn(stage: Stage): void {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('UNAUTHENTICATED').waitFor();
     // The API answers in words for programs: it names the header.
-    await page.getByRole('alert').getByText('Check that the key was copied whole').waitFor();
+    await page.getByRole('alert').getByText('Check that the key was copied completely').waitFor();
     expect(await page.getByRole('alert').textContent()).not.toContain('Authorization');
     await page.getByLabel('API key').fill(secret);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -63,7 +63,7 @@ export function signIn(stage: Stage): void {
     for (const gone of ['**/assets/**', '**/v1/**']) await page.route(gone, (route) => route.abort());
     await page.getByText(/The API has not responded for/).waitFor();
     await page.getByRole('link', { name: 'Health' }).click();
-    await page.getByRole('alert').getByText('It is loaded again as soon as there is an answer.').waitFor();
+    await page.getByRole('alert').getByText('It is reloaded as soon as the API responds.').waitFor();
     await page.unrouteAll();
     await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
     // The browser's console names the file.

@@ -296,8 +296,8 @@ async function driveHeld(
     budgetEndsAt,
     report,
     alone,
-    ...optional('restoredAt', restoredAt),
-    ...optional('pausedMs', restedForPolicy(loaded.state)),
+    restoredAt,
+    pausedMs: restedForPolicy(loaded.state),
   });
   // Also if it released the run, and another process ended it before this drive was informed.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
