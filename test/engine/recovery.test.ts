@@ -321,3 +321,18 @@ describe('the scan', () => {
     expect(assertStored(world.db, runId).status).toBe('completed');
   });
 });
+
+test('a run whose task waits in the queue for an hour gets ten more tasks, not one each minute', async () => {
+  const { workflow, control } = hanging();
+  control.hang = false;
+  const world = new World({ workflows: [workflow] });
+  const runId = await world.start('hanging');
+  const enqueuedAt: number[] = [];
+  for (let minute = 1; minute <= 60; minute += 1) {
+    world.clock.jump(60_000);
+    if ((await scan(world.deps)).enqueued > 0) enqueuedAt.push(minute);
+  }
+  expect(enqueuedAt).toEqual([1, 2, 4, 8, 16, 26, 36, 46, 56]);
+  await world.run();
+  expect(world.stateOf(runId).status).toBe('completed');
+});

@@ -8,9 +8,12 @@ import {
   isParked,
   nextDue,
   nextParkedCheckMs,
+  nextReadyCheckMs,
   OPEN_WAIT_MS,
   PARKED_MS,
   READY_GRACE_MS,
+  type ReadyFacts,
+  readySince,
   wakeAt,
 } from '../../../packages/cairn/src/core/run/wake.ts';
 import {
@@ -187,4 +190,26 @@ test('a parked run is looked at after half a minute, then after twice as long ea
   const minutes = [0.5, 1, 2, 4, 8, 16, 26, 36];
   expect(looks.map((ms) => ms / 60_000)).toEqual(minutes);
   expect(PARKED_MS).toBe(10 * 60_000);
+});
+
+test('a run that stays ready is scanned after a minute, then after twice as long each time, up to ten minutes', () => {
+  const scans: number[] = [];
+  for (let now = T0 + READY_GRACE_MS; scans.length < 8; now += nextReadyCheckMs(T0, now))
+    scans.push(now - T0);
+  expect(scans.map((ms) => ms / 60_000)).toEqual([1, 2, 4, 8, 16, 26, 36, 46]);
+  expect(nextReadyCheckMs(undefined, T0)).toBe(READY_GRACE_MS);
+});
+
+test.each<[string, Partial<ReadyFacts>, number | undefined]>([
+  ['a new run', { status: 'pending' }, T0],
+  ['a run that was released until later', { status: 'running', dueAt: T0 + 5_000 }, T0 + 5_000],
+  ['a run that imports what its source completed', { status: 'replaying' }, T0],
+  ['a run that a worker holds', { status: 'running', lease: {} }, undefined],
+  ['a run that waits', { status: 'waiting_external' }, undefined],
+  ['an ended run', { status: 'completed' }, undefined],
+  ['a run whose status cannot be read', { status: undefined }, undefined],
+])('%s is ready since', (_, facts, since) => {
+  expect(readySince({ status: 'running', lease: undefined, dueAt: undefined, updatedAt: T0, ...facts })).toBe(
+    since,
+  );
 });

@@ -18,7 +18,7 @@ import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
 import { DRIVEN_STATUSES } from '../core/run/status.ts';
-import { wakeAt } from '../core/run/wake.ts';
+import { readySince, wakeAt } from '../core/run/wake.ts';
 import { storedNames } from '../core/search/match-index.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
@@ -179,7 +179,15 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
       if (at === undefined || at > now) continue;
       if (after && ascending([at, runId], [after.wakeAt, after.runId]) <= 0) continue;
       const { type, status, parked } = snapshot;
-      due.push({ runId, wakeAt: at, snapshotVersion: version, type, status, parked: parked !== undefined });
+      due.push({
+        runId,
+        wakeAt: at,
+        snapshotVersion: version,
+        type,
+        status,
+        parked: parked !== undefined,
+        readySince: readySince(snapshot),
+      });
     }
     return due.sort((a, b) => ascending([a.wakeAt, a.runId], [b.wakeAt, b.runId])).slice(0, limit);
   }

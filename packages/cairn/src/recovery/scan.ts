@@ -7,7 +7,7 @@ import { taskName } from '../core/encoding/task-name.ts';
 import { workThrough } from '../core/map-concurrently.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasObligations, hasUnpublishedEvents } from '../core/run/state.ts';
-import { nextParkedCheckMs, OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
+import { nextParkedCheckMs, nextReadyCheckMs, OPEN_WAIT_MS, PARKED_MS } from '../core/run/wake.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { deployedFor } from '../engine/deployed.ts';
@@ -136,13 +136,15 @@ async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun)
 /** The run is deferred before it is handled: one that kills its handler returns later, not immediately. */
 async function handle(
   deps: EngineDeps,
-  { runId, snapshotVersion }: DueRun,
+  { runId, snapshotVersion, readySince }: DueRun,
   { config, trace }: TickContext,
 ): Promise<Handled> {
   // The query that found it is billed by the run.
   const own = { ...deps, ...countedStores(deps, new Spending({ reads: 1 })) };
   const { store, clock } = own;
-  const moved = await store.touch({ runId, seen: snapshotVersion, wakeAt: clock.now() + READY_GRACE_MS });
+  const now = clock.now();
+  const wakeAt = now + nextReadyCheckMs(readySince, now);
+  const moved = await store.touch({ runId, seen: snapshotVersion, wakeAt });
   if (moved.kind === 'stale') return 'skipped';
   const loaded = await store.load(runId);
   if (!loaded) return 'skipped';

@@ -30,6 +30,8 @@ export interface DueFacts {
   readonly status?: RunStatus | undefined;
   /** True if none of its own waits can resume the run: it usually waits for a deployment. */
   readonly parked: boolean;
+  /** Time since which a worker could have claimed it, epoch ms; absent: one holds it, or it waits for something else. */
+  readonly readySince?: number | undefined;
 }
 
 /** `held`: its workflow is paused. Ended runs are never held: a pause does not delay their completion duties. */

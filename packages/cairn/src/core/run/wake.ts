@@ -8,6 +8,7 @@ import {
   type RunState,
   type SoftState,
 } from './state.ts';
+import type { RunStatus } from './status.ts';
 
 /** Time until the scan checks a run that is ready but has no worker, ms: its task may have been lost. */
 export const READY_GRACE_MS = 60_000;
@@ -47,6 +48,16 @@ export type RestingRun = Pick<
   | 'error'
   | 'compensating'
 >;
+
+export interface ReadyFacts {
+  readonly status: RunStatus | undefined;
+  /** Undefined: no worker holds it. */
+  readonly lease?: unknown;
+  readonly dueAt?: number | undefined;
+  readonly updatedAt: number;
+}
+
+const READY_STATUSES: ReadonlySet<RunStatus | undefined> = new Set(['pending', 'running', 'replaying']);
 
 /** True if an operator suspended the run and no worker holds it: its own timers do not move it. */
 export function isSuspendedWithoutWorker(
@@ -104,6 +115,21 @@ export function parkedSince({ dueAt, updatedAt }: Pick<RestingRun, 'dueAt' | 'up
 /** Time until the next scan of a parked run, ms. */
 export function nextParkedCheckMs(state: Pick<RestingRun, 'dueAt' | 'updatedAt'>, now: number): number {
   return Math.min(PARKED_MS, Math.max(FIRST_PARKED_LOOK_MS, now - parkedSince(state)));
+}
+
+/** Time since which a worker could have claimed the run, epoch ms; undefined: one holds it, or it waits for something else. */
+export function readySince({ status, lease, dueAt, updatedAt }: ReadyFacts): number | undefined {
+  return lease === undefined && READY_STATUSES.has(status) ? (dueAt ?? updatedAt) : undefined;
+}
+
+/**
+ * Time until the scan checks the run again that it enqueues now, ms. From the second check on, the interval equals the time that the
+ * run has been ready, up to {@link PARKED_MS}: its tasks usually wait in a full queue, and each further one of a suspect would
+ * take a process of its own.
+ */
+export function nextReadyCheckMs(since: number | undefined, now: number): number {
+  const readyMs = since === undefined ? 0 : now - since;
+  return readyMs < 2 * READY_GRACE_MS ? READY_GRACE_MS : Math.min(PARKED_MS, readyMs);
 }
 
 /** True for a waiting run with work due at this time: a deadline, a timer, a retry, or an announcement. */

@@ -16,6 +16,7 @@ import { NewerSchemaError, type RunEvent } from '../../core/run/events.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import { DRIVEN_STATUSES, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
+import { readySince } from '../../core/run/wake.ts';
 import { isMatch } from '../../core/search/match.ts';
 import type { ListName, Position } from '../../ports/cursor.ts';
 import type {
@@ -40,7 +41,7 @@ import { withWaits } from './waits.ts';
 import { findDue } from './without-index.ts';
 
 /** The members by which the scan orders runs. */
-const DUE_NAMES = ['wakeAt', 'type', 'status', 'parked'];
+const DUE_NAMES = ['wakeAt', 'type', 'status', 'parked', 'updatedAt', 'dueAt', 'lease.epoch'];
 const SILENT_NAMES = ['lastHeartbeatAt', 'lease.epoch', 'type', 'tenantId'];
 
 export class RunLists {
@@ -238,11 +239,23 @@ function textIn(found: QueryDocumentSnapshot, name: string): string | undefined 
   return typeof value === 'string' ? value : undefined;
 }
 
+function timeIn(found: QueryDocumentSnapshot, name: string): number | undefined {
+  const value: unknown = found.get(name);
+  return value instanceof Timestamp ? value.toMillis() : undefined;
+}
+
 /** An invalid member is omitted: the run is handled like any other, and its damage is reported there. */
 function dueFactsOf(found: QueryDocumentSnapshot): DueFacts {
+  const status = RUN_STATUSES.find((one) => one === found.get('status'));
+  const updatedAt = timeIn(found, 'updatedAt');
+  const lease: unknown = found.get('lease.epoch');
   return {
     type: textIn(found, 'type'),
-    status: RUN_STATUSES.find((status) => status === found.get('status')),
+    status,
     parked: found.get('parked') !== undefined,
+    readySince:
+      updatedAt === undefined
+        ? undefined
+        : readySince({ status, lease, dueAt: timeIn(found, 'dueAt'), updatedAt }),
   };
 }
