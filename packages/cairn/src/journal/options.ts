@@ -28,7 +28,7 @@ export interface JournalOptions {
   readonly flushMs: number;
   readonly bodies?: BodyNews;
   /** Absent: the next dispatch publishes the events. */
-  readonly follower?: Follower;
+  readonly follower?: Follower | undefined;
   /** Time in ms to try for an answer (unknown outcomes, foreign appends) before giving up. */
   readonly patienceMs: number;
 }

@@ -4,7 +4,6 @@
  */
 import type { TaskDelivery } from '../core/decisions/claim.ts';
 import { isRunId } from '../core/encoding/ids.ts';
-import { optional } from '../core/optional.ts';
 import { parseTraceparent } from '../core/trace.ts';
 import { drive } from '../engine/drive/drive.ts';
 import { withHeartbeat } from '../operations/diagnosis/with-heartbeat.ts';
@@ -79,11 +78,11 @@ export async function driveTask(
       runId,
       isCold: isFirst,
       alone,
-      ...optional('pool', pool),
-      ...optional('delivery', deliveryOf(request)),
+      pool,
+      delivery: deliveryOf(request),
       watches: isMarked(data, 'watches'),
       asked: isMarked(data, 'asked'),
-      ...optional('trace', parseTraceparent(traceparentIn(data))),
+      trace: parseTraceparent(traceparentIn(data)),
     });
     return 'done';
   } catch (error) {

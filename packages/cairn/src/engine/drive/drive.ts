@@ -5,7 +5,6 @@
 import { type ClaimDecision, claimDecision } from '../../core/decisions/claim.ts';
 import { type RecoveryDecision, recoveryDecision } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
-import { optional } from '../../core/optional.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isImporting, isOver, type RunState } from '../../core/run/state.ts';
 import { wakeAt } from '../../core/run/wake.ts';
@@ -125,10 +124,10 @@ async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAcco
   await deps.queue.enqueue({
     runId: task.runId,
     reason: 'continue',
-    ...optional('tenantId', tenantId),
-    ...optional('alone', task.alone),
-    ...optional('pool', task.pool),
-    ...optional('trace', account.trace),
+    tenantId,
+    alone: task.alone,
+    pool: task.pool,
+    trace: account.trace,
   });
   return 'contended';
 }
@@ -141,8 +140,8 @@ async function act(
   const { clock, queue } = deps;
   const decision = claimDecision(observation(deps, loaded, account));
   const runId = loaded.state.id;
-  const trace = optional('trace', account.trace);
-  const more = { ...placed(deps, loaded.state), ...optional('alone', loaded.state.suspect?.alone), ...trace };
+  const { trace } = account;
+  const more = { ...placed(deps, loaded.state), alone: loaded.state.suspect?.alone, trace };
   switch (decision.kind) {
     case 'over':
       await meetObligations(deps, loaded.state, unpublishedOf(deps, loaded));
@@ -270,7 +269,7 @@ async function driveHeld(
     ...settings,
     owner,
     bodies: report,
-    ...optional('follower', publisher),
+    follower: publisher,
   });
   const { state, events } = await journal.append((current) =>
     claimDrafts(deps, current, { owner, isAsked, ...account.task, ...(alone && { alone }) }),
@@ -389,8 +388,8 @@ async function enqueueNext(
     reason,
     name,
     ...placed(deps, state),
-    ...optional('alone', state.suspect?.alone),
-    ...optional('at', dueAt),
-    ...optional('trace', trace),
+    alone: state.suspect?.alone,
+    at: dueAt,
+    trace,
   });
 }
