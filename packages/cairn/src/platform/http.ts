@@ -36,26 +36,16 @@ const STREAM_TYPE = 'text/event-stream';
 /** Only the path and query are read; the name a client used for us decides nothing. */
 const ORIGIN = 'http://functions.invalid';
 
-/** A request without a body. Its `signal` aborts when the caller disconnects; it is made on demand, because few handlers wait. */
-class CallerRequest extends Request {
-  readonly connection: Connection;
-
-  constructor(url: string, init: Pick<RequestInit, 'method' | 'headers'>, connection: Connection) {
-    super(url, init);
-    this.connection = connection;
-  }
+/** Its `signal` aborts when the caller disconnects. It is made on demand, because few handlers wait. */
+function withSignal(request: Request, connection: Connection): Request {
+  let signal: AbortSignal | undefined;
+  return Object.defineProperty(request, 'signal', {
+    get: () => {
+      signal ??= signalOf(connection);
+      return signal;
+    },
+  });
 }
-
-const signals = new WeakMap<CallerRequest, AbortSignal>();
-
-// Not an accessor of the class: some declarations of `Request` have `signal` as a property, which none may override.
-Object.defineProperty(CallerRequest.prototype, 'signal', {
-  get(this: CallerRequest) {
-    const signal = signals.get(this) ?? signalOf(this.connection);
-    signals.set(this, signal);
-    return signal;
-  },
-});
 
 function signalOf(connection: Connection): AbortSignal {
   if (connection.closed) return AbortSignal.abort();
@@ -79,7 +69,7 @@ export function toRequest(incoming: FunctionRequest, connection: Connection): Re
   const url = `${ORIGIN}${path}`;
   const init = { method, headers };
   return WITHOUT_BODY.has(method) || !rawBody
-    ? new CallerRequest(url, init, connection)
+    ? withSignal(new Request(url, init), connection)
     : new BufferedRequest(url, init, rawBody);
 }
 

@@ -54,7 +54,7 @@ export interface ReadyFacts {
   /** Undefined: no worker holds it. */
   readonly lease?: unknown;
   readonly dueAt?: number | undefined;
-  readonly updatedAt: number;
+  readonly updatedAt: number | undefined;
 }
 
 const READY_STATUSES: ReadonlySet<RunStatus | undefined> = new Set(['pending', 'running', 'replaying']);

@@ -143,8 +143,8 @@ export class BudgetGate {
     const change = questionOf(stopped, { wait, facts, withoutRoom }, this.#working.waits.freeBytes);
     if (!change.opening) return change;
     const again = drafts.retryWithinBudget(execution, now, spent);
-    const heldResult = { facts: [...settled, again], consequence: { kind: 'rests', at: now } as const };
-    return { ...change, decide: (state) => (hasQuestion(state) ? heldResult : change.decide(state)) };
+    const resting = { facts: [...settled, again], consequence: { kind: 'rests', at: now } as const };
+    return { ...change, decide: (state) => (hasQuestion(state) ? resting : change.decide(state)) };
   }
 
   #rest({ unit, execution, settled = [], spent }: Stopped): ExecutionChange {

@@ -296,7 +296,7 @@ async function driveHeld(
     report,
     alone,
     restoredAt,
-    pausedMs: restedForPolicy(loaded.state),
+    restedMs: restedForPolicy(loaded.state),
   });
   // Also if it released the run, and another process ended it before this drive was informed.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {

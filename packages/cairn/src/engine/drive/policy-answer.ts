@@ -95,8 +95,8 @@ function stopped(working: Working, { reason }: AbortSignal): PolicyAnswer | unde
 }
 
 /** The run rests, but not beyond its time limit: then it ends, and needs no answer. */
-function putOff({ now, journal, workflow, pausedMs = 0 }: Working, message: string): PolicyAnswer {
-  const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * pausedMs));
+function putOff({ now, journal, workflow, restedMs = 0 }: Working, message: string): PolicyAnswer {
+  const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
   const { deadlineAt = Number.POSITIVE_INFINITY } = journal.state;
   const dueAt = Math.min(now + restMs, deadlineAt);
   const error = notEvaluated(workflow.type, message);

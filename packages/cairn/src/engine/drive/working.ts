@@ -41,7 +41,7 @@ export interface HeldRun {
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
   /** Time in ms that the run has rested because its policy could not be asked; absent: none. */
-  readonly pausedMs?: number | undefined;
+  readonly restedMs?: number | undefined;
 }
 
 interface WorkingParams extends HeldRun {
@@ -63,7 +63,7 @@ export class Working implements HeldRun {
   readonly budgetEndsAt: number;
   readonly alone: boolean;
   readonly restoredAt: number | undefined;
-  readonly pausedMs: number | undefined;
+  readonly restedMs: number | undefined;
   /** Queues a message. */
   readonly post: (message: Message) => void;
   readonly outputs: StepOutputs;
@@ -102,7 +102,7 @@ export class Working implements HeldRun {
     this.budgetEndsAt = params.budgetEndsAt;
     this.alone = params.alone;
     this.restoredAt = params.restoredAt;
-    this.pausedMs = params.pausedMs;
+    this.restedMs = params.restedMs;
     this.post = params.post;
     this.#owner = state.lease?.owner;
     this.before = state;

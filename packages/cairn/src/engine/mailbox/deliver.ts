@@ -142,7 +142,7 @@ async function offerAll(
     OFFER_CONCURRENCY,
     async ([runId, waits]) => {
       try {
-        const reception = await offerTo(deps, runId, { ...address, data: data });
+        const reception = await offerTo(deps, runId, { ...address, data });
         if (reception.refused && isPlanMissing(reception.refused))
           await comeBackSoon(deps, { runId, tenantId: address.tenantId });
         tally.note(waits, reception);

@@ -54,7 +54,7 @@ export async function offerTo(
   let refused: CairnError | undefined;
   const { registry } = deps;
   const appended = await appendUnleased(deps, loaded, (state, now) => {
-    const answers = answersOn(state, { registry, data: data, waits: waitsFor(state, event, key), now });
+    const answers = answersOn(state, { registry, data, waits: waitsFor(state, event, key), now });
     refused = answers.refused;
     return answers.drafts;
   });

@@ -247,15 +247,15 @@ function timeIn(found: QueryDocumentSnapshot, name: string): number | undefined 
 /** An invalid member is omitted: the run is handled like any other, and its damage is reported there. */
 function dueFactsOf(found: QueryDocumentSnapshot): DueFacts {
   const status = RUN_STATUSES.find((one) => one === found.get('status'));
-  const updatedAt = timeIn(found, 'updatedAt');
-  const lease: unknown = found.get('lease.epoch');
   return {
     type: textIn(found, 'type'),
     status,
     parked: found.get('parked') !== undefined,
-    readySince:
-      updatedAt === undefined
-        ? undefined
-        : readySince({ status, lease, dueAt: timeIn(found, 'dueAt'), updatedAt }),
+    readySince: readySince({
+      status,
+      lease: found.get('lease.epoch'),
+      dueAt: timeIn(found, 'dueAt'),
+      updatedAt: timeIn(found, 'updatedAt'),
+    }),
   };
 }
