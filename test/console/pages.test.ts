@@ -111,7 +111,10 @@ describe('the inbox', () => {
 
   test('resolves a side effect in doubt in place', async () => {
     const page = await open('/inbox');
-    const doubtful = page.locator('.inbox > li').filter({ hasText: 'Side effect in doubt' });
+    const doubtful = page
+      .locator('.inbox > li')
+      .filter({ hasText: 'Side effect in doubt' })
+      .filter({ has: page.locator(`a[href*="${show.doubtful}"]`) });
     const answer = doubtful.getByRole('button', { name: 'Answer' });
     await answer.waitFor();
     const before = await page.locator('.inbox > li').count();
