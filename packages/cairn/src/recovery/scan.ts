@@ -10,7 +10,7 @@ import { hasObligations, hasUnpublishedEvents } from '../core/run/state.ts';
 import { nextParkedCheckMs, nextReadyCheckMs, OPEN_WAIT_MS, PARKED_MS } from '../core/run/wake.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
-import { deployedFor } from '../engine/deployed.ts';
+import { observed } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { placed } from '../engine/enqueue-soon.ts';
 import { closedBy, heldUntil, postpone, stoppedBy } from '../engine/gate.ts';
@@ -161,9 +161,9 @@ async function handle(
  * `recoverRun`, which decides.
  */
 async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | undefined): Promise<Handled> {
-  const { settings, clock } = deps;
+  const { clock } = deps;
   const { state } = loaded;
-  const decision = claimDecision({ ...loaded, leaseMs: settings.leaseMs });
+  const decision = claimDecision(observed(deps, loaded));
   const owes = hasUnpublishedEvents(state, loaded.soft);
   switch (decision.kind) {
     case 'over':
@@ -185,12 +185,14 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       return owes ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
       if (owes) return enqueue(deps, loaded, { trace });
-      if (decision.parked) return unblock(deps, loaded, trace);
       return checkAgain(
         deps,
         loaded,
         (await deliverReady(deps, state)) === 'not_yet' ? PARKED_MS : OPEN_WAIT_MS,
       );
+    case 'blocked':
+      if (owes || !decision.isRecorded) return enqueue(deps, loaded, { trace });
+      return checkAgain(deps, loaded, nextParkedCheckMs(state, clock.now()));
     case 'orphaned':
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded, { by: trace });
@@ -201,16 +203,6 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       return 'recovered';
     }
   }
-}
-
-/** A blocked run is driven again once its version is deployed, and checked again until then. */
-async function unblock(
-  deps: EngineDeps,
-  loaded: LoadedRun,
-  trace: TraceContext | undefined,
-): Promise<Handled> {
-  if (deployedFor(deps.registry, loaded.state).available) return enqueue(deps, loaded, { trace });
-  return checkAgain(deps, loaded, nextParkedCheckMs(loaded.state, deps.clock.now()));
 }
 
 /** There is nothing to do before external input. */

@@ -43,6 +43,10 @@ export class DriveAccount {
     this.#startedAt = deps.clock.now();
   }
 
+  get runId(): string {
+    return this.#request.runId;
+  }
+
   get delivery(): TaskDelivery | undefined {
     return this.#request.delivery;
   }
@@ -61,7 +65,7 @@ export class DriveAccount {
     return this.#request.watches ?? false;
   }
 
-  get isAsked(): boolean {
+  get skipsBackoff(): boolean {
     return this.#request.asked ?? false;
   }
 
