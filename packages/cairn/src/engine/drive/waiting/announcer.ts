@@ -3,18 +3,17 @@
  * before all its waits are announced.
  */
 import { CairnError } from '../../../core/errors.ts';
+import type { BufferedEvent } from '../../../core/mailbox/mailbox.ts';
 import type { ChildWait, EventWait, Wait } from '../../../core/run/events.ts';
 import { stepKey, tookIn } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
-import type { BufferedEvent } from '../../../ports/mailbox-store.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
 import { isPlanMissing } from '../../deployed.ts';
 import { recordedError } from '../../facts/output.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
-import { JOIN_PATIENCE_MS } from '../../mailbox/limits.ts';
 import { answered, refused } from '../../waits/settle.ts';
 import type { Announcement } from '../messages.ts';
 import { acceptable } from '../next/waits.ts';
@@ -22,6 +21,11 @@ import type { Working } from '../working.ts';
 
 /** Without a reason an exception with a stack is made for each run. */
 const RUN_ENDS = 'the run ends or rests';
+/**
+ * Time for which a wait competes for its mailbox, in ms: the drive sends heartbeats meanwhile, and a minute suffices for as many
+ * processes as the queue has dispatches, at one write a second.
+ */
+const JOIN_PATIENCE_MS = 60_000;
 const ANNOUNCED: Announcement = { kind: 'announced' };
 
 export class Announcer {
