@@ -98,7 +98,7 @@ export class DriveAccount {
   took(state: RunState): void {
     this.#state = state;
     this.#owner = state.lease?.owner;
-    this.#span = this.#deps.tracer?.open(driveSpanOf(state, this.#asked, state.epoch));
+    this.#span = this.#deps.tracer?.open(driveSpanOf(state, this.#requested, state.epoch));
   }
 
   ended(end: string): void {
@@ -109,7 +109,7 @@ export class DriveAccount {
     this.#report('failed', failureOf(error));
   }
 
-  get #asked() {
+  get #requested() {
     return { by: this.#request.trace, startedAt: this.#startedAt };
   }
 
@@ -122,7 +122,7 @@ export class DriveAccount {
     metrics.dispatch({ tenantId: state.tenantId, end, cold: isCold, durationMs });
     // The process that took the run over has reported it.
     if (this.#span && end === 'lease_lost') return;
-    const span = this.#span ?? tracer?.open(driveSpanOf(state, this.#asked));
+    const span = this.#span ?? tracer?.open(driveSpanOf(state, this.#requested));
     span?.set({ 'cairn.drive.end': end, 'faas.coldstart': isCold || undefined });
     span?.end(failure);
   }
