@@ -1,5 +1,6 @@
 /** A raise of the budget of a day: which other runs that asked for it go on. */
 import { describe, expect, test } from '@jest/globals';
+import { dayLimits } from '../../../packages/cairn/src/core/budget/day-limits.ts';
 import { intercept } from '../../support/intercept.ts';
 import { calling, Tenant } from './tenant.ts';
 
@@ -42,6 +43,20 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     await tenant.run();
     expect(tenant.statuses()).toEqual({ completed: 2, awaiting_approval: 1 });
     expect(eventsOf(tenant, other, 'wait_resolved')).toEqual([]);
+  });
+
+  test.each([
+    ['raised enough for one of them', { perTenantAndDay: { usd: 0.3 } }, 3],
+    ['lifted', { tenants: { t1: 'unlimited' } }, 5],
+  ] as const)('a limit that a deployment has %s since is not raised again', async (_, budgets, completed) => {
+    const { tenant, asking } = await reached(5);
+    const { deps } = tenant.world;
+    const deployed = { ...deps, dayLimits: dayLimits(budgets) };
+    await tenant.decide(asking[0] ?? '', 'approve', {}, deployed);
+    expect(await tenant.today()).toMatchObject({ raised: {} });
+    await tenant.run(deployed);
+    expect(tenant.statuses()).toMatchObject({ completed });
+    expect(tenant.asking()).toHaveLength(5 - completed);
   });
 
   test('those of other tenants are unaffected', async () => {
