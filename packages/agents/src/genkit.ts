@@ -4,7 +4,7 @@
  */
 import type { Json } from 'cairn';
 import type { AgentMessage, AgentModel, ModelRequest, ModelResponse, ToolCall } from './messages.ts';
-import { type PartFormat, providerMessage } from './provider-message.ts';
+import { objectInput, type PartFormat, providerMessage } from './provider-message.ts';
 
 interface GenkitPart {
   readonly text?: string;
@@ -30,7 +30,12 @@ export interface GenkitOptions {
 const FORMAT: PartFormat = {
   modelRole: 'model',
   text: (text) => ({ text }),
-  call: ({ id, name, input }) => ({ toolRequest: { name, ref: id, input } }),
+  call: ({ id, name, input }) => ({ toolRequest: { name, ref: id, input: objectInput(input) } }),
+  own: (part) => {
+    const { toolRequest } = part as { readonly toolRequest?: { readonly input?: Json } };
+    if (toolRequest?.input === undefined) return part;
+    return { ...(part as object), toolRequest: { ...toolRequest, input: objectInput(toolRequest.input) } };
+  },
   result: (result) => ({
     toolResponse: {
       name: result.name,

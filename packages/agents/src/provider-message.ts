@@ -1,4 +1,5 @@
 /** Converts the messages of a conversation to those of a provider. The rules are shared by the adapters, which differ in their parts. */
+import type { Json } from 'cairn';
 import type { AgentMessage, ToolCall, ToolResult } from './messages.ts';
 
 /** Parts of a provider's messages. */
@@ -7,6 +8,8 @@ export interface PartFormat {
   readonly modelRole: string;
   text(text: string): unknown;
   call(call: ToolCall): unknown;
+  /** A part of an answer of this provider, as it was recorded. */
+  own(part: Json): unknown;
   result(result: ToolResult): unknown;
 }
 
@@ -16,6 +19,7 @@ export function providerMessage(message: AgentMessage, format: PartFormat): unkn
       return { role: 'user', content: [format.text(message.text)] };
     case 'assistant': {
       const { text, calls, raw } = message;
+      if (Array.isArray(raw)) return { role: format.modelRole, content: raw.map((part) => format.own(part)) };
       // An answer of another model has no parts of this provider.
       const parts = [...(text === '' ? [] : [format.text(text)]), ...calls.map((call) => format.call(call))];
       return { role: format.modelRole, content: raw ?? parts };
@@ -23,4 +27,9 @@ export function providerMessage(message: AgentMessage, format: PartFormat): unkn
     case 'tool':
       return { role: 'tool', content: message.results.map((result) => format.result(result)) };
   }
+}
+
+/** Providers refuse a conversation with a call whose input is no object. Its result says what the model wrote instead. */
+export function objectInput(input: Json | undefined): Json {
+  return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
 }
