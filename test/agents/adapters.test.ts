@@ -5,7 +5,6 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { aiSdkModel } from '../../packages/agents/src/ai-sdk.ts';
 import { genkitModel } from '../../packages/agents/src/genkit.ts';
 import type { AgentMessage } from '../../packages/agents/src/index.ts';
@@ -217,58 +216,6 @@ describe('a model of the AI SDK', () => {
     expect(typeof taken).toBe('function');
   });
 });
-
-/** A language model of the SDK that answers so. */
-const answering = (answer: object) =>
-  aiSdkModel({
-    specificationVersion: 'v3',
-    provider: 'odd',
-    modelId: 'm',
-    doGenerate: async (options: { prompt?: unknown }) =>
-      Object.assign(answer, { prompt: options.prompt }) as never,
-  });
-
-test.each([
-  {},
-  { finishReason: null, usage: null },
-  { finishReason: {}, usage: {} },
-  { finishReason: { unified: null }, usage: { inputTokens: null, outputTokens: { total: null } } },
-])('an answer of the AI SDK without a reason or a usage (%j) is still an answer', async (more) => {
-  const agent = answering({ content: [{ type: 'text', text: 'Hi.' }], ...more });
-  expect(await agent.generate({ ...request, messages: first })).toMatchObject({
-    text: 'Hi.',
-    finish: 'unknown',
-    usage: { input: 0, output: 0 },
-  });
-});
-
-test('whatever a model writes as the input of a call, its provider gets an object back', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.oneof(fc.json(), fc.string()), async (input) => {
-      const answer = { content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'search', input }] };
-      const agent = answering(answer);
-      const { text, calls, raw } = await agent.generate({ ...request, messages: first });
-      const seen = answer as { prompt?: { content: { input: unknown }[] }[] };
-      for (const kept of [
-        { text, calls, ...(raw !== undefined && { raw }) },
-        { text, calls },
-      ]) {
-        await agent.generate({ ...request, messages: followedBy(kept) });
-        expect(seen.prompt?.[2]?.content[0]?.input).toEqual(objectOf(input));
-      }
-    }),
-  );
-});
-
-/** The object that a text is, or an empty one. */
-function objectOf(text: string): object {
-  try {
-    const value = JSON.parse(text === '' ? '{}' : text) as unknown;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
 
 describe('a model of Genkit', () => {
   const seen: Record<string, unknown>[] = [];

@@ -5,7 +5,7 @@
 import type { Json } from 'cairn';
 import { answerOfStream, type StreamPart } from './ai-sdk-stream.ts';
 import type { AgentModel, ModelRequest, ModelResponse, ToolCall } from './messages.ts';
-import { objectInput, type PartFormat, providerMessage } from './provider-message.ts';
+import { objectInput, type PartFormat, providerMessages } from './provider-message.ts';
 
 export type ContentPart = { readonly type: string };
 
@@ -60,8 +60,10 @@ const FORMAT: PartFormat = {
     input: objectInput(input),
   }),
   own: (part) => {
-    const { type, input } = part as { readonly type?: string; readonly input?: Json };
-    return type === 'tool-call' ? { ...(part as object), input: objectInput(input) } : part;
+    const { type, text, input, providerOptions } = part as Readonly<Record<string, Json | undefined>>;
+    if (type === 'tool-call') return { ...(part as object), input: objectInput(input) };
+    // A part without text may carry a signature.
+    return text === '' && providerOptions === undefined ? undefined : part;
   },
   result: (result) => ({
     type: 'tool-result',
@@ -80,7 +82,7 @@ export function aiSdkModel(model: AiSdkModel, { settings = {} }: AiSdkOptions = 
     generate: async ({ system, messages, tools, signal, onText }: ModelRequest) => {
       const prompt = [
         ...(system === undefined ? [] : [{ role: 'system', content: system }]),
-        ...messages.map((message) => providerMessage(message, FORMAT)),
+        ...providerMessages(messages, FORMAT),
       ];
       const functions = tools.map(({ name, description, input }) => ({
         type: 'function',

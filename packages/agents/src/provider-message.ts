@@ -8,18 +8,29 @@ export interface PartFormat {
   readonly modelRole: string;
   text(text: string): unknown;
   call(call: ToolCall): unknown;
-  /** A part of an answer of this provider, as it was recorded. */
+  /** A part of an answer of this provider, as it was recorded; undefined: it is empty, which providers refuse. */
   own(part: Json): unknown;
   result(result: ToolResult): unknown;
 }
 
-export function providerMessage(message: AgentMessage, format: PartFormat): unknown {
+/** Without answers that have neither text nor calls: providers refuse a message without content. */
+export function providerMessages(messages: readonly AgentMessage[], format: PartFormat): unknown[] {
+  return messages.flatMap((message) => {
+    const { content, ...role } = providerMessage(message, format);
+    return Array.isArray(content) && content.length === 0 ? [] : [{ ...role, content }];
+  });
+}
+
+function providerMessage(message: AgentMessage, format: PartFormat): { role: string; content: unknown } {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: [format.text(message.text)] };
     case 'assistant': {
       const { text, calls, raw } = message;
-      if (Array.isArray(raw)) return { role: format.modelRole, content: raw.map((part) => format.own(part)) };
+      if (Array.isArray(raw)) {
+        const parts = raw.map((part) => format.own(part)).filter((part) => part !== undefined);
+        return { role: format.modelRole, content: parts };
+      }
       // An answer of another model has no parts of this provider.
       const parts = [...(text === '' ? [] : [format.text(text)]), ...calls.map((call) => format.call(call))];
       return { role: format.modelRole, content: raw ?? parts };
