@@ -217,6 +217,7 @@ describe('an announcement', () => {
     }));
     startReady(dispatch.working);
     await dispatch.carryOut();
+    await dispatch.carryOut();
     const { waits } = dispatch.working;
     const [recent, second] = dispatch.journal.state.waits;
     if (!recent || !second) throw new Error('the waits are not open');
