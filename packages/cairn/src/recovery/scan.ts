@@ -7,7 +7,13 @@ import { taskName } from '../core/encoding/task-name.ts';
 import { workThrough } from '../core/map-concurrently.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasObligations, hasUnpublishedEvents } from '../core/run/state.ts';
-import { nextParkedCheckMs, nextReadyCheckMs, OPEN_WAIT_MS, PARKED_MS } from '../core/run/wake.ts';
+import {
+  nextParkedCheckMs,
+  nextReadyCheckMs,
+  OPEN_WAIT_MS,
+  PARKED_MS,
+  READY_GRACE_MS,
+} from '../core/run/wake.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { observed } from '../engine/deployed.ts';
@@ -133,7 +139,10 @@ async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun)
   return kind === 'stale' ? 'skipped' : 'held';
 }
 
-/** The run is deferred before it is handled: one that kills its handler returns later, not immediately. */
+/**
+ * The run is deferred before it is handled: one that kills its handler returns later, not immediately. It is deferred by more than a
+ * minute only once it has its task: a scan that dies in between must not leave it without one for longer.
+ */
 async function handle(
   deps: EngineDeps,
   { runId, snapshotVersion, readySince }: DueRun,
@@ -143,14 +152,20 @@ async function handle(
   const own = { ...deps, ...countedStores(deps, new Spending({ reads: 1 })) };
   const { store, clock } = own;
   const now = clock.now();
-  const wakeAt = now + nextReadyCheckMs(readySince, now);
-  const moved = await store.touch({ runId, seen: snapshotVersion, wakeAt });
+  const checkMs = nextReadyCheckMs(readySince, now);
+  const soon = now + Math.min(READY_GRACE_MS, checkMs);
+  const moved = await store.touch({ runId, seen: snapshotVersion, wakeAt: soon });
   if (moved.kind === 'stale') return 'skipped';
   const loaded = await store.load(runId);
   if (!loaded) return 'skipped';
-  if (!closedBy(config, loaded.state)) return act(own, loaded, trace);
-  await postpone(own, loaded);
-  return 'held';
+  if (closedBy(config, loaded.state)) {
+    await postpone(own, loaded);
+    return 'held';
+  }
+  const handled = await act(own, loaded, trace);
+  if (handled === 'enqueued' && checkMs > READY_GRACE_MS)
+    await store.touch({ runId, seen: loaded.snapshotVersion, wakeAt: now + checkMs });
+  return handled;
 }
 
 /**
