@@ -74,7 +74,9 @@ describe('the inbox', () => {
     };
     const ids = [await start('B-1'), await start('B-2')];
     const page = await open('/inbox', { prepare: (one) => one.addInitScript(holdTimers, UNDO_MS) });
-    const cards = page.locator('.inbox > li').filter({ hasText: 'by click' });
+    // The cards of their side effects have the text too.
+    const approvals = page.locator('.inbox > li').filter({ hasText: 'Approval' });
+    const cards = approvals.filter({ hasText: 'by click' });
     for (const id of ids)
       await page
         .locator('.inbox')
@@ -115,6 +117,9 @@ describe('the inbox', () => {
       .filter({ has: page.locator(`a[href*="${show.doubtful}"]`) });
     const answer = doubtful.getByRole('button', { name: 'Answer' });
     await answer.waitFor();
+    // The request says what it was about; the id of the effect says nothing.
+    await doubtful.getByText('"A-2"').waitFor();
+    expect(await doubtful.textContent()).not.toMatch(/[0-9a-f]{64}/);
     const before = await page.locator('.inbox > li').count();
     await answer.click();
     await dialog(page).getByText('"A-2"').waitFor();
