@@ -50,7 +50,7 @@ function questionView(status: string, call: InboxQuestion): View {
   };
 }
 
-/** What the call asks of the receiver. The list of the run's effects has a longer one. */
+/** The request of the call. The list of the run's effects has a longer one. */
 function requestOf(row: InboxQuestion['row']): View[string] {
   const text = row?.requestText;
   return text === undefined || Buffer.byteLength(text) > MAX_DETAIL_BYTES ? undefined : fromText(text);

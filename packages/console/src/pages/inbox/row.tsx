@@ -26,7 +26,7 @@ export function Question(props: QuestionRowProps) {
   const { item, approval, isSelected, onSelect } = props;
   const { runId, type, kind, step, question, to, openedAt, dueAt, repoId, threadId, capabilityId, detail } =
     item;
-  // Of an effect the question has the id only, which says nothing to a person.
+  // The details of a question about an effect are its id, which says nothing to a person.
   const isOfEffect = item.effectId !== undefined;
   const beside = detail === undefined || isOfEffect ? undefined : questionOf(detail).beside;
   return (
