@@ -152,6 +152,14 @@ const refused: [string, string, object, RegExp][] = [
     query({ where: { fieldFilter: { field: { fieldPath: 'a' }, op: 5 } } }),
     /no type set/,
   ],
+  ...['x', `${database}/documents/c`, `${database}/documents/c//d`, doc('c/__x__')].map(
+    (referenceValue): [string, string, object, RegExp] => [
+      `a comparison with the reference ${referenceValue}`,
+      'RunQuery',
+      query({ where: compare('a', 'EQUAL', { arrayValue: { values: [{ referenceValue }] } }) }),
+      /name|segment|reserved/i,
+    ],
+  ),
   ['a negative limit', 'RunQuery', query({ limit: { value: -1 } }), /limit must not be negative/],
   ['a negative offset', 'RunQuery', query({ offset: -1 }), /offset must not be negative/],
   [

@@ -39,7 +39,7 @@ export function decodeValue(bytes: Uint8Array): Value {
 /** Decodes a Value that a query compares with: it may hold arrays of arrays. */
 export function decodeOperand(bytes: Uint8Array): Value {
   const reader = new ProtoReader(bytes);
-  reader.nestedArrays = true;
+  reader.isOperand = true;
   return readValue(reader, bytes.length, 1);
 }
 
@@ -155,10 +155,10 @@ function checkDepth(depth: number): void {
   }
 }
 
-/** A stored reference must name a document of its own database: production refuses others. */
+/** A stored reference must name a document of its own database, one to compare with a document of any. */
 function readReference(reader: ProtoReader): string {
   const name = reader.text();
-  if (reader.database !== undefined) parseDocument(name, reader.database);
+  if (reader.database !== undefined || reader.isOperand) parseDocument(name, reader.database);
   return name;
 }
 
@@ -171,7 +171,7 @@ function readArray(reader: ProtoReader, end: number, depth: number): Value[] {
       continue;
     }
     const value = readValue(reader, reader.end(), depth);
-    if (value.kind === 'array' && !reader.nestedArrays)
+    if (value.kind === 'array' && !reader.isOperand)
       throw invalid('Cannot store an array inside an array: wrap it in a map.');
     values.push(value);
   }
