@@ -36,6 +36,21 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     }
   });
 
+  test('those that fit continue: each needs the estimate of the operation of a flow that asks', async () => {
+    const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, (step) => ({
+      all: step.flow('all', {}, async (flow) => {
+        await flow.step('ask', ({ usage }) => usage({ usd: 0.1 }), { estimate: { usd: 0.1 } });
+      }),
+    }));
+    await tenant.start(5);
+    await tenant.run();
+    const [approved = ''] = tenant.asking();
+    await tenant.decide(approved, 'approve', { raise: { usd: 0.2 } });
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 3, awaiting_approval: 2 });
+    for (const id of tenant.asking()) expect(eventsOf(tenant, id, 'wait_opened')).toHaveLength(1);
+  });
+
   test('none continues if the raise is for the answered run only', async () => {
     const { tenant, asking } = await reached(3);
     const [approved = '', other = ''] = asking;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { dayOf } from '../../../packages/cairn/src/core/budget/day.ts';
 import type { BudgetOptions } from '../../../packages/cairn/src/core/budget/day-limits.ts';
+import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
 import type { WorkflowOptions } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
@@ -59,7 +60,7 @@ export class Tenant {
     return decideApproval(deps, {
       runId,
       tenantId: 't1',
-      stepId: wait?.execution.stepId ?? 'ask',
+      stepId: wait ? stepKey(wait.execution) : 'ask',
       actor: 'c.ada',
       mayRaiseDay: true,
       decision,

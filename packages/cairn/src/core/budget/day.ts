@@ -123,6 +123,8 @@ export type DayRefusal =
       readonly kind: 'reached';
       readonly reached: readonly DayLimit[];
       readonly budget: DayBudget;
+      /** The amount that does not fit. */
+      readonly need: DayAmounts;
       /** When the next day begins, epoch ms. */
       readonly until: number;
     };

@@ -142,7 +142,7 @@ export class DayAccount {
         return undefined;
       }
       const taken = await this.#inLine(() => this.#take(open, one, { isSpent: !mayStop }));
-      if (taken.kind !== 'granted') return refusalOf(taken, open);
+      if (taken.kind !== 'granted') return refusalOf(taken, open, one);
     }
   }
 
@@ -216,7 +216,7 @@ export class DayAccount {
     const taken = await this.#take(open, need, { isSpent: false });
     if (taken.kind === 'granted') return;
     if (open.underWay > 0) open.isRefused = true;
-    else this.#refused.set(key, refusalOf(taken, open));
+    else this.#refused.set(key, refusalOf(taken, open, need));
   }
 
   /** Takes the amount that exceeds the rest of the dispatch's hold. */
@@ -321,9 +321,13 @@ export class DayAccount {
   }
 }
 
-function refusalOf(taken: Exclude<DayTakeResult, { kind: 'granted' }>, { at }: OpenDay): DayRefusal {
+function refusalOf(
+  taken: Exclude<DayTakeResult, { kind: 'granted' }>,
+  { at }: OpenDay,
+  need: DayAmounts,
+): DayRefusal {
   if (taken.kind === 'busy') return taken;
-  return { kind: 'reached', reached: taken.names, budget: taken.day, until: dayAfter(at) };
+  return { kind: 'reached', reached: taken.names, budget: taken.day, need, until: dayAfter(at) };
 }
 
 function covers(held: DayAmounts, wanted: DayAmounts): boolean {

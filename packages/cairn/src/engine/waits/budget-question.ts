@@ -15,7 +15,7 @@ import {
   type DayLimit,
   usedOf,
 } from '../../core/budget/day.ts';
-import { shownAmounts } from '../../core/budget/given.ts';
+import { type GivenBudget, shownAmounts } from '../../core/budget/given.ts';
 import type { StepExecution, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import { questionAbout } from './open.ts';
@@ -48,12 +48,15 @@ export function budgetQuestion(
 interface DayQuestion extends Omit<BudgetQuestion, 'reached'> {
   readonly reached: readonly DayLimit[];
   readonly budget: DayBudget;
+  /** The amount that does not fit. */
+  readonly need: DayAmounts;
   /** When the next day begins, epoch ms. */
   readonly until: number;
 }
 
 /** The run continues by itself on the next day. */
-export function dayQuestion({ execution, reached, estimate, now, budget, until }: DayQuestion): Wait {
+export function dayQuestion(question: DayQuestion): Wait {
+  const { execution, reached, estimate, now, budget, need, until } = question;
   const key = stepKey(execution);
   const { day } = budget;
   const spent = usedOf(budget);
@@ -61,9 +64,15 @@ export function dayQuestion({ execution, reached, estimate, now, budget, until }
   const limits = reached.map((name) => limitText(name, spent[name] ?? 0, ceiling[name] ?? 0));
   const needs = estimate ? needText(reached, estimate) : '';
   const next = new Date(until).toISOString();
-  const question = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
-  const shown = { day, reached: [...reached], spent: shownAmounts(spent), limits: shownAmounts(ceiling) };
-  const asked = questionAbout(execution, 'day', { question, budget: shown }, now);
+  const text = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
+  const shown = {
+    day,
+    reached: [...reached],
+    spent: shownAmounts(spent),
+    limits: shownAmounts(ceiling),
+    needs: shownAmounts(need),
+  };
+  const asked = questionAbout(execution, 'day', { question: text, budget: shown }, now);
   return { ...asked, purpose: 'budget', day, dueAt: until };
 }
 
@@ -89,8 +98,17 @@ export function reachedOf({ detailText = 'null' }: Wait): readonly DayLimit[] {
   return DAY_LIMITS.filter((name) => budget?.reached?.includes(name));
 }
 
+/** The amount that did not fit; undefined: the question is of an earlier version, or shown in part. */
+export function neededOf({ detailText = 'null' }: Wait): DayAmounts | undefined {
+  const { budget } = (JSON.parse(detailText) ?? {}) as { readonly budget?: ShownDay };
+  if (!budget?.needs) return undefined;
+  const { usd, ...others } = budget.needs;
+  return usd === undefined ? others : { ...others, microUsd: Math.round(usd * 1e6) };
+}
+
 interface ShownDay {
   readonly reached?: readonly string[];
+  readonly needs?: Omit<GivenBudget, 'wallClock'>;
   readonly limits?: Readonly<Partial<Record<string, number>>>;
 }
 

@@ -14,7 +14,7 @@ import { messageOf } from '../../core/thrown.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
-import { reachedOf } from '../../engine/waits/budget-question.ts';
+import { neededOf, reachedOf } from '../../engine/waits/budget-question.ts';
 import * as settle from '../../engine/waits/settle.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
@@ -75,13 +75,15 @@ async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Pro
   return admittable(budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
 }
 
-/** The estimate of the step, or the most that its like has cost; of each limit that was reached something. */
+/** Amount that the question names; else the estimate of the step, or the most that its like has cost, and something of each limit that was reached. */
 function needOf(
   registry: WorkflowRegistry,
   { largest, limits }: DayBudget,
   run: Raised['run'],
   wait: Wait,
 ): DayAmounts {
+  const needed = neededOf(wait);
+  if (needed) return needed;
   const { execution } = wait;
   const step = workflowOf(registry, run)?.steps.get(execution.stepId);
   const estimate = step && 'estimate' in step ? step.estimate : undefined;
