@@ -13,11 +13,11 @@ import { SILENT } from '../support/world.ts';
 
 const harness = firestoreHarness();
 const SUSPENDED = bySystem('run_suspended', { status: 'awaiting_approval', announced: true });
-const RUNS = ['run_1', 'run_2', 'run_3', 'run_4'];
+const RUNS = ['run_1', 'run_2', 'run_3', 'run_4', 'run_5'];
 let stores: Stores;
 let db: Firestore;
 
-/** Four runs that ask, of which somebody has edited the second and the last by hand. */
+/** Five runs that ask, of which somebody has edited three by hand. */
 beforeAll(async () => {
   stores = await harness.make();
   db = harness.db();
@@ -33,6 +33,7 @@ beforeAll(async () => {
   const paths = new Paths(db);
   await paths.run('run_2').update({ cancellation: null });
   await paths.run('run_4').update({ status: FieldValue.delete(), steps: FieldValue.delete() });
+  await paths.run('run_5').update({ status: 'flying' });
 });
 afterAll(() => harness.close());
 
@@ -53,7 +54,7 @@ async function walked<T>(
   }
 }
 
-const WHOLE = { ids: ['run_1', 'run_3'], unreadable: ['run_2', 'run_4'] };
+const WHOLE = { ids: ['run_1', 'run_3'], unreadable: ['run_2', 'run_4', 'run_5'] };
 
 describe('a run document that cannot be read', () => {
   test.each([1, 2, 3, 10])(

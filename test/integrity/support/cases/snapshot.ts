@@ -80,11 +80,18 @@ export const SNAPSHOT: readonly Case[] = [
   },
   {
     code: 'SNAPSHOT_DIFFERENT',
-    how: 'its status is no status and its waits are no waits',
+    how: 'its step is no step and its waits are no waits',
     run: waiting,
-    damage: ({ shelf, runId }) => shelf.change('runs', runId, { status: 'lost', waits: '{"id":1}' }),
+    damage: ({ shelf, runId }) => shelf.change('runs', runId, { currentStep: 'lost', waits: '{"id":1}' }),
     repair: 'healed',
     also: ['EVENT_WITHOUT_WAIT'],
+  },
+  {
+    code: 'SNAPSHOT_UNREADABLE',
+    how: 'its status is no status',
+    run: waiting,
+    damage: ({ shelf, runId }) => shelf.change('runs', runId, { status: 'lost' }),
+    repair: 'healed',
   },
   {
     code: 'SETTLED_WITH_OPEN_WAIT',

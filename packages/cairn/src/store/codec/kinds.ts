@@ -43,6 +43,13 @@ export function word<T extends string>(): Kind<T> {
   return text as unknown as Kind<T>;
 }
 
+/** Text of a set on whose members readers rely. */
+export function oneOf<T extends string>(members: readonly T[]): Kind<T> {
+  const known: ReadonlySet<string> = new Set(members);
+  const check = (raw: unknown) => (known.has(isText(raw)) ? (raw as T) : mismatch('a known word', raw));
+  return kind(check, check);
+}
+
 export const integer: Kind<number> = kind(wholeNumber, (raw) =>
   Number.isSafeInteger(raw) ? (raw as number) : mismatch('a whole number', raw),
 );

@@ -2,6 +2,7 @@
 import { FieldValue } from '@google-cloud/firestore';
 import type { ParentRef } from '../../core/run/events.ts';
 import type { RunState, SoftState } from '../../core/run/state.ts';
+import { RUN_STATUSES } from '../../core/run/status.ts';
 import type { LineageMember, RetentionProgress } from '../../ports/runs/retention-store.ts';
 import {
   documentCodec,
@@ -9,10 +10,10 @@ import {
   json,
   type Members,
   map,
+  oneOf,
   optional,
   text,
   time,
-  word,
   words,
 } from './kinds.ts';
 import { decodeSoft, encodeRetained } from './soft.ts';
@@ -27,7 +28,7 @@ const facts = documentCodec<Facts>({
   schemaVersion: integer,
   tenantId: text,
   type: text,
-  status: word<RunState['status']>(),
+  status: oneOf(RUN_STATUSES),
   completedAt: optional(time),
   parent: optional(map<ParentRef>({ runId: text, stepId: text, topRunId: optional(text) })),
   ties: json<RunState['ties']>(),

@@ -8,18 +8,19 @@ import type { BudgetState } from '../../core/budget/budget.ts';
 import { NO_LOGS } from '../../core/logs/segment.ts';
 import { optional as optionalMember } from '../../core/optional.ts';
 import type { TaskRef } from '../../core/run/data/takeover.ts';
-import type {
-  CheckpointRef,
-  ParentRef,
-  RecordedError,
-  RunIdentity,
-  SuccessorSource,
-  Trigger,
+import {
+  type CheckpointRef,
+  type ParentRef,
+  type RecordedError,
+  type RunIdentity,
+  STOP_KINDS,
+  type SuccessorSource,
+  type Trigger,
 } from '../../core/run/events.ts';
 import { type WaitsFor, waitsFor } from '../../core/run/now/waits-for.ts';
 import { askingSince } from '../../core/run/open-questions.ts';
 import type { Lease, RunState, SoftState, Suspicion } from '../../core/run/state.ts';
-import type { RunStatus } from '../../core/run/status.ts';
+import { RUN_STATUSES } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { listedSoft, listedState, NOT_LISTED } from '../../core/search/listed.ts';
 import {
@@ -39,6 +40,7 @@ import {
   kind,
   type Members,
   map,
+  oneOf,
   optional,
   refuseNewer,
   storedValue,
@@ -125,8 +127,8 @@ const fixedTable: Table<FixedMembers> = {
 
 const changingTable: Table<Changing> = {
   schemaVersion: integer,
-  status: word<RunStatus>(),
-  stopKind: optional(word<NonNullable<RunState['stopKind']>>()),
+  status: oneOf(RUN_STATUSES),
+  stopKind: optional(oneOf(STOP_KINDS)),
   currentStep: optional(text),
   policySnapshotId: optional(text),
   policyDue: flag,
