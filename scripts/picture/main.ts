@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { offset } from '../../packages/cli/src/render/time.ts';
 import { lineOf } from '../../packages/cli/src/views/timeline/timeline.ts';
-import type { RunEvent } from '../../packages/client/src/follow.ts';
+import type { RunEventView } from '../../packages/client/src/follow.ts';
 import { control, getJson, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { type PictureLine, pictureOf } from './svg.ts';
 
@@ -41,7 +41,7 @@ try {
   for (const pid of killed.pids) process.kill(pid, 'SIGKILL');
   const { status } = await until(ready, runId, hasEnded);
   if (status !== 'completed') throw new Error(`the run ${status}`);
-  const { items } = await getJson<{ items: RunEvent[] }>(ready, `/v1/runs/${runId}/events?limit=100`);
+  const { items } = await getJson<{ items: RunEventView[] }>(ready, `/v1/runs/${runId}/events?limit=100`);
   if (!items.some(({ type }) => type === 'orphan_detected'))
     throw new Error('the worker was killed too late');
   writeFileSync(
@@ -83,7 +83,7 @@ interface Killed {
   readonly pids: readonly number[];
 }
 
-function linesOf(events: readonly RunEvent[], { at, pids }: Killed): PictureLine[] {
+function linesOf(events: readonly RunEventView[], { at, pids }: Killed): PictureLine[] {
   const began = Date.parse(events[0]?.at ?? '');
   const command = (when: number, text: string): PictureLine => ({
     at: when,

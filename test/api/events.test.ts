@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
-import { MAX_EVENT_BYTES } from '../../packages/cairn/src/engine/mailbox/limits.ts';
+import { MAX_DELIVERED_BYTES } from '../../packages/cairn/src/engine/mailbox/limits.ts';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { announce, PLACE, place, waitingRun, waits } from '../support/waiting-runs.ts';
 import { Installation } from './installation.ts';
@@ -73,7 +73,7 @@ describe('POST /v1/events', () => {
 
   test('accepts data of 256 KiB, and refuses more', async () => {
     const { post } = await ready();
-    const data = 'x'.repeat(MAX_EVENT_BYTES - 2);
+    const data = 'x'.repeat(MAX_DELIVERED_BYTES - 2);
     expect((await post('/v1/events', { ...BUILT, data })).status).toBe(200);
     const refused = await post('/v1/events', { ...BUILT, data: `${data}x` });
     expect(refused.status).toBe(413);

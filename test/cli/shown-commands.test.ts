@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import type { ChangeRequest } from '../../packages/console/src/api/client.ts';
 import { planned } from '../../packages/console/src/api/client.ts';
 import * as run from '../../packages/console/src/pages/run/actions/acts.ts';
-import { bodyOf, CHOICES, cliOf, UNFILLED } from '../../packages/console/src/pages/run/actions/decisions.ts';
+import {
+  bodyOfDecision,
+  CHOICES,
+  cliOf,
+  UNFILLED,
+} from '../../packages/console/src/pages/run/actions/decisions.ts';
 import {
   resolveBody,
   resolveCli,
@@ -15,7 +20,10 @@ import {
   requestBody,
   successorCli,
 } from '../../packages/console/src/pages/run/successors/request.ts';
-import { bodyOf as bulkBody, curlBulk } from '../../packages/console/src/pages/runs/bulk/commands.ts';
+import {
+  bulkRequestBody as bulkBody,
+  curlBulk,
+} from '../../packages/console/src/pages/runs/bulk/commands.ts';
 import * as schedules from '../../packages/console/src/pages/schedules/acts.ts';
 import * as workflows from '../../packages/console/src/pages/workflows/acts.ts';
 import { cliText, curlText } from '../../packages/console/src/parts/command-text.ts';
@@ -97,7 +105,7 @@ const OLD = { ...NEW, id: 'daily-report.core', input: {} };
 const RANGE = { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' };
 
 function decided(part: object): Shown {
-  const body = bodyOf(
+  const body = bodyOfDecision(
     { ...UNFILLED, note: MEAN, feedback: MEAN, steps: ['draft', 'facts'], ...part },
     'review.1',
   );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  GRACE_MS,
+  DELETION_GRACE_MS,
   lineageDecision,
   type Member,
   relativesOf,
@@ -83,7 +83,7 @@ describe('a lineage stays', () => {
   });
 
   test('but not because it would be kept longer since it was marked: something of it may be gone', () => {
-    const members = [member({ status: 'failed', markedAt: NOW - GRACE_MS })];
+    const members = [member({ status: 'failed', markedAt: NOW - DELETION_GRACE_MS })];
     expect(decision(members)).toEqual({ kind: 'delete' });
   });
 });
@@ -95,15 +95,15 @@ describe('a lineage goes', () => {
   });
 
   test('after all of it has been marked for the time of grace', () => {
-    const both = [member({ markedAt: NOW - GRACE_MS }), member({ runId: 'run_2', ...marked })];
+    const both = [member({ markedAt: NOW - DELETION_GRACE_MS }), member({ runId: 'run_2', ...marked })];
     expect(decision([member(), both[1] as Member])).toEqual({ kind: 'mark', runIds: ['run_1'] });
-    expect(decision(both)).toEqual({ kind: 'wait', until: NOW + GRACE_MS });
-    expect(decision(both, {}, NOW + GRACE_MS - 1)).toMatchObject({ kind: 'wait' });
-    expect(decision(both, {}, NOW + GRACE_MS)).toEqual({ kind: 'delete' });
+    expect(decision(both)).toEqual({ kind: 'wait', until: NOW + DELETION_GRACE_MS });
+    expect(decision(both, {}, NOW + DELETION_GRACE_MS - 1)).toMatchObject({ kind: 'wait' });
+    expect(decision(both, {}, NOW + DELETION_GRACE_MS)).toEqual({ kind: 'delete' });
   });
 
   test('which is longer than any function may take', () => {
-    expect(GRACE_MS).toBeGreaterThan(540_000 + 60_000);
+    expect(DELETION_GRACE_MS).toBeGreaterThan(540_000 + 60_000);
   });
 });
 
@@ -121,7 +121,7 @@ const anyMember = (runId: string): fc.Arbitrary<Member> =>
     completedAt: fc.integer({ min: NOW - 90 * DAY, max: NOW - 20 * DAY }),
     owes: sometimes(fc.constant(true), 1).map((owes) => owes ?? false),
     hold: sometimes(fc.constant(HOLD), 1),
-    markedAt: sometimes(fc.integer({ min: NOW - 2 * GRACE_MS, max: NOW }), 12),
+    markedAt: sometimes(fc.integer({ min: NOW - 2 * DELETION_GRACE_MS, max: NOW }), 12),
     parentRunId: sometimes(fc.constantFrom('run_p', 'run_gone', 'run_0'), 3),
     childRunIds: fc.subarray(['run_live', 'run_over', 'run_gone'], { maxLength: 1 }),
   });
@@ -154,7 +154,8 @@ test('a lineage is marked or deleted exactly if no reason to keep it applies', (
       const unmarked = members.filter(({ markedAt }) => markedAt === undefined).map(({ runId }) => runId);
       if (told.kind === 'mark') expect(told.runIds).toEqual(unmarked);
       if (told.kind === 'delete')
-        for (const { markedAt = NOW } of members) expect(NOW - markedAt).toBeGreaterThanOrEqual(GRACE_MS);
+        for (const { markedAt = NOW } of members)
+          expect(NOW - markedAt).toBeGreaterThanOrEqual(DELETION_GRACE_MS);
       if (told.kind === 'keep')
         expect([...told.unmark, ...unmarked].sort()).toEqual(members.map(({ runId }) => runId).sort());
     }),

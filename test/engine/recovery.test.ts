@@ -5,7 +5,7 @@ import { isOver } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
-import { requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { intercept } from '../support/intercept.ts';
 import { mortal } from '../support/mortal.ts';
@@ -152,7 +152,7 @@ describe('a run whose drive was killed', () => {
     ) {
       for (const task of due) {
         world.queue.take(task.id);
-        void drive(victim.deps, requestOf(task));
+        void drive(victim.deps, driveRequestOf(task));
       }
       await settle();
     }

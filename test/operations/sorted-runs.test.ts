@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunStatus } from '../../packages/cairn/src/core/run/status.ts';
 import { comparePlaces, placeIn, RUN_ORDERS } from '../../packages/cairn/src/core/search/order.ts';
-import { descending, pageOf } from '../../packages/cairn/src/memory/paging.ts';
+import { descending, sortedPage } from '../../packages/cairn/src/memory/paging.ts';
 import { MAX_COUNTS, oldestRuns } from '../../packages/cairn/src/operations/search/oldest-runs.ts';
 import { MAX_SORTED, sortedRuns } from '../../packages/cairn/src/operations/search/sorted-runs.ts';
 import { decodeCursor, encodeCursor, encodeSortedCursor } from '../../packages/cairn/src/ports/cursor.ts';
@@ -151,7 +151,7 @@ function storeWith(all: readonly Some[]) {
   const store = {
     listRuns: async (filter: RunFilter, page: PageRequest) =>
       seen(
-        pageOf(found(filter), page, {
+        sortedPage(found(filter), page, {
           list: 'runs',
           positionOf: ({ state }) => [state.createdAt, state.id],
           compare: descending,
@@ -162,7 +162,7 @@ function storeWith(all: readonly Some[]) {
     count: async (filter: RunFilter, most: number) => Math.min(most, found(filter).length),
     ordered: async (list: IndexedOrder, filter: RunFilter, page: PageRequest) =>
       seen(
-        pageOf(
+        sortedPage(
           found(filter).filter(({ state }) => list === 'updated' || state.durationMs !== undefined),
           page,
           { list, positionOf: ({ state }) => placeIn(list, state, 0), compare: descending },

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import * as functions from '../../functions/src/index.ts';
-import { GRACE_MS } from '../../packages/cairn/src/core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../packages/cairn/src/core/retention/lineage.ts';
 import { TICK } from '../../packages/cairn/src/operations/retention/deps.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -174,7 +174,7 @@ describe('the exported functions', () => {
     const timeouts = EXPORTS.map((name) => endpoint(name).timeoutSeconds);
     const given = timeouts.filter((timeout) => typeof timeout === 'number');
     expect(given.length).toBeGreaterThan(3);
-    expect(Math.max(...given) * 1_000).toBeLessThan(GRACE_MS);
+    expect(Math.max(...given) * 1_000).toBeLessThan(DELETION_GRACE_MS);
   });
 });
 

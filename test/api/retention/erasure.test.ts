@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
 import { Installation } from '../installation.ts';
 
@@ -37,7 +37,7 @@ async function tick(): Promise<void> {
   const { apiDeps, world } = installation;
   const { retention, erasures, retentionOf } = apiDeps;
   await sweepRetention({ ...world.deps, retention, erasures, retentionOf });
-  world.clock.jump(GRACE_MS);
+  world.clock.jump(DELETION_GRACE_MS);
 }
 
 /** Every document, but those of keys. */
@@ -52,7 +52,7 @@ test('an admin erases a run with all its names, and reads what was deleted', asy
   const asked = await post(`/v1/runs/${runId}/erase`, { confirm: runId });
   expect(asked).toMatchObject({ status: 202, body: { scope: 'lineage', state: 'open', lineagesLeft: 1 } });
   expect((await installation.get(`/v1/runs/${runId}`, admin)).status).toBe(404);
-  installation.world.clock.jump(GRACE_MS);
+  installation.world.clock.jump(DELETION_GRACE_MS);
   await tick();
   const path = `/v1/erasures/${String(asked.body.id)}`;
   const done = await (await installation.get(path, admin)).json();
@@ -87,7 +87,7 @@ test('only the installation erases a tenant', async () => {
   const key = await installationKey();
   const asked = await post('/v1/erasures', { tenantId: 'local', confirm: 'local' }, key);
   expect(asked).toMatchObject({ status: 202, body: { scope: 'tenant', state: 'open' } });
-  installation.world.clock.jump(GRACE_MS);
+  installation.world.clock.jump(DELETION_GRACE_MS);
   await tick();
   const done = await (await installation.get(`/v1/erasures/${String(asked.body.id)}`, key)).json();
   expect(done).toMatchObject({ state: 'done', gone: { runs: 1, records: 1 } });

@@ -17,7 +17,7 @@ import { integritySummary } from '../../../packages/console/src/pages/run/integr
 import {
   countsOf,
   type Preview,
-  stepWords,
+  previewStepWords,
 } from '../../../packages/console/src/pages/run/successors/words.ts';
 
 describe('a side effect is shown as', () => {
@@ -120,11 +120,11 @@ describe('a preview', () => {
     ({ id: 's', kind: 'step', revision: 1, ...part }) as unknown as Preview['steps'][number];
 
   test('shows what would happen to each step and why', () => {
-    expect(stepWords(step({ action: 'reused', from: { runId: 'r', checkpoint: 4 } }))).toMatchObject({
+    expect(previewStepWords(step({ action: 'reused', from: { runId: 'r', checkpoint: 4 } }))).toMatchObject({
       words: 'reused',
       because: 'as recorded at checkpoint 4',
     });
-    expect(stepWords(step({ action: 'runs', why: 'failed', revision: 2, items: 3 }))).toMatchObject({
+    expect(previewStepWords(step({ action: 'runs', why: 'failed', revision: 2, items: 3 }))).toMatchObject({
       words: 'runs, as revision 2',
       because: 'it had failed, 3 of its items are reused',
     });

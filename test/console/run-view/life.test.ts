@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
 import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
 import { StepHistories } from '../../../packages/console/src/pages/run/live/step-history.ts';
-import { lifeOf, rowsOf, withRunningSpans } from '../../../packages/console/src/pages/run/timeline/model.ts';
+import {
+  lifeOf,
+  timelineRows,
+  withRunningSpans,
+} from '../../../packages/console/src/pages/run/timeline/model.ts';
 import { lineOf } from '../../../packages/console/src/pages/run/timeline/words.ts';
 import { journals } from '../../core/run/random-journal.ts';
 
@@ -157,13 +161,13 @@ describe('the life of a run', () => {
         ['step_succeeded', 5, execution('after', 1, 4, { durationMs: 1 })],
       ),
     );
-    expect(rowsOf(histories.byKey, true).map(({ key }) => key)).toEqual([
+    expect(timelineRows(histories.byKey, true).map(({ key }) => key)).toEqual([
       'read',
       'read[0]',
       'read[1]',
       'after',
     ]);
-    const folded = rowsOf(histories.byKey, false);
+    const folded = timelineRows(histories.byKey, false);
     expect(folded.map(({ key, items }) => [key, items])).toEqual([
       ['read', 2],
       ['after', 0],
@@ -186,7 +190,7 @@ describe('the life of a run', () => {
     );
     const running = [{ step: 'flow[look-up.2]', revision: 1, attempt: 1, since: iso(7) }];
     const all = withRunningSpans(histories.byKey, running);
-    const folded = rowsOf(all, false);
+    const folded = timelineRows(all, false);
     expect(folded.map(({ text, items }) => [text, items])).toEqual([
       ['flow', 4],
       ['ask', 2],
@@ -196,7 +200,7 @@ describe('the life of a run', () => {
       folded[at]?.steps.flatMap(({ spans }) => spans.map(({ from }) => from - T0));
     expect(starts(1)).toEqual([1_000, 5_000]);
     expect(starts(2)).toEqual([3_000, 7_000]);
-    expect(rowsOf(all, true).map(({ text }) => text)).toEqual([
+    expect(timelineRows(all, true).map(({ text }) => text)).toEqual([
       'flow',
       'ask',
       'look-up',

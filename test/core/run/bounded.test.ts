@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   assertEventFits,
-  bounded,
+  boundedDraft,
   grouped,
-  MAX_EVENT_BYTES,
+  MAX_EVENT_DATA_BYTES,
 } from '../../../packages/cairn/src/core/run/bounded.ts';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
 
@@ -17,7 +17,7 @@ describe('what an event holds', () => {
       initiator: 'system',
       data: { error: { code: 'STEP_FAILED', message: 'no', retryable: false } },
     };
-    expect(bounded(draft)).toBe(draft);
+    expect(boundedDraft(draft)).toBe(draft);
   });
 
   test('is cut where authors, policies and people write it, whoever forgot to', () => {
@@ -32,7 +32,7 @@ describe('what an event holds', () => {
       },
     ];
     for (const draft of drafts) {
-      const { data } = bounded(draft);
+      const { data } = boundedDraft(draft);
       expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThan(30_000);
       expect(Object.keys(data)).toEqual(Object.keys(draft.data));
       expect(JSON.stringify(data)).toContain('…');
@@ -41,11 +41,11 @@ describe('what an event holds', () => {
 
   test('is refused by name where its document could not be', () => {
     const draft: EventDraft = { type: 'run_resumed', initiator: 'system', data: { reason: 'again' } };
-    expect(() => assertEventFits(draft, MAX_EVENT_BYTES)).not.toThrow();
-    expect(() => assertEventFits(draft, MAX_EVENT_BYTES + 1)).toThrow(
+    expect(() => assertEventFits(draft, MAX_EVENT_DATA_BYTES)).not.toThrow();
+    expect(() => assertEventFits(draft, MAX_EVENT_DATA_BYTES + 1)).toThrow(
       expect.objectContaining({
         code: 'RUN_TOO_LARGE',
-        message: expect.stringContaining(`the most is ${MAX_EVENT_BYTES}`),
+        message: expect.stringContaining(`the most is ${MAX_EVENT_DATA_BYTES}`),
       }),
     );
   });

@@ -9,7 +9,7 @@ import {
   stepRecordOf,
   TRACE_CHARS,
 } from '../../../packages/cairn/src/core/run/records.ts';
-import { assertFits, storedValue } from '../../../packages/cairn/src/core/run/values.ts';
+import { assertFits, storedValueOf } from '../../../packages/cairn/src/core/run/values.ts';
 import { append, failedRun, running as runningNow, settledStep } from './journal-drafts.ts';
 import { journals } from './random-journal.ts';
 
@@ -171,8 +171,8 @@ describe('values', () => {
     expect(() => assertFits(fits, 'it')).not.toThrow();
     expect(() => assertFits(`${fits}${letter}`, 'it')).toThrow('the most is');
     const small = letter.repeat(Math.floor(SNAPSHOT_VALUE_BYTES / bytes));
-    expect(storedValue(small, 7)).toEqual({ text: small });
-    expect(storedValue(`${small}${letter}`, 7)).toEqual({ checkpoint: 7 });
+    expect(storedValueOf(small, 7)).toEqual({ text: small });
+    expect(storedValueOf(`${small}${letter}`, 7)).toEqual({ checkpoint: 7 });
   });
 
   test('a task has the name of its run, place and time, and of nothing else', () => {

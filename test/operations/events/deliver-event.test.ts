@@ -3,7 +3,7 @@ import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/regi
 import {
   EVENT_TTL_MS,
   MAX_BUFFERED,
-  MAX_EVENT_BYTES,
+  MAX_DELIVERED_BYTES,
   MAX_NAMED_RUNS,
 } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import {
@@ -212,7 +212,7 @@ describe('an event without a waiting run', () => {
 describe('limits of events', () => {
   test('data of more than 256 KiB is refused, and nothing is written', async () => {
     const world = newWorld();
-    const data = 'x'.repeat(MAX_EVENT_BYTES - 1);
+    const data = 'x'.repeat(MAX_DELIVERED_BYTES - 1);
     await expect(send(world, 'e1', { data })).rejects.toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
       field: 'data',
@@ -229,7 +229,7 @@ describe('limits of events', () => {
     await listedRun(world);
     expect(await send(world, 'more')).toMatchObject({ kept: true });
 
-    const other = { key: 'large', data: 'x'.repeat(MAX_EVENT_BYTES - 2) };
+    const other = { key: 'large', data: 'x'.repeat(MAX_DELIVERED_BYTES - 2) };
     await send(world, 'l1', other);
     await send(world, 'l2', other);
     await expect(send(world, 'l3', { ...other, data: '' })).rejects.toMatchObject({ code: 'RATE_LIMITED' });

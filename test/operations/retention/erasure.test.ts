@@ -1,7 +1,7 @@
 /** An erasure deletes whatever was to be kept longer, and leaves a record that names nobody. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { erasureId } from '../../../packages/cairn/src/core/retention/erasure.ts';
-import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { MemoryIdempotencyStore } from '../../../packages/cairn/src/memory/memory-idempotency-store.ts';
 import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-mailbox-store.ts';
 import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
@@ -161,7 +161,7 @@ describe('a run that is erased', () => {
         });
       const own = { ...deps(), retention: mortal(shelf.store), erasures: mortal(shelf.erasures) };
       await erase(A, own).catch(() => undefined);
-      shelf.now += GRACE_MS;
+      shelf.now += DELETION_GRACE_MS;
       await shelf
         .tick(WIDE, { ...shelf.deps(mortal(shelf.store)), erasures: mortal(shelf.erasures) })
         .catch(() => undefined);
@@ -182,7 +182,7 @@ describe('a run that is erased', () => {
   test('continues in the next tick where one has reached its limit', async () => {
     await put({ runId: A, steps: 40 });
     const asked = await erase(A);
-    shelf.now += GRACE_MS;
+    shelf.now += DELETION_GRACE_MS;
     let tickings = 0;
     const small = { ...WIDE, documents: 20 };
     while ((await readErasure(deps(), asked.id)).state === 'open' && tickings < 50) {

@@ -5,7 +5,7 @@ import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
-import { bounded } from '../../../packages/cairn/src/platform/clients/bounded.ts';
+import { withDeadlines } from '../../../packages/cairn/src/platform/clients/bounded.ts';
 import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
 import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
 import { storesOn } from '../../../packages/cairn/src/platform/stores.ts';
@@ -84,7 +84,7 @@ function installed(project: string, { deadlineMs, patienceMs }: Patience = PATIE
   const installation = new Installation([workflow]);
   // Asked for with each call.
   const now = () => (hostile.mood === 'well' ? LONG_MS : deadlineMs);
-  const db = bounded(new Firestore({ projectId: project, host, ssl: false }), {
+  const db = withDeadlines(new Firestore({ projectId: project, host, ssl: false }), {
     clock: systemClock,
     deadlines: {
       get commitMs() {

@@ -1,6 +1,6 @@
 import { Firestore } from '@google-cloud/firestore';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { bounded } from '../../../packages/cairn/src/platform/clients/bounded.ts';
+import { withDeadlines } from '../../../packages/cairn/src/platform/clients/bounded.ts';
 import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
 import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
 import { GRPC_STATUS } from '../../../packages/cairn/src/ports/grpc-outcome.ts';
@@ -55,7 +55,7 @@ const CALLS = [
 
 function storesWith(deadlines: typeof LONG) {
   const project = `hostile-${clients.length}`;
-  const db = bounded(new Firestore({ projectId: project, host, ssl: false }), {
+  const db = withDeadlines(new Firestore({ projectId: project, host, ssl: false }), {
     clock: systemClock,
     deadlines,
   });

@@ -4,7 +4,7 @@
  */
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import { type QueuedTask, requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf, type QueuedTask } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { type Mortal, mortal } from '../../support/mortal.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -82,7 +82,7 @@ export class Processes {
         if (lingersMs === 0) tell();
         else this.world.clock.timer(lingersMs, tell);
       };
-      drive(host.mortal.deps, requestOf(task)).then(
+      drive(host.mortal.deps, driveRequestOf(task)).then(
         () => answer(() => {}),
         () =>
           answer(() =>

@@ -9,7 +9,7 @@ import { MAX_KEPT_FEEDBACK_BYTES } from '../../../packages/cairn/src/core/decisi
 import { MAX_SENT_BACK } from '../../../packages/cairn/src/core/decisions/compensation.ts';
 import { MAX_ITEMS } from '../../../packages/cairn/src/core/decisions/fan-out.ts';
 import { MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
-import { bounded, grouped } from '../../../packages/cairn/src/core/run/bounded.ts';
+import { boundedDraft, grouped } from '../../../packages/cairn/src/core/run/bounded.ts';
 import { MAX_INBOX, MAX_INBOX_BYTES } from '../../../packages/cairn/src/core/run/data/inbox.ts';
 import type { EventDraft, RunEvent, StepSettled, Wait } from '../../../packages/cairn/src/core/run/events.ts';
 import {
@@ -97,7 +97,7 @@ class Folding {
   }
 
   add(wanted: EventDraft): void {
-    const draft = bounded(wanted);
+    const draft = boundedDraft(wanted);
     const { state } = this;
     const { outputText, effect: _, ...rest } = draft;
     const chained = { seq: state.head + 1, id: 'e'.repeat(26), at: T0, schemaVersion: 1 };

@@ -1,11 +1,11 @@
 /** Events and signals over HTTP. */
 import { describe, expect, test } from '@jest/globals';
-import { MAX_EVENT_BYTES } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
+import { MAX_DELIVERED_BYTES } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { type CloudStage, ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
 
 /** The largest data of an event. Its checkpoint also holds the output of the same size. */
-const DATA = 'x'.repeat(MAX_EVENT_BYTES - 2);
+const DATA = 'x'.repeat(MAX_DELIVERED_BYTES - 2);
 
 export function events(stage: CloudStage): void {
   describe('an event', () => {

@@ -7,7 +7,7 @@ import {
   type StoredMailbox,
 } from '../ports/mailbox-store.ts';
 import type { Version } from '../ports/run-store.ts';
-import { adopt } from './memory-database.ts';
+import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
 
 export class MemoryMailboxStore extends MemoryStore implements MailboxStore {
@@ -23,7 +23,7 @@ export class MemoryMailboxStore extends MemoryStore implements MailboxStore {
     const id = mailboxId(address);
     if (this.db.mailboxes.get(id)?.version !== seen) return { kind: 'stale' };
     if (mailbox === undefined) this.db.mailboxes.delete(id);
-    else this.db.mailboxes.set(id, { mailbox: adopt(mailbox), version: this.db.nextVersion() });
+    else this.db.mailboxes.set(id, { mailbox: frozenCopy(mailbox), version: this.db.nextVersion() });
     return { kind: 'written' };
   }
 }

@@ -18,7 +18,7 @@ import { byIndex, matchingRuns } from '../../operations/search/matching-runs.ts'
 import { sortedRuns } from '../../operations/search/sorted-runs.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
-import { flag, pageRequest, timeOf, vocabularyOf } from '../query.ts';
+import { booleanOf, pageRequest, timeOf, vocabularyOf } from '../query.ts';
 import type { ReadHandler, RouteCall } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
@@ -51,7 +51,7 @@ export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
   const { filter: all, vocabulary } = runFilter(caller, others);
   const filter = {
     ...all,
-    ...(flag('topLevel', topLevel) && { topLevel: true as const }),
+    ...(booleanOf('topLevel', topLevel) && { topLevel: true as const }),
     ...(match !== undefined && { match: matchOf(match) }),
   };
   const order = orderOf(sort);

@@ -15,7 +15,7 @@ import { listedWaits } from '../../core/search/listing.ts';
 import { stepCounts } from '../../core/search/step-counts.ts';
 import type { LocatedText } from '../../engine/stored-text.ts';
 import type { ListedRun, LoadedRun } from '../../ports/run-store.ts';
-import { fromText, iso, isoIf, readable } from './values.ts';
+import { fromText, iso, isoIf, readableValue } from './values.ts';
 
 export type View = { readonly [name: string]: Json | undefined };
 
@@ -32,7 +32,7 @@ export function runSummary(
   const status = projectStatus(state, vocabulary);
   const running = runningNow(state, soft);
   return {
-    ...(readable(shown) as View),
+    ...(readableValue(shown) as View),
     status,
     ...optional('waitsFor', waiting),
     ...optional('currentStep', currentStepOf({ ...state, waits: waits.first }, soft)),
@@ -42,7 +42,7 @@ export function runSummary(
     lastHeartbeatAt: isoIf(soft.lastHeartbeatAt),
     wakeAt: isoIf(wakeAt),
     ...optional('steps', stepCounts as View | undefined),
-    waits: readable(waits.first),
+    waits: readableValue(waits.first),
     waitCount: waits.count,
     ...optional('budget', budgetView(state)),
     cost: costView(soft),
@@ -116,10 +116,10 @@ export function runView(
     wakeAt: wakeAt(state, soft),
   };
   return {
-    ...(readable(shown) as View),
+    ...(readableValue(shown) as View),
     ...runSummary(listed, vocabulary),
-    ...(state.error && { error: readable(state.error) }),
-    waits: readable(state.waits),
+    ...(state.error && { error: readableValue(state.error) }),
+    waits: readableValue(state.waits),
     running: runningNow(state, soft).map(runningView),
     ...progressView(run),
     ...logsView(run),
@@ -134,7 +134,7 @@ function logsView({ soft: { logs } }: Pick<LoadedRun, 'soft'>): View {
 
 /** Progress of a worker that no longer holds the run is not shown. */
 function progressView({ state, soft }: Pick<LoadedRun, 'state' | 'soft'>): View {
-  return state.lease && soft.inFlight?.length ? { progress: readable(soft.inFlight) } : {};
+  return state.lease && soft.inFlight?.length ? { progress: readableValue(soft.inFlight) } : {};
 }
 
 /** The value itself, or where it can be read: `resultRef: { checkpoint, sha256, … }`, at `…/checkpoints/{seq}/output`. */

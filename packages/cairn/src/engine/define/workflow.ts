@@ -20,7 +20,7 @@ import {
 } from './known-options.ts';
 import { pubsubSubscriptions } from './pubsub.ts';
 import { retentionFor } from './retention.ts';
-import { declaredSchedules } from './schedules.ts';
+import { schedulesOfWorkflow } from './schedules.ts';
 import { slackSubscriptions } from './slack.ts';
 import * as define from './step-definitions.ts';
 import { HELP, handleIds, invalid, type StepName, stepError, type UncheckedOptions } from './step-options.ts';
@@ -76,7 +76,7 @@ export function defineWorkflow(
     github: Array.isArray(github) ? github : [github],
     pubsub: pubsubSubscriptions(type, [pubsub].flat()),
     slack: slackSubscriptions(type, Array.isArray(slack) ? slack : [slack]),
-    schedules: declaredSchedules(
+    schedules: schedulesOfWorkflow(
       { ...options, secretInput },
       Array.isArray(schedule) ? schedule : [schedule],
     ),

@@ -20,7 +20,7 @@ import type { Bindings } from '../define/bindings.ts';
 import { type Capability, leavesRows } from '../define/capability.ts';
 import { abortOf, act } from '../effects/act.ts';
 import { type ActEnd, type AliveCalls, type EffectAsk, retryable } from '../effects/effect-call.ts';
-import { type CheckedRequest, type EffectOwner, requestOf, responseOf } from '../effects/rows.ts';
+import { type CheckedRequest, checkedRequest, type EffectOwner, responseOf } from '../effects/rows.ts';
 import { GATE_AGE_MS, stoppedBy } from '../gate.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { EffectPending } from './errors.ts';
@@ -89,7 +89,7 @@ export class ExternalEffects {
    */
   async once(once: OnceRequest): Promise<unknown> {
     assertOnce(once);
-    const request = requestOf(once.capability, once.request);
+    const request = checkedRequest(once.capability, once.request);
     const restoredAt = await this.#restoredAt(once);
     const id = externalOwner(once.tenantId, once.key);
     const owner: EffectOwner = {

@@ -10,7 +10,7 @@ import type { RunState } from '../../core/run/state.ts';
 import type { BufferedEvent, MailboxAddress } from '../../ports/mailbox-store.ts';
 import { isPlanMissing } from '../deployed.ts';
 import { type DeliverDeps, deliver, deliveredDataOf } from './deliver.ts';
-import { answersOn, waitsFor } from './offer.ts';
+import { answersOn, waitsAnsweredBy } from './offer.ts';
 import { scanSoon } from './scan-soon.ts';
 import { hasExpired } from './tidy.ts';
 
@@ -62,7 +62,7 @@ interface BufferedAt {
 function answersTo({ registry, clock }: DeliverDeps, state: RunState, { address, event }: BufferedAt) {
   const now = clock.now();
   if (event.takenBy || hasExpired(event, now)) return { drafts: [] };
-  const waits = waitsFor(state, address.event, address.key);
+  const waits = waitsAnsweredBy(state, address.event, address.key);
   return answersOn(state, { registry, data: deliveredDataOf(event), waits, now });
 }
 

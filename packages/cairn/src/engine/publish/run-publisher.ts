@@ -8,7 +8,7 @@
 import { optional } from '../../core/optional.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import { firstEventOf } from '../../core/run/first-event.ts';
-import { readable } from '../../core/run/readable.ts';
+import { readableValue } from '../../core/run/readable.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Follower } from '../../journal/options.ts';
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
@@ -222,6 +222,6 @@ function messageOf(
       traceId,
       ...optional('traceparent', traceparent),
     },
-    text: JSON.stringify(readable(event)),
+    text: JSON.stringify(readableValue(event)),
   };
 }

@@ -6,7 +6,7 @@ import type { TaskDelivery } from '../../core/decisions/claim.ts';
 import type { TaskRef } from '../../core/run/data/takeover.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runSpan, type TraceContext } from '../../core/trace.ts';
-import { failureOf, type Span } from '../../ports/tracing.ts';
+import { errorTypeOf, type Span } from '../../ports/tracing.ts';
 import type { EngineDeps } from '../deps.ts';
 import { driveSpanOf } from './run-spans.ts';
 
@@ -102,7 +102,7 @@ export class DriveAccount {
   }
 
   failed(error: unknown): void {
-    this.#report('failed', failureOf(error));
+    this.#report('failed', errorTypeOf(error));
   }
 
   get #asked() {

@@ -11,7 +11,7 @@ import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { payloadRefOf } from '../../core/run/payload.ts';
 import { type CarriedOutput, checkpointOf } from '../../core/run/records.ts';
 import { initialState } from '../../core/run/reduce/index.ts';
-import { assertFits, needsPayload, storedValue } from '../../core/run/values.ts';
+import { assertFits, needsPayload, storedValueOf } from '../../core/run/values.ts';
 import { type Tags, tagsOf } from '../../core/search/tags.ts';
 import { maskPaths } from '../../core/secrets/mask.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -146,7 +146,7 @@ function draftInput(workflow: Workflow, value: unknown, { runId, salt }: Keeping
   const carried: CarriedOutput = large ? { outputRef: large.ref } : { outputText: text };
   return {
     hash: sha256Hex(text),
-    input: storedValue(text, 1),
+    input: storedValueOf(text, 1),
     tags: declaredTags(workflow, text),
     carried,
     payloads: [large, secret].filter((payload) => payload !== undefined),

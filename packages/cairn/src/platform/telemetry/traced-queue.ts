@@ -2,7 +2,7 @@
 import { optional } from '../../core/optional.ts';
 import type { InstallationMetrics } from '../../ports/metrics.ts';
 import type { DriveTask, TaskQueue } from '../../ports/task-queue.ts';
-import { failureOf, type Span, type Tracer } from '../../ports/tracing.ts';
+import { errorTypeOf, type Span, type Tracer } from '../../ports/tracing.ts';
 
 interface TracedQueueOptions {
   readonly queue: TaskQueue;
@@ -18,7 +18,7 @@ export function tracedQueue({ queue, counts, tracer }: TracedQueueOptions): Task
         await queue.enqueue({ ...task, ...optional('trace', span?.context ?? task.trace) });
       } catch (error) {
         counts.enqueue({ reason: task.reason, result: 'failed' });
-        span?.end(failureOf(error));
+        span?.end(errorTypeOf(error));
         throw error;
       }
       counts.enqueue({ reason: task.reason, result: 'accepted' });

@@ -30,7 +30,7 @@ export const InFlight = z
   .describe('The same request is in progress. Send it again after Retry-After.');
 
 /** @param item of which a page holds some; `next` is the `cursor` of the page that follows */
-export function pageOf<Item extends z.ZodType>(item: Item) {
+export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
     next: z.string().optional().describe('`cursor` of the next page, if there is one.'),
@@ -57,7 +57,7 @@ export const Finding = z
 
 /** @param item made of a run: one whose document is damaged makes none, and is named */
 export function pageOfRuns<Item extends z.ZodType>(item: Item) {
-  return pageOf(item).extend({
+  return pageSchema(item).extend({
     unreadable: z
       .array(z.string())
       .optional()

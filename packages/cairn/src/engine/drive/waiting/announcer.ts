@@ -5,7 +5,7 @@
 import { CairnError } from '../../../core/errors.ts';
 import type { ChildWait, EventWait, Wait } from '../../../core/run/events.ts';
 import { stepKey, tookIn } from '../../../core/run/state.ts';
-import { readable } from '../../../core/thrown.ts';
+import { readableThrown } from '../../../core/thrown.ts';
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import type { BufferedEvent } from '../../../ports/mailbox-store.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
@@ -114,7 +114,7 @@ export class Announcer {
       return ANNOUNCED;
     } catch (thrown) {
       // The schema of the child's workflow may throw anything.
-      const error = readable(thrown);
+      const error = readableThrown(thrown);
       // A failure of the store, or a definition that no run can start on now, is tried again by another dispatch; what cannot be a
       // child fails the step.
       if (error instanceof CairnError && (error.httpStatus >= 500 || isPlanMissing(error))) throw error;

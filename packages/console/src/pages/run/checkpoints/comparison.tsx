@@ -6,7 +6,7 @@ import { visibleText } from '../../../parts/visible-text.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { useRunData } from '../live/run-data.ts';
 import { useOutput, useSourceOutput } from './output.ts';
-import { type CheckpointView, type ComparedOutputs, keyOf } from './words.ts';
+import { type CheckpointView, type ComparedOutputs, checkpointStepKey } from './words.ts';
 
 interface ComparisonProps {
   readonly compared: ComparedOutputs;
@@ -21,7 +21,7 @@ export function Comparison({ compared: { before, after }, all }: ComparisonProps
   // It is asked for further down the page.
   useEffect(() => place.current?.focus(), []);
   const later = all.find(({ seq }) => seq === after);
-  const step = later && keyOf(later);
+  const step = later && checkpointStepKey(later);
   const isSource = before === 'source';
   const sourceId = isSource ? run?.source?.runId : undefined;
   const source = useSourceOutput(sourceId, step);
