@@ -15,7 +15,7 @@ const MAX_VALUE_CHARS = 2_000;
 /** Longest parameter name shown in a response. */
 const NAME_CHARS = 100;
 
-export type QueryParameters<Name extends string> = { readonly [K in Name]?: string };
+export type QueryParameters<Name extends string> = { readonly [K in Name]?: string | undefined };
 
 /**
  * The parameters of a request.

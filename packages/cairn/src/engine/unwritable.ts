@@ -5,7 +5,6 @@
  */
 import { compensationsDue } from '../core/decisions/compensation.ts';
 import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.ts';
-import { optional } from '../core/optional.ts';
 import type { EventDraft, RecordedError } from '../core/run/events.ts';
 import { currentStepOf } from '../core/run/now/running.ts';
 import { cut } from '../core/run/records.ts';
@@ -46,7 +45,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
     stepId = stepAt(loaded.state, loaded.soft);
     log.error('run_unwritable', { runId, stepId, reason, error: refusal });
     if (reason === 'request') {
-      const journal = new RunJournal(deps, loaded, { ...deps.settings, ...optional('owner', refused.owner) });
+      const journal = new RunJournal(deps, loaded, { ...deps.settings, owner: refused.owner });
       const { state, events } = await journal.append((current) =>
         endDrafts(deps, current, { ...refused, stepId }),
       );

@@ -72,7 +72,7 @@ export interface StartCommit {
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly records: readonly StartRecord[];
-  readonly supersedes?: Supersedes;
+  readonly supersedes?: Supersedes | undefined;
 }
 
 /** The end of another run that the start puts an end to for good: appended to its journal in the same commit, or neither is. */

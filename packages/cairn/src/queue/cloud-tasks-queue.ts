@@ -65,7 +65,7 @@ interface CloudTasksQueueOptions {
   readonly clock: Clock;
   readonly random: Randomness;
   /** Limit of all attempts of an enqueue together; shorter in tests. */
-  readonly timeoutMs?: () => number;
+  readonly timeoutMs?: (() => number) | undefined;
 }
 
 /** Sent so often before the outcome is left unknown. An unnamed task sent twice may run twice, which is harmless. */

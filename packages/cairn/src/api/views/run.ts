@@ -5,7 +5,6 @@ import { costOf } from '../../core/cost/cost.ts';
 import { usdOf } from '../../core/cost/prices.ts';
 import type { LeaseWait } from '../../core/decisions/lease-wait.ts';
 import type { Json } from '../../core/encoding/json.ts';
-import { optional } from '../../core/optional.ts';
 import { currentStepOf, type RunningStep, runningNow } from '../../core/run/now/running.ts';
 import { waitsFor } from '../../core/run/now/waits-for.ts';
 import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
@@ -34,17 +33,17 @@ export function runSummary(
   return {
     ...(readableValue(shown) as View),
     status,
-    ...optional('waitsFor', waiting),
-    ...optional('currentStep', currentStepOf({ ...state, waits: waits.first }, soft)),
+    waitsFor: waiting,
+    currentStep: currentStepOf({ ...state, waits: waits.first }, soft),
     running: running.slice(0, LISTED_RUNNING).map(runningView),
     runningCount: running.length,
     ...leaseView(state, soft),
     lastHeartbeatAt: isoIf(soft.lastHeartbeatAt),
     wakeAt: isoIf(wakeAt),
-    ...optional('steps', stepCounts as View | undefined),
+    steps: stepCounts as View | undefined,
     waits: readableValue(waits.first),
     waitCount: waits.count,
-    ...optional('budget', budgetView(state)),
+    budget: budgetView(state),
     cost: costView(soft),
   };
 }

@@ -239,7 +239,7 @@ export interface EventData {
   };
   /** No step may start until `continue_requested`. */
   suspend_requested: { readonly reason: string };
-  continue_requested: { readonly reason?: string };
+  continue_requested: { readonly reason?: string | undefined };
   /** `why`: absent in journals from before 0.2, in which a death does not make the run a suspect. */
   orphan_detected: LostHolder & { readonly why?: Takeover };
   /** The process of a dispatch alone died after it released the run and before it answered. `epoch`: of that dispatch. */

@@ -35,7 +35,7 @@ export type StepState =
       readonly attempt: number;
       readonly revision: number;
       readonly startedAt: number;
-      readonly polls?: number;
+      readonly polls?: number | undefined;
     }
   | {
       readonly phase: 'retrying';
@@ -45,9 +45,9 @@ export type StepState =
       readonly startedAt: number;
       readonly retryAt: number;
       /** Its question did not fit among the open waits: it is due when one of them ends, not at `retryAt`. */
-      readonly whenRoom?: true;
+      readonly whenRoom?: true | undefined;
       /** Attempts that found the condition which it polls not to hold; absent: none. */
-      readonly polls?: number;
+      readonly polls?: number | undefined;
     }
   | { readonly phase: 'waiting'; readonly seq: number; readonly revision: number }
   /** It was sent back, and starts again with this revision. */

@@ -15,7 +15,6 @@ import {
   type StoredResponse,
 } from '../../core/effects/effect.ts';
 import { CairnError, NotApplied, RetryAt } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
 import { isOver } from '../../core/run/state.ts';
@@ -68,7 +67,7 @@ function unreportedEnds(effectCall: PerformCall, { rows }: LedgerPlace): EventDr
   const open = new Set(effectCall.caller.state.effects.map(({ effectId }) => effectId));
   return rows.flatMap(({ effectId, status, responseHash }) =>
     open.has(effectId) && (status === 'recorded' || status === 'failed')
-      ? [settled(effectCall, effectId, status, optional('responseHash', responseHash))]
+      ? [settled(effectCall, effectId, status, { responseHash })]
       : [],
   );
 }

@@ -31,7 +31,7 @@ interface ExternalEffectsDeps {
   readonly runtime: RuntimeConfigReader;
   readonly bindings: Bindings;
   /** Counts outcomes; absent: they are not counted. */
-  readonly metrics?: Pick<Metrics, 'effect'>;
+  readonly metrics?: Pick<Metrics, 'effect'> | undefined;
 }
 
 interface ExternalSettings {

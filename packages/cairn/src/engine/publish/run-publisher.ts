@@ -5,7 +5,6 @@
  *
  * Must not: delay or fail the drive, whatever the bus does.
  */
-import { optional } from '../../core/optional.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import { firstEventOf } from '../../core/run/first-event.ts';
 import { readableValue } from '../../core/run/readable.ts';
@@ -220,7 +219,7 @@ function messageOf(
       tenantId,
       workflow: type,
       traceId,
-      ...optional('traceparent', traceparent),
+      ...(traceparent !== undefined && { traceparent }),
     },
     text: JSON.stringify(readableValue(event)),
   };

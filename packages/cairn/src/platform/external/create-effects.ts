@@ -2,7 +2,6 @@
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { MIN_RETENTION_MS } from '../../core/retention/policy.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
@@ -133,7 +132,7 @@ export function createEffects(options: EffectsOptions): Effects {
         },
         runtime: new CachedRuntimeConfig(new FirestoreRuntimeConfigStore(db, prefix), systemClock, home),
         bindings,
-        ...optional('metrics', countedBy(options.onOutcome)),
+        metrics: countedBy(options.onOutcome),
       },
       settings,
     );

@@ -1,5 +1,4 @@
 /** Traces each task that is enqueued, or could not be. Only with a collector. */
-import { optional } from '../../core/optional.ts';
 import type { InstallationMetrics } from '../../ports/metrics.ts';
 import type { DriveTask, TaskQueue } from '../../ports/task-queue.ts';
 import { errorTypeOf, type Span, type Tracer } from '../../ports/tracing.ts';
@@ -15,7 +14,7 @@ export function tracedQueue({ queue, counts, tracer }: TracedQueueOptions): Task
     async enqueue(task) {
       const span = tracer && openSend(tracer, task);
       try {
-        await queue.enqueue({ ...task, ...optional('trace', span?.context ?? task.trace) });
+        await queue.enqueue({ ...task, trace: span?.context ?? task.trace });
       } catch (error) {
         counts.enqueue({ reason: task.reason, result: 'failed' });
         span?.end(errorTypeOf(error));
