@@ -123,7 +123,7 @@ describe('POST /v1/events', () => {
     expect((await installation.world.folded(runId)).waits).toHaveLength(1);
   });
 
-  test('has no other method', async () => {
+  test('allows no other method', async () => {
     const { installation } = await ready();
     const key = await installation.key('reader');
     const answer = await installation.get('/v1/events', key);
@@ -149,7 +149,7 @@ describe('POST /v1/events', () => {
       expect(await answer.json()).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
     });
 
-    test('an event whose record was lost before the answer was kept is still the same event', async () => {
+    test('an event whose record was lost before the answer was stored is recognised as the same event', async () => {
       const { installation, post } = await ready();
       const { db, clock } = installation.world;
       const first = await (await post('/v1/events', BUILT, KEYED)).json();

@@ -53,7 +53,7 @@ test.each([
   ['/v1/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'PUT', 'GET, HEAD'],
   ['/v1/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa/events', 'POST', 'GET, HEAD'],
   ['/v1/healthz', 'POST', 'GET, HEAD'],
-])('%s does not have %s, and names its methods', async (path, method, allow) => {
+])('%s does not allow %s, and lists its methods', async (path, method, allow) => {
   const installation = new Installation();
   const key = await installation.key('dev');
   const answer = await installation.api.request(path, {

@@ -47,7 +47,7 @@ function rowsOf(...sketches: readonly Sketch[]): EffectRecord[] {
     .reverse() as unknown as EffectRecord[];
 }
 
-describe('the decision over rows of the run itself', () => {
+describe('the decision about the rows of the run itself', () => {
   test.each<[string, Sketch[], Partial<EffectRequest>, object]>([
     ['nothing was done', [], {}, { kind: 'act', n: 1 }],
     ['recorded', [{ status: 'recorded' }], {}, { kind: 'reuse' }],
@@ -230,7 +230,7 @@ describe('the decision over rows of the run itself', () => {
   });
 });
 
-describe('the decision of a successor over rows before it', () => {
+describe('the decision of a successor about the rows of earlier runs', () => {
   const recorded = rowsOf({ status: 'recorded' });
   const other = rowsOf({ status: 'recorded', requestHash: 'other' });
   const replay = { runId: 'run_2', mode: 'replay' as const };
@@ -251,7 +251,7 @@ describe('the decision of a successor over rows before it', () => {
     ['use_recorded_result', rowsOf({ status: 'attempted' }), replay, undefined, 'doubt'],
     ['reexecute', rowsOf({ status: 'attempted' }), replay, undefined, 'doubt'],
     ['reexecute', rowsOf({ status: 'failed' }), replay, undefined, 'own'],
-  ] as const)('%s %#: as it must', (replayPolicy, rows, scope, said, kind) => {
+  ] as const)('%s %#', (replayPolicy, rows, scope, said, kind) => {
     const [asked] =
       said === undefined ? [] : rowsOf({ status: 'blocked', blockedBy: 'policy', resolved: said });
     expect(inheritedEffectDecision(rows, { ...WISH, replayPolicy }, scope, asked).kind).toBe(kind);

@@ -25,7 +25,7 @@ const RUN = {
 } as const;
 
 describe('the names of a run', () => {
-  test('are complete and distinct', () => {
+  test('are complete and unique', () => {
     expect(foundBy(RUN)).toEqual(['d-1', 'github:d-1', 'th', RUN.traceId, RUN.prUrl, 'customer:42']);
     const { prUrl: _, idempotencyKey: _key, tags: _tags, ...bare } = RUN;
     expect(foundBy({ ...bare, trigger: { source: 'api' } })).toEqual(['th', RUN.traceId]);

@@ -58,7 +58,7 @@ describe('how long a run is kept', () => {
   });
 });
 
-describe('a lineage stays', () => {
+describe('a lineage is kept', () => {
   test.each([
     ['while one of its runs is live', member({ status: 'running', completedAt: undefined }), 'live'],
     ['while one of them is held', member({ hold: HOLD }), 'held'],
@@ -77,24 +77,24 @@ describe('a lineage stays', () => {
     });
   });
 
-  test('and then none of it is marked any more', () => {
+  test('and all its marks are removed', () => {
     const members = [member({ ...marked }), member({ runId: 'run_2', hold: HOLD })];
     expect(decision(members)).toMatchObject({ kind: 'keep', unmark: ['run_1'] });
   });
 
-  test('but not because it would be kept longer since it was marked: something of it may be gone', () => {
+  test('but not because its retention became longer after it was marked, since parts may be deleted already', () => {
     const members = [member({ status: 'failed', markedAt: NOW - DELETION_GRACE_MS })];
     expect(decision(members)).toEqual({ kind: 'delete' });
   });
 });
 
-describe('a lineage goes', () => {
-  test('once its parent and its children do not need it: those that are gone, and children that are over', () => {
+describe('a lineage is deleted', () => {
+  test('once neither its parent nor its children need it', () => {
     const one = member({ parentRunId: 'run_gone', childRunIds: ['run_over', 'run_gone'] });
     expect(decision([one], { run_over: true })).toEqual({ kind: 'mark', runIds: ['run_1'] });
   });
 
-  test('after all of it has been marked for the time of grace', () => {
+  test('after all of it has been marked for the grace period', () => {
     const both = [member({ markedAt: NOW - DELETION_GRACE_MS }), member({ runId: 'run_2', ...marked })];
     expect(decision([member(), both[1] as Member])).toEqual({ kind: 'mark', runIds: ['run_1'] });
     expect(decision(both)).toEqual({ kind: 'wait', until: NOW + DELETION_GRACE_MS });
@@ -102,7 +102,7 @@ describe('a lineage goes', () => {
     expect(decision(both, {}, NOW + DELETION_GRACE_MS)).toEqual({ kind: 'delete' });
   });
 
-  test('which is longer than any function may take', () => {
+  test('and the grace period is longer than any function runs', () => {
     expect(DELETION_GRACE_MS).toBeGreaterThan(540_000 + 60_000);
   });
 });
@@ -166,7 +166,7 @@ test('a lineage is marked or deleted exactly if no reason to keep it applies', (
   );
 });
 
-test('the relatives of a lineage are the other lineages that its runs name, once each', () => {
+test('the relatives of a lineage are the other lineages that its runs name, each once', () => {
   const members = [
     member({ parentRunId: 'run_p', childRunIds: ['run_c', 'run_2'] }),
     member({ runId: 'run_2', parentRunId: 'run_p', childRunIds: ['run_c', 'run_d'] }),

@@ -177,7 +177,7 @@ describe('a run whose drive was killed', () => {
     expect(ran).toEqual({ before: 1, middle: 2, after: 0 });
   });
 
-  test('fails by name after three deaths alone, and one in company', async () => {
+  test('fails with a named error after one death beside other runs and three alone', async () => {
     const { workflow, ran } = hanging();
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('hanging');
@@ -216,7 +216,7 @@ describe('a run whose drive was killed', () => {
     return { world, runId };
   }
 
-  test('forgets the deaths before ten bodies that ended alone', async () => {
+  test('forgets earlier deaths once ten bodies have ended alone', async () => {
     const deaths = 8;
     const { world, runId } = await deadly({ steps: 10 * deaths, every: 10 });
     for (let death = 0; death < deaths; death += 1) await die(world, 50 + death);
@@ -226,7 +226,7 @@ describe('a run whose drive was killed', () => {
     expect(state.suspect).toMatchObject({ steps: [], deaths: [] });
   });
 
-  test('fails by name after three deaths alone during three steps in a row', async () => {
+  test('fails with a named error after three deaths alone, in three steps in a row', async () => {
     const { world, runId } = await deadly({ steps: 8, every: 1 });
     // In company s1; cleared by it, and in company once more s2; alone s2 to s4 at most.
     for (let death = 0; death <= MAX_DEATHS_ALONE + 1; death += 1) {

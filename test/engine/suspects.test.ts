@@ -69,9 +69,9 @@ async function serve({ world, struck }: ReturnType<typeof crowd>): Promise<numbe
   return deaths;
 }
 
-describe('beside a run that kills its process', () => {
+describe('a run that kills its process', () => {
   test.each(['dies', 'terminates'] as const)(
-    'no other run fails, and it is ended by name after at most five deaths, if its body %s',
+    'fails with a named error after at most five deaths, and no other run fails, if its body %s',
     async (does) => {
       const stage = crowd();
       const innocent = [];
@@ -107,7 +107,7 @@ describe('a redelivery of the task that holds the lease', () => {
   });
 });
 
-test('a drive that throws releases its run with a growing back-off, and that is no death', async () => {
+test('a drive that throws releases its run with a growing back-off, which does not count as a death', async () => {
   const { world } = crowd();
   const runId = await world.start('crowd', { does: 'well' });
   let failing = true;

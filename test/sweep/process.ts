@@ -75,7 +75,7 @@ export class Process {
   constructor(params: ProcessParams) {
     this.#params = params;
     const { base, seed } = params;
-    const ports = Object.entries(base).filter(([name]) => !INSIDE.has(name));
+    const ports = Object.entries(base).filter(([name, port]) => port !== undefined && !INSIDE.has(name));
     const counted: ProcessDeps = {
       ...base,
       ...Object.fromEntries(

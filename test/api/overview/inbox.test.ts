@@ -138,7 +138,7 @@ async function made(what: string): Promise<Asked> {
 }
 
 describe('GET /v1/inbox', () => {
-  test('is empty where nothing is asked', async () => {
+  test('is empty without open questions', async () => {
     const asked = new Asked();
     await asked.world.start('post', {}, { tenantId: 'acme' });
     await asked.world.run();
@@ -260,7 +260,7 @@ describe('GET /v1/inbox', () => {
     }
   });
 
-  test('hides questions whose time is over, and those of a run that is ending', async () => {
+  test('hides expired questions, and those of a run that is ending', async () => {
     const late = await made('approval');
     late.world.clock.jump(HOUR_MS);
     expect(await late.inbox()).toEqual({ items: [] });

@@ -48,7 +48,7 @@ describe('GET /v1/runs/counts', () => {
     expect(await counts(query)).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
   });
 
-  test('is not a run with the id “counts”, and has no other method', async () => {
+  test('is not mistaken for a run with the id “counts”, and allows no other method', async () => {
     const answer = await installation.api.request('/v1/runs/counts', {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },

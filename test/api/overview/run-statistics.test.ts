@@ -108,7 +108,7 @@ test('statistics are cut at the limit of runs, and their time begins with the ol
   expect(asked.reduce((sum, { limit }) => sum + limit, 0)).toBe(MAX_RUNS_READ);
 });
 
-test('a suspect is a run that is dispatched alone; a cleared one is none', async () => {
+test('counts a run that is dispatched alone as a suspect, and a cleared one not', async () => {
   const run = (alone: boolean) =>
     ({
       state: {

@@ -99,7 +99,7 @@ describe('GET /v1/search', () => {
       expect([q, await (await ask(q, 'others')).text()]).toEqual([q, unknown]);
   });
 
-  test('ends where many runs share a name, the newest first', async () => {
+  test('is limited where many runs share a name, the newest first', async () => {
     const ids: string[] = [];
     for (let i = 0; i < MAX_FOUND + 5; i += 1) {
       installation.world.clock.jump(1);
@@ -139,7 +139,7 @@ describe('GET /v1/search', () => {
   });
 
   test.each(['x'.repeat(1_900), '\u0000', '%', '../../v1', '__x__', '🪨'.repeat(90), ' '])(
-    'finds nothing for hostile text, and says so',
+    'finds nothing for hostile text, and reports that',
     async (q) => {
       expect(await find(q)).toEqual([]);
     },

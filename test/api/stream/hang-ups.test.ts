@@ -47,7 +47,7 @@ async function anOpenRun() {
   return open;
 }
 
-test('a tenant has its places again as soon as readers leave', () =>
+test('a tenant gets its places back as soon as readers leave', () =>
   fc.assert(
     fc.asyncProperty(acts, async (drawn) => {
       const open = await anOpenRun();

@@ -303,7 +303,7 @@ describe('a preview', () => {
     expect(JSON.stringify([[...db.runs], [...db.records], queue.pending])).toBe(before);
   });
 
-  test('has the blocker that the request itself would get', async () => {
+  test('reports the same blocker as the request itself', async () => {
     const of = scene();
     const runId = await failed(of);
     const ask = await asking(of);

@@ -125,8 +125,8 @@ describe('a dispatch', () => {
   });
 });
 
-describe('what is remembered', () => {
-  test('of raises: each once, the newest with their authors, and the sum of all', () => {
+describe('the memory of a day', () => {
+  test('of raises has each once, the newest with their authors, and the sum of all', () => {
     let day = empty();
     for (let i = 0; i < MAX_RAISES + 5; i += 1) {
       const given = { id: `r${i}`, by: 'c.ada', at: NOW + i, amounts: { microUsd: 2 } };
@@ -137,7 +137,7 @@ describe('what is remembered', () => {
     expect(ceilingOf(day)).toEqual({ microUsd: LIMIT + 2 * (MAX_RAISES + 5) });
   });
 
-  test('of kinds: the highest cost of each, within the size of a document', () => {
+  test('of kinds has the highest cost of each, within the size of a document', () => {
     const kinds = Object.fromEntries(Array.from({ length: MAX_KINDS }, (_, i) => [`k${i}`, { microUsd: i }]));
     const day = granted(empty(), 'a', { microUsd: 1 }, { kinds });
     const more = { k7: { microUsd: 3, tokens: 9 }, k8: { microUsd: 99 }, another: { microUsd: 1 } };

@@ -36,7 +36,7 @@ describe('an operation that the code asks for', () => {
   test.each([
     [event, `the code asks for 'charge' as a step; in the journal it ended as an event`],
     [dearer, `the code asks for 'charge' as a step with another request than the one in the journal`],
-  ])('is named beside what the journal has', (request, message) => {
+  ])('is compared with the operation in the journal by name', (request, message) => {
     expect(askedDecision(asked, { at: 'done', outcome: 'succeeded', request })).toEqual({
       kind: 'diverged',
       message,

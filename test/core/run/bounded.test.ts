@@ -10,8 +10,8 @@ import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts'
 
 const long = '界'.repeat(100_000);
 
-describe('what an event holds', () => {
-  test('is left as it is below its bounds, the same object', () => {
+describe('the data of an event', () => {
+  test('is the same object if it is within its bounds', () => {
     const draft: EventDraft = {
       type: 'run_failed',
       initiator: 'system',
@@ -20,7 +20,7 @@ describe('what an event holds', () => {
     expect(boundedDraft(draft)).toBe(draft);
   });
 
-  test('is cut where authors, policies and people write it, whoever forgot to', () => {
+  test('is truncated where authors, policies and people write it', () => {
     const error = { code: long, message: long, trace: long, stepId: long, retryable: false };
     const drafts: EventDraft[] = [
       { type: 'run_failed', initiator: 'system', data: { error } },
@@ -39,7 +39,7 @@ describe('what an event holds', () => {
     }
   });
 
-  test('is refused by name where its document could not be', () => {
+  test('is refused by name where its document would be too large', () => {
     const draft: EventDraft = { type: 'run_resumed', initiator: 'system', data: { reason: 'again' } };
     expect(() => assertEventFits(draft, MAX_EVENT_DATA_BYTES)).not.toThrow();
     expect(() => assertEventFits(draft, MAX_EVENT_DATA_BYTES + 1)).toThrow(
@@ -51,7 +51,7 @@ describe('what an event holds', () => {
   });
 });
 
-test('groups have all items in order, and only a single larger item exceeds the limit', () => {
+test('is split into groups in order, and only a single larger item exceeds the limit', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 30 })), fc.integer({ min: 1, max: 50 }), (sizes, most) => {
       const groups = grouped(sizes, (size) => size, most);

@@ -41,7 +41,7 @@ const asksToCancel: EventDraft = {
 const superseded: EventDraft = { type: 'run_superseded', initiator: 'user', data: { by: 'run_2' } };
 const END = T0 + 9_000;
 
-describe('since when a run asks a person', () => {
+describe('the time since which a run asks a person', () => {
   test.each<[string, RunState, number | undefined]>([
     ['a run that waits for nothing', leased, undefined],
     [
@@ -91,7 +91,7 @@ describe('since when a run asks a person', () => {
     expect(askingSince(state)).toBe(since);
   });
 
-  test('is a time of the run itself, and there is one exactly if there is something to answer', () => {
+  test('is a time in the run, and is set exactly if there is an open question', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         for (const state of states) {
@@ -104,7 +104,7 @@ describe('since when a run asks a person', () => {
     );
   });
 
-  test('a commit that opens a question or answers one writes the snapshot, so that the inbox never lags behind it', () => {
+  test('is current, because a commit that opens or answers a question writes the snapshot', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         for (const [i, after] of states.entries()) {

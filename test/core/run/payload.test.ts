@@ -21,7 +21,7 @@ const texts = fc
   });
 
 describe('a payload', () => {
-  test('put together from its chunks is the text it was made of', () => {
+  test('joined from its chunks is the original text', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const { ref, chunks } = payloadOf(text);

@@ -16,8 +16,8 @@ async function reached(count: number) {
 const eventsOf = (tenant: Tenant, id: string, type: string) =>
   (tenant.world.db.runs.get(id)?.events ?? []).filter((event) => event.type === type);
 
-describe('when the answer to one run raises the day, of the other asking runs', () => {
-  test('those that fit continue; the others keep their question', async () => {
+describe('when an answer raises the limit of the day, the other waiting runs', () => {
+  test('continue if they fit, and otherwise keep their question', async () => {
     const { tenant, asking } = await reached(5);
     const [, approved = ''] = asking;
     await tenant.decide(approved, 'approve', { raise: { usd: 0.3 } });
@@ -35,7 +35,7 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     }
   });
 
-  test('none continues if the raise is for the answered run only', async () => {
+  test('do not continue if the raise is for the answered run only', async () => {
     const { tenant, asking } = await reached(3);
     const [approved = '', other = ''] = asking;
     await tenant.decide(approved, 'approve', { raise: { usd: 0.1 } });
@@ -44,7 +44,7 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     expect(eventsOf(tenant, other, 'wait_resolved')).toEqual([]);
   });
 
-  test('those of other tenants are unaffected', async () => {
+  test('of other tenants are unaffected', async () => {
     const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling({ usd: 0 }, { usd: 0.1 }));
     await tenant.start(2, 't1');
     await tenant.start(2, 't2');
@@ -56,7 +56,7 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     expect(tenant.asking().map((id) => tenant.world.stateOf(id).tenantId)).toEqual(['t2']);
   });
 
-  test('one that a person has answered meanwhile keeps that answer', async () => {
+  test('keep an answer that a person has given meanwhile', async () => {
     const { tenant, asking } = await reached(3);
     const [approved = '', rejected = ''] = asking;
     const { deps } = tenant.world;
@@ -71,7 +71,7 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     expect(eventsOf(tenant, rejected, 'wait_resolved')).toMatchObject([{ data: { decision: 'reject' } }]);
   });
 
-  test('none continues if they cannot be found, and the answer still counts', async () => {
+  test('do not continue if they cannot be found, and the answer still counts', async () => {
     const { tenant, asking } = await reached(3);
     const [approved = ''] = asking;
     const { deps } = tenant.world;

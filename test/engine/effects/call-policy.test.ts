@@ -137,7 +137,7 @@ describe('a call policy', () => {
     ['throws', () => Promise.reject(new Error('no connection'))],
     ['answers with no decision', () => ({}) as never],
     ['asks without a reason', () => ({ decision: 'ask' }) as never],
-  ])('that %s lets nothing through: the attempt fails, and is made again', async (_, policy) => {
+  ])('that %s allows no call: the attempt fails and is retried', async (_, policy) => {
     let times = 0;
     const { runtime, run, paid } = await paying((call) => {
       times += 1;

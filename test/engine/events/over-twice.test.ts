@@ -81,7 +81,7 @@ async function told(what: 'the mailbox' | 'the child', meanwhile: (world: World,
 }
 
 describe('a wait that ends twice at the same moment is continued once', () => {
-  test('its time is up while its drive takes an event from the mailbox', async () => {
+  test('when it times out while its drive takes an event from the mailbox', async () => {
     const { status, result } = await told('the mailbox', () => {});
     expect({ status, result }).toMatchObject({
       status: 'completed',
@@ -89,7 +89,7 @@ describe('a wait that ends twice at the same moment is continued once', () => {
     });
   });
 
-  test('a signal answers it while its drive takes an event from the mailbox', async () => {
+  test('when a signal answers it while its drive takes an event from the mailbox', async () => {
     const { status, result } = await told('the mailbox', (world, runId) =>
       signalRun(world.deps, { runId, tenantId: 't1', name: 'news', data: 'a signal', signalId: 's1' }),
     );
@@ -99,7 +99,7 @@ describe('a wait that ends twice at the same moment is continued once', () => {
     });
   });
 
-  test('its time is up while its drive learns that it can start no child', async () => {
+  test('when it times out while its drive learns that it can start no child', async () => {
     const { status, result } = await told('the child', () => {});
     expect({ status, result }).toMatchObject({
       status: 'completed',

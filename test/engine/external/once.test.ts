@@ -80,7 +80,7 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
 });
 
 describe('an effect without a run', () => {
-  test('E9: whose process died becomes a question by itself, when the call must have ended', async () => {
+  test('E9: whose process died becomes a question, without another process, once the call must have ended', async () => {
     const scene = new Scene('lookup');
     // Dies after the call, before its answer is recorded.
     const call = (await callsOf('lookup')).indexOf('call bank.pay');

@@ -98,7 +98,7 @@ describe('the journal has the location in the code', () => {
     expect(await located(world, id)).toEqual({ 'flow[model]': lineOf('agent') });
   });
 
-  test('but not of the turns of a loop, whose code is in the engine', async () => {
+  test('except for the turns of a loop, whose code is in the engine', async () => {
     const workflow = defineWorkflow({
       type: 'w',
       planVersion: 1,

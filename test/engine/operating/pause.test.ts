@@ -125,7 +125,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(head(runId)).toBe(1);
   });
 
-  test('a sleep ends late instead of never: when the gate opens', async () => {
+  test('a sleep that is over meanwhile ends when the gate opens', async () => {
     const runId = await world.start('work', { nap: true });
     seen.inMiddle.resolve();
     await world.run(() => status(runId) === 'waiting_external');

@@ -16,7 +16,7 @@ const REDELIVERED_AFTER_MS = 100;
 const BODY_MS = 60_000;
 
 describe('an instance that runs out of memory with 80 runs under way', () => {
-  test('delays no neighbour beyond the redelivery of its task, and only the run that killed it fails', async () => {
+  test('delays other runs only until their tasks are redelivered, and fails only the run that killed it', async () => {
     const began = new Map<string, { at: number; alone: boolean }[]>();
     let culprit = '';
     let isAlone = false;

@@ -164,7 +164,7 @@ describe('a run continues from a backup', () => {
     return taken;
   }
 
-  test('of any moment, whatever happened since: nothing is repeated, and nothing left out', async () => {
+  test('taken at any moment, without repeating or omitting anything', async () => {
     const first = scene();
     const { length } = await backups(first);
     assertOnce(first);
@@ -181,7 +181,7 @@ describe('a run continues from a backup', () => {
     }
   });
 
-  test('without the mark it would repeat calls', async () => {
+  test('but would repeat calls without the mark of the restore', async () => {
     const of = scene();
     const [, second] = await backups(of);
     if (!second) throw new Error('no backup');

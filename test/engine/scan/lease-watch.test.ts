@@ -123,7 +123,7 @@ describe('a run whose worker died and whose task is lost', () => {
     ]);
   });
 
-  test('is left to the normal scan if the query fails, as while its index is being built, like all others', async () => {
+  test('is left to the normal scan if the query fails, for example while its index is being built', async () => {
     const watched = new Watched();
     const { world } = watched;
     const worker = await watched.begin();
@@ -168,7 +168,7 @@ describe('a run whose worker lives', () => {
     }
   });
 
-  test('and was silent for a while costs one dispatch that reads it, writes nothing and enqueues no other', async () => {
+  test('and was silent for a while costs one dispatch that only reads it', async () => {
     const watched = new Watched(TICK_MS);
     const { world } = watched;
     await watched.begin();
