@@ -8,7 +8,7 @@ const FIRST_SEED = Number(process.env.SEED ?? 50_001);
 /** Damages per run and time. */
 const DAMAGES_A_LOOK = 3;
 
-test('a damaged document is named unless it still means the same, and is repaired into no lie', async () => {
+test('a damaged document is reported unless its meaning is unchanged, and no repair writes a false value', async () => {
   const trials: DamageTrial[] = [];
   for (let seed = FIRST_SEED; trials.length < DAMAGES; seed += 1) {
     try {

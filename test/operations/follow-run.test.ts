@@ -126,7 +126,7 @@ describe('a follower of a run', () => {
     expect(scene.observer).toBeUndefined();
   });
 
-  test('stops without `ended` when its time is over or it is aborted', async () => {
+  test('stops without `ended` when its time is up or it is aborted', async () => {
     const timed = new Scene();
     const done = timed.follow(0, QUIET_MS / 2);
     await settle();

@@ -107,7 +107,7 @@ describe('a request with a key', () => {
     expect(await desk.ask({ requestHash: 'h2' })).toMatchObject({ kind: 'done' });
   });
 
-  test('that many send at once is done by one of them, and the others wait', async () => {
+  test('that many send at once is carried out by one of them, and the others wait', async () => {
     const desk = new Desk();
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => desk.ask()));
     expect(desk.done).toBe(1);
@@ -115,7 +115,7 @@ describe('a request with a key', () => {
     expect(await desk.ask()).toEqual(repeated);
   });
 
-  test('that its work refuses is refused with the same bytes again', async () => {
+  test('that is refused is refused again with the same bytes', async () => {
     const desk = new Desk();
     let asked = 0;
     const refuse = async (): Promise<KeptResponse> => {
@@ -204,7 +204,7 @@ describe('a worker that never ends', () => {
     expect(await shortly()).toEqual(first);
   });
 
-  test(`${MAX_ATTEMPTS} times has no further successor`, async () => {
+  test(`that ends this way ${MAX_ATTEMPTS} times has no further successor`, async () => {
     const desk = new Desk();
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       await desk.dieAtWork();

@@ -66,7 +66,7 @@ test.each([MAX_SORTED, 20_000, 900_000])(
   },
 );
 
-test('the oldest runs that match a filter without an index are sought among the oldest, and the list continues after them', async () => {
+test('the oldest runs that match a filter without an index are searched for among the oldest, and the list continues after them', async () => {
   const { store, finder } = storeOf(20_000);
   const deps = { store, finder, clock };
   const filter = { tenantId: 't1', match: { kind: 'beginning', text: 'run_77' } as never };
@@ -113,7 +113,7 @@ test('a sorted list that fits one page is complete', async () => {
   expect(sorted).not.toHaveProperty('next');
 });
 
-test('a store whose pages are all short is asked a bounded number of times', async () => {
+test('of a store with only short pages a bounded number is read', async () => {
   let asked = 0;
   const listRuns = async () => {
     asked += 1;

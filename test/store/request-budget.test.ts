@@ -57,7 +57,7 @@ test('a response resets the budget: continuing work is not limited', async () =>
   expect(answered).toHaveLength(9);
 });
 
-test('outside a request nothing is abandoned', async () => {
+test('outside a request no call is abandoned', async () => {
   expect(RequestBudget.current).toBeUndefined();
   const { clock, budget } = made();
   expect(await budget.run(async () => RequestBudget.current)).toBe(budget);

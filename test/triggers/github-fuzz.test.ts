@@ -182,7 +182,7 @@ function requestOf({ event, id, isForm, secret, method, path, ...sent }: Deliver
 const KINDS = ['started', 'duplicate', 'ignored', 'ponged', 'unsigned', 'refused'] as const;
 
 test(
-  `of ${INPUTS} deliveries none is answered with a 5xx, and none that starts nothing leaves anything behind`,
+  `of ${INPUTS} deliveries none is answered with a 5xx, and none that starts nothing writes anything`,
   async () => {
     const seen = new Map<(typeof KINDS)[number], number>();
     const complaints = new Map<string, string>();

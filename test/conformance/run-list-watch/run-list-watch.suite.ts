@@ -89,7 +89,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       return after;
     }
 
-    test('tells what is there, the newest first, and of an empty list that it is empty', async () => {
+    test('reports the existing runs, the newest first, and an empty list as empty', async () => {
       const empty = follow();
       await empty.untilIds();
       await start('run_a', T0);
@@ -107,7 +107,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       await empty.untilIds('run_b', 'run_a');
     });
 
-    test('tells of a run that begins and of each change that its snapshot shows', async () => {
+    test('reports a run that begins, and each change in its snapshot', async () => {
       const told = follow();
       await told.untilIds();
       const begun = await start('run_a', T0);
@@ -117,7 +117,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       expect(told.lists.at(-1)?.[0]?.state).toEqual(listedState(claimed));
     });
 
-    test('tells of what is kept beside the journal', async () => {
+    test('reports changes of what is stored beside the journal', async () => {
       await start('run_a', T0);
       const told = follow();
       await told.untilIds('run_a');
@@ -127,7 +127,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       await told.until('touched', () => told.lists.at(-1)?.[0]?.soft.leaseExtendedTo === leaseExtendedTo);
     });
 
-    test('shows as many as are wanted, and what moves up when one goes', async () => {
+    test('shows the requested number, and what moves up when one leaves', async () => {
       const states = new Map<string, RunState>();
       for (const [i, id] of ['run_a', 'run_b', 'run_c'].entries()) states.set(id, await start(id, T0 + i));
       const told = follow({ status: 'pending' }, 2);
@@ -144,7 +144,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       { threadId: 'th' },
       { tag: 'customer:42', type: 'deploy' },
       { status: ['pending', 'running'], type: 'deploy', repoId: 'acme/app', threadId: 'th' },
-    ])('obeys %j', async (filter) => {
+    ])('applies the filter %j', async (filter) => {
       await start('run_other', T0 + 5);
       const told = follow(filter);
       await told.untilIds();
@@ -158,7 +158,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       expect(told.lists.flat().every(({ state }) => state.id === 'run_wanted')).toBe(true);
     });
 
-    test('tells how runs were stopped, where that is asked for', async () => {
+    test('reports how runs were stopped, if the filter asks for that', async () => {
       const told = follow({ status: 'cancelled', stopKind: ['halt'] });
       const [a, b] = [await start('run_a', T0), await start('run_b', T0 + 1)];
       await append(a, [CANCELLED]);
@@ -166,7 +166,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       await told.untilIds('run_b');
     });
 
-    test('tells nothing of a run that is about to be deleted, and again if it is not', async () => {
+    test('omits a run that is marked for deletion, and shows it again when the mark is removed', async () => {
       await start('run_a', T0);
       await start('run_b', T0 + 1);
       const told = follow();
@@ -180,7 +180,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       await told.untilIds('run_a');
     });
 
-    test('misses nothing though what carries it breaks off', async () => {
+    test('misses nothing when its connection breaks off', async () => {
       stores.cut?.();
       const told = follow({}, 3);
       for (let i = 0; i < 8; i += 1) await start(`run_${i}`, T0 + i);
@@ -188,7 +188,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       expect(told.errors).toEqual([]);
     });
 
-    test('tells nothing after it was stopped, though another goes on', async () => {
+    test('reports nothing after it was stopped, while another continues', async () => {
       const stopped = follow();
       const other = follow();
       await Promise.all([stopped.untilIds(), other.untilIds()]);

@@ -11,7 +11,7 @@ import { readDocument } from '../snippets.ts';
 const page = readDocument('docs/cli.md');
 
 describe('docs/cli.md', () => {
-  test('says every exit code there is', () => {
+  test('lists every exit code', () => {
     const [, table = ''] = /\| exit code \| means \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(page) ?? [];
     const codes = [...table.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
     expect(codes.toSorted((a, b) => a - b)).toEqual(Object.values(EXIT).toSorted((a, b) => a - b));
@@ -27,7 +27,7 @@ describe('docs/cli.md', () => {
   });
 });
 
-test('every command line that a document shows can be said', () => {
+test('every command line in the documents is valid', () => {
   const said = saidInDocs();
   expect(said.length).toBeGreaterThan(10);
   for (const { document, line, words } of said) {

@@ -18,7 +18,7 @@ test('docs/deploy.md sets every secret, and no other', () => {
   expect(named(/functions:secrets:set (\w+)/g, page).toSorted()).toEqual(secrets);
 });
 
-test('docs/deploy.md tells when to set each parameter', () => {
+test('docs/deploy.md says when to set each parameter', () => {
   const parameters = named(/ = (?:text|whole)\('(\w+)'/g, params);
   expect(firstCells('parameter').toSorted()).toEqual(parameters.toSorted());
 });
@@ -30,7 +30,7 @@ test('docs/deploy.md names every function that is deployed, and who calls it', (
   expect(told.toSorted()).toEqual(functions.toSorted());
 });
 
-test('docs/deploy.md names the TTL policies there are', () => {
+test('docs/deploy.md names the existing TTL policies', () => {
   const { fieldOverrides } = JSON.parse(readDocument('firestore.indexes.json')) as {
     fieldOverrides: { collectionGroup: string; fieldPath: string; ttl?: boolean }[];
   };

@@ -47,8 +47,8 @@ async function statusOf(stage: Stage, run: string): Promise<string> {
   return (await stage.answer<{ run: { status: string } }>(['runs', 'show', run])).run.status;
 }
 
-describe("the operator's day, by the lines of docs/operations.md alone:", () => {
-  test('a run that is stuck, because its event was lost', async () => {
+describe('with the lines of docs/operations.md alone an operator can resolve', () => {
+  test('a run that is stuck because its event was lost', async () => {
     const stage = new Stage([
       defineWorkflow({
         type: 'deploy',
@@ -124,7 +124,7 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     );
   });
 
-  test('a deployment that left a version out, put right or left behind', async () => {
+  test('a deployment without a version that runs need: restored or abandoned', async () => {
     const version = (planVersion: number): Workflow =>
       defineWorkflow({
         type: 'review-pull-request',
@@ -175,7 +175,7 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     ]);
   });
 
-  test('a run document that drifted', async () => {
+  test('a run document that differs from its journal', async () => {
     const stage = new Stage();
     const run = await started(stage, 'echo', { text: 'hello' });
     const documents = stage.installation.world.db.runs.get(run);
@@ -212,7 +212,7 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
   });
 });
 
-test('the lines with which the page begins can be said of an installation that is well', async () => {
+test('the first lines of the page work on a healthy installation', async () => {
   const stage = new Stage();
   await started(stage, 'echo', { text: 'hello' });
   const [, block = ''] = /^Start with:\n\n```\n([\s\S]*?)^```/m.exec(page) ?? [];

@@ -33,7 +33,7 @@ test('docs/observability.md names every metric with its type and labels, and sho
   expect(told).toEqual(served);
 });
 
-test('docs/observability.md names a parameter that there is, and events that are logged', () => {
+test('docs/observability.md names an existing parameter, and events that are logged', () => {
   const text = readDocument('docs/observability.md');
   expect(readDocument('functions/.env')).toContain('\nOTEL_EXPORTER_OTLP_ENDPOINT=\n');
   const sources = ['background-handlers.ts', 'telemetry/telemetry.ts', 'telemetry/configured.ts'].map(

@@ -81,14 +81,14 @@ describe('another decision', () => {
     },
   );
 
-  test('counts as the same decision with another note', async () => {
+  test('counts as the same decision if only its note differs', async () => {
     const scene = await Scene.asking();
     await scene.decide('approve', { note: 'one' });
     expect(await refused(scene, ['approve', { note: 'two' }])).toMatchObject({ code: 'APPROVAL_DECIDED' });
     expect(await refused(scene, ['approve'])).toMatchObject({ code: 'APPROVAL_DECIDED' });
   });
 
-  test('does not decide the next question, which its author never saw', async () => {
+  test('does not decide the next question, which its author has not seen', async () => {
     const scene = await Scene.asking();
     const { store } = scene.world;
     const overtaken = intercept(store, async ({ method }, proceed) => {
@@ -107,7 +107,7 @@ describe('another decision', () => {
     expect(scene.state.waits).toMatchObject([{ id: 'gate.2' }]);
   });
 
-  test('is not made by the same steps in another order', async () => {
+  test('has the same steps in another order, and is still the same decision', async () => {
     const scene = await Scene.asking();
     const feedback = 'f';
     const first = await scene.decide('retry_with_feedback', { feedback, steps: ['fetch', 'review'] });
@@ -142,7 +142,7 @@ describe('a decision that comes too late', () => {
     ['in time', 120_000],
     ['too late', -120_000],
   ])(
-    'is %s by the time of the store, though the clock of the caller is wrong by %i ms',
+    'is %s by the time of the store, although the clock of the caller is wrong by %i ms',
     async (when, skewMs) => {
       const scene = await Scene.asking();
       scene.world.clock.jump(when === 'in time' ? HOUR_MS - 1 : HOUR_MS);
@@ -154,7 +154,7 @@ describe('a decision that comes too late', () => {
     },
   );
 
-  test('is refused after the journal says so, also when the run has ended', async () => {
+  test('is refused after the journal records the expiry, even when the run has ended', async () => {
     const scene = await Scene.asking();
     scene.world.clock.jump(HOUR_MS);
     await scene.expire('gate');
@@ -182,7 +182,7 @@ describe('a decision that comes too late', () => {
   });
 });
 
-describe('a decision on a step that asks nothing', () => {
+describe('a decision on a step without an open question', () => {
   test.each([
     ['a step that is not there', 'nope', {}, 'NOT_FOUND'],
     ['an approval that was not asked yet', 'lone', {}, 'NOT_FOUND'],
@@ -203,7 +203,7 @@ describe('a decision on a step that asks nothing', () => {
     });
   });
 
-  test('the run of another tenant is answered as a missing one', async () => {
+  test('a run of another tenant is answered like a missing one', async () => {
     const scene = await Scene.asking();
     const { runId } = scene;
     for (const more of [{ tenantId: 't2' }, { runId: 'nonsense' }, { runId: `${runId.slice(0, -1)}x` }]) {
@@ -240,7 +240,7 @@ describe('an invalid decision', () => {
     expect(await refused(await Scene.asking(), said)).toMatchObject({ code, field });
   });
 
-  test('a note of the greatest length is kept', async () => {
+  test('a note of the maximum length is accepted', async () => {
     const scene = await Scene.asking();
     await scene.decide('approve', { note: long.slice(1) });
     expect(scene.state.steps.get('gate')).toMatchObject({ outcome: 'succeeded' });

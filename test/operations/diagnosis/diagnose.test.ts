@@ -126,7 +126,7 @@ describe('a diagnosis', () => {
   });
 });
 
-describe('a question that cannot be answered', () => {
+describe('a probe that fails', () => {
   test.each([
     ['the queue', { queueProbe: { queues: [{ name: 'drive', isAlone: false }], inspect: lost } }],
     ['overdue runs', { storeProbe: { indexes: async () => [], leftOvers: async () => [], waking: lost } }],
@@ -144,7 +144,7 @@ describe('a question that cannot be answered', () => {
     expect(log.lines).toMatchObject([{ level: 'warn', event: 'diagnosis_unanswered', fields: { what } }]);
   });
 
-  test('is the whole diagnosis if no question is answered', async () => {
+  test('makes up the whole diagnosis if no probe succeeds', async () => {
     const deaf = {
       heartbeats: { read: lost, record: lost },
       storeProbe: { indexes: lost, leftOvers: lost, waking: lost },
@@ -157,7 +157,7 @@ describe('a question that cannot be answered', () => {
   });
 });
 
-test('a diagnosis is repeated from memory for a while; indexes are probed less often', async () => {
+test('a diagnosis is cached for a while; indexes are probed less often', async () => {
   const asked = { indexes: 0, waking: 0 };
   const counting = {
     leftOvers: async () => [],

@@ -155,7 +155,7 @@ describe('runs, schedules, the hourly check', () => {
     expect(seen(work.ofRuns(waking, isOff))).toEqual(expected);
   });
 
-  test('a count that was cut is marked as one', () => {
+  test('runs: a truncated count is marked as such', () => {
     const [found] = work.ofRuns({ ...calm, due: 200, lagMs: HOUR_MS, isCut: true }, false);
     expect(found?.what).toBe('at least 200 runs are overdue, the first by 60 min');
   });
@@ -242,13 +242,13 @@ describe('the queue', () => {
     expect(findings[3]?.help).toContain('Check the responses of drive');
   });
 
-  test('a caller without the role is told which role is needed', () => {
+  test('a caller without the role is shown which role is needed', () => {
     expect(work.ofQueue({ kind: 'denied' }, NOW, DRIVE).help).toContain('roles/cloudtasks.viewer');
   });
 });
 
 describe('what is deployed and set', () => {
-  test('secrets are listed by what is visible of them here', () => {
+  test('secrets are listed as far as they are visible to this function', () => {
     const secret = (name: string, state: 'set' | 'empty' | 'none' | 'elsewhere') => ({
       name,
       functions: ['drive'],

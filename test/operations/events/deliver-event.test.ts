@@ -90,7 +90,7 @@ describe('an event that runs wait for', () => {
     expect((await place(world))?.waiting).toEqual([]);
   });
 
-  test('is refused by a step whose schema it does not match; that step waits on, others receive it', async () => {
+  test('is refused by a step whose schema it does not match; that step keeps waiting, others receive it', async () => {
     const world = newWorld();
     const strict = await listedRun(world, ['strict']);
     const any = await listedRun(world);
@@ -187,7 +187,7 @@ describe('an event without a waiting run', () => {
     expect((await world.folded(await listedRun(world))).received).toEqual(['e2']);
   });
 
-  test('is received by nobody after that time', async () => {
+  test('is received by no run after that time', async () => {
     const world = newWorld();
     await send(world, 'e1');
     world.clock.jump(EVENT_TTL_MS);
@@ -269,7 +269,7 @@ describe('a run that cannot be reached', () => {
     expect((await world.folded(two)).received).toEqual(['e1']);
   });
 
-  test('because it cannot be read keeps neither the others nor the sender from an answer', async () => {
+  test('because it cannot be read does not prevent others from receiving the event, nor the answer to the sender', async () => {
     const world = newWorld();
     const one = await listedRun(world);
     const two = await listedRun(world);
@@ -282,7 +282,7 @@ describe('a run that cannot be reached', () => {
     });
   });
 
-  test('because the queue does not answer has the event all the same, and the scan finds it', async () => {
+  test('because the queue does not answer still receives the event, and the scan finds it', async () => {
     const world = newWorld();
     const runId = await listedRun(world);
     const queue = { enqueue: () => Promise.reject(new Error('down')) };

@@ -121,7 +121,7 @@ describe('a run that is erased', () => {
     expect(everything()).toBe(before);
   });
 
-  test('is refused if it is the child of a run that stays, which is named', async () => {
+  test('is refused if it is the child of a run that is kept, which is named', async () => {
     await put({ runId: PARENT });
     await put({ runId: CHILD, parentRunId: PARENT });
     await expect(erase(CHILD)).rejects.toMatchObject({
@@ -129,7 +129,7 @@ describe('a run that is erased', () => {
     });
   });
 
-  test('is a missing one for another tenant', async () => {
+  test('is answered like a missing one to another tenant', async () => {
     await put({ runId: A });
     const foreign = eraseRun(deps(), { runId: A, tenantId: 'rival', actor: 'u.bob' });
     await expect(foreign).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
@@ -193,7 +193,7 @@ describe('a run that is erased', () => {
     expect(shelf.db.runs.size).toBe(0);
   });
 
-  test('leaves a record that holds no personal data', async () => {
+  test('leaves a record without personal data', async () => {
     await put({ runId: A });
     expect(everything()).toContain(PERSONAL);
     await erase(A);

@@ -19,7 +19,7 @@ describe('a run at the end of its retention', () => {
     expect([...one.documents()]).toEqual([]);
   });
 
-  test('is kept a moment before that, and for ever where its workflow says so', async () => {
+  test('is kept until that moment, and permanently where its workflow says so', async () => {
     const one = new Shelf();
     const at = one.now - 90 * DAY;
     await one.put({ runId: 'run_1', at: at + 1 });

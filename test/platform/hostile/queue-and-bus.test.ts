@@ -126,7 +126,7 @@ describe.each(SERVICES)('$name', ({ upstream, attempts, isUnknown, sending }) =>
     },
   );
 
-  test('that refuses permanently is not asked twice', async () => {
+  test('that refuses permanently is called once', async () => {
     const send = sending(() => LONG_MS);
     hostile.mood = GRPC_STATUS.PERMISSION_DENIED;
     await expect(send()).rejects.toMatchObject({ code: GRPC_STATUS.PERMISSION_DENIED });

@@ -86,7 +86,7 @@ function shown(runs: readonly ListedRun[]) {
 const ALL = Array.from({ length: RUNS }, (_, i) => [`run_${RUNS - 1 - i}`, 6, 'gate.0,gate.1,gate.2']);
 
 describe('of sixty runs with full inboxes and many questions', () => {
-  test('a list takes a few kilobytes a run out of the store', async () => {
+  test('a list reads a few kilobytes for each run', async () => {
     const { bytes, result } = await bytesOf(() =>
       new FirestoreRunStore(db).listRuns({ tenantId: 'acme' }, MANY),
     );
@@ -94,13 +94,13 @@ describe('of sixty runs with full inboxes and many questions', () => {
     expect(bytes).toBeLessThan(MAX_BYTES);
   });
 
-  test('a search takes no more', async () => {
+  test('a search reads no more', async () => {
     const { bytes, result } = await bytesOf(() => new FirestoreRunFinder(db).named('acme', 'full', 20));
     expect(shown(result)).toEqual(ALL.slice(0, 20));
     expect(bytes).toBeLessThan(MAX_BYTES / 3);
   });
 
-  test('a watched list takes the first few whole, and then the list again and again', async () => {
+  test('a watched list reads the first few runs whole, and then repeats the list', async () => {
     const clock = new VirtualClock(T0);
     const told: (readonly ListedRun[])[] = [];
     let look = () => {};
@@ -140,7 +140,7 @@ describe('of sixty runs with full inboxes and many questions', () => {
     expect(clock.nextAt).toBeUndefined();
   });
 
-  test('runs that an earlier version wrote last are listed the same, their waits read besides', async () => {
+  test('runs that an earlier version wrote last are listed in the same way, with their waits read separately', async () => {
     const batch = db.batch();
     batch.update(new Paths(db).run('run_7'), { listed: FieldValue.delete() });
     batch.update(new Paths(db).run('run_8'), {

@@ -126,7 +126,7 @@ function requestOptions(runId: string): fc.Arbitrary<Partial<SlackRequestOptions
   );
 }
 
-test(`of ${INPUTS} inputs none is answered with a 5xx, and none that is refused leaves anything behind`, async () => {
+test(`of ${INPUTS} inputs none is answered with a 5xx, and none that is refused writes anything`, async () => {
   const world = new World({ workflows: [release(), deploy] });
   const scene = await Scene.asking({ world });
   const endpoint = new SlackEndpoint([], world);
