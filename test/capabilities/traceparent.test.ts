@@ -53,7 +53,7 @@ function bindings() {
   return [...githubBindings(api), slackRespondBinding({ baseUrl: server.url, clock })];
 }
 
-test('every shipped binding is looked at here', () => {
+test('this test covers every shipped binding', () => {
   expect(
     bindings()
       .map(({ capability }) => capability.id)
@@ -62,7 +62,7 @@ test('every shipped binding is looked at here', () => {
 });
 
 test.each(BINDINGS)(
-  '%s tells the receiver of the span of each call and each look, and of none without one',
+  '%s sends the receiver the span of each call and each lookup, and none without one',
   async (id) => {
     const binding = bindings().find(({ capability }) => capability.id === id);
     if (!binding) throw new Error(`${id} is not bound`);

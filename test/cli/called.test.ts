@@ -27,7 +27,7 @@ test.each([
   expect(callOf(env)).toBe(call);
 });
 
-test('only commands in hints are rewritten, and working ones stay', () => {
+test('only commands in hints are rewritten, and they still work', () => {
   const hint =
     'Run cairn init, or npx cairn dev. The package cairn, cairn/testing and /srv/cairn app stay; `cairn doctor`.';
   expect(asCalled(hint, 'npx cairn')).toBe(

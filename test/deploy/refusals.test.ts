@@ -18,7 +18,7 @@ withFirebaseTools(
     const changesOf = ({ google }: Deployment) =>
       google.calls.filter(({ method, path }) => method !== 'GET' && !ASKS.test(path));
 
-    test('a missing permission is named with the role that has it', async () => {
+    test('a missing permission is named with the role that includes it', async () => {
       const google = newProject();
       google.denied = RIGHTS.map(({ permission }) => permission);
       deployment = shipped(google);
@@ -31,7 +31,7 @@ withFirebaseTools(
       expect(changesOf(deployment)).toEqual([]);
     });
 
-    test('a right that firebase-tools would miss only after it has made functions is missed at once', async () => {
+    test('a permission that firebase-tools would miss only after it has created functions is reported before', async () => {
       const google = newProject();
       google.denied = ['run.services.setIamPolicy'];
       deployment = shipped(google);
@@ -40,7 +40,7 @@ withFirebaseTools(
       expect(changesOf(deployment)).toEqual([]);
     });
 
-    test('a project on the free plan is sent to where it is upgraded', async () => {
+    test('a project on the free plan is refused with the page for the upgrade', async () => {
       deployment = shipped({ ...newProject(), billing: false });
       const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
       expect([code, said]).toEqual([1, expect.stringContaining('/project/new-project/usage/details')]);
@@ -55,7 +55,7 @@ withFirebaseTools(
       expect(deployment.google.calls).toEqual([]);
     });
 
-    test('an alias is looked up, and a project that nobody can see is named', async () => {
+    test('an alias is resolved, and a project that is not visible is named', async () => {
       const google = newProject();
       google.denied = ['firebase.projects.get'];
       deployment = shipped(google);

@@ -16,7 +16,7 @@ withFirebaseTools(
     const deployment = shipped(google);
     afterAll(() => deployment.close());
 
-    test('makes the queues, a job and the public access that the first one did not come to', async () => {
+    test('creates the queues, a job and the public access that the first one did not reach', async () => {
       google.denied = ['cloudtasks.queues.get', 'cloudscheduler.jobs.get'];
       const failed = await deployment.deploy(...DEPLOY);
       expect([failed.code, failed.said]).toEqual([2, expect.stringContaining('Failed to upsert task queue')]);
@@ -37,7 +37,7 @@ withFirebaseTools(
       expect(google.unanswered).toEqual([]);
     });
 
-    test('and the one after it skips what is whole', async () => {
+    test('and the one after it skips what is complete', async () => {
       const { code, said } = await deployment.deploy(...DEPLOY);
       expect([code, said]).toEqual([0, expect.stringContaining('[cairn:drive(us-central1)] Skipped')]);
       expect(said).not.toContain('so it counts as changed');

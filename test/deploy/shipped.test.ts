@@ -38,7 +38,7 @@ withFirebaseTools(
       return name;
     }
 
-    test('a new project is refused before anything is changed, with what would make it ready', async () => {
+    test('a new project is refused before anything is changed, with how to prepare it', async () => {
       google.apis = google.apis.filter((api) => api !== 'iam.googleapis.com');
       deployment.write('functions/.env.new-project', 'RUN_EVENTS_TOPIC=run-events\n');
       const { code, said } = await deployment.deploy(...PROJECT);
@@ -52,7 +52,7 @@ withFirebaseTools(
       expect([google.functions, google.databases, google.secrets]).toEqual([{}, {}, {}]);
     });
 
-    test('--set-up makes what is missing, and all is there that callers need', async () => {
+    test('--set-up creates what is missing, and callers have all they need', async () => {
       google.apis.push('iam.googleapis.com');
       expectDeployed(await deployment.deploy(...PROJECT, '--set-up'));
       expect(google.databases['projects/new-project/databases/(default)']).toMatchObject({
@@ -72,7 +72,7 @@ withFirebaseTools(
       expect(roles).toContain('roles/cloudbuild.builds.builder');
     });
 
-    test('a second deployment keeps every right, a paused queue, and all that is not its own', async () => {
+    test('a second deployment keeps every permission, a paused queue, and everything that is not its own', async () => {
       const indexes = Object.keys(google.indexes).length;
       google.queues[queue] = { ...google.queues[queue], state: 'PAUSED' };
       google.indexes['projects/new-project/databases/(default)/collectionGroups/posts/indexes/theirs'] = {
@@ -96,7 +96,7 @@ withFirebaseTools(
       expect(sizes('drive')).toMatchObject({ maxInstanceRequestConcurrency: 80, timeoutSeconds: 540 });
     });
 
-    test('functions that the sources no longer have are deleted only if somebody says so', async () => {
+    test('functions that were removed from the sources are deleted only on request', async () => {
       const old = copy('pubsub-cloudBuilds', 'pubsub-old');
       change(deployment, 'functions');
       const refused = await deployment.deploy(...PROJECT, '--only', 'functions');
@@ -108,7 +108,7 @@ withFirebaseTools(
       expect(google.functions[old]).toBeUndefined();
     });
 
-    test('a job that somebody deleted is made anew by deploying its function alone', async () => {
+    test('a deleted job is created again by deploying its function alone', async () => {
       const job = 'projects/new-project/locations/us-central1/jobs/firebase-schedule-recoverRuns-us-central1';
       expect(google.jobs[job]).toBeDefined();
       delete google.jobs[job];
@@ -116,7 +116,7 @@ withFirebaseTools(
       expect(google.jobs[job]).toMatchObject({ schedule: 'every 1 minutes' });
     });
 
-    test('more queues are made like the one of the function, keep their state, and are left when fewer are wanted', async () => {
+    test('more queues are created like that of the function, keep their state, and are kept when fewer are wanted', async () => {
       const nth = (at: number) => `${queue}-${at}`;
       deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=3\n');
       change(deployment, 'functions');
@@ -137,7 +137,7 @@ withFirebaseTools(
       expect(google.queues[`${queue}Alone-2`]).toBeUndefined();
     });
 
-    test('a number of queues or shards that is none is refused before anything is deployed', async () => {
+    test('an invalid number of queues or shards is refused before anything is deployed', async () => {
       deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=1000\n');
       const { code, said } = await deployment.deploy(...PROJECT);
       expect([code, said]).toEqual([1, expect.stringContaining('DRIVE_QUEUES is 1000')]);

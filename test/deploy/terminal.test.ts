@@ -29,7 +29,7 @@ function answered() {
   afterAll(() => deployment.close());
   const valuesOf = (secret: string) => google.secrets[secret]?.versions;
 
-  test('an empty secret is asked for again, and ctrl-C at the next one leaves none without a value', async () => {
+  test('an empty secret is asked for again, and Ctrl-C at the next one leaves none without a value', async () => {
     const terminal = await deployment.deployInTerminal(...FUNCTIONS);
     await terminal.shows('Enter a value for GITHUB_TOKEN:');
     terminal.press(KEYS.enter);
@@ -46,7 +46,7 @@ function answered() {
     expect(existsSync(join(deployment.folder, 'functions/.env.new-project'))).toBe(false);
   });
 
-  test('the next deployment asks for what is left, and no to the roles of the functions deploys nothing', async () => {
+  test('the next deployment asks for the rest, and a no to the roles of the functions deploys nothing', async () => {
     const terminal = await deployment.deployInTerminal(...FUNCTIONS);
     for (const name of ['GITHUB_WEBHOOK_SECRET', 'SLACK_SIGNING_SECRET']) {
       await terminal.shows(`Enter a value for ${name}:`);
@@ -82,7 +82,7 @@ function answered() {
     expect(JSON.stringify(google.repositories)).toContain(`"olderThan":"${7 * 86_400}s"`);
   });
 
-  test('a function that the sources no longer have is kept by no, and deleted by yes', async () => {
+  test('a function that was removed from the sources is kept by no, and deleted by yes', async () => {
     const old = 'projects/new-project/locations/us-central1/functions/pubsub-old';
     const found = functionOf(google, 'pubsub-cloudBuilds');
     google.functions[old] = structuredClone({ ...found, name: old });

@@ -58,7 +58,7 @@ test('each request is served as its caller: previews, acts, and nothing of anoth
   await Promise.all([agent.close(), other.close()]);
 });
 
-test('without a credential that the API knows nothing is answered, not even which tools there are', async () => {
+test('without a valid credential nothing is answered, not even the list of tools', async () => {
   const post = (headers: Record<string, string>) =>
     fetch(url, {
       method: 'POST',

@@ -284,7 +284,7 @@ describe('other projects', () => {
     ['pnpm-lock.yaml', 'pnpm --dir cairn install', 'pnpm exec cairn dev'],
     ['yarn.lock', 'npm --prefix cairn install', 'yarn cairn dev'],
     ['bun.lock', 'bun install --cwd cairn', 'bunx cairn dev'],
-  ])('with %s are told what to run', async (lock, install, develop) => {
+  ])('with %s are told which command to run', async (lock, install, develop) => {
     const project = withFiles({ 'firebase.json': '{}', [lock]: '' });
     const { out, programs } = await project.init(['--yes', '--json']);
     expect(programs).toEqual([]);

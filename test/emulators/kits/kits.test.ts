@@ -45,7 +45,7 @@ withFirebaseTools({ title: 'a project with Cairn and a kit', command: 'test:emul
     project?.dispose();
   }, SET_UP_MS);
 
-  test('the second installation is another instance, and each is told what its first deployment makes', () => {
+  test('the second installation is another instance, and each is shown what its first deployment creates', () => {
     expect(first).toBe('calls');
     expect(second).toMatch(/^calls-[0-9a-f]{4}$/);
     for (const [at, instance] of [first, second].entries()) {
@@ -203,7 +203,7 @@ withFirebaseTools({ title: 'a project with Cairn and a kit', command: 'test:emul
     );
 
     test(
-      'a run of each instance of the kit completes under its own parameters, and is none of the other',
+      'a run of each instance of the kit completes under its own parameters, and the other has no run of it',
       async () => {
         const one = await instanceOf(first);
         const two = await instanceOf(second);

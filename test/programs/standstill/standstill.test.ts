@@ -79,7 +79,7 @@ const { SEED: only, SEEDS: more } = process.env;
 const seeds =
   only === undefined ? Array.from({ length: Number(more ?? SEEDS) }, (_, i) => FROM + i) : [Number(only)];
 
-test(`runs that nothing can move on append nothing, or as seldom as their back-off says, ${seeds.length} of them`, async () => {
+test(`runs that cannot progress append nothing, or as seldom as their back-off says, ${seeds.length} of them`, async () => {
   const outcomes: Outcome[] = [];
   for (const seed of seeds) {
     const one = await standstill(seed).catch((error: unknown) => {
