@@ -17,7 +17,7 @@ const FILE = values.out ?? fileURLToPath(new URL('../../docs/recovered-run.svg',
 const KILLED_IN = 'ship';
 const LOOK_MS = 100;
 const LONGEST_MS = 180_000;
-const MOST_CHARS = 76;
+const MAX_CHARS = 76;
 /** Nobody reads more of it. */
 const HASH = /([0-9a-f]{8})[0-9a-f]{40,}/g;
 
@@ -96,7 +96,7 @@ function linesOf(events: readonly RunEventView[], { at, pids }: Killed): Picture
     const { mark, tone, text, more } = lineOf(event);
     const when = Date.parse(event.at);
     const rest = more === undefined ? '' : `  ${more.replace(HASH, '$1…')}`;
-    const room = MOST_CHARS - text.length;
+    const room = MAX_CHARS - text.length;
     return {
       at: when,
       parts: [

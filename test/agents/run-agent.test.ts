@@ -230,10 +230,10 @@ describe('an agent', () => {
   });
 
   test('receives messages while it works, before its next turn', async () => {
-    const heard = (messages: readonly AgentMessage[]) =>
+    const userTexts = (messages: readonly AgentMessage[]) =>
       messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])).join('|');
     const { runtime, run } = await started(
-      [{ calls: [call('pay', { cents: 500 })] }, (messages) => ({ text: heard(messages) })],
+      [{ calls: [call('pay', { cents: 500 })] }, (messages) => ({ text: userTexts(messages) })],
       [payTool],
       { messages: { key: 'k' } },
     );

@@ -32,10 +32,10 @@ describe('health', () => {
 
   test('is answered 503 when the store stays silent', async () => {
     const { api, clock } = withStore(() => new Promise(() => {}));
-    const asked = api.request('/v1/healthz');
+    const response = api.request('/v1/healthz');
     await settle();
     clock.fireNext();
-    expect((await asked).status).toBe(503);
+    expect((await response).status).toBe(503);
   });
 
   test('probes the store once for concurrent callers, and again a little later', async () => {

@@ -68,13 +68,14 @@ test.each(BINDINGS)(
     if (!binding) throw new Error(`${id} is not bound`);
     const options = { idempotencyKey: '1'.repeat(64), signal: new AbortController().signal, attemptedAt: 0 };
     const traced = { ...options, traceparent: TRACEPARENT };
-    const heard = async (ask: () => Promise<unknown> | undefined) => {
+    const traceparentOf = async (ask: () => Promise<unknown> | undefined) => {
       server.asked.length = 0;
       await Promise.resolve(ask()).catch(() => undefined);
       return server.asked.map(({ headers }) => headers.traceparent);
     };
-    expect(await heard(() => binding.call(REQUEST, traced))).toEqual([TRACEPARENT]);
-    expect(await heard(() => binding.call(REQUEST, options))).toEqual([undefined]);
-    if (binding.lookup) expect(await heard(() => binding.lookup?.(REQUEST, traced))).toContain(TRACEPARENT);
+    expect(await traceparentOf(() => binding.call(REQUEST, traced))).toEqual([TRACEPARENT]);
+    expect(await traceparentOf(() => binding.call(REQUEST, options))).toEqual([undefined]);
+    if (binding.lookup)
+      expect(await traceparentOf(() => binding.lookup?.(REQUEST, traced))).toContain(TRACEPARENT);
   },
 );

@@ -274,8 +274,8 @@ describe('ids of runs', () => {
   test('can be abbreviated to a prefix, with or without run_', async () => {
     const id = await started(9);
     for (const word of [id, id.slice(0, 10), id.slice(4, 12)]) {
-      const said = await stage.cairn(['explain', word]);
-      expect([said.code, said.out]).toEqual([0, expect.stringContaining(id)]);
+      const output = await stage.cairn(['explain', word]);
+      expect([output.code, output.out]).toEqual([0, expect.stringContaining(id)]);
     }
     const unknown = await stage.cairn(['explain', 'run_aaaaaaaaaaaa']);
     expect([unknown.code, unknown.err]).toEqual([3, expect.stringContaining('no run id begins with')]);

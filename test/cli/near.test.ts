@@ -42,9 +42,9 @@ describe('an unknown name is answered with the near match', () => {
     [['schedules', 'create', 'ordr', '0 0 * * *'], "Did you mean 'order'?"],
     [['schedules', 'show', 'nope'], 'cairn schedules list shows the schedules of your tenant.'],
     [['pause', 'nope'], 'cairn workflows lists the types.'],
-  ])('cairn %j', async (words, said) => {
+  ])('cairn %j', async (words, expected) => {
     const { code, out, err } = await stage.cairn(words);
-    expect([code, out, err]).toEqual([3, '', expect.stringContaining(said)]);
+    expect([code, out, err]).toEqual([3, '', expect.stringContaining(expected)]);
     expect(err).not.toContain('/v1/');
   });
 

@@ -129,9 +129,9 @@ describe('a refusal', () => {
     [500, 'INTERNAL', 4],
     [503, 'UNAVAILABLE', 4],
   ])('%d %s exits with %d', async (status, code, exitCode) => {
-    const said = await saying(['runs', 'show', 'run_1'], server(problem(status, code)).world);
-    expect([said.code, said.out]).toEqual([exitCode, '']);
-    expect(said.err).toContain(`${code} it is so (${status})`);
+    const output = await saying(['runs', 'show', 'run_1'], server(problem(status, code)).world);
+    expect([output.code, output.out]).toEqual([exitCode, '']);
+    expect(output.err).toContain(`${code} it is so (${status})`);
   });
 
   test('shows code, field, step, facts and help', async () => {

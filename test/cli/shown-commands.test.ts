@@ -47,7 +47,7 @@ const EFFECT = `${'0a'.repeat(32)}.0001`;
 /** Text with characters special to a shell or the command line. */
 const MEAN = `-it's "odd"; $(touch /tmp/never) \`x\` \\ *\n--json @file`;
 
-const asked = ({ method, target, body = {} }: ChangeRequest): Request => ({
+const requestOf = ({ method, target, body = {} }: ChangeRequest): Request => ({
   method,
   target,
   body: normal(body),
@@ -183,7 +183,7 @@ const SHOWN: readonly (readonly [string, Shown | undefined])[] = [
 describe('as a command', () => {
   test.each(SHOWN)('%s: curl and cairn send the same as the button, through a shell', async (_, shown) => {
     if (!shown) throw new Error('nothing would be sent');
-    const request = asked(shown.planned);
+    const request = requestOf(shown.planned);
     expect(sentByCurl(wordsOf(curlText(shown.planned, ORIGIN), 'curl'))).toEqual(request);
     expect(await sentByCli(wordsOf(cliText(shown.cli), 'npx'))).toEqual(request);
   });
@@ -196,7 +196,7 @@ describe('as a command', () => {
       reason: MEAN,
     } as const;
     const sent = planned('POST', '/v1/runs/bulk', { body: bulkBody(change) });
-    expect(sentByCurl(wordsOf(curlBulk(change, ORIGIN), 'curl'))).toEqual(asked(sent));
+    expect(sentByCurl(wordsOf(curlBulk(change, ORIGIN), 'curl'))).toEqual(requestOf(sent));
   });
 
   test('any reason, thread and input is quoted as one word', async () => {
@@ -209,7 +209,8 @@ describe('as a command', () => {
           run.cancelRun(RUN, typed),
           workflows.startRun({ type: 'chain-10', input: JSON.parse(json), threadId }),
         ];
-        for (const act of acts) expect(await sentByCli(['cairn', ...act.cli])).toEqual(asked(act.planned));
+        for (const act of acts)
+          expect(await sentByCli(['cairn', ...act.cli])).toEqual(requestOf(act.planned));
       }),
       { numRuns: 100 },
     );

@@ -68,16 +68,16 @@ test('the example of its README starts a run, follows it to its end, lists it, a
 });
 
 test('waits for the end of a run with as many requests as needed', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const statuses = ['running', 'waiting_external', 'failed'];
   const fetch: Fetch = async (url) => {
-    asked.push(url);
-    const body = { id: 'run_1', status: statuses[asked.length - 1] };
+    requests.push(url);
+    const body = { id: 'run_1', status: statuses[requests.length - 1] };
     return { status: 200, headers: new Headers(), body: null, text: async () => JSON.stringify(body) };
   };
   const client = new CairnClient({ url: 'http://cairn.invalid', credential: 'key', fetch });
   expect(await client.untilEnded('run_1')).toMatchObject({ status: 'failed' });
-  expect(asked).toEqual(Array.from({ length: 3 }, () => 'http://cairn.invalid/v1/runs/run_1?wait=50s'));
+  expect(requests).toEqual(Array.from({ length: 3 }, () => 'http://cairn.invalid/v1/runs/run_1?wait=50s'));
 });
 
 type Step = { readonly status: number; readonly body?: object; readonly after?: string } | 'nobody';
@@ -141,8 +141,10 @@ describe('a change', () => {
 });
 
 test('a credential is requested for each request, because tokens expire; a failure to get one is not a failure of the API', async () => {
-  let asked = 0;
-  const { client, credentials } = clientOf([{ status: 200 }], { credential: async () => `token${++asked}` });
+  let requestCount = 0;
+  const { client, credentials } = clientOf([{ status: 200 }], {
+    credential: async () => `token${++requestCount}`,
+  });
   await client.get('/v1/workflows');
   await client.get('/v1/workflows');
   expect(credentials).toEqual(['Bearer token1', 'Bearer token2']);

@@ -246,14 +246,14 @@ describe('a run whose dispatches fail', () => {
   });
 
   test('is explained so whatever it has to do, with what would let it continue', () => {
-    const said = 'The last 6 dispatches failed: Lone surrogate is not allowed.';
+    const sentence = 'The last 6 dispatches failed: Lone surrogate is not allowed.';
     const cancellation = { stopKind: 'user', requestedAt: AT };
     for (const facts of [{}, { steps: retrying }, { cancellation }, { compensating: true }] as const) {
       const { text, until, help, moves } = explainRun(
         run({ status: 'running', dueAt: LATER, failures, ...facts }),
       );
-      expect(text).toContain(said);
-      expect([text.split(said).length, until]).toEqual([2, LATER]);
+      expect(text).toContain(sentence);
+      expect([text.split(sentence).length, until]).toEqual([2, LATER]);
       expect(help).toContain('cause is fixed');
       expect(moves.some(({ words }) => words[1] === 'cancel')).toBe(!('cancellation' in facts));
     }

@@ -95,15 +95,15 @@ describe('a change of many runs', () => {
 
   test('gives up on such a request, and on an installation that does not answer, after a while', async () => {
     for (const status of [0, 202] as const) {
-      let asked = 0;
+      let requestCount = 0;
       const one = await ran((runs) => {
         if (runs.includes('run_0')) {
-          asked += 1;
+          requestCount += 1;
           throw new Unreachable('no outcome', 'k', undefined, status);
         }
         return runs.map(done);
       });
-      expect(asked).toBe(status === 0 ? 1 : 4);
+      expect(requestCount).toBe(status === 0 ? 1 : 4);
       expect(at(one).filter((where) => where === 'failed')).toHaveLength(BULK_CHUNK);
     }
   });

@@ -26,7 +26,7 @@ function member(changes: Partial<Member> = {}): Member {
     type: 'review',
     status: 'completed',
     completedAt: NOW - 30 * DAY,
-    owes: false,
+    hasDuties: false,
     childRunIds: [],
     ...changes,
   };
@@ -62,7 +62,7 @@ describe('a lineage is kept', () => {
   test.each([
     ['while one of its runs is live', member({ status: 'running', completedAt: undefined }), 'live'],
     ['while one of them is held', member({ hold: HOLD }), 'held'],
-    ['while the end of one concerns others', member({ owes: true }), 'owes'],
+    ['while the end of one concerns others', member({ hasDuties: true }), 'owes'],
     ['until each has been kept long enough', member({ completedAt: NOW - 30 * DAY + 1 }), 'not_due'],
     ['for ever, if one of them does', member({ status: 'failed' }), 'not_due'],
     ['while the parent of one is there, however long over', member({ parentRunId: 'run_p' }), 'parent'],
@@ -119,7 +119,7 @@ const anyMember = (runId: string): fc.Arbitrary<Member> =>
       { arbitrary: fc.constantFrom('completed' as const, 'cancelled' as const), weight: 9 },
     ),
     completedAt: fc.integer({ min: NOW - 90 * DAY, max: NOW - 20 * DAY }),
-    owes: sometimes(fc.constant(true), 1).map((owes) => owes ?? false),
+    hasDuties: sometimes(fc.constant(true), 1).map((has) => has ?? false),
     hold: sometimes(fc.constant(HOLD), 1),
     markedAt: sometimes(fc.integer({ min: NOW - 2 * DELETION_GRACE_MS, max: NOW }), 12),
     parentRunId: sometimes(fc.constantFrom('run_p', 'run_gone', 'run_0'), 3),
@@ -139,25 +139,25 @@ test('a lineage is marked or deleted exactly if no reason to keep it applies', (
   fc.assert(
     fc.property(lineages, fc.subarray([...there.keys()]), (members, names) => {
       const relatives = new Map([...there].filter(([name]) => names.includes(name)));
-      const told = lineageDecision({ members, relatives }, { now: NOW, retentionOf: KEPT });
-      seen.add(told.kind === 'keep' ? told.reason.why : told.kind);
+      const decision = lineageDecision({ members, relatives }, { now: NOW, retentionOf: KEPT });
+      seen.add(decision.kind === 'keep' ? decision.reason.why : decision.kind);
       const speaksAgainst = members.some(
-        ({ status, owes, hold, markedAt, completedAt = 0, parentRunId = '', childRunIds }) =>
+        ({ status, hasDuties, hold, markedAt, completedAt = 0, parentRunId = '', childRunIds }) =>
           !isEndStatus(status) ||
-          owes ||
+          hasDuties ||
           hold !== undefined ||
           (markedAt === undefined && (status === 'failed' || completedAt + 30 * DAY > NOW)) ||
           relatives.has(parentRunId) ||
           childRunIds.some((child) => child === 'run_live' && relatives.has(child)),
       );
-      expect(told.kind === 'keep').toBe(speaksAgainst);
+      expect(decision.kind === 'keep').toBe(speaksAgainst);
       const unmarked = members.filter(({ markedAt }) => markedAt === undefined).map(({ runId }) => runId);
-      if (told.kind === 'mark') expect(told.runIds).toEqual(unmarked);
-      if (told.kind === 'delete')
+      if (decision.kind === 'mark') expect(decision.runIds).toEqual(unmarked);
+      if (decision.kind === 'delete')
         for (const { markedAt = NOW } of members)
           expect(NOW - markedAt).toBeGreaterThanOrEqual(DELETION_GRACE_MS);
-      if (told.kind === 'keep')
-        expect([...told.unmark, ...unmarked].sort()).toEqual(members.map(({ runId }) => runId).sort());
+      if (decision.kind === 'keep')
+        expect([...decision.unmark, ...unmarked].sort()).toEqual(members.map(({ runId }) => runId).sort());
     }),
     { numRuns: 3_000 },
   );

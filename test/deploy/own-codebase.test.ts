@@ -38,12 +38,12 @@ withFirebaseTools(
       expect((await deployment.firebase(...created)).code).toBe(0);
       for (const deployed of ['create', 'update']) {
         change(deployment, 'cairn');
-        const { code, said } = await deployment.firebase(
+        const { code, output } = await deployment.firebase(
           ...COMMAND,
           '--only',
           'functions:cairn,firestore:cairn',
         );
-        expect([code, said]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
+        expect([code, output]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
         expect(google.unanswered).toEqual([]);
         expect(missingBindings(google)).toEqual([]);
       }
@@ -56,8 +56,8 @@ withFirebaseTools(
       deployment = withKit(google);
       for (const deployed of ['create', 'update']) {
         change(deployment, 'kits/calls');
-        const { code, said } = await deployment.firebase(...COMMAND, '--only', 'functions:calls');
-        expect([code, said]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
+        const { code, output } = await deployment.firebase(...COMMAND, '--only', 'functions:calls');
+        expect([code, output]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
         expect(google.unanswered).toEqual([]);
         expect(missingBindings(google)).toEqual([]);
       }
@@ -69,8 +69,8 @@ withFirebaseTools(
       for (const role of ['roles/cloudtasks.enqueuer', 'roles/iam.serviceAccountUser']) give(google, role);
       deployment = plain(google, "region: 'us-central1'");
       const deploy = async () => {
-        const { code, said } = (await deployment?.firebase(...COMMAND)) ?? {};
-        expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+        const { code, output } = (await deployment?.firebase(...COMMAND)) ?? {};
+        expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
       };
       await deploy();
       for (const id of ['cairn-drive', 'cairn-driveAlone']) {

@@ -17,8 +17,8 @@ withFirebaseTools(
     afterAll(() => deployment.close());
     const queue = `projects/new-project/locations/us-central1/queues/drive`;
 
-    function expectDeployed({ code, said }: Ended): void {
-      expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+    function expectDeployed({ code, output }: Ended): void {
+      expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
       expect(google.unanswered).toEqual([]);
       expect(missingBindings(google)).toEqual([]);
     }
@@ -41,14 +41,14 @@ withFirebaseTools(
     test('a new project is refused before anything is changed, with how to prepare it', async () => {
       google.apis = google.apis.filter((api) => api !== 'iam.googleapis.com');
       deployment.write('functions/.env.new-project', 'RUN_EVENTS_TOPIC=run-events\n');
-      const { code, said } = await deployment.deploy(...PROJECT);
-      expect([code, said]).toEqual([1, expect.stringContaining('Nothing was deployed.')]);
-      expect(said).toContain('gcloud services enable iam.googleapis.com --project new-project');
-      expect(said).toContain(
+      const { code, output } = await deployment.deploy(...PROJECT);
+      expect([code, output]).toEqual([1, expect.stringContaining('Nothing was deployed.')]);
+      expect(output).toContain('gcloud services enable iam.googleapis.com --project new-project');
+      expect(output).toContain(
         `--member=serviceAccount:${defaultAccount(google)} --role=roles/cloudbuild.builds.builder`,
       );
-      expect(said).toContain('gcloud pubsub topics create run-events --project new-project');
-      expect(said).toContain('--set-up');
+      expect(output).toContain('gcloud pubsub topics create run-events --project new-project');
+      expect(output).toContain('--set-up');
       expect([google.functions, google.databases, google.secrets]).toEqual([{}, {}, {}]);
     });
 
@@ -85,9 +85,9 @@ withFirebaseTools(
       change(deployment, 'functions');
       const ended = await deployment.deploy(...PROJECT);
       expectDeployed(ended);
-      expect(ended.said).toContain('functions[cairn:drive(us-central1)] Successful update operation');
+      expect(ended.output).toContain('functions[cairn:drive(us-central1)] Successful update operation');
       expect(google.queues[queue]).toMatchObject({ state: 'PAUSED' });
-      expect(ended.said).toContain('the queue drive is paused, and stays so');
+      expect(ended.output).toContain('the queue drive is paused, and stays so');
       expect(Object.keys(google.indexes)).toHaveLength(indexes + 1);
       expect(google.functions[theirs]).toBeDefined();
       const sizes = (id: string) => functionOf(google, id)?.serviceConfig;
@@ -101,10 +101,10 @@ withFirebaseTools(
       change(deployment, 'functions');
       const refused = await deployment.deploy(...PROJECT, '--only', 'functions');
       expect(refused.code).not.toBe(0);
-      expect(refused.said).toContain('--delete-functions');
+      expect(refused.output).toContain('--delete-functions');
       expect(google.functions[old]).toBeDefined();
       const done = await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions');
-      expect([done.code, done.said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+      expect([done.code, done.output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
       expect(google.functions[old]).toBeUndefined();
     });
 
@@ -139,12 +139,12 @@ withFirebaseTools(
 
     test('an invalid number of queues or shards is refused before anything is deployed', async () => {
       deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=1000\n');
-      const { code, said } = await deployment.deploy(...PROJECT);
-      expect([code, said]).toEqual([1, expect.stringContaining('DRIVE_QUEUES is 1000')]);
+      const { code, output } = await deployment.deploy(...PROJECT);
+      expect([code, output]).toEqual([1, expect.stringContaining('DRIVE_QUEUES is 1000')]);
       expect(google.queues[`${queue}-1000`]).toBeUndefined();
       deployment.write('functions/.env.new-project', 'RUN_SHARDS=8\n');
       const shards = await deployment.deploy(...PROJECT);
-      expect([shards.code, shards.said]).toEqual([
+      expect([shards.code, shards.output]).toEqual([
         1,
         expect.stringContaining('RUN_SHARDS is 8; it is a whole number from 16 to 256.'),
       ]);

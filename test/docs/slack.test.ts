@@ -29,18 +29,18 @@ test('the workflow of docs/slack.md gives the documented answers', async () => {
 
 test('the workflow of docs/slack.md that posts an answer does so', async () => {
   const { answer } = (await import(snippets.at('functions/src/workflows/answer.ts'))) as { answer: Workflow };
-  const said: string[] = [];
+  const received: string[] = [];
   const binding = defineBinding(slackRespond, {
     id: 'slack.respond.pretended',
     async call({ text }) {
-      said.push(text);
+      received.push(text);
       return {};
     },
   });
   const runtime = createTestRuntime({ workflows: [answer], bindings: [binding] });
   const run = await runtime.start('answer', { text: 'Hello', responseUrl: 'https://hooks.slack.com/x' });
   expect(await runtime.runToEnd(run)).toBe('completed');
-  expect(said).toEqual(['5 letters.']);
+  expect(received).toEqual(['5 letters.']);
 });
 
 test('the commands of docs/slack.md are signed as Slack signs', async () => {

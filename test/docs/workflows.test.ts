@@ -122,13 +122,13 @@ test('the CI job of docs/workflows.md sends the files of all pages with the GitH
     additions: i,
     deletions: 0,
   }));
-  const asked: string[] = [];
+  const requests: string[] = [];
   // GitHub's API, and beside it Cairn's.
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', 'http://here');
     const authorization = String(request.headers.authorization);
     if (url.pathname.startsWith('/repos/')) {
-      asked.push(`${url.pathname}${url.search} ${authorization}`);
+      requests.push(`${url.pathname}${url.search} ${authorization}`);
       const from = (Number(url.searchParams.get('page')) - 1) * 100;
       response.end(JSON.stringify(all.slice(from, from + 100)));
       return;
@@ -161,7 +161,7 @@ test('the CI job of docs/workflows.md sends the files of all pages with the GitH
     expect(await once(job, 'close')).toEqual([0, null]);
     const run = await installation.get(`/v1/runs/${printed.trim()}`, key);
     expect(await run.json()).toMatchObject({ input: { number: 7, files: all } });
-    expect(asked).toEqual(
+    expect(requests).toEqual(
       [1, 2].map((page) => `/repos/acme/shop/pulls/7/files?per_page=100&page=${page} Bearer token`),
     );
   } finally {

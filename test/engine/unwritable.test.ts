@@ -187,8 +187,8 @@ describe('findings beyond what is read at once', () => {
     const read = Array.from({ length: FINDINGS_READ }, (_, id) =>
       finding(id, id % 2 ? 'request' : 'dispatches'),
     );
-    const told = ofNamed(read, 1_000).map(({ what }) => what);
-    expect(told).toEqual([
+    const findings = ofNamed(read, 1_000).map(({ what }) => what);
+    expect(findings).toEqual([
       expect.stringContaining('at least 25 runs'),
       expect.stringContaining('at least 25 runs'),
     ]);

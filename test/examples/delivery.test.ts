@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { defineBinding } from 'cairn';
 import { createTestRuntime } from 'cairn/testing';
-import { delivery, MOST_ASKED, track } from '../../examples/order/delivery.ts';
+import { delivery, MAX_CHECKS, track } from '../../examples/order/delivery.ts';
 import { pretendedBindings } from '../../examples/order/payments.ts';
 
 type Status = 'under_way' | 'delivered' | 'lost';
@@ -22,7 +22,7 @@ describe('a delivery', () => {
     const { runtime, run, tracked } = await following('under_way', 'under_way', 'delivered');
     runtime.crashAfter('flow[mail.send]');
     expect(await runtime.runToEnd(run)).toBe('completed');
-    expect(await run.result()).toEqual({ output: { end: 'delivered', asked: 3 } });
+    expect(await run.result()).toEqual({ output: { end: 'delivered', checks: 3 } });
     expect(tracked()).toBe(3);
     expect(run.effects().filter(({ status }) => status === 'recorded')).toHaveLength(1);
   });
@@ -40,7 +40,7 @@ describe('a delivery', () => {
     const { runtime, run, tracked } = await following();
     await runtime.advance('30d');
     expect(run.status()).toBe('completed');
-    expect(tracked()).toBe(MOST_ASKED);
+    expect(tracked()).toBe(MAX_CHECKS);
     expect(await run.result()).toEqual({ output: { end: 'kept', why: 'APPROVAL_EXPIRED' } });
     expect(run.effects()).toEqual([]);
   });

@@ -80,9 +80,9 @@ describe('a repair that dies', () => {
     const { events, changes } = await bench.repair();
     expect(events.length).toBe(2);
     expect(changes.length).toBe(bench.shelf.folders.steps.size + 2);
-    const told = bench.shelf.journal().filter(({ type }) => type === 'snapshot_repaired');
-    expect(told.map(({ seq }) => seq)).toEqual(events);
-    for (const { data } of told) {
+    const repairs = bench.shelf.journal().filter(({ type }) => type === 'snapshot_repaired');
+    expect(repairs.map(({ seq }) => seq)).toEqual(events);
+    for (const { data } of repairs) {
       expect(data).toMatchObject({ beforeHash: expect.stringMatching(/^[0-9a-f]{64}$/) });
       expect((data as { documents: string[] }).documents.length).toBeLessThanOrEqual(50);
     }

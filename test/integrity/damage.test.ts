@@ -34,12 +34,12 @@ test('a damaged document is reported unless its meaning is unchanged, and no rep
       trials.flatMap((one) => one.codes),
       (code) => code,
     );
-    const told = {
+    const counts = {
       trials: trials.length,
       ...Object.fromEntries([...ends].map(([end, all]) => [end, all.length])),
     };
     process.stdout.write(
-      `${JSON.stringify({ ...told, codes: [...codes].map(([code, all]) => [code, all.length]) })}\n`,
+      `${JSON.stringify({ ...counts, codes: [...codes].map(([code, all]) => [code, all.length]) })}\n`,
     );
   }
 }, 1_800_000);

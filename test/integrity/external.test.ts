@@ -37,7 +37,7 @@ describe.each(KINDS)('rows of effects without a run, of a receiver asked again b
           expect(await check(scene)).toMatchObject({ problems: [] });
           await scene.until(scene.once(scene.process()));
           expect(await check(scene)).toMatchObject({ problems: [] });
-          for (const row of await scene.asked()) await scene.resolve(row, outcome);
+          for (const row of await scene.openQuestions()) await scene.resolve(row, outcome);
           expect(await check(scene)).toMatchObject({ problems: [] });
           await scene.until(scene.once(scene.process()));
           expect(await check(scene)).toMatchObject({ runId: OWNER, problems: [], unread: [] });

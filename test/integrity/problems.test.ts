@@ -8,9 +8,9 @@ import type { Bench } from './support/bench.ts';
 import type { Case } from './support/cases/case.ts';
 import { CASES } from './support/cases/index.ts';
 
-const told = CASES.map((one) => [one.code, one.how, one] as const);
-const healed = told.filter(([, , { repair }]) => repair === 'healed');
-const refused = told.filter(([, , { repair }]) => repair === 'refused');
+const cases = CASES.map((one) => [one.code, one.how, one] as const);
+const healed = cases.filter(([, , { repair }]) => repair === 'healed');
+const refused = cases.filter(([, , { repair }]) => repair === 'refused');
 
 /** A run in which this is wrong, and nothing else. */
 async function damaged({ code, run, damage, also = [] }: Case): Promise<Bench> {

@@ -129,16 +129,16 @@ async function everything(lose: (commit: number) => boolean): Promise<{ world: W
   });
   const deps = { ...world.deps, store };
   for (const type of ['plain', 'failing', 'parent']) await world.start(type);
-  const asked = await world.start('asking');
+  const askingRun = await world.start('asking');
   const halted = await world.start('asking', {}, { tenantId: 't2' });
   const cancelled = await world.start('plain', {}, { tenantId: 't2' });
   await cancelRun(world.deps, { runId: cancelled, tenantId: 't2', stopKind: 'user' });
   const waits = () =>
-    [asked, halted].every((id) => world.db.runs.get(id)?.snapshot.status === 'awaiting_approval');
+    [askingRun, halted].every((id) => world.db.runs.get(id)?.snapshot.status === 'awaiting_approval');
   await world.run(waits, deps);
   const decide = { stepId: 'gate', actor: 'c.ada' };
   // Resumed and ended, or let go, by one and the same commit.
-  await decideApproval(world.deps, { ...decide, runId: asked, tenantId: 't1', decision: 'approve' });
+  await decideApproval(world.deps, { ...decide, runId: askingRun, tenantId: 't1', decision: 'approve' });
   await decideApproval(world.deps, { ...decide, runId: halted, tenantId: 't2', decision: 'halt' });
   await world.run(undefined, deps);
   return { world, noted };

@@ -132,12 +132,12 @@ describe('a follower of a run', () => {
     await settle();
     timed.clock.fireNext();
     await done;
-    const told = new Scene();
-    const left = told.follow(0);
+    const scene = new Scene();
+    const left = scene.follow(0);
     await settle();
-    told.gone.abort();
+    scene.gone.abort();
     await left;
-    expect([timed.told, told.told, timed.stopped, told.stopped]).toEqual([[], [], 1, 1]);
+    expect([timed.told, scene.told, timed.stopped, scene.stopped]).toEqual([[], [], 1, 1]);
   });
 
   test('receives the failure of the watch after the events before it', async () => {

@@ -117,9 +117,9 @@ describe('a request with a key', () => {
 
   test('that is refused is refused again with the same bytes', async () => {
     const desk = new Desk();
-    let asked = 0;
+    let requestCount = 0;
     const refuse = async (): Promise<KeptResponse> => {
-      asked += 1;
+      requestCount += 1;
       throw new CairnError('RUN_TERMINAL_STATE', 'it is over', { details: { from: 'completed' } });
     };
     const refused = await desk.ask({}, refuse);
@@ -128,7 +128,7 @@ describe('a request with a key', () => {
       response: { status: 409, body: { code: 'RUN_TERMINAL_STATE', detail: 'it is over' } },
     });
     expect(await desk.ask({}, refuse)).toEqual({ ...refused, kind: 'replayed' });
-    expect(asked).toBe(1);
+    expect(requestCount).toBe(1);
   });
 });
 
@@ -277,16 +277,16 @@ describe.each(Object.keys(BEFORE))('with %s there, and answers lost', (name) => 
     const desk = new Desk();
     await before(desk);
     const { store, calls } = losing(desk.records, lost, applied);
-    const asked = oncePerKey(desk.deps(store), request(), desk.work);
+    const response = oncePerKey(desk.deps(store), request(), desk.work);
     let ended = false;
-    void asked.finally(() => {
+    void response.finally(() => {
       ended = true;
     });
     for (let turn = 0; turn < 50 && !ended; turn += 1) {
       await settle();
       if (!ended) desk.clock.fireNext();
     }
-    return { desk, outcome: await asked, calls: calls.count };
+    return { desk, outcome: await response, calls: calls.count };
   }
 
   test.each([true, false])(

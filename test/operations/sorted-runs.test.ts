@@ -114,9 +114,9 @@ test('a sorted list that fits one page is complete', async () => {
 });
 
 test('of a store with only short pages a bounded number is read', async () => {
-  let asked = 0;
+  let requestCount = 0;
   const listRuns = async () => {
-    asked += 1;
+    requestCount += 1;
     return { items: [], next: encodeCursor('runs', [1, 'run_1']) };
   };
   const sorting = sortedRuns(
@@ -125,7 +125,7 @@ test('of a store with only short pages a bounded number is read', async () => {
     { order: 'oldest', limit: 1 },
   );
   await expect(sorting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  expect(asked).toBeLessThanOrEqual(MAX_SORTED);
+  expect(requestCount).toBeLessThanOrEqual(MAX_SORTED);
 });
 
 interface Some {
@@ -215,8 +215,8 @@ test('the pages of every order together are the matching runs in that order, eac
       fc.constantFrom(...RUN_ORDERS),
       async (some, times, wanted, order) => {
         const { deps, found, read } = storeWith(Array.from({ length: times }, () => some).flat());
-        const asked = { tenantId: 't1', ...wanted };
-        const expected = found(asked).toSorted((a, b) =>
+        const filter = { tenantId: 't1', ...wanted };
+        const expected = found(filter).toSorted((a, b) =>
           comparePlaces(order, placeIn(order, a.state, NOW), placeIn(order, b.state, NOW)),
         );
         const limit = times === 1 ? 3 : 100;
@@ -224,7 +224,7 @@ test('the pages of every order together are the matching runs in that order, eac
         let cursor: string | undefined;
         do {
           const before = read();
-          const page = await sortedRuns(deps, asked, { order, limit, cursor });
+          const page = await sortedRuns(deps, filter, { order, limit, cursor });
           expect(page.items.length).toBeLessThanOrEqual(limit);
           // Those of the moment at which the last page ended, of two windows, and of the index.
           expect(read() - before).toBeLessThanOrEqual(3 * MAX_SORTED + limit);

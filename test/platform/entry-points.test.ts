@@ -98,9 +98,9 @@ test.each([
       try { return readSettings({}, ${JSON.stringify(NAMES)}).drive; } catch (error) { return error.message; }
     };
     process.stdout.write(JSON.stringify(told()));`;
-  const said = JSON.parse(inProcess(script, env).stdout);
-  if (typeof expected === 'string') expect(said).toBe(expected);
-  else expect(said).toMatchObject(expected);
+  const report = JSON.parse(inProcess(script, env).stdout);
+  if (typeof expected === 'string') expect(report).toBe(expected);
+  else expect(report).toMatchObject(expected);
 });
 
 test.each([

@@ -101,17 +101,17 @@ describe('the Firestore run store is billed', () => {
 test('the runs of a watched list once, then one read for each change', async () => {
   for (const id of ['a', 'b', 'c']) await runs.start(beginning(`run_${id}`, { at: T0 + 1_000 }));
   let lists = 0;
-  let told = () => {};
+  let notify = () => {};
   const untilTold = (n: number) =>
     new Promise<void>((resolve) => {
-      told = () => (lists >= n ? resolve() : undefined);
-      told();
+      notify = () => (lists >= n ? resolve() : undefined);
+      notify();
     });
   let stop = () => {};
   const watched = await costOf(async () => {
     const onRuns = () => {
       lists += 1;
-      told();
+      notify();
     };
     const onError = (error: unknown) => {
       throw error;

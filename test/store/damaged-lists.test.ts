@@ -78,12 +78,12 @@ describe('a run document that cannot be read', () => {
   );
 
   test('does not end the stream of a list', async () => {
-    const told = Promise.withResolvers<readonly string[]>();
+    const report = Promise.withResolvers<readonly string[]>();
     const stop = new FirestoreRunListWatch(db, systemClock).watchRuns({ tenantId: 'acme' }, 10, {
-      onRuns: (runs) => told.resolve(runs.map(({ state }) => state.id)),
-      onError: told.reject,
+      onRuns: (runs) => report.resolve(runs.map(({ state }) => state.id)),
+      onError: report.reject,
     });
-    expect([...(await told.promise)].sort()).toEqual(WHOLE.ids);
+    expect([...(await report.promise)].sort()).toEqual(WHOLE.ids);
     stop();
   });
 

@@ -111,12 +111,12 @@ describe('the sweep detects', () => {
 
   test("a trace of a suspect in another run's journal, and a missing trace that every run leaves", () => {
     const run = { type: 't', final: {}, story: {}, begun: { set: 'usual' }, cutOff: {} } as const;
-    const told = (more: Partial<RunOutcome>) => differenceOfRuns([run], [{ ...run, ...more }]);
-    expect(told({ begun: { set: 'of_a_suspect', plain: 'of_a_suspect' } })).toBeUndefined();
-    expect(told({ begun: { set: 'usual', plain: 'usual' } })).toContain('plain');
-    expect(told({ begun: { plain: 'of_a_suspect' } })).toContain('nothing tells of set');
-    expect(told({ cutOff: { plain: 'of_a_suspect' } })).toBeUndefined();
-    expect(told({ cutOff: { plain: 'usual' } })).toContain('plain');
+    const differenceWith = (more: Partial<RunOutcome>) => differenceOfRuns([run], [{ ...run, ...more }]);
+    expect(differenceWith({ begun: { set: 'of_a_suspect', plain: 'of_a_suspect' } })).toBeUndefined();
+    expect(differenceWith({ begun: { set: 'usual', plain: 'usual' } })).toContain('plain');
+    expect(differenceWith({ begun: { plain: 'of_a_suspect' } })).toContain('nothing tells of set');
+    expect(differenceWith({ cutOff: { plain: 'of_a_suspect' } })).toBeUndefined();
+    expect(differenceWith({ cutOff: { plain: 'usual' } })).toContain('plain');
   });
 
   test('an engine that does not enqueue, without a scan that makes up for it', async () => {

@@ -160,8 +160,8 @@ describe('GitHub', () => {
 });
 
 describe('Slack', () => {
-  const said = (text: string) => ({ response_type: 'ephemeral', replace_original: false, text });
-  const some = said(expect.any(String) as unknown as string);
+  const ephemeral = (text: string) => ({ response_type: 'ephemeral', replace_original: false, text });
+  const some = ephemeral(expect.any(String) as unknown as string);
   const deploy = defineWorkflow({
     type: 'deploy',
     planVersion: 1,

@@ -122,8 +122,8 @@ describe('cached clients', () => {
   test('that do not exist cost one read until they expire, however often they are asked for', async () => {
     const { installation, get, reads } = counted();
     const key = 'cairn_late_abcdefghijklmnopqrstuvwxyz012345';
-    const asked = await Promise.all(Array.from({ length: 50 }, () => get(key)));
-    expect(new Set(asked)).toEqual(new Set([401]));
+    const responses = await Promise.all(Array.from({ length: 50 }, () => get(key)));
+    expect(new Set(responses)).toEqual(new Set([401]));
     for (let i = 0; i < 50; i++) expect(await get(`cairn_late_${'x'.repeat(32)}${i}`)).toBe(401);
     expect(reads).toHaveLength(1);
     installation.world.clock.jump(CLIENT_MISS_TTL_MS);

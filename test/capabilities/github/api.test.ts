@@ -43,8 +43,8 @@ function call(options: Options = {}, signal = new AbortController().signal) {
 }
 
 function look(options: Options & { readonly agoMs?: number } = {}, signal = new AbortController().signal) {
-  const asked = { idempotencyKey: KEY, signal, attemptedAt: clock.now() - (options.agoMs ?? 0) };
-  return binding(options).lookup?.(REQUEST, asked) ?? Promise.reject(new Error());
+  const lookupCall = { idempotencyKey: KEY, signal, attemptedAt: clock.now() - (options.agoMs ?? 0) };
+  return binding(options).lookup?.(REQUEST, lookupCall) ?? Promise.reject(new Error());
 }
 
 function advance(ms: number): void {

@@ -73,8 +73,8 @@ test.each([
 ])('%s means: %s', async (_what, answer, meaning) => {
   server.answers = [answer];
   const error = await thrownBy(respond());
-  const told = error instanceof NotApplied ? (error.final ? 'never' : error.retryAt) : 'in doubt';
-  expect(told).toBe(meaning);
+  const retry = error instanceof NotApplied ? (error.final ? 'never' : error.retryAt) : 'in doubt';
+  expect(retry).toBe(meaning);
   expect(JSON.stringify([error.message, error.cause ?? null])).not.toContain('s3cret');
 });
 

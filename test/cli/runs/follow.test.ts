@@ -67,8 +67,8 @@ describe('watching a run', () => {
     ['cancelled', 6],
   ])('that ends as %s exits with %d', async (status, code) => {
     const { world } = server(frame(1) + frame(2) + end(status));
-    const said = await saying(WATCH, world);
-    expect([said.code, seqs(said.out)]).toEqual([code, [1, 2]]);
+    const output = await saying(WATCH, world);
+    expect([output.code, seqs(output.out)]).toEqual([code, [1, 2]]);
   });
 
   test('continues after an interruption, and shows each event once', async () => {
@@ -79,10 +79,10 @@ describe('watching a run', () => {
       { status: 503, code: 'UNAVAILABLE' },
       frame(4) + end('completed'),
     );
-    const said = await saying(WATCH, world);
-    expect(seqs(said.out)).toEqual([1, 2, 3, 4]);
+    const output = await saying(WATCH, world);
+    expect(seqs(output.out)).toEqual([1, 2, 3, 4]);
     expect(from).toEqual(['0', '2', '3', '3', '3']);
-    expect(said.code).toBe(0);
+    expect(output.code).toBe(0);
   });
 
   test('polls where answers arrive only when they are complete', async () => {
@@ -91,8 +91,8 @@ describe('watching a run', () => {
       const { from, targets, world } = server('mute', 'mute', frame(1), '', frame(2) + end('completed'));
       const watching = saying(WATCH, world);
       await jest.advanceTimersByTimeAsync(2 * 5_000 + 100);
-      const said = await watching;
-      expect([said.code, seqs(said.out), said.err]).toEqual([0, [1, 2], '']);
+      const output = await watching;
+      expect([output.code, seqs(output.out), output.err]).toEqual([0, [1, 2], '']);
       expect(targets).toEqual(['', '', '?follow=false', '?follow=false', '?follow=false']);
       expect(from).toEqual(['0', '0', '0', '1', '1']);
     } finally {

@@ -50,8 +50,8 @@ export function pageClaims(current: () => Stores): void {
         const begun = beginning(`run_${i}`, { at: T0 + i, identity: { tenantId: 'acme' } });
         await runs.start(begun);
         const suspended = bySystem('run_suspended', { status: 'awaiting_approval', announced: true });
-        const asked = [...claim(begun.state, T0 + LEASE_MS), opened(question(i)), suspended];
-        await runs.commit(move(begun.state, asked, { snapshot: true }).commit);
+        const drafts = [...claim(begun.state, T0 + LEASE_MS), opened(question(i)), suspended];
+        await runs.commit(move(begun.state, drafts, { snapshot: true }).commit);
       }
       const { items, next } = await runs.listRuns({ tenantId: 'acme' }, { limit: COUNT });
       expect([items.length, next]).toEqual([COUNT, undefined]);

@@ -82,16 +82,16 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       }
       const [member] = await stores.retention.lineage('run_1', 1);
       await stores.retention.mark('run_1', member?.version ?? '', T0);
-      const asked = { tenantId: 'acme', until: T0 + 3, limit: 2 };
-      const first = await store.runsOf({ ...asked, after: undefined });
+      const listing = { tenantId: 'acme', until: T0 + 3, limit: 2 };
+      const first = await store.runsOf({ ...listing, after: undefined });
       expect(first).toEqual([
         { runId: 'run_4', rootRunId: 'run_4', createdAt: T0 + 3 },
         { runId: 'run_3', rootRunId: 'run_3', createdAt: T0 + 3 },
       ]);
-      const second = await store.runsOf({ ...asked, after: first.at(-1) });
+      const second = await store.runsOf({ ...listing, after: first.at(-1) });
       expect(second.map(({ runId }) => runId)).toEqual(['run_1', 'run_0']);
-      expect(await store.runsOf({ ...asked, after: second.at(-1) })).toEqual([]);
-      expect(await store.runsOf({ ...asked, until: T0, after: undefined })).toHaveLength(1);
+      expect(await store.runsOf({ ...listing, after: second.at(-1) })).toEqual([]);
+      expect(await store.runsOf({ ...listing, until: T0, after: undefined })).toHaveLength(1);
     });
 
     test('deletes records of a run or a tenant in parts, and no others', async () => {

@@ -50,10 +50,10 @@ export function memoClaims(stores: () => Stores): void {
     });
 
     test('of two concurrent writers has one text, which both receive', async () => {
-      const told = await Promise.all(['1', '2', '3', '4'].map((text) => create('page', text)));
+      const texts = await Promise.all(['1', '2', '3', '4'].map((text) => create('page', text)));
       const { page } = await read();
       expect(['1', '2', '3', '4']).toContain(page);
-      expect(told).toEqual(Array(4).fill(page));
+      expect(texts).toEqual(Array(4).fill(page));
     });
 
     test('belongs to one step, one item and one revision', async () => {

@@ -52,17 +52,17 @@ describe('a side effect is shown as', () => {
   });
 
   test('to be resolved by a person if one is asked, or if nothing else will resolve it', () => {
-    const told = (part: object, facts = over) => isResolvedByPerson(row(part), facts);
-    expect([told({ status: 'attempted' }), told({ status: 'blocked', blockedBy: 'doubt' })]).toEqual([
-      true,
-      true,
-    ]);
-    expect([told({ status: 'attempted' }, asked), told({ status: 'attempted' }, live)]).toEqual([
+    const isByPerson = (part: object, facts = over) => isResolvedByPerson(row(part), facts);
+    expect([
+      isByPerson({ status: 'attempted' }),
+      isByPerson({ status: 'blocked', blockedBy: 'doubt' }),
+    ]).toEqual([true, true]);
+    expect([isByPerson({ status: 'attempted' }, asked), isByPerson({ status: 'attempted' }, live)]).toEqual([
       true,
       false,
     ]);
     for (const part of [{ status: 'recorded' }, { status: 'blocked', blockedBy: 'policy' }])
-      expect(told(part)).toBe(false);
+      expect(isByPerson(part)).toBe(false);
   });
 
   test('counts by state', () => {

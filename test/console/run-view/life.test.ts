@@ -114,13 +114,13 @@ describe('the life of a run', () => {
   });
 
   test('a step that asked shows its wait, and its answer is not an attempt', () => {
-    const asked = execution('gate', 1, 2, { kind: 'approval' });
-    const wait = { id: 'w', kind: 'approval', execution: asked, openedAt: iso(2) };
+    const askingStep = execution('gate', 1, 2, { kind: 'approval' });
+    const wait = { id: 'w', kind: 'approval', execution: askingStep, openedAt: iso(2) };
     const events = journal(
       ['run_created', 0],
       ['wait_opened', 2, { wait }],
       ['wait_resolved', 50, { waitId: 'w', decision: 'approve' }],
-      ['step_succeeded', 50, { ...asked, durationMs: 48_000 }],
+      ['step_succeeded', 50, { ...askingStep, durationMs: 48_000 }],
     );
     expect(spansOf(events, 'gate')).toEqual([
       { kind: 'wait', attempt: 1, from: 2, to: 50, end: 'succeeded' },
@@ -128,13 +128,13 @@ describe('the life of a run', () => {
   });
 
   test('an attempt delayed by a budget has not failed, and the end of a day is not an answer', () => {
-    const asked = execution('ask', 1, 9);
+    const askingStep = execution('ask', 1, 9);
     const error = { code: 'BUDGET_REACHED', message: 'others hold the rest' };
     const wait = {
       id: 'ask.1.1.day',
       kind: 'approval',
       purpose: 'budget',
-      execution: asked,
+      execution: askingStep,
       openedAt: iso(9),
     };
     const events = journal(

@@ -189,10 +189,10 @@ describe('a run that is cancelled where its plan is not deployed', () => {
 });
 
 test('where its plan is deployed, a run that ends without compensations is not undone', () => {
-  const asked = { ...cancellation, withoutUndo: true as const };
-  expect(endingOf({ ...ATTENDED, undoDue: true, cancellation: asked })).toEqual({
+  const request = { ...cancellation, withoutUndo: true as const };
+  expect(endingOf({ ...ATTENDED, undoDue: true, cancellation: request })).toEqual({
     kind: 'cancelled',
-    cancellation: asked,
+    cancellation: request,
   });
 });
 

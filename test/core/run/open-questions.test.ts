@@ -23,7 +23,7 @@ import {
 import { journals } from './random-journal.ts';
 
 const leased = running();
-const asked = (...openedAt: readonly number[]) =>
+const runAskingAt = (...openedAt: readonly number[]) =>
   grownBy(
     leased,
     openedAt.map((at, i) => opened(questionOf(`s${i}`, { id: `s${i}`, openedAt: at }))),
@@ -49,15 +49,19 @@ describe('the time since which a run asks a person', () => {
       grownBy(leased, [opened(waitOf('a'))]),
       undefined,
     ],
-    ['the oldest of its questions, whichever was written down first', asked(T0 + 7, T0 + 3, T0 + 5), T0 + 3],
+    [
+      'the oldest of its questions, whichever was written down first',
+      runAskingAt(T0 + 7, T0 + 3, T0 + 5),
+      T0 + 3,
+    ],
     [
       'what is left when the oldest was answered',
-      grownBy(asked(T0 + 3, T0 + 5), [
+      grownBy(runAskingAt(T0 + 3, T0 + 5), [
         bySystem('wait_resolved', { waitId: 's0', decision: 'approve', payloadText: '{}' }),
       ]),
       T0 + 5,
     ],
-    ['a question whose drive died: it is open', grownBy(asked(T0 + 3), [orphaned(leased)]), T0 + 3],
+    ['a question whose drive died: it is open', grownBy(runAskingAt(T0 + 3), [orphaned(leased)]), T0 + 3],
     [
       'a doubt about a step',
       grownBy(leased, [opened(questionOf('s0', { openedAt: T0 + 2, purpose: 'doubt' }))]),
@@ -65,15 +69,15 @@ describe('the time since which a run asks a person', () => {
     ],
     [
       'one that is being cancelled: no answer would be taken',
-      grownBy(asked(T0 + 3), [asksToCancel]),
+      grownBy(runAskingAt(T0 + 3), [asksToCancel]),
       undefined,
     ],
     [
       'one that undoes what it did, likewise',
-      grownBy(asked(T0 + 3), [bySystem('compensation_started', { steps: [] })]),
+      grownBy(runAskingAt(T0 + 3), [bySystem('compensation_started', { steps: [] })]),
       undefined,
     ],
-    ['one that failed with its question open', grownBy(asked(T0 + 3), [failedRun()]), undefined],
+    ['one that failed with its question open', grownBy(runAskingAt(T0 + 3), [failedRun()]), undefined],
     ['one that acts', acting, undefined],
     ['one that failed while it acted: since its end', grownBy(acting, [failedRun()], END), END],
     ['one that was cancelled while it acted', grownBy(acting, [cancelled], END), END],

@@ -135,10 +135,10 @@ describe('vocabulary', () => {
   });
 
   test('the list of all words for runs is complete and without duplicates', () => {
-    const said = VOCABULARIES.flatMap((name) =>
+    const words = VOCABULARIES.flatMap((name) =>
       RUN_STATUSES.map((status) => projectStatus({ status }, name)),
     );
-    expect([...PROJECTED_WORDS].sort()).toEqual([...new Set([...said, 'halted'])].sort());
+    expect([...PROJECTED_WORDS].sort()).toEqual([...new Set([...words, 'halted'])].sort());
   });
 
   test.each(['Running', 'finished', '', 'constructor', '__proto__'])('%p is refused', (word) => {

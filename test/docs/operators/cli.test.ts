@@ -28,9 +28,9 @@ describe('docs/cli.md', () => {
 });
 
 test('every command line in the documents is valid', () => {
-  const said = saidInDocs();
-  expect(said.length).toBeGreaterThan(10);
-  for (const { document, line, words } of said) {
+  const documented = saidInDocs();
+  expect(documented.length).toBeGreaterThan(10);
+  for (const { document, line, words } of documented) {
     const read = (() => {
       try {
         return parse(words, COMMANDS).kind;

@@ -47,10 +47,11 @@ function namedOnThePage(): Set<string> {
 test('has every member of a document of these runs', () => {
   const named = namedOnThePage();
   // A member is on the page as well if the members in it are.
-  const told = (name: string) => named.has(name) || [...named].some((row) => row.startsWith(`${name}.`));
+  const isDocumented = (name: string) =>
+    named.has(name) || [...named].some((row) => row.startsWith(`${name}.`));
   const members = [...documents.names].filter((name) => name.split('.').length === 2);
   expect(members.length).toBeGreaterThan(100);
-  expect(members.filter((name) => !told(name))).toEqual([]);
+  expect(members.filter((name) => !isDocumented(name))).toEqual([]);
 });
 
 test('has only members of a document of these runs', () => {

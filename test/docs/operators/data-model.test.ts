@@ -72,8 +72,8 @@ const FIELDS: Readonly<Record<string, string>> = {
 describe('docs/data-model.md describes every field, or says why it is absent:', () => {
   test.each(Object.entries(FIELDS))('%s', (heading, fields) => {
     const rows = rowsUnder(heading);
-    const told = rows.flatMap(([text]) => wordsIn(text));
-    for (const field of fields.split(' ')) expect(told).toContain(field);
+    const documented = rows.flatMap(([text]) => wordsIn(text));
+    for (const field of fields.split(' ')) expect(documented).toContain(field);
     for (const [text, here, note] of rows) {
       expect([text, here]).toEqual([text, expect.stringMatching(/\S/)]);
       // A missing counterpart needs a reason.
@@ -84,8 +84,8 @@ describe('docs/data-model.md describes every field, or says why it is absent:', 
 
 test('every collection that the store names is on the page', () => {
   const names = Object.values(collectionNames('gwi_'));
-  const told = rowsUnder('Collections').flatMap(([first]) => wordsIn(first));
-  expect(told.map((path) => path.split('/').at(-1)).sort()).toEqual(names.sort());
+  const documented = rowsUnder('Collections').flatMap(([first]) => wordsIn(first));
+  expect(documented.map((path) => path.split('/').at(-1)).sort()).toEqual(names.sort());
 });
 
 /** Members that the code writes, by the word under which the page names them. */

@@ -26,8 +26,8 @@ test('docs/deploy.md says when to set each parameter', () => {
 test('docs/deploy.md names every function that is deployed, and who calls it', () => {
   const [, list = ''] = /export const \{([^}]+)\} =/.exec(readDocument('functions/src/index.ts')) ?? [];
   const functions = named(/(\w+),/g, list);
-  const told = firstCells('function').map((name) => name.replace('-…', ''));
-  expect(told.toSorted()).toEqual(functions.toSorted());
+  const documented = firstCells('function').map((name) => name.replace('-…', ''));
+  expect(documented.toSorted()).toEqual(functions.toSorted());
 });
 
 test('docs/deploy.md names the existing TTL policies', () => {

@@ -66,9 +66,9 @@ test('docs/operations.md has a remedy for every problem that doctor finds', () =
     ),
   );
   const [, table = ''] = /^\| `doctor` says \| do \|\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(page) ?? [];
-  const told = [...table.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm)].flatMap(([, codes = '']) =>
+  const documented = [...table.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm)].flatMap(([, codes = '']) =>
     [...codes.matchAll(/[A-Z_]+/g)].map(([code]) => code),
   );
   expect(wrong.length).toBeGreaterThan(20);
-  expect(told.toSorted()).toEqual([...new Set(wrong)].toSorted());
+  expect(documented.toSorted()).toEqual([...new Set(wrong)].toSorted());
 });

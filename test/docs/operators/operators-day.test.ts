@@ -32,8 +32,8 @@ async function say(stage: Stage, line: string, { run, effect = '' }: Names) {
       .replace(/\bRUN\b/, run)
       .replace(/\bEFFECT\b/, effect),
   );
-  const said = await stage.cairn(words);
-  return { ...said, line };
+  const output = await stage.cairn(words);
+  return { ...output, line };
 }
 
 async function started(stage: Stage, type: string, input: object = {}): Promise<string> {
@@ -108,11 +108,11 @@ describe('with the lines of docs/operations.md alone an operator can resolve', (
       3,
       expect.stringContaining("no effect of the run begins with '0zz'"),
     ]);
-    const said = await say(stage, line.replace('{"id":"pay_1"}', '{"id":1}'), {
+    const output = await say(stage, line.replace('{"id":"pay_1"}', '{"id":1}'), {
       run,
       effect: `${effect.slice(0, 11)}…`,
     });
-    expect([said.code, said.err]).toEqual([0, '']);
+    expect([output.code, output.err]).toEqual([0, '']);
     await stage.drive();
     const outcome = wordsOf(line)[5];
     expect([outcome, await statusOf(stage, run), outside.applied.length]).toEqual(
@@ -151,8 +151,8 @@ describe('with the lines of docs/operations.md alone an operator can resolve', (
     expect(seen[0]?.out).toContain('2 live runs are on review-pull-request v1, which is not deployed');
 
     for (const line of [cancel, preview, fork]) {
-      const said = await say(stage, line, { run: away });
-      expect([line, said.code, said.err]).toEqual([line, 0, '']);
+      const output = await say(stage, line, { run: away });
+      expect([line, output.code, output.err]).toEqual([line, 0, '']);
     }
     stage.deploy([version(1), version(2)]);
     expect(await say(stage, resume, { run: back })).toMatchObject({
@@ -205,8 +205,8 @@ describe('with the lines of docs/operations.md alone an operator can resolve', (
     const run = await started(stage, 'review-pull-request');
     const [lines = []] = blocksOf('A workflow that does harm');
     for (const line of lines) {
-      const said = await say(stage, line, { run });
-      expect([line, said.code, said.err]).toEqual([line, 0, '']);
+      const output = await say(stage, line, { run });
+      expect([line, output.code, output.err]).toEqual([line, 0, '']);
     }
     expect(await statusOf(stage, run)).toBe('cancelled');
   });

@@ -68,9 +68,9 @@ function askedIn(expression: string): { name: string; labels: string[] }[] {
 
 describe.each([...DASHBOARDS, 'docs/observability.md'])('%s', (document) => {
   test('queries metrics and labels that are sent', () => {
-    const asked = expressionsIn(document).flatMap(askedIn);
-    expect(asked.length).toBeGreaterThan(9);
-    for (const { name, labels } of asked) {
+    const queried = expressionsIn(document).flatMap(askedIn);
+    expect(queried.length).toBeGreaterThan(9);
+    for (const { name, labels } of queried) {
       expect([...emitted.keys()]).toContain(name);
       for (const label of labels) expect([name, ...(emitted.get(name) ?? [])]).toContain(label);
     }
@@ -97,12 +97,12 @@ test('docs/observability.md lists every metric that is sent, with its labels', (
       /^\|(?: \w+ \|)? `(gwi_\w+)` \|(?: \w+ \|)? ([^|]*)\|/gm,
     ),
   ];
-  const told = rows.map(([, name = '', labels = '']) => [
+  const documented = rows.map(([, name = '', labels = '']) => [
     name,
     [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label).sort(),
   ]);
   const sent = new Map([...emitted].map(([name, labels]) => [base(name), labelsOf(labels)]));
-  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(sent));
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(sent));
 });
 
 test('docs/observability.md lists every attribute that a span can have, and no other', () => {

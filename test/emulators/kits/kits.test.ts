@@ -209,16 +209,16 @@ withFirebaseTools({ title: 'a project with Cairn and a kit', command: 'test:emul
         const two = await instanceOf(second);
         const call = { method: 'PUT', path: '/orders/7', body: { cents: 500 } };
         const free = await one.start('http-call', call);
-        const asked = await two.start('http-call', { path: '/orders' });
+        const started = await two.start('http-call', { path: '/orders' });
         expect(await one.until(free, 'completed')).toMatchObject({
           result: { answer: { status: 200, body: { nth: 1 }, truncated: false } },
         });
-        await two.until(asked, 'awaiting_approval');
+        await two.until(started, 'awaiting_approval');
         expect(ready().received.map(({ path }) => path)).toEqual(['/first/orders/7']);
 
-        const decided = await two.call(`/v1/runs/${asked}/approvals/approve`, { decision: 'approve' });
+        const decided = await two.call(`/v1/runs/${started}/approvals/approve`, { decision: 'approve' });
         expect(decided).toMatchObject({ status: 200 });
-        await two.until(asked, 'completed');
+        await two.until(started, 'completed');
         expect(ready().received).toMatchObject([
           {
             path: '/first/orders/7',
@@ -227,7 +227,7 @@ withFirebaseTools({ title: 'a project with Cairn and a kit', command: 'test:emul
           },
           { path: '/second/orders', body: '', headers: { authorization: 'Bearer of-the-receiver' } },
         ]);
-        expect((await one.call(`/v1/runs/${asked}`)).status).toBe(404);
+        expect((await one.call(`/v1/runs/${started}`)).status).toBe(404);
         expect((await two.call(`/v1/runs/${free}`)).status).toBe(404);
       },
       TEST_MS,

@@ -132,8 +132,8 @@ describe('an effect that the source run left in doubt', () => {
     const other = await succeed(world, 'replay', source);
     await world.run();
     const effectId = rowsOf(world)[0]?.effectId ?? '';
-    const asked = [one, other].map((id) => world.stateOf(id).waits.map((wait) => wait.effectId));
-    expect(asked).toEqual([[effectId], [effectId]]);
+    const waitingEffects = [one, other].map((id) => world.stateOf(id).waits.map((wait) => wait.effectId));
+    expect(waitingEffects).toEqual([[effectId], [effectId]]);
     const said = { tenantId: 't1', effectId, actor: 'c.ann' };
     await resolveEffect(world.deps, { ...said, runId: one, outcome: 'recorded', result: { id: 1 } });
     const against = resolveEffect(world.deps, {

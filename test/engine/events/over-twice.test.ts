@@ -47,9 +47,9 @@ async function told(what: 'the mailbox' | 'the child', meanwhile: (world: World,
   const world = new World({ workflows: [waitingFor(work.promise), inner] });
   const runId = await world.start('waiting');
   const word = Promise.withResolvers<void>();
-  let asked = false;
+  let isSecond = false;
   const wait = () => {
-    asked = true;
+    isSecond = true;
     return word.promise;
   };
   const event = { tenantId: 't1', event: 'news', key: 'k', data: 'early', eventId: 'e1' };
@@ -69,7 +69,7 @@ async function told(what: 'the mailbox' | 'the child', meanwhile: (world: World,
           },
         }),
   };
-  await world.run(() => asked, deps);
+  await world.run(() => isSecond, deps);
   await meanwhile(world, runId);
   const begun = world.clock.now();
   await world.run(() => world.clock.now() - begun > NOTICED_MS, deps);

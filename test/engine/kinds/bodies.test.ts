@@ -157,13 +157,13 @@ test.each<[string, () => unknown, RegExp]>([
   ],
   ['a number without end', () => Number.NaN, /output of step 'a' is NaN/],
   ['a function', () => [() => 1], /output of step 'a'\[0\] is a function/],
-])('%s is no output: the step fails at once, by the path', async (_, body, told) => {
+])('%s is no output: the step fails at once, by the path', async (_, body, expected) => {
   const { state } = await ran((step) => ({ a: step('a', body) }));
   expect(state.error).toMatchObject({
     code: 'STEP_OUTPUT_INVALID',
     stepId: 'a',
     retryable: false,
-    message: expect.stringMatching(told),
+    message: expect.stringMatching(expected),
   });
 });
 

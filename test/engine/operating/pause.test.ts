@@ -257,10 +257,10 @@ describe('the scan', () => {
     world.clock.jump(120_000);
     await setKillSwitch(deps, { on: true, actor: 'c.ops', tenantId: 't1' });
     const version = world.db.runs.get(runId)?.version;
-    const said: string[] = [];
-    const log = { ...world.deps.log, warn: (event: string) => void said.push(event) };
+    const received: string[] = [];
+    const log = { ...world.deps.log, warn: (event: string) => void received.push(event) };
     expect(await scan({ ...world.deps, log })).toMatchObject({ off: true, found: 0 });
-    expect(said).toEqual(['recovery_scan_off']);
+    expect(received).toEqual(['recovery_scan_off']);
     expect(world.db.runs.get(runId)?.version).toBe(version);
     await setKillSwitch(
       { ...deps, queue: { enqueue: () => Promise.reject(new Error('x')) } },

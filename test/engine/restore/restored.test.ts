@@ -97,10 +97,10 @@ async function answerAll(world: World, { outsides, done }: Scene): Promise<numbe
       const key = effectId.split('.')[0] ?? '';
       const outside = outsides.find(({ applied }) => applied.some((one) => one.key === key));
       const id = 1 + (outside?.applied.findIndex((one) => one.key === key) ?? -1);
-      const said = outside
+      const answers = outside
         ? { outcome: 'recorded' as const, result: { id } }
         : { outcome: 're-execute' as const };
-      await resolveEffect(world.deps, { ...run, effectId, ...said });
+      await resolveEffect(world.deps, { ...run, effectId, ...answers });
     }
   }
   return answered;

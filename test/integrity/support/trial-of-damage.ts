@@ -106,10 +106,10 @@ function assertTrue(whole: Bench, { shelf }: Bench, { refused }: RepairReport): 
   const amiss = differing(shelf.snapshot(), expected);
   if (amiss.length > 0) throw new Error(`a lie in the run document: ${amiss.join(', ')}`);
   // Documents that could not be repaired are unchanged, and reported.
-  const told = new Set(refused.map(({ subject }) => subject));
+  const reportedSubjects = new Set(refused.map(({ subject }) => subject));
   for (const folder of ['steps', 'checkpoints'] as const)
     for (const id of idsOf(folder, whole.shelf, shelf)) {
-      if (told.has(`${folder}/${id}`)) continue;
+      if (reportedSubjects.has(`${folder}/${id}`)) continue;
       if (!isSameValue(meaningOf(whole.shelf, folder, id), meaningOf(shelf, folder, id)))
         throw new Error(`a lie in ${folder}/${id}`);
     }

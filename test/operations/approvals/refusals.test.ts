@@ -33,17 +33,20 @@ const EVERY: readonly Said[] = [
 const named = EVERY.map((said) => [said[0], said] as const);
 
 describe('the same decision twice', () => {
-  test.each(named)('%s: repeats the first answer to every caller, and writes nothing', async (_, said) => {
-    const scene = await Scene.asking();
-    const first = await scene.decide(...said);
-    scene.world.clock.jump(2 * HOUR_MS);
-    const { head } = scene.state;
-    const [decision, more] = said;
-    for (const changes of [{}, { actor: 'c.bob' }, { waitId: 'gate.1' }]) {
-      expect(await scene.decide(decision, { ...more, ...changes })).toEqual(first);
-    }
-    expect(scene.state.head).toBe(head);
-  });
+  test.each(named)(
+    '%s: repeats the first answer to every caller, and writes nothing',
+    async (_, expected) => {
+      const scene = await Scene.asking();
+      const first = await scene.decide(...expected);
+      scene.world.clock.jump(2 * HOUR_MS);
+      const { head } = scene.state;
+      const [decision, more] = expected;
+      for (const changes of [{}, { actor: 'c.bob' }, { waitId: 'gate.1' }]) {
+        expect(await scene.decide(decision, { ...more, ...changes })).toEqual(first);
+      }
+      expect(scene.state.head).toBe(head);
+    },
+  );
 
   test('also after the run has ended', async () => {
     const scene = await Scene.asking();
@@ -119,10 +122,10 @@ describe('another decision', () => {
 describe('a decision that comes too late', () => {
   test.each(named)(
     '%s: is refused from the deadline on, before the journal records the expiry',
-    async (_, said) => {
+    async (_, expected) => {
       const scene = await Scene.asking();
       scene.world.clock.jump(HOUR_MS);
-      expect(await refused(scene, said)).toMatchObject({
+      expect(await refused(scene, expected)).toMatchObject({
         code: 'APPROVAL_EXPIRED',
         httpStatus: 410,
         stepId: 'gate',
@@ -148,9 +151,9 @@ describe('a decision that comes too late', () => {
       scene.world.clock.jump(when === 'in time' ? HOUR_MS - 1 : HOUR_MS);
       const { clock } = scene.world;
       const skewed = { now: () => clock.now() + skewMs, timer: clock.timer.bind(clock) };
-      const asked = scene.decide('approve', {}, { clock: skewed });
-      if (when === 'in time') expect(await asked).toMatchObject({ decidedAt: scene.now });
-      else await expect(asked).rejects.toMatchObject({ code: 'APPROVAL_EXPIRED' });
+      const decision = scene.decide('approve', {}, { clock: skewed });
+      if (when === 'in time') expect(await decision).toMatchObject({ decidedAt: scene.now });
+      else await expect(decision).rejects.toMatchObject({ code: 'APPROVAL_EXPIRED' });
     },
   );
 
@@ -176,8 +179,11 @@ describe('a decision that comes too late', () => {
   test('on a run that is being cancelled is refused because of the cancel', async () => {
     const scene = await Scene.asking({ undo: true });
     await cancelRun(scene.world.deps, { runId: scene.runId, tenantId: 't1', stopKind: 'user' });
-    for (const said of EVERY) {
-      expect(await refused(scene, said)).toMatchObject({ code: 'RUN_INVALID_TRANSITION', stepId: 'gate' });
+    for (const decision of EVERY) {
+      expect(await refused(scene, decision)).toMatchObject({
+        code: 'RUN_INVALID_TRANSITION',
+        stepId: 'gate',
+      });
     }
   });
 });
@@ -236,8 +242,8 @@ describe('an invalid decision', () => {
     ['feedback that sends nothing back', ['approve', { feedback: 'f' }], 'INVALID_INPUT', 'feedback'],
     ['steps that are not sent back', ['reject', { steps: ['review'] }], 'INVALID_INPUT', 'steps'],
     ['no step at all', ['retry_with_feedback', { feedback: 'f', steps: [] }], 'INVALID_INPUT', 'steps'],
-  ])('%s is refused, naming the member', async (_, said, code, field) => {
-    expect(await refused(await Scene.asking(), said)).toMatchObject({ code, field });
+  ])('%s is refused, naming the member', async (_, expected, code, field) => {
+    expect(await refused(await Scene.asking(), expected)).toMatchObject({ code, field });
   });
 
   test('a note of the maximum length is accepted', async () => {

@@ -147,15 +147,15 @@ describe('a successor of a run with an effect in doubt', () => {
     const left = await Left.cancelled(options);
     const { deps } = left.world;
     const next = await succeed(left.world, 'resume', left.runId);
-    let spoken: Promise<unknown> | undefined;
+    let resolution: Promise<unknown> | undefined;
     const effects = intercept(deps.effects, async ({ method }, proceed) => {
       const rows = await proceed();
-      if (method === 'rowsOf') spoken ??= left.resolve(said).catch((error: unknown) => error);
-      await spoken;
+      if (method === 'rowsOf') resolution ??= left.resolve(said).catch((error: unknown) => error);
+      await resolution;
       return rows;
     });
     await left.world.run(() => left.world.stateOf(next).status === 'awaiting_approval', { ...deps, effects });
-    return { left, next, spoken: await spoken };
+    return { left, next, spoken: await resolution };
   }
 
   test.each([

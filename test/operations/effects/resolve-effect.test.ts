@@ -170,10 +170,10 @@ describe('a resolution is refused, and nothing written,', () => {
       'INVALID_INPUT',
     ],
     ['with an empty note', { outcome: 'failed', note: ' ' }, 'INVALID_INPUT'],
-  ] as const)('%s', async (_, said, code) => {
+  ] as const)('%s', async (_, expected, code) => {
     const doubt = await Doubt.asked();
     const before = doubt.world.stateOf(doubt.runId).head;
-    await expect(doubt.resolve(said)).rejects.toMatchObject({ code });
+    await expect(doubt.resolve(expected)).rejects.toMatchObject({ code });
     expect(doubt.world.stateOf(doubt.runId).head).toBe(before);
     expect(doubt.world.db.effects.get(doubt.effectId)?.record.status).toBe('blocked');
   });

@@ -21,7 +21,7 @@ import { HostileGrpc, type Mood } from '../../support/hostile-grpc.ts';
 const SOON_MS = 200;
 const LONG_MS = 60_000;
 /** Each waits for the store's answer for the patience of a call, so this is minutes on any machine. */
-const MOST_REQUESTS = 600;
+const MAX_REQUESTS = 600;
 
 const MOODS: readonly [string, Mood][] = [
   ['deaf', 'deaf'],
@@ -114,9 +114,9 @@ function withBudget(budgetMs: number, answer: () => Response | Promise<Response>
 
 /** As a sender repeats a request that was answered 503: the client of the store connects again when its back-off is over. */
 async function askedUntilTaken(ask: () => Response | Promise<Response>): Promise<Response> {
-  for (let asked = 1; ; asked++) {
+  for (let attempt = 1; ; attempt++) {
     const answer = await withBudget(LONG_MS, ask);
-    if (answer.status !== 503 || asked === MOST_REQUESTS) return answer;
+    if (answer.status !== 503 || attempt === MAX_REQUESTS) return answer;
   }
 }
 

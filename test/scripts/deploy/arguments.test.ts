@@ -29,9 +29,9 @@ describe('the arguments of npm run deploy', () => {
     [['--project', 'x', '--set-up=yes'], '--set-up=yes'],
     [['--project', 'a b'], "'a b' is not a project id"],
     [['x'], "'x'"],
-  ])('%j are refused by name', (argv, said) => {
+  ])('%j are refused by name', (argv, expected) => {
     expect(() => parseArguments(argv)).toThrow(UsageError);
-    expect(() => parseArguments(argv)).toThrow(said);
+    expect(() => parseArguments(argv)).toThrow(expected);
   });
 
   test('--help takes precedence over missing arguments', () => {

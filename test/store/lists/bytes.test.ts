@@ -102,7 +102,7 @@ describe('of sixty runs with full inboxes and many questions', () => {
 
   test('a watched list reads the first few runs whole, and then repeats the list', async () => {
     const clock = new VirtualClock(T0);
-    const told: (readonly ListedRun[])[] = [];
+    const received: (readonly ListedRun[])[] = [];
     let look = () => {};
     const until = (holds: () => boolean) =>
       new Promise<void>((resolve) => {
@@ -112,7 +112,7 @@ describe('of sixty runs with full inboxes and many questions', () => {
         look();
       });
     const onRuns = (runs: readonly ListedRun[]) => {
-      told.push(runs);
+      received.push(runs);
       look();
     };
     const onError = (error: unknown) => {
@@ -121,19 +121,19 @@ describe('of sixty runs with full inboxes and many questions', () => {
     const { bytes, result: stop } = await bytesOf(async () => {
       const watch = new FirestoreRunListWatch(db, clock);
       const ends = watch.watchRuns({ tenantId: 'acme' }, RUNS, { onRuns, onError });
-      await until(() => told.length === 1);
+      await until(() => received.length === 1);
       return ends;
     });
-    expect(shown(told[0] ?? [])).toEqual(ALL);
+    expect(shown(received[0] ?? [])).toEqual(ALL);
     expect(bytes).toBeLessThan(5 * 1024 * 1024);
     await new Paths(db).run('run_59').update({ status: 'running' });
     const again = await bytesOf(async () => {
-      while (told.length === 1) {
+      while (received.length === 1) {
         clock.fireNext(clock.now() + POLL_MS);
         await new Promise<void>((resolve) => setImmediate(resolve));
       }
     });
-    expect(told[1]?.[0]?.state.status).toBe('running');
+    expect(received[1]?.[0]?.state.status).toBe('running');
     expect(again.bytes).toBeLessThan(2 * MAX_BYTES);
     expect(server.listening()).toBe(0);
     stop();

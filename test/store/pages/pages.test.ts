@@ -173,10 +173,10 @@ describe('the pages of a run', () => {
     const read = await readFacts(deps, RUN, () => true);
     const codes = read ? checkRun(read.facts).map((problem) => problem.code) : [];
     expect(codes).toContain(code);
-    const asked = { runId: RUN, tenantId: 'acme', actor: 'c.operator' };
+    const repairRequest = { runId: RUN, tenantId: 'acme', actor: 'c.operator' };
     const { facts } = read ?? {};
     expect(facts?.journal.state?.head).toBe(state.head);
-    expect(await repairRun(deps, { ...asked, apply: true })).toMatchObject({ outcome: 'applied' });
+    expect(await repairRun(deps, { ...repairRequest, apply: true })).toMatchObject({ outcome: 'applied' });
     const again = await readFacts(deps, RUN, () => true);
     const left = again ? checkRun(again.facts).map((problem) => problem.code) : ['gone'];
     expect(left.filter((one) => one.startsWith('PAGE') || one.startsWith('SNAPSHOT'))).toEqual([]);

@@ -44,8 +44,8 @@ export class MemoryErasureStore implements ErasureStore {
 
   async list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>> {
     const all = [...this.#db.erasures.values()].map(({ erasure }) => erasure);
-    const asked = tenantHash === undefined ? all : all.filter((one) => one.tenantHash === tenantHash);
-    return sortedPage(asked, page, {
+    const matching = tenantHash === undefined ? all : all.filter((one) => one.tenantHash === tenantHash);
+    return sortedPage(matching, page, {
       list: 'erasures',
       positionOf: ({ requestedAt, id }) => [requestedAt, id],
       compare: descending,

@@ -73,8 +73,8 @@ export function events(stage: CloudStage): void {
       ]);
       for (const runId of runs)
         expect(await ended(stage.cloud.ready, runId)).toMatchObject({ status: 'completed' });
-      const told = answers as { eventId: string; delivered: string[]; kept: boolean }[];
-      for (const { delivered, kept } of told) expect(delivered.length > 0).toBe(!kept);
+      const deliveries = answers as { eventId: string; delivered: string[]; kept: boolean }[];
+      for (const { delivered, kept } of deliveries) expect(delivered.length > 0).toBe(!kept);
       const taken = await Promise.all(
         runs.map(async (runId) => {
           const { events } = await inspectJournal(stage.cloud.ready, runId);
@@ -85,7 +85,7 @@ export function events(stage: CloudStage): void {
       );
       // Each run received one event, and each response names the runs that received its event.
       expect(taken.every((ids) => ids.length === 1)).toBe(true);
-      for (const { eventId, delivered } of told) {
+      for (const { eventId, delivered } of deliveries) {
         for (const runId of delivered) expect(taken[runs.indexOf(runId)]).toEqual([eventId]);
       }
     });

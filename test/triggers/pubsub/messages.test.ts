@@ -306,17 +306,17 @@ describe('a subscription of a workflow', () => {
 
 test('the message of Cloud Build about a finished build is the event that a deployment waits for, and no other is', () => {
   const [, builds] = deployTo({} as never).pubsub;
-  const said = (json: unknown) =>
+  const messageWith = (json: unknown) =>
     typeof builds?.deliver === 'function' ? builds.deliver({ json } as PubsubMessage) : undefined;
   const substitutions = { COMMIT_SHA: 'a'.repeat(40), BRANCH_NAME: 'main' };
-  expect(said({ status: 'SUCCESS', logUrl: 'https://x', substitutions })).toEqual({
+  expect(messageWith({ status: 'SUCCESS', logUrl: 'https://x', substitutions })).toEqual({
     event: 'ci.finished',
     key: 'a'.repeat(40),
     data: { conclusion: 'success', url: 'https://x' },
   });
-  expect(said({ status: 'TIMEOUT', substitutions })?.data).toEqual({ conclusion: 'failure' });
+  expect(messageWith({ status: 'TIMEOUT', substitutions })?.data).toEqual({ conclusion: 'failure' });
   for (const status of ['QUEUED', 'WORKING', 'PENDING', 'constructor', '']) {
-    expect(said({ status, substitutions })).toBeUndefined();
+    expect(messageWith({ status, substitutions })).toBeUndefined();
   }
   for (const other of [
     undefined,
@@ -327,6 +327,6 @@ test('the message of Cloud Build about a finished build is the event that a depl
     { status: 'SUCCESS' },
     { status: 'SUCCESS', substitutions: {} },
   ]) {
-    expect(said(other)).toBeUndefined();
+    expect(messageWith(other)).toBeUndefined();
   }
 });

@@ -35,8 +35,8 @@ describe('a press', () => {
     'of %s decides as the person who pressed, and replaces the question',
     async (decision, word, status, drives) => {
       const { scene, endpoint, values } = await stage();
-      const told = await endpoint.press(values[decision]);
-      expect(told).toEqual({
+      const response = await endpoint.press(values[decision]);
+      expect(response).toEqual({
         response_type: 'ephemeral',
         replace_original: true,
         text: `${word} by <@U1>: \`gate\` of run \`${scene.runId}\`.`,
@@ -134,8 +134,8 @@ describe('a button press without effect gets a text response, leaves the questio
     const at = await stage();
     await before?.(at);
     const { head } = at.scene.state;
-    const told = await at.endpoint.press({ ...JSON.parse(at.values.approve ?? ''), ...value }, more);
-    expect(told).toEqual({
+    const response = await at.endpoint.press({ ...JSON.parse(at.values.approve ?? ''), ...value }, more);
+    expect(response).toEqual({
       response_type: 'ephemeral',
       replace_original: false,
       text: expect.stringMatching(words),
@@ -187,8 +187,8 @@ describe('other interactions with a message', () => {
 
 test('of an app installed by an organisation the team is that of the person', async () => {
   const { endpoint, values } = await stage();
-  const told = await endpoint.press(values.approve, { team: null, user: { id: 'U7', team_id: 'T1' } });
-  expect(told.text).toMatch(/^Approved by <@U7>/);
+  const response = await endpoint.press(values.approve, { team: null, user: { id: 'U7', team_id: 'T1' } });
+  expect(response.text).toMatch(/^Approved by <@U7>/);
 });
 
 test('of two teams of one tenant decide for each other', async () => {

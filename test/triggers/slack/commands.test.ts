@@ -129,8 +129,8 @@ describe('invalid user input gets a text response with 200, and starts nothing',
   ];
   test.each(cases)('%s', async (_, fields, words) => {
     const endpoint = new SlackEndpoint([deploy]);
-    const told = await endpoint.say({ form: commandForm(fields) });
-    expect(told).toMatchObject({ response_type: 'ephemeral', text: expect.stringMatching(words) });
+    const response = await endpoint.say({ form: commandForm(fields) });
+    expect(response).toMatchObject({ response_type: 'ephemeral', text: expect.stringMatching(words) });
     expect(endpoint.written()).toBe(0);
   });
 
@@ -217,13 +217,13 @@ describe('a store in trouble', () => {
 
   test('is reported after 2.5 seconds if it does not answer, before Slack gives up', async () => {
     const endpoint = troubled(never);
-    const told = endpoint.say({});
+    const response = endpoint.say({});
     await settle();
     const began = endpoint.world.clock.now();
     expect(endpoint.world.clock.fireNext()).toBe(true);
     expect(endpoint.world.clock.now() - began).toBeLessThanOrEqual(2_500);
     while (endpoint.world.clock.now() - began < 2_500) endpoint.world.clock.fireNext();
-    expect((await told).text).toMatch(/takes longer than usual/);
+    expect((await response).text).toMatch(/takes longer than usual/);
     expect(endpoint.lines).toContainEqual(expect.objectContaining({ event: 'slack_answer_late' }));
   });
 

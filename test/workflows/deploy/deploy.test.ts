@@ -71,9 +71,9 @@ describe('a successful deployment', () => {
     expect(await staging.runtime.runToEnd(staging.run)).toBe('completed');
     expectJournal(staging.run.journal()).toHaveSkipped('agree');
 
-    const asked = await deploying({ environment: 'staging', approval: true });
-    await asked.ci('success');
-    await expect(asked.runtime.runToEnd(asked.run)).rejects.toThrow("a decision on 'agree'");
+    const deployment = await deploying({ environment: 'staging', approval: true });
+    await deployment.ci('success');
+    await expect(deployment.runtime.runToEnd(deployment.run)).rejects.toThrow("a decision on 'agree'");
   });
 
   test('receives a report of the CI that came before it began', async () => {

@@ -131,11 +131,11 @@ function stepAt(state: RunState, soft: SoftState = {}): string | undefined {
   return currentStepOf(state, soft) ?? state.currentStep;
 }
 
-async function name(deps: EngineDeps, state: RunState, said: RefusalText): Promise<void> {
+async function name(deps: EngineDeps, state: RunState, refusal: RefusalText): Promise<void> {
   const { id: runId, tenantId, type, head } = state;
   const now = deps.clock.now();
-  const message = cut(said.message, MAX_FINDING_CHARS);
-  await deps.findings.note({ runId, tenantId, type, head, ...said, message, since: now, lastAt: now });
+  const message = cut(refusal.message, MAX_FINDING_CHARS);
+  await deps.findings.note({ runId, tenantId, type, head, ...refusal, message, since: now, lastAt: now });
 }
 
 /** The end was refused as well, or the naming was. */

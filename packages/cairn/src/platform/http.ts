@@ -49,9 +49,9 @@ function withSignal(request: Request, connection: ClientConnection): Request {
 
 function signalOf(connection: ClientConnection): AbortSignal {
   if (connection.closed) return AbortSignal.abort();
-  const gone = new AbortController();
-  connection.once('close', () => gone.abort());
-  return gone.signal;
+  const disconnected = new AbortController();
+  connection.once('close', () => disconnected.abort());
+  return disconnected.signal;
 }
 
 export function toRequest(incoming: FunctionRequest, connection: ClientConnection): Request {
@@ -110,16 +110,16 @@ async function send(answer: Response, response: FunctionResponse, method: string
 /** Sends each chunk immediately; a client that disconnects cancels the stream at its source. */
 async function relay(body: ReadableStream<Uint8Array>, response: FunctionResponse): Promise<void> {
   const reader = body.getReader();
-  const gone = response.closed
+  const disconnected = response.closed
     ? Promise.resolve()
     : new Promise<void>((resolve) => response.once('close', resolve));
-  const cancelled = gone.then(() => reader.cancel());
+  const cancelled = disconnected.then(() => reader.cancel());
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
       if (response.write(value)) continue;
-      await Promise.race([gone, new Promise<void>((resolve) => response.once('drain', resolve))]);
+      await Promise.race([disconnected, new Promise<void>((resolve) => response.once('drain', resolve))]);
     }
     response.end();
   } catch {

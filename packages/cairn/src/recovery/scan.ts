@@ -164,27 +164,27 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
   const { settings, clock } = deps;
   const { state } = loaded;
   const decision = claimDecision({ ...loaded, leaseMs: settings.leaseMs });
-  const owes = hasUnpublishedEvents(state, loaded.soft);
+  const hasUnpublished = hasUnpublishedEvents(state, loaded.soft);
   switch (decision.kind) {
     case 'over':
       // The run has obligations that the dispatch which ended it did not meet before it died.
-      return owes || (hasObligations(state) && !loaded.soft.obligationsMet)
+      return hasUnpublished || (hasObligations(state) && !loaded.soft.obligationsMet)
         ? enqueue(deps, loaded, { trace })
         : 'skipped';
     case 'leased':
       // The holder may die before it ever writes `wakeAt` again.
       return enqueue(deps, loaded, { at: clock.now() + (decision.freeAt - loaded.readAt), trace });
     case 'early':
-      if (owes) return enqueue(deps, loaded, { trace });
+      if (hasUnpublished) return enqueue(deps, loaded, { trace });
       if ((await deliverReady(deps, state)) === 'not_yet')
         return checkAgain(deps, loaded, Math.min(PARKED_MS, decision.at - loaded.readAt));
       return enqueue(deps, loaded, { at: decision.at, trace });
     case 'claim':
       return enqueue(deps, loaded, { trace });
     case 'suspended':
-      return owes ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
+      return hasUnpublished ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
-      if (owes) return enqueue(deps, loaded, { trace });
+      if (hasUnpublished) return enqueue(deps, loaded, { trace });
       if (decision.parked) return unblock(deps, loaded, trace);
       return checkAgain(
         deps,

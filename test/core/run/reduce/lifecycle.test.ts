@@ -90,7 +90,7 @@ describe('a suspension', () => {
 });
 
 describe('the policy of a workflow', () => {
-  const asked = (stepId?: string) =>
+  const policyEvaluated = (stepId?: string) =>
     bySystem('policy_evaluated', {
       allowed: true,
       policySnapshotId: `p-${stepId}`,
@@ -100,20 +100,26 @@ describe('the policy of a workflow', () => {
   test('is due when a run begins or resumes, until it has answered', () => {
     const state = running();
     expect(state.policyDue).toBe(true);
-    const once = grownBy(state, [asked()]);
+    const once = grownBy(state, [policyEvaluated()]);
     expect(once).toMatchObject({ policyDue: false, policySnapshotId: 'p-undefined' });
     expect(grownBy(once, [suspended({}), resumed()]).policyDue).toBe(true);
     expect(grownBy(once, [orphaned(once), resumed()]).policyDue).toBe(true);
   });
 
   test('is not due again after a release, because the same drive would have continued', () => {
-    const once = grownBy(running(), [asked(), bySystem('run_released', { reason: 'budget', inFlight: [] })]);
+    const once = grownBy(running(), [
+      policyEvaluated(),
+      bySystem('run_released', { reason: 'budget', inFlight: [] }),
+    ]);
     expect(grownBy(once, [claimed(once)]).policyDue).toBe(false);
   });
 
   test('is not affected by the policy of a step', () => {
-    expect(grownBy(running(), [asked('a')])).toMatchObject({ policyDue: true, policySnapshotId: 'p-a' });
-    expect(grownBy(running(), [asked(), asked('a')]).policyDue).toBe(false);
+    expect(grownBy(running(), [policyEvaluated('a')])).toMatchObject({
+      policyDue: true,
+      policySnapshotId: 'p-a',
+    });
+    expect(grownBy(running(), [policyEvaluated(), policyEvaluated('a')]).policyDue).toBe(false);
   });
 });
 

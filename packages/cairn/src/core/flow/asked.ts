@@ -39,7 +39,7 @@ type AskedDecision =
   | { readonly kind: 'never' }
   | { readonly kind: 'diverged'; readonly message: string };
 
-export function askedDecision(asked: AskedOperation, known: RecordedOperation): AskedDecision {
+export function askedDecision(operation: AskedOperation, known: RecordedOperation): AskedDecision {
   switch (known.at) {
     case 'nothing':
     case 'running':
@@ -47,9 +47,9 @@ export function askedDecision(asked: AskedOperation, known: RecordedOperation): 
     case 'retrying':
       return { kind: 'rest' };
     case 'waiting':
-      return isOther(asked, known) ? diverged(asked, known, 'is open as') : { kind: 'wait' };
+      return isOther(operation, known) ? diverged(operation, known, 'is open as') : { kind: 'wait' };
     case 'done':
-      if (isOther(asked, known)) return diverged(asked, known, 'ended as');
+      if (isOther(operation, known)) return diverged(operation, known, 'ended as');
       if (known.outcome === 'skipped') return { kind: 'never' };
       return { kind: known.outcome === 'failed' ? 'throw' : 'answer' };
   }
@@ -57,14 +57,14 @@ export function askedDecision(asked: AskedOperation, known: RecordedOperation): 
 
 type Requested = Extract<RecordedOperation, { readonly at: 'waiting' | 'done' }>;
 
-function isOther(asked: AskedOperation, { request }: Requested): boolean {
-  return request !== undefined && request !== asked.request;
+function isOther(operation: AskedOperation, { request }: Requested): boolean {
+  return request !== undefined && request !== operation.request;
 }
 
-function diverged(asked: AskedOperation, { request = '' }: Requested, verb: string): AskedDecision {
-  const [was, is] = [kindOf(request), kindOf(asked.request)];
+function diverged(operation: AskedOperation, { request = '' }: Requested, verb: string): AskedDecision {
+  const [was, is] = [kindOf(request), kindOf(operation.request)];
   const what = was === is ? `${is} with another request` : `${is}; in the journal it ${verb} ${was}`;
-  const message = `the code asks for '${asked.name}' as ${what}`;
+  const message = `the code asks for '${operation.name}' as ${what}`;
   return { kind: 'diverged', message: was === is ? `${message} than the one in the journal` : message };
 }
 

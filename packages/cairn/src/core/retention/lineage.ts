@@ -27,7 +27,7 @@ export interface Member {
   readonly status: RunStatus;
   readonly completedAt?: number | undefined;
   /** The run has completion duties left, or unpublished events. */
-  readonly owes: boolean;
+  readonly hasDuties: boolean;
   readonly hold?: LegalHold | undefined;
   /** When it was marked to go, epoch ms. */
   readonly markedAt?: number | undefined;
@@ -108,10 +108,10 @@ function reasonToKeep(
   member: Member,
   { now, retentionOf, relatives, own }: LineageView,
 ): KeptReason | undefined {
-  const { runId, status, owes, hold, markedAt, parentRunId, childRunIds } = member;
+  const { runId, status, hasDuties, hold, markedAt, parentRunId, childRunIds } = member;
   if (!isTerminal(status)) return { why: 'live', runId };
   if (hold) return { why: 'held', runId };
-  if (owes) return { why: 'owes', runId };
+  if (hasDuties) return { why: 'owes', runId };
   // It was due when it was marked. A part may be deleted by now, so keeping it longer would keep an incomplete lineage.
   if (markedAt === undefined) {
     const dueAt = expireAt(member, retentionOf);

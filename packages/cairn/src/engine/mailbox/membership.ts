@@ -105,16 +105,16 @@ function afterLeaving(
 ): BufferedEvent {
   const deliveredTo = wasApplied(event.eventId) ? withRuns(event.deliveredTo, [runId]) : event.deliveredTo;
   const { takenBy, passing } = event;
-  const gone = takenBy !== undefined && leaves(takenBy);
+  const hasLeft = takenBy !== undefined && leaves(takenBy);
   // No wait is left to pass the event to; its sender handles a delivery under way.
   const stays = passing === 'giver' && !others;
-  if (!gone && !stays && deliveredTo === event.deliveredTo) return event;
-  const givenBack = gone && passing === undefined && deliveredTo.length === 0 && others;
+  if (!hasLeft && !stays && deliveredTo === event.deliveredTo) return event;
+  const givenBack = hasLeft && passing === undefined && deliveredTo.length === 0 && others;
   return {
     ...event,
     deliveredTo,
     passing: givenBack ? 'giver' : stays ? undefined : passing,
-    takenBy: gone ? undefined : takenBy,
+    takenBy: hasLeft ? undefined : takenBy,
   };
 }
 

@@ -63,8 +63,8 @@ export function dayQuestion({ execution, reached, estimate, now, budget, until }
   const next = new Date(until).toISOString();
   const question = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
   const shown = { day, reached: [...reached], spent: shownAmounts(spent), limits: shownAmounts(ceiling) };
-  const asked = questionAbout(execution, 'day', { question, budget: shown }, now);
-  return { ...asked, purpose: 'budget', day, dueAt: until };
+  const dayQuestion = questionAbout(execution, 'day', { question, budget: shown }, now);
+  return { ...dayQuestion, purpose: 'budget', day, dueAt: until };
 }
 
 /**

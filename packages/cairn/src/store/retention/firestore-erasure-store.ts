@@ -58,13 +58,13 @@ export class FirestoreErasureStore implements ErasureStore {
 
   async list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>> {
     const all = this.#paths.erasures();
-    const asked =
+    const query =
       tenantHash === undefined
         ? all.where('scope', 'in', ERASURE_SCOPES)
         : all.where('tenantHash', '==', tenantHash);
     return readPage(page, {
       list: 'erasures',
-      ordered: asked.orderBy('requestedAt', 'desc').orderBy(FieldPath.documentId(), 'desc'),
+      ordered: query.orderBy('requestedAt', 'desc').orderBy(FieldPath.documentId(), 'desc'),
       startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
       decode: (document, id) => erasureCodec.decode(document, `erasure ${id}`),
       positionOf: ({ requestedAt }, id) => [requestedAt, id],

@@ -166,8 +166,8 @@ function replayStarted(state: RunState, { seq, data }: RunEvent<'replay_started'
 }
 
 /** Older ends do not have this member, and left no signal unread. */
-function unread({ inbox }: RunState, said: { readonly unread?: number }): RunState['inbox'] {
-  return said.unread === undefined ? [] : inbox;
+function unread({ inbox }: RunState, end: { readonly unread?: number }): RunState['inbox'] {
+  return end.unread === undefined ? [] : inbox;
 }
 
 function announced(wait: Wait): Wait {
