@@ -118,15 +118,15 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
           status: 'failed',
           completedAt: T0 + 5,
           // Its parent has yet to be told.
-          owes: true,
+          hasDuties: true,
           parentRunId: 'run_p',
           childRunIds: [],
         }),
-        expect.objectContaining({ runId: 'run_2', status: 'running', owes: true }),
+        expect.objectContaining({ runId: 'run_2', status: 'running', hasDuties: true }),
       ]);
       expect(members.map(({ hold, markedAt }) => ({ hold, markedAt }))).toEqual([{}, {}]);
       expect(await stores.retention.lineage('r', 1)).toHaveLength(1);
-      expect(await only('run_3')).toMatchObject({ owes: false, status: 'completed' });
+      expect(await only('run_3')).toMatchObject({ hasDuties: false, status: 'completed' });
     });
 
     test('reports which of some runs exist, and whether they have ended', async () => {

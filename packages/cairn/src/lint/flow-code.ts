@@ -252,7 +252,7 @@ export class FlowCodeScan {
   }
 
   #findCode(): void {
-    // Whatever calls it: a function that asks for an operation is code of a flow.
+    // Whatever calls it: a function that requests an operation is code of a flow.
     for (const call of this.#operations.keys()) {
       const around = functionAround(call);
       if (around && !this.#isInBody(call)) this.#code.add(around);

@@ -33,7 +33,7 @@ interface ScanDeps extends EngineDeps {
 
 /**
  * Runs handled in parallel. Each waits for about four answers of Firestore and the queue, 20 to 100 ms together, so that a
- * tick handles some 10,000 of them; the memory of the function bears 32 large ones.
+ * tick handles some 10,000 of them; the memory of the function has room for 32 large ones.
  */
 const SCAN_CONCURRENCY = 32;
 
@@ -43,7 +43,7 @@ interface ScanReport {
   readonly recovered: number;
   /** Runs of paused workflows, put aside. */
   readonly held: number;
-  /** Runs that missed a heartbeat, for which a dispatch at the end of the lease was asked for. */
+  /** Runs that missed a heartbeat, for which a dispatch at the end of the lease was requested. */
   readonly watched: number;
   /** Runs that could not be handled; each is logged, and left for a later tick. */
   readonly failed: number;

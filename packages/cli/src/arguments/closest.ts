@@ -1,4 +1,4 @@
-/** The known word that a mistyped one was probably meant to be. Pure. The engine has one of its own, which the CLI may not load. */
+/** Finds the known word that is closest to a mistyped one. Pure. The engine has one of its own, which the CLI may not load. */
 
 /** More slips than this are another word: two of four letters are half of it. */
 const maxSlips = (word: string) => (word.length <= 4 ? 1 : 2);

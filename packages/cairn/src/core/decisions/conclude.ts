@@ -28,7 +28,7 @@ export interface DriveFacts {
   readonly waits: number;
   /** Time to retry failed external registrations of waits; epoch ms. Until then the run is not suspended. */
   readonly announceAgainAt: number | undefined;
-  /** A step failed for good, or the time of the run is over: the first that did. */
+  /** The first final failure of a step, or the exceeded time limit of the run. */
   readonly failure: RecordedError | undefined;
   /** The requested cancellation, if the drive stops for it. */
   readonly cancellation: CancelledEnding['cancellation'] | undefined;

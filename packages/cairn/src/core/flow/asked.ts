@@ -10,7 +10,7 @@ import type { StepOutcome } from '../run/state.ts';
 
 type OperationKind = 'step' | 'perform' | 'sleep' | 'event' | 'approval' | 'child';
 
-/** An operation as the code asks for it. */
+/** An operation that the code requests. */
 interface AskedOperation {
   /** With its number. */
   readonly name: string;
@@ -71,7 +71,7 @@ function diverged(operation: AskedOperation, { request = '' }: Requested, verb: 
 /** Enough that two requests under one name do not agree by chance; stored with each operation. */
 const HASH_CHARS = 16;
 
-/** Kind and hash of what an operation asks for. Stored with it, and compared when the code asks again. */
+/** Kind and hash of the request of an operation. Stored with it, and compared when the code asks again. */
 export function operationRequest(kind: OperationKind, request: Json): string {
   return `${kind}:${sha256Hex(canonicalJson(request)).slice(0, HASH_CHARS)}`;
 }

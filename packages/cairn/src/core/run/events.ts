@@ -54,7 +54,7 @@ export interface StepExecution extends StepRef {
   readonly inputsHash: string;
   /** Kind and hash of a flow's request for this operation (core/flow/asked.ts); absent for other steps. */
   readonly request?: string | undefined;
-  /** Place in the project's source where the flow's code asked for it, such as `src/orders.ts:12`; absent where unknown. */
+  /** Place in the project's source where the flow's code requested it, such as `src/orders.ts:12`; absent where unknown. */
   readonly location?: string;
   readonly startedAt: number;
   /** Attempts that found the condition which the step polls not to hold: no failures. Absent: none. */

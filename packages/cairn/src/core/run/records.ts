@@ -78,7 +78,7 @@ export interface StepRecord {
   readonly status: StepStatus;
   readonly planVersion: number;
   readonly inputsHash: string;
-  /** Source location that asked for it, as in its execution. */
+  /** Source location that requested it, as in its execution. */
   readonly location?: string | undefined;
   readonly outputsSummary?: string;
   readonly errorTrace?: string;

@@ -107,7 +107,7 @@ export interface ChildStep extends AnyStep {
   readonly fanOut?: FanOut;
 }
 
-/** Code that asks for operations, each an execution `id[name]`. Its members are named otherwise than those of a body. */
+/** Code that requests operations, each an execution `id[name]`. Its members are named otherwise than those of a body. */
 export interface FlowStep extends AnyStep {
   readonly kind: 'flow';
   readonly type: string;

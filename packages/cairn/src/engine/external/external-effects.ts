@@ -49,7 +49,7 @@ export interface OnceRequest {
   readonly key: string;
   readonly capability: Capability;
   readonly request: unknown;
-  /** Since when this action can have been asked for; epoch ms. Absent: at any time. */
+  /** Earliest time at which this action can have been requested; epoch ms. Absent: at any time. */
   readonly since?: number | undefined;
   readonly signal: AbortSignal;
 }

@@ -10,7 +10,7 @@ import { errorTypeOf, type Span } from '../../ports/tracing.ts';
 import type { EngineDeps } from '../deps.ts';
 import { driveSpanOf } from './run-spans.ts';
 
-/** A drive as it is asked for. */
+/** Request for a drive. */
 export interface DriveRequest {
   readonly runId: string;
   /** Span of the requester; absent: none, or no collector is configured. */

@@ -1,4 +1,4 @@
-/** The question of a run that has reached its budget, or its tenant that of the day, and the limits that it names. Pure. */
+/** The question of a run that has reached its own budget or the daily budget of its tenant, and the limits that the question names. Pure. */
 import {
   BUDGET_NAMES,
   type BudgetLimits,

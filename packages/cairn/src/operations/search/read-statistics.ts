@@ -14,7 +14,7 @@ const RUNS_A_READ = 250;
 export const MAX_PAGES_READ = 8;
 
 interface ReadStatistics extends RunsSummary, Stretch {
-  /** There are older runs in the time that was asked for: `from` is the creation of the oldest that was read. */
+  /** There are older runs in the requested time: `from` is the creation of the oldest that was read. */
   readonly isCut: boolean;
   /** Runs that could not be decoded, and are not counted. */
   readonly unreadable: number;

@@ -27,7 +27,7 @@ interface DraftPayload {
   readonly ref: PayloadRef;
 }
 
-/** A run that could be, with the answer its start would get. */
+/** A run before it is written, with the answer to its start. */
 export interface Draft {
   readonly commit: Omit<StartCommit, 'records'>;
   readonly response: StartResponse;
@@ -154,7 +154,7 @@ function draftInput(workflow: Workflow, value: unknown, { runId, salt }: Keeping
   };
 }
 
-/** @throws CairnError INVALID_INPUT for tags that cannot be; what the function itself throws counts as that */
+/** @throws CairnError INVALID_INPUT for invalid tags, and if the function throws */
 function declaredTags({ type, tags }: Workflow, text: string): readonly string[] {
   if (!tags) return [];
   let given: Tags;

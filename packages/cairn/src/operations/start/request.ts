@@ -70,7 +70,7 @@ export interface StartRequest {
   readonly prId?: string | undefined;
   readonly prUrl?: string | undefined;
   readonly a2aCorrelationId?: string | undefined;
-  /** The span that asks for it; absent: it begins a trace of its own. */
+  /** The span of the caller; absent: it begins a trace of its own. */
   readonly trace?: TraceContext | undefined;
 }
 

@@ -45,7 +45,7 @@ export interface EffectsOptions {
 
 export interface OnceOptions {
   readonly tenantId?: string;
-  /** Since when this action can have been asked for, such as the creation of the order. Needed after a restore of the database. */
+  /** Earliest time at which this action can have been requested, such as the creation of the order. Needed after a restore of the database. */
   readonly since?: Date;
   /** Ends the wait; what became of a call that was under way is found out by the next call with its key. */
   readonly signal?: AbortSignal;

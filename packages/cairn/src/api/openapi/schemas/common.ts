@@ -1,4 +1,4 @@
-/** Shapes that many answers share. Answers are open: a client must bear members it does not know. */
+/** Schemas that many responses share. Clients must ignore members that they do not know. */
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../core/errors.ts';
 import { FINDING_REASONS } from '../../../core/findings.ts';

@@ -33,7 +33,7 @@ export const listWorkflows: ReadHandler<'GET /v1/workflows'> = async ({ deps, ca
     statistics.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),
     isSummary ? [] : changesIn(start.plans, registry),
   ]);
-  // A part of a loop is no workflow of its own, and its loop's run is counted.
+  // Parts of a loop are not listed: the run of the loop is counted.
   const declared = live.filter(({ type }) => declaredType(type) === type);
   const liveOf = Map.groupBy(declared, ({ type }: LiveVersion) => type);
   const types = new Set([...registry.types(), ...liveOf.keys()]);

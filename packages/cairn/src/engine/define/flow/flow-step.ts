@@ -1,4 +1,4 @@
-/** Makes a flow out of its options, and the definitions of the operations that its code asks for. */
+/** Makes a flow out of its options, and the definitions of the operations that its code requests. */
 
 import { CairnError } from '../../../core/errors.ts';
 import { givenName, operationName } from '../../../core/flow/names.ts';
