@@ -17,7 +17,7 @@ export function waitingStatus(waits: readonly Pick<Wait, 'kind'>[]): WaitsFor {
 }
 
 /**
- * What the open waits of a run ask for, whatever its status. Undefined if it has none, and for a run that is being cancelled or
+ * The status that the open waits of a run imply. Undefined if it has none, and for a run that is being cancelled or
  * undone, or has ended, because it accepts no answer.
  */
 export function waitsFor({
