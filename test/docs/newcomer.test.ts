@@ -10,7 +10,7 @@ import {
   WORDS_A_MINUTE,
   wordsIn,
 } from '../../scripts/newcomer/way.ts';
-import { shownCommands, withoutVariable } from './said/shown.ts';
+import { shownCommands, withoutVariable } from './commands/shown.ts';
 import { readDocument } from './snippets.ts';
 
 test('each command of the newcomer is on the pages', () => {

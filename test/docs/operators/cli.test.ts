@@ -5,7 +5,7 @@ import { parse } from '../../../packages/cli/src/arguments/parse.ts';
 import { COMMANDS } from '../../../packages/cli/src/commands/all.ts';
 import { EXIT } from '../../../packages/cli/src/exit.ts';
 import { saidInDocs } from '../../cli/support/said-in-docs.ts';
-import { sceneOf } from '../said/scenes.ts';
+import { sceneOf } from '../commands/scenes.ts';
 import { readDocument } from '../snippets.ts';
 
 const page = readDocument('docs/cli.md');

@@ -221,7 +221,7 @@ test('a failed diagnosis is made again for the next caller', async () => {
   });
   await expect(diagnostician.diagnose()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   isDown = false;
-  expect((await diagnostician.diagnose()).heard).toBeDefined();
+  expect((await diagnostician.diagnose()).storedHeartbeats).toBeDefined();
 });
 
 test('a changed definition of a version is a problem, with the step and the next version', async () => {

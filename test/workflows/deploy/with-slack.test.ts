@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { deployToldInSlack } from '../../../functions/src/workflows/deploy/told-in-slack.ts';
+import { deployWithSlack } from '../../../functions/src/workflows/deploy/with-slack.ts';
 import { slackRespond } from '../../../packages/cairn/src/capabilities/slack/respond.ts';
 import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { defineBinding } from '../../../packages/cairn/src/engine/define/capability.ts';
@@ -22,7 +22,7 @@ const COMMAND: SlackCommand = {
 };
 
 const inputOf = (text: string) =>
-  deployToldInSlack(new PretendedTarget('1.0.0')).slack[0]?.input?.({ ...COMMAND, text });
+  deployWithSlack(new PretendedTarget('1.0.0')).slack[0]?.input?.({ ...COMMAND, text });
 
 /** A deployment that somebody typed, with its build green. */
 async function deploying({ fails, input = inputOf(COMMAND.text) }: { fails?: Error; input?: unknown } = {}) {
@@ -36,7 +36,7 @@ async function deploying({ fails, input = inputOf(COMMAND.text) }: { fails?: Err
     },
   });
   const target = new PretendedTarget('1.0.0');
-  const runtime = createTestRuntime({ workflows: [deployToldInSlack(target)], bindings: [binding] });
+  const runtime = createTestRuntime({ workflows: [deployWithSlack(target)], bindings: [binding] });
   const run = await runtime.start('deploy', input);
   await runtime.settle();
   await runtime.deliver({ event: 'ci.finished', key: SHA, data: { conclusion: 'success' } });
@@ -104,7 +104,7 @@ describe('/deploy', () => {
   );
 
   test('validates its input like every other start', () => {
-    const { input } = deployToldInSlack(new PretendedTarget('1.0.0'));
+    const { input } = deployWithSlack(new PretendedTarget('1.0.0'));
     expect(input.safeParse(inputOf(`shop staging 2 2 ${SHA}`)).success).toBe(false);
     expect(input.safeParse(inputOf(`<!channel> staging 2 1 ${SHA}`)).success).toBe(false);
     expect(input.safeParse(inputOf(`shop staging 2 1 ${SHA}`)).success).toBe(true);
