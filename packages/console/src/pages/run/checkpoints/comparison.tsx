@@ -18,7 +18,7 @@ export function Comparison({ compared: { before, after }, all }: ComparisonProps
   const change = useQueryChange();
   const [layout, setLayout] = useState<DiffLayout>('side');
   const place = useRef<HTMLHeadingElement>(null);
-  // It is asked for further down the page.
+  // The control that opens it is further down the page.
   useEffect(() => place.current?.focus(), []);
   const later = all.find(({ seq }) => seq === after);
   const step = later && checkpointStepKey(later);
