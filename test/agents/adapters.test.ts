@@ -137,7 +137,8 @@ describe('a model of the AI SDK', () => {
           { type: 'reasoning', text: 'hm', providerOptions: { scripted: { signature: 's' } } },
           { type: 'text', text: 'I search.' },
           { type: 'tool-call', toolCallId: 'c1', toolName: 'search', input: { word: 'tides' } },
-          { type: 'tool-call', toolCallId: 'c2', toolName: 'search', input: '{"word":' },
+          // A provider refuses what is no object; the result says what was wrong.
+          { type: 'tool-call', toolCallId: 'c2', toolName: 'search', input: {} },
         ],
       },
       {

@@ -109,7 +109,7 @@ describe('what a model writes', () => {
       odd.map((text) => `{"cents":${text}}`),
       fc.json(),
     ),
-    count: fc.constantFrom(1, Number.NaN, Number.POSITIVE_INFINITY),
+    count: fc.constantFrom(1, 2.5, -3, 2 ** 60, '7', null, Number.NaN, Number.POSITIVE_INFINITY),
   });
 
   test('is recorded as any JSON, so that the schemas of the tools decide', async () => {
@@ -123,7 +123,7 @@ describe('what a model writes', () => {
             return {
               text,
               calls: [{ name, input: parsed }],
-              usage: { input: count, output: 1 },
+              usage: { input: count as number, output: 1 },
               raw: [{ text, input: parsed }] as never,
             };
           });
@@ -136,6 +136,42 @@ describe('what a model writes', () => {
       { numRuns: 30 },
     );
   });
+});
+
+test.each([
+  [undefined, "'text', 'finish', 'calls'"],
+  [{ text: 'Hi.', finish: 'stop' }, "'calls'"],
+  [{ text: null, finish: 'stop', calls: [] }, "'text'"],
+  [{ text: '', finish: 'stop', calls: [{ id: 'c1' }] }, "'calls[0].name'"],
+  [{ text: '', finish: 'stop', calls: [{ id: 'c1', name: 'add' }, { name: 'add' }] }, "'calls[1].id'"],
+])(
+  'a model that returns no answer (%j) is called once, and the agent says what it lacks',
+  async (answer, lacks) => {
+    let calls = 0;
+    const model = {
+      id: 'own',
+      generate: async () => {
+        calls += 1;
+        return answer as never;
+      },
+    };
+    const { runtime, run } = await started([], [], { model });
+    await runtime.runToEnd(run);
+    expect([calls, run.error()?.message]).toEqual([1, expect.stringContaining(`lacks ${lacks}:`)]);
+  },
+);
+
+test('a model hears the first problems of an input, and how many there are', async () => {
+  const list = defineTool({
+    name: 'list',
+    description: 'Takes numbers.',
+    input: z.object({ all: z.array(z.number()) }),
+    run: () => 0,
+  });
+  const calls = [call('list', { all: Array.from({ length: 5_000 }, () => 'x') })];
+  const [heard] = JSON.parse(await told([{ calls }, telling], [list])) as { error: string }[];
+  expect(heard?.error).toMatch(/^The input is not valid\. all\.0: .*; and 4980 more$/);
+  expect(heard?.error.length).toBeLessThan(2_000);
 });
 
 describe('an agent', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
-import { MAX_DELIVERED_BYTES } from '../../packages/cairn/src/engine/mailbox/limits.ts';
+import { MAX_DELIVERED_BYTES } from '../../packages/cairn/src/core/mailbox/limits.ts';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { announce, PLACE, place, waitingRun, waits } from '../support/waiting-runs.ts';
 import { Installation } from './installation.ts';

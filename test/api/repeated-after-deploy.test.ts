@@ -135,3 +135,41 @@ test('another request under a used key is refused for what is wrong with it', as
   const schedule = { ...SCHEDULE, body: { ...SCHEDULE.body, cron: '0 9 * * *' } };
   expect(await later(key, schedule, 's1')).toMatchObject({ status: 404 });
 });
+
+const asking = defineWorkflow({
+  type: 'asking',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({
+    agreed: step.approval('agree', { ask: () => 'Go on?' }),
+    sent: step.event('sent', { event: 'sent', key: () => 'k' }),
+    note: step.event('note', { event: 'note', key: () => 'k' }),
+  }),
+});
+
+const ANSWERS: readonly { readonly path: string; readonly body: object }[] = [
+  { path: 'approvals/agree', body: { decision: 'approve', waitId: 'agree.1' } },
+  { path: 'signals', body: { name: 'sent', data: 1 } },
+  { path: 'waits/note/fail', body: { reason: 'nothing came' } },
+];
+
+test.each(ANSWERS)(
+  'what $path answers while the version of the run is not deployed does not outlast that',
+  async ({ path, body }) => {
+    const installation = new Installation([asking]);
+    const key = await installation.key('ops', { roles: ['operator'] });
+    const started = await send(installation.api, {
+      key,
+      sent: { ...START, body: { type: 'asking', input: {} } },
+      name: undefined,
+    });
+    const { runId } = JSON.parse(started.text) as { runId: string };
+    await installation.world.run();
+    const sent = { method: 'POST', path: `/v1/runs/${runId}/${path}`, body };
+    const left = await deployed(installation, [another]).send(key, sent, 'k1');
+    expect([left.status, JSON.parse(left.text).code]).toEqual([409, 'PLAN_VERSION_UNAVAILABLE']);
+    const back = await deployed(installation, [asking]).send(key, sent, 'k1');
+    expect(back.status).toBe(200);
+    expect(await deployed(installation, [another]).send(key, sent, 'k1')).toEqual(back);
+  },
+);

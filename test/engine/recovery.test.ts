@@ -7,6 +7,7 @@ import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
 import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
+import { CrashPlan } from '../../packages/cairn/src/testing/world/crash-plan.ts';
 import { intercept } from '../support/intercept.ts';
 import { mortal } from '../support/mortal.ts';
 import { assertSnapshot, assertStored } from '../support/soundness.ts';
@@ -336,3 +337,27 @@ test('a run whose task waits in the queue for an hour gets ten more tasks, not o
   await world.run();
   expect(world.stateOf(runId).status).toBe('completed');
 });
+
+test.each(['before', 'after'] as const)(
+  'a scan that dies %s any of its calls does not leave a run that is ready since long without a task for more than a minute',
+  async (moment) => {
+    const tasksAfter = async (call: number) => {
+      const world = new World({ workflows: [hanging().workflow] });
+      const runId = await world.start('hanging');
+      world.queue.take();
+      world.clock.jump(3_600_000);
+      const plan = new CrashPlan({ call, moment });
+      void scan(mortal(world.deps, 50, { plan, onDeath: () => {} }).deps);
+      await settle();
+      world.clock.jump(60_000);
+      await scan(world.deps);
+      const tasks = world.queue.pending.filter((task) => task.runId === runId).length;
+      return { tasks, isOver: plan.made.length <= call };
+    };
+    for (let call = 0; ; call += 1) {
+      const { tasks, isOver } = await tasksAfter(call);
+      expect([call, tasks > 0]).toEqual([call, true]);
+      if (isOver) break;
+    }
+  },
+);

@@ -18,6 +18,8 @@ export interface AgentOptions {
   readonly secret?: string;
   /** Counts requests, or lets them fail. */
   readonly before?: (url: string, init: RequestInit) => void;
+  /** Lets answers get lost. */
+  readonly after?: (url: string, init: RequestInit) => void;
 }
 
 export class Agent {
@@ -46,7 +48,7 @@ export class Agent {
   }
 }
 
-export async function clientOf(stage: Stage, { role = 'operator', before }: AgentOptions = {}) {
+export async function clientOf(stage: Stage, { role = 'operator', before, after }: AgentOptions = {}) {
   const credential = await stage.installation.key(`key-${role}`, { tenantId: 't1', roles: [role] });
   const { api } = stage.installation;
   return {
@@ -55,7 +57,9 @@ export async function clientOf(stage: Stage, { role = 'operator', before }: Agen
     attempts: 1,
     fetch: async (url: string, init: RequestInit) => {
       before?.(url, init);
-      return api.request(url.replace('https://runs.test', ''), init);
+      const answer = await api.request(url.replace('https://runs.test', ''), init);
+      after?.(url, init);
+      return answer;
     },
   };
 }

@@ -228,16 +228,39 @@ test('a missing resource is named with advice', async () => {
   expect([wrong.isError, wrong.text]).toEqual([true, expect.stringContaining('state')]);
 });
 
-test('a change with a lost answer is reported as possibly made', async () => {
+test('each problem of an input is a blocker of its own, with its field', async () => {
+  const graded = defineWorkflow({
+    type: 'graded',
+    planVersion: 1,
+    input: z.object({ pull: z.number(), notes: z.object({ by: z.string() }) }),
+    steps: (step) => ({ one: step('one', () => 1) }),
+  });
+  const agent = await Agent.of(new Stage([graded]));
+  const input = { pull: 'data must', notes: { by: 1 } };
+  const { data } = await agent.call('preview_start_run', { type: 'graded', input });
+  expect(
+    data.blockers.map(({ field, detail }: { field: string; detail: string }) => [field, detail]),
+  ).toEqual([
+    ['input.pull', 'must be number'],
+    ['input.notes.by', 'must be string'],
+  ]);
+});
+
+test('a change whose answer is lost may have been made, and is repeated with the same token', async () => {
   const stage = new Stage([review]);
+  let isLost = true;
   const agent = await Agent.of(stage, {
-    before: (url, { method }) => {
-      if (method === 'POST' && url.endsWith('/v1/runs')) throw new TypeError('socket closed');
+    after: (url, { method }) => {
+      if (isLost && method === 'POST' && url.endsWith('/v1/runs')) throw new TypeError('socket closed');
     },
   });
-  const lost = await agent.act('start_run', START);
+  const { data: preview } = await agent.call('preview_start_run', START);
+  const lost = await agent.call('start_run', { ...START, token: preview.token });
   expect(lost.data.error).toMatchObject({ code: 'UNREACHABLE', mayHaveActed: true });
-  expect(lost.text).toContain('Look at the run');
+  expect(lost.text).toContain('Call the tool again with the same token');
+  isLost = false;
+  const again = await agent.call('start_run', { ...START, token: preview.token });
+  expect((await agent.call('list_runs')).data.items).toMatchObject([{ id: again.data.runId }]);
 });
 
 test('tools state whether they change something, and every change has a preview', async () => {

@@ -138,6 +138,8 @@ describe('work that fails', () => {
   test.each([
     ['an unexpected error', new TypeError('password=hunter2'), 1],
     ['a passing refusal', new CairnError('RATE_LIMITED', 'slow down'), 0],
+    ['a plan that is not deployed', new CairnError('PLAN_VERSION_UNAVAILABLE', 'not here'), 0],
+    ['a plan that was changed', new CairnError('PLAN_CHANGED', 'not so'), 0],
     ['a busy run', new CairnError('UNAVAILABLE', 'busy'), 0],
     ['an outcome nobody knows', new OutcomeUnknown('commit', 'gone'), 0],
     ['a newer version', new NewerSchemaError('a run', 99), 0],

@@ -3,6 +3,7 @@
  * who end a wait otherwise.
  */
 import { z } from 'zod';
+import type { Mailbox } from '../../packages/cairn/src/core/mailbox/mailbox.ts';
 import type { EventDraft, Wait } from '../../packages/cairn/src/core/run/events.ts';
 import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
@@ -14,7 +15,6 @@ import { resumed } from '../../packages/cairn/src/engine/waits/settle.ts';
 import { timeUp } from '../../packages/cairn/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
 import { appendToRun } from '../../packages/cairn/src/operations/append-to-run.ts';
-import type { Mailbox } from '../../packages/cairn/src/ports/mailbox-store.ts';
 import { World } from './world.ts';
 
 export const PLACE = { tenantId: 't1', event: 'built', key: 'main' };

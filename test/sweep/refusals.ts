@@ -6,14 +6,14 @@
  * Must not: compare with the undisturbed performance; a run that was refused may fail for it.
  */
 import { toProblem } from '../../packages/cairn/src/core/errors.ts';
-import { isOver } from '../../packages/cairn/src/core/run/state.ts';
-import { reviewFindings } from '../../packages/cairn/src/engine/unwritable.ts';
-import { asOurs } from '../../packages/cairn/src/http/problem.ts';
 import {
   type Mailbox,
   type MailboxAddress,
   mailboxId,
-} from '../../packages/cairn/src/ports/mailbox-store.ts';
+} from '../../packages/cairn/src/core/mailbox/mailbox.ts';
+import { isOver } from '../../packages/cairn/src/core/run/state.ts';
+import { reviewFindings } from '../../packages/cairn/src/engine/unwritable.ts';
+import { asOurs } from '../../packages/cairn/src/http/problem.ts';
 import type { StartCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { OutcomeUnknown, StoreRefused } from '../../packages/cairn/src/ports/store-errors.ts';
 import { type InterceptedCall, intercept } from '../support/intercept.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Mailbox } from '../../packages/cairn/src/core/mailbox/mailbox.ts';
 import { Bindings } from '../../packages/cairn/src/engine/define/bindings.ts';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
 import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import { appendToRun } from '../../packages/cairn/src/operations/append-to-run.ts';
-import type { Mailbox } from '../../packages/cairn/src/ports/mailbox-store.ts';
 import type { JournalCommit, StartCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../support/intercept.ts';
 import { differenceOfRuns } from './judge.ts';

@@ -239,3 +239,17 @@ describe('a run in doubt', () => {
     expect(run.calls('pay')).toBe(calls);
   });
 });
+
+test('a run whose child has no workflow here is not run on: the error names the workflow', async () => {
+  const lonely = defineWorkflow({
+    type: 'lonely',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({ one: step.child('one', { workflow: 'nowhere', input: () => ({}) }) }),
+  });
+  const runtime = createTestRuntime({ workflows: [lonely] });
+  const run = await runtime.start('lonely');
+  await expect(runtime.runToEnd(run)).rejects.toThrow(
+    "'lonely' waits for a deployment: no version of the child's workflow 'nowhere' is deployed\n",
+  );
+});

@@ -5,7 +5,7 @@
 import type { Json } from 'cairn';
 import { answerOfStream, type StreamPart } from './ai-sdk-stream.ts';
 import type { AgentModel, ModelRequest, ModelResponse, ToolCall } from './messages.ts';
-import { type PartFormat, providerMessage } from './provider-message.ts';
+import { objectInput, type PartFormat, providerMessages } from './provider-message.ts';
 
 export type ContentPart = { readonly type: string };
 
@@ -37,11 +37,13 @@ export interface AiSdkModel {
 
 export interface AiSdkResponse {
   readonly content: readonly ContentPart[];
-  readonly finishReason: string | { readonly unified: string };
-  readonly usage: { readonly inputTokens: Tokens; readonly outputTokens: Tokens };
+  /** Absent where a provider leaves it out, against its types. */
+  readonly finishReason?: string | { readonly unified: string } | undefined;
+  /** Absent likewise. */
+  readonly usage?: { readonly inputTokens: Tokens; readonly outputTokens: Tokens } | undefined;
 }
 
-type Tokens = number | undefined | { readonly total: number | undefined };
+type Tokens = number | null | undefined | { readonly total: number | undefined };
 
 export interface AiSdkOptions {
   /** Members of the call options of the SDK: `temperature`, `maxOutputTokens`, `providerOptions` … JSON. */
@@ -51,7 +53,18 @@ export interface AiSdkOptions {
 const FORMAT: PartFormat = {
   modelRole: 'assistant',
   text: (text) => ({ type: 'text', text }),
-  call: ({ id, name, input }) => ({ type: 'tool-call', toolCallId: id, toolName: name, input }),
+  call: ({ id, name, input }) => ({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: objectInput(input),
+  }),
+  own: (part) => {
+    const { type, text, input, providerOptions } = part as Readonly<Record<string, Json | undefined>>;
+    if (type === 'tool-call') return { ...(part as object), input: objectInput(input) };
+    // A part without text may carry a signature.
+    return text === '' && providerOptions === undefined ? undefined : part;
+  },
   result: (result) => ({
     type: 'tool-result',
     toolCallId: result.id,
@@ -69,7 +82,7 @@ export function aiSdkModel(model: AiSdkModel, { settings = {} }: AiSdkOptions = 
     generate: async ({ system, messages, tools, signal, onText }: ModelRequest) => {
       const prompt = [
         ...(system === undefined ? [] : [{ role: 'system', content: system }]),
-        ...messages.map((message) => providerMessage(message, FORMAT)),
+        ...providerMessages(messages, FORMAT),
       ];
       const functions = tools.map(({ name, description, input }) => ({
         type: 'function',
@@ -91,8 +104,8 @@ function answerFrom({ content, finishReason, usage }: AiSdkResponse): ModelRespo
   return {
     text: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     calls: parts.flatMap((part) => (part.type === 'tool-call' ? [callFrom(part)] : [])),
-    finish: typeof finishReason === 'string' ? finishReason : finishReason.unified,
-    usage: { input: tokens(usage.inputTokens), output: tokens(usage.outputTokens) },
+    finish: (typeof finishReason === 'string' ? finishReason : finishReason?.unified) ?? 'unknown',
+    usage: { input: tokens(usage?.inputTokens), output: tokens(usage?.outputTokens) },
     raw: parts.map(sentBack),
   };
 }
@@ -126,6 +139,6 @@ function sentBack(part: TextPart | CallPart): Json {
 }
 
 function tokens(count: Tokens): number {
-  const total = typeof count === 'object' ? count.total : count;
+  const total = typeof count === 'object' ? count?.total : count;
   return total ?? 0;
 }

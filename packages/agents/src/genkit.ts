@@ -4,7 +4,7 @@
  */
 import type { Json } from 'cairn';
 import type { AgentMessage, AgentModel, ModelRequest, ModelResponse, ToolCall } from './messages.ts';
-import { type PartFormat, providerMessage } from './provider-message.ts';
+import { objectInput, type PartFormat, providerMessages } from './provider-message.ts';
 
 interface GenkitPart {
   readonly text?: string;
@@ -30,7 +30,13 @@ export interface GenkitOptions {
 const FORMAT: PartFormat = {
   modelRole: 'model',
   text: (text) => ({ text }),
-  call: ({ id, name, input }) => ({ toolRequest: { name, ref: id, input } }),
+  call: ({ id, name, input }) => ({ toolRequest: { name, ref: id, input: objectInput(input) } }),
+  own: (part) => {
+    const { toolRequest } = part as { readonly toolRequest?: { readonly input?: Json } };
+    if (toolRequest === undefined) return isEmptyText(part) ? undefined : part;
+    if (toolRequest.input === undefined) return part;
+    return { ...(part as object), toolRequest: { ...toolRequest, input: objectInput(toolRequest.input) } };
+  },
   result: (result) => ({
     toolResponse: {
       name: result.name,
@@ -51,7 +57,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
         model,
         ...(config && { config }),
         ...(system === undefined ? {} : { system }),
-        messages: messages.map((message) => providerMessage(message, FORMAT)),
+        messages: providerMessages(messages, FORMAT),
         ...(toolDefinitions.length === 0 ? {} : { tools: toolDefinitions }),
         returnToolRequests: true,
         abortSignal: signal,
@@ -77,4 +83,9 @@ function callsIn(content: readonly GenkitPart[], { length }: readonly AgentMessa
     const { name, ref = `call-${length}-${i}`, input } = toolRequest;
     return [{ id: ref, name, input: (input ?? {}) as Json }];
   });
+}
+
+/** It has no other member, such as the metadata with a signature. */
+function isEmptyText(part: Json): boolean {
+  return Object.entries(part as object).every(([name, value]) => name === 'text' && value === '');
 }

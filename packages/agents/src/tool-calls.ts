@@ -3,8 +3,12 @@
  * are returned to the model, which can correct them.
  */
 import { CairnError, Fatal, type Flow, type Json, OperationFailed } from 'cairn';
+import type { ZodError } from 'zod';
 import type { ToolCall, ToolResult } from './messages.ts';
 import { type AgentTool, APPROVE, asJson } from './tool.ts';
+
+/** The model reads them: a list of thousands of wrong items would fill its context. */
+const MAX_ISSUES = 20;
 
 interface ToolCallOptions {
   readonly tools: readonly AgentTool[];
@@ -34,10 +38,7 @@ async function result<Input>(
   }
   const parsed = tool.input.safeParse(call.input);
   if (!parsed.success) {
-    const issues = parsed.error.issues.map(
-      ({ path, message }) => `${path.map(String).join('.') || 'input'}: ${message}`,
-    );
-    return { id, name, error: `The input is not valid. ${issues.join('; ')}` };
+    return { id, name, error: `The input is not valid. ${issuesText(parsed.error.issues)}` };
   }
   try {
     if (tool.needsApproval(parsed.data)) await approval(flow, call, approvalTimeout);
@@ -45,6 +46,14 @@ async function result<Input>(
   } catch (error) {
     return { id, name, error: messageOf(error) };
   }
+}
+
+function issuesText(issues: ZodError['issues']): string {
+  const lines = issues
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }) => `${path.map(String).join('.') || 'input'}: ${message}`);
+  if (issues.length > MAX_ISSUES) lines.push(`and ${issues.length - MAX_ISSUES} more`);
+  return lines.join('; ');
 }
 
 function approval<Input>(

@@ -8,6 +8,8 @@ export interface CommandContext {
   readonly world: World;
   /** Created on first use: help needs no address. */
   readonly api: CairnClient;
+  /** Another client, with the current address of a local cloud. @throws UsageError */
+  readonly connected: () => CairnClient;
   readonly out: CliOutput;
   /** Notes, to standard error, so that pipes get only the answer. */
   readonly notes: CliOutput;

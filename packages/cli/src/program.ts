@@ -41,12 +41,14 @@ export async function run(
 function contextFor({ given, global }: Parsed & { readonly kind: 'run' }, world: World): CommandContext {
   const flags = { json: global.json, plain: global['no-color'] };
   let api: CairnClient | undefined;
+  const connected = () => apiOf(connect(global, world), world, given.key);
   return {
     world,
     get api() {
-      api ??= apiOf(connect(global, world), world, given.key);
+      api ??= connected();
       return api;
     },
+    connected,
     out: new CliOutput(world, 'stdout', flags),
     notes: new CliOutput(world, 'stderr', flags),
   };

@@ -8,6 +8,8 @@ export interface ToolResponse {
   /** A sentence or a few lines. */
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** Part of a longer text, which the tool has bounded: it is not cut. */
+  readonly excerpt?: string;
 }
 
 /** Refusal of this server itself, before the API is asked. */
@@ -32,11 +34,15 @@ export class ToolProblem extends Error {
 
 const CUT_NOTE = 'Long parts were cut.';
 
-export function toolResult({ text, data }: ToolResponse): CallToolResult {
+export function toolResult({ text, data, excerpt }: ToolResponse): CallToolResult {
   const { value, isCut: isDataCut } = bounded(data);
   const message = clipped(text, MAX_SAID_CHARS);
   const isCut = isDataCut || message !== text;
-  const structuredContent = { ...(value as Record<string, unknown>), ...(isCut && { isCut }) };
+  const structuredContent = {
+    ...(value as Record<string, unknown>),
+    ...(isCut && { isCut }),
+    ...(excerpt !== undefined && { excerpt }),
+  };
   return {
     // The data as text too, because not every client passes structured content to its model.
     content: [
@@ -56,7 +62,8 @@ export function failed(error: unknown): CallToolResult {
     field && `field: ${field}`,
     stepId && `step: ${stepId}`,
     help,
-    mayHaveActed && 'The request may have been carried out. Look at the run before you preview again.',
+    mayHaveActed &&
+      'The request may have been carried out. Call the tool again with the same token, which acts once.',
   ];
   const { value } = bounded({ error: problem });
   return {

@@ -24,9 +24,10 @@ export function clipped(text: string, maxChars: number): string {
     : `${text.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}${CUT}`;
 }
 
-/** True if no member and no item has to go: long texts are cut, where they are too long for any answer. */
-export function isComplete(value: unknown): boolean {
-  const cut = new Cutter(MAX_TEXT_CHARS, MAX_ITEMS).cut(value, MAX_DEPTH);
+/** True if no item of its lists has to go: only texts and lists within items are cut, where they are too long for any answer. */
+export function isComplete(data: Readonly<Record<string, unknown>>): boolean {
+  if (Object.values(data).some((list) => Array.isArray(list) && list.length > MAX_ITEMS)) return false;
+  const cut = new Cutter(MAX_TEXT_CHARS, MAX_ITEMS).cut(data, MAX_DEPTH);
   return JSON.stringify(cut).length <= MAX_ANSWER_CHARS;
 }
 
@@ -35,7 +36,8 @@ export function bounded(value: unknown, maxChars: number = MAX_ANSWER_CHARS): Bo
   for (let texts = MAX_TEXT_CHARS, items = MAX_ITEMS, depth = MAX_DEPTH; ; ) {
     const cutter = new Cutter(texts, items);
     const cut = cutter.cut(value, depth);
-    if (JSON.stringify(cut).length <= maxChars) return { value: cut, isCut: cutter.isCut };
+    // Nothing at all is shorter than any bound.
+    if ((JSON.stringify(cut)?.length ?? 0) <= maxChars) return { value: cut, isCut: cutter.isCut };
     texts = Math.max(1, texts >> 1);
     items >>= 1;
     depth = Math.max(1, depth - 2);

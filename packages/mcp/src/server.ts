@@ -5,8 +5,11 @@ import { failed, toolResult } from './answer.ts';
 import { TOOLS } from './tools/all.ts';
 
 export interface ServerOptions {
-  /** Calls the API for the person whose agent this is: its role limits the agent. */
-  readonly client: CairnClient;
+  /**
+   * Calls the API for the person whose agent this is: its role limits the agent. A function is called for each tool call, because an
+   * installation on this machine can start later, or again at another address.
+   */
+  readonly client: CairnClient | (() => CairnClient);
   /** Key of the tokens of previews. An agent must not know it; all servers that answer one agent must share it. */
   readonly secret: string | Uint8Array;
 }
@@ -31,7 +34,8 @@ export function mcpServer({ client, secret }: ServerOptions): McpServer {
     };
     server.registerTool(name, { title, description, inputSchema: input, annotations }, async (args) => {
       try {
-        return toolResult(await run({ client, secret }, args));
+        const connected = typeof client === 'function' ? client() : client;
+        return toolResult(await run({ client: connected, secret }, args));
       } catch (error) {
         return failed(error);
       }

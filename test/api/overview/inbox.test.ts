@@ -29,7 +29,7 @@ class AskingRun {
   readonly installation: Installation;
   #key = '';
 
-  constructor(options?: OutsideOptions) {
+  constructor(options?: OutsideOptions, text = 'hello') {
     this.outside = new Outside(options);
     const { capability } = this.outside;
     const post = defineWorkflow({
@@ -37,7 +37,7 @@ class AskingRun {
       planVersion: 1,
       input: z.object({}),
       steps: (step) => ({
-        sent: step('send', { uses: [capability] }, ({ perform }) => perform(capability, { text: 'hello' })),
+        sent: step('send', { uses: [capability] }, ({ perform }) => perform(capability, { text })),
       }),
     });
     this.installation = new Installation([release(), post], [this.outside.binding]);
@@ -162,7 +162,7 @@ describe('GET /v1/inbox', () => {
     });
   });
 
-  test('shows an effect in doubt with its id', async () => {
+  test('shows an effect in doubt with its id and its request', async () => {
     const asking = await made('effect_in_doubt');
     const [effectId] = [...asking.world.db.effects.keys()];
     expect(await only(asking)).toMatchObject({
@@ -170,9 +170,16 @@ describe('GET /v1/inbox', () => {
       step: 'send',
       effectId,
       capabilityId: 'post.send',
+      request: { text: 'hello' },
       question: expect.stringContaining('the outcome is unknown'),
       answers: [...RESOLUTIONS],
     });
+  });
+
+  test('leaves out a large request of an effect', async () => {
+    const asking = new AskingRun({}, 'x'.repeat(5_000));
+    await asking.inDoubt();
+    expect(await only(asking)).not.toHaveProperty('request');
   });
 
   test('shows a step in doubt by the name of the step', async () => {
@@ -198,7 +205,7 @@ describe('GET /v1/inbox', () => {
     await api.request(`/v1/runs/${source}/replay`, { method: 'POST', headers: { authorization } });
     await asking.untilAsked();
     const question = await only(asking);
-    expect(question).toMatchObject({ kind: 'effect_in_doubt', effectId });
+    expect(question).toMatchObject({ kind: 'effect_in_doubt', effectId, request: { text: 'hello' } });
     expect(question.runId).not.toBe(source);
     const answer = await api.request(`/v1/runs/${question.runId}/effects`, { headers: { authorization } });
     const { items } = (await answer.json()) as { items: unknown[] };
@@ -221,6 +228,7 @@ describe('GET /v1/inbox', () => {
       step: 'send',
       capabilityId: 'post.send',
       attemptedAt: expect.any(String),
+      request: { text: 'hello' },
       answers: ['recorded', 'failed', 'resume'],
     });
     expect(item).not.toHaveProperty('waitId');

@@ -274,24 +274,6 @@ describe('other projects', () => {
     expect(isIgnored('cairn/src/index.js')).toBe(false);
   });
 
-  test('with Yarn but without node_modules get the setting that creates it', async () => {
-    const project = opening(temporaryProject({ 'firebase.json': '{}', '.pnp.cjs': '' }));
-    const { err } = await project.init(['--yes']);
-    expect(err).toMatch(/NOT_INSTALLED.*Plug'n'Play.*\n.*nodeLinker: node-modules.*\.yarnrc\.yml/);
-  });
-
-  test.each([
-    ['pnpm-lock.yaml', 'pnpm --dir cairn install', 'pnpm exec cairn dev'],
-    ['yarn.lock', 'npm --prefix cairn install', 'yarn cairn dev'],
-    ['bun.lock', 'bun install --cwd cairn', 'bunx cairn dev'],
-  ])('with %s are told which command to run', async (lock, install, develop) => {
-    const project = withFiles({ 'firebase.json': '{}', [lock]: '' });
-    const { out, programs } = await project.init(['--yes', '--json']);
-    expect(programs).toEqual([]);
-    const [first, second] = JSON.parse(out).next;
-    expect([first.command, second.command]).toEqual([install, develop]);
-  });
-
   test('keep firebase.json a symbolic link', async () => {
     const project = withFiles({ 'config/firebase.json': '{}' });
     symlinkSync('config/firebase.json', join(project.root, 'firebase.json'));

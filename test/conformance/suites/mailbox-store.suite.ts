@@ -1,10 +1,7 @@
 /** Contract of event mailbox stores. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type {
-  Mailbox,
-  MailboxAddress,
-  MailboxStore,
-} from '../../../packages/cairn/src/ports/mailbox-store.ts';
+import type { Mailbox, MailboxAddress } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
+import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type { Harness } from '../support/harness.ts';
 import { T0 } from '../support/run-fixture.ts';
 

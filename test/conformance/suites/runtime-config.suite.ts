@@ -54,7 +54,10 @@ export function runtimeConfigConformance(name: string, harness: Harness): void {
 
     test('one of two writes over the same version is stale', async () => {
       const seen = await write(ON);
-      const kinds = await Promise.all([store.write(PAUSED, seen), store.write(ON, seen)]);
+      const kinds = await Promise.all([
+        store.write(PAUSED, seen),
+        store.write({ ...PAUSED, killSwitch: true }, seen),
+      ]);
       expect(kinds.map(({ kind }) => kind).sort()).toEqual(['stale', 'written']);
     });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   claimDecision,
+  isAbandonedBy,
   lateDeath,
   type TaskDelivery,
 } from '../../../packages/cairn/src/core/decisions/claim.ts';
@@ -43,6 +44,17 @@ const interrupted = grownBy(leased, [
   { type: 'orphan_detected', initiator: 'timeout', data: { owner: 'o1', epoch: 1, lastHeartbeatAt: T0 } },
 ]);
 
+const deployed: DeployedPlan = {
+  available: true,
+  isIdempotent: (key) => key !== 'once',
+  isCompensable: () => false,
+  onDoubt: 'fail',
+};
+const gone = { ...deployed, available: false };
+const importing: RunState = { ...released(), status: 'replaying' };
+const parked: RunState = { ...suspended, parked: 'PLAN_VERSION_UNAVAILABLE' };
+const due: RunState = { ...suspended, waits: [waitOf('s', T0, { announced: true, dueAt: T0 })] };
+
 describe('what a drive may do with a run', () => {
   const at = (readAt: number, lastHeartbeatAt?: number) => ({
     readAt,
@@ -56,9 +68,12 @@ describe('what a drive may do with a run', () => {
     ['a run whose retry is due', released(T0 + 9), at(T0 + 9), { kind: 'claim' }],
     ['a run that ended', grownBy(leased, [failedRun()]), at(T0), { kind: 'over' }],
     ['a run that was interrupted', interrupted, at(T0), { kind: 'interrupted' }],
-    ['a run that waits for an answer', asking, at(T0), { kind: 'waiting', parked: false }],
+    ['a run that waits for an answer', asking, at(T0), { kind: 'waiting' }],
     ['a run that waits for what nobody was told of', untold, at(T0), { kind: 'claim' }],
-    ['a parked run', suspended, at(T0), { kind: 'waiting', parked: true }],
+    ['a run that waits for a time that has come', due, at(T0), { kind: 'claim' }],
+    ['a parked run whose plan is back', parked, at(T0), { kind: 'claim' }],
+    ['a suspended run without waits', suspended, at(T0), { kind: 'claim' }],
+    ['a run that imports steps', importing, at(T0), { kind: 'claim' }],
     ['a driven run', leased, at(T0 + 4_999, T0), { kind: 'leased', freeAt: T0 + LEASE_MS }],
     [
       'a driven run whose holder fell silent',
@@ -74,7 +89,23 @@ describe('what a drive may do with a run', () => {
     ],
     ['a driven run without any beat yet', leased, at(T0 + 1), { kind: 'leased', freeAt: T0 + LEASE_MS }],
   ] as const)('%s', (_, state, { readAt, soft, leaseMs }, expected) => {
-    expect(claimDecision({ state, soft, readAt, leaseMs })).toEqual(expected);
+    expect(claimDecision({ state, soft, readAt, leaseMs, deployed })).toEqual(expected);
+  });
+
+  const cancelled: RunState = { ...parked, cancellation: { stopKind: 'user', requestedAt: T0 } };
+  test.each([
+    ['a parked run', parked, T0, { kind: 'blocked', isRecorded: true }],
+    ['a run that waits for a time that has come', due, T0, { kind: 'blocked', isRecorded: false }],
+    ['a run that waits for what nobody was told of', untold, T0, { kind: 'blocked', isRecorded: false }],
+    ['a run that imports steps', importing, T0, { kind: 'blocked', isRecorded: false }],
+    ['a run that waits for an answer', asking, T0, { kind: 'waiting' }],
+    ['a run that waits for a time to come', due, T0 - 1, { kind: 'early', at: T0 }],
+    // These become blocked by their claim, or end with it.
+    ['a new run', fresh, T0, { kind: 'claim' }],
+    ['a released run', released(), T0, { kind: 'claim' }],
+    ['a parked run that is to be cancelled', cancelled, T0, { kind: 'claim' }],
+  ] as const)('without its plan: %s', (_, state, readAt, expected) => {
+    expect(claimDecision({ state, soft: {}, readAt, leaseMs: LEASE_MS, deployed: gone })).toEqual(expected);
   });
 
   describe('with a recent heartbeat of the lease holder', () => {
@@ -92,12 +123,6 @@ describe('what a drive may do with a run', () => {
       }),
       bySystem('run_started', {}),
     ]);
-    const deployed: DeployedPlan = {
-      available: true,
-      isIdempotent: (key) => key !== 'once',
-      isCompensable: () => false,
-      onDoubt: 'fail',
-    };
     const began = (stepId: string) => grownBy(held, [bySystem('step_started', settledStep(stepId))]);
     const acting = grownBy(held, [
       bySystem('effect_attempted', {
@@ -139,7 +164,6 @@ describe('what a drive may do with a run', () => {
     });
 
     test('if its plan is not deployed', () => {
-      const gone = { ...deployed, available: false };
       const seen = { state: held, soft: {}, readAt: T0 + 1, leaseMs: LEASE_MS };
       expect(claimDecision({ ...seen, delivery: delivery(3), deployed: gone })).toMatchObject({
         kind: 'leased',
@@ -152,13 +176,19 @@ describe('what a drive may do with a run', () => {
       fc.property(journals(), fc.integer({ min: -20_000, max: 200_000 }), ({ states }, laterMs) => {
         for (const state of states) {
           const readAt = state.updatedAt + laterMs;
-          const { kind } = claimDecision({ state, soft: {}, readAt, leaseMs: LEASE_MS });
+          const seen = { state, soft: {}, readAt, leaseMs: LEASE_MS };
+          const { kind } = claimDecision({ ...seen, deployed });
+          expect(kind).not.toBe('blocked');
           expect(kind === 'over').toBe(isOver(state));
           if (state.lease) expect(['leased', 'orphaned']).toContain(kind);
+          // Its plan decides whether what can be claimed is blocked, and nothing else.
+          const without = claimDecision({ ...seen, deployed: gone });
+          if (without.kind !== 'blocked') expect(without.kind).toBe(kind);
+          else expect([kind, without.isRecorded && !isParked(state)]).toEqual(['claim', false]);
           if (kind !== 'claim' || !['awaiting_approval', 'waiting_external'].includes(state.status)) continue;
-          // A waiting run is claimed only for due work, and not while it is blocked.
-          if (!hasUnannouncedWaits(state)) expect(nextDue(state)).toBeLessThanOrEqual(readAt);
-          expect(isParked(state)).toBe(false);
+          // A waiting run is claimed only for due work, or because it is blocked no more.
+          if (!hasUnannouncedWaits(state) && !isParked(state))
+            expect(nextDue(state)).toBeLessThanOrEqual(readAt);
         }
       }),
       { numRuns: 50 },
@@ -189,5 +219,23 @@ describe('a redelivery of the task whose dispatch alone released the run', () =>
     ['not if no dispatch alone let go of it', released(), again, undefined],
   ] as const)('%s', (_, state, delivery, epoch) => {
     expect(lateDeath(state, delivery)).toBe(epoch);
+  });
+});
+
+describe('a child that has not started is abandoned by its parent', () => {
+  const parent = (onParentEnd: 'wait' | 'cancel' | 'abandon', isAwaited: boolean, more = {}): RunState => ({
+    ...leased,
+    ties: [{ kind: 'child', runId: 'run_child', onParentEnd }] as never,
+    waits: isAwaited ? [{ ...waitOf('s'), kind: 'child', child: { runId: 'run_child' } } as never] : [],
+    ...more,
+  });
+  test.each([
+    ['not while the parent waits for it', parent('cancel', true), false],
+    ['once the parent waits no more', parent('cancel', false), true],
+    ['once the parent has ended', parent('wait', true, { status: 'failed' }), true],
+    ['never if it is to outlive the parent', parent('abandon', false), false],
+    ['never if the parent does not know it', { ...parent('cancel', false), ties: [] }, false],
+  ] as const)('%s', (_, state, expected) => {
+    expect(isAbandonedBy(state, 'run_child')).toBe(expected);
   });
 });

@@ -29,7 +29,7 @@ function everyCombination(): DriveFacts[] {
                     awaited,
                     earliestDueAt,
                     waits,
-                    announceAgainAt: undefined,
+                    announceAgain: undefined,
                     failure: failed,
                     cancellation: stop === 'cancel' ? cancellation : undefined,
                     undoes: false,
@@ -110,7 +110,7 @@ describe('the decision that concludes a drive', () => {
     awaited: 0,
     earliestDueAt: undefined,
     waits: 0,
-    announceAgainAt: undefined,
+    announceAgain: undefined,
     failure: undefined,
     cancellation: undefined,
     undoes: false,
@@ -133,8 +133,13 @@ describe('the decision that concludes a drive', () => {
     ['a run that only sleeps is suspended', { earliestDueAt: 9, waits: 1 }, { kind: 'suspend', until: 9 }],
     [
       'a run is not suspended while the outside has not heard of a wait',
-      { earliestDueAt: 9, waits: 1, announceAgainAt: 5 },
+      { earliestDueAt: 9, waits: 1, announceAgain: { at: 5 } },
       { kind: 'release', reason: 'retry', dueAt: 5 },
+    ],
+    [
+      'a run whose child has no deployed workflow says so',
+      { earliestDueAt: 9, waits: 1, announceAgain: { at: 10, missing: failure } },
+      { kind: 'release', reason: 'retry', dueAt: 9, error: failure },
     ],
     [
       'a run that only waits for somebody is suspended for as long as it takes',

@@ -35,7 +35,7 @@ function ofDrive(state: RunState, { isCompensable }: DeployedPlan): Means {
     awaited: 0,
     earliestDueAt: undefined,
     waits: state.waits.length,
-    announceAgainAt: undefined,
+    announceAgain: undefined,
     failure: state.error,
     cancellation: state.cancellation,
     undoes: compensationsDue(state, isCompensable).length > 0,

@@ -130,6 +130,41 @@ describe('due slots', () => {
   });
 });
 
+describe('a change in the middle of a catch-up', () => {
+  const changes: Readonly<Record<string, (schedule: Schedule, now: number) => Schedule>> = {
+    pause: (current, now) => disarmed(current, { state: 'paused', pause: { since: now, by: 'c.ada' } }),
+    withdrawal: (current) => disarmed(current, { state: 'withdrawn' }),
+    'another cron line': (current, now) => retimed({ ...current, cron: '7 * * * *' }, current, now),
+    'another policy': (current, now) => {
+      const patched = retimed({ ...current, catchUp: 'skip' }, current, now);
+      const { skipped, settledUntil } = decideDue(patched, now);
+      return { ...armed(patched, settledUntil), skipped: patched.skipped + skipped };
+    },
+  };
+
+  test.each(Object.keys(changes))('is in its report: %s', (change) => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 9 }), (downMinutes, ticks) => {
+        // No slot of the last two minutes.
+        const now = T0 + (5 * downMinutes + 3) * MINUTE;
+        let current = schedule({ catchUp: 'all' });
+        let fired = 0;
+        for (let tick = 0; tick < ticks; tick += 1) {
+          const { fire, settledUntil, skipped, catchUp = current.lastCatchUp } = decideDue(current, now);
+          fired += fire.length;
+          current = { ...armed(current, settledUntil), skipped: current.skipped + skipped };
+          if (catchUp) current = { ...current, lastCatchUp: catchUp };
+        }
+        // Twice, because a second change must count nothing twice.
+        const changed = changes[change]?.(changes[change]?.(current, now) ?? current, now);
+        if (ticks === 0) return;
+        expect([changed?.lastCatchUp?.made ?? 0, changed?.skipped]).toEqual([fired, downMinutes - fired]);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
 test('a slot common to an old and a new timing is fired once, whenever the change happens between ticks', () => {
   const lines = ['* * * * *', '*/2 * * * *', '*/5 * * * *', '7 * * * *', '0,7,30 * * * *', '59 23 * * *'];
   const minuteOf = fc.integer({ min: 1, max: 59 });

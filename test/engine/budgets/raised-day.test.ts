@@ -1,5 +1,6 @@
 /** A raise of the budget of a day: which other runs that asked for it go on. */
 import { describe, expect, test } from '@jest/globals';
+import { dayLimits } from '../../../packages/cairn/src/core/budget/day-limits.ts';
 import { intercept } from '../../support/intercept.ts';
 import { calling, Tenant } from './tenant.ts';
 
@@ -44,7 +45,21 @@ describe('when an answer raises the limit of the day, the other waiting runs', (
     expect(eventsOf(tenant, other, 'wait_resolved')).toEqual([]);
   });
 
-  test('of other tenants are unaffected', async () => {
+  test.each([
+    ['raised enough for one of them', { perTenantAndDay: { usd: 0.3 } }, 3],
+    ['lifted', { tenants: { t1: 'unlimited' } }, 5],
+  ] as const)('a limit that a deployment has %s since is not raised again', async (_, budgets, completed) => {
+    const { tenant, asking } = await reached(5);
+    const { deps } = tenant.world;
+    const deployed = { ...deps, dayLimits: dayLimits(budgets) };
+    await tenant.decide(asking[0] ?? '', 'approve', {}, deployed);
+    expect(await tenant.today()).toMatchObject({ raised: {} });
+    await tenant.run(deployed);
+    expect(tenant.statuses()).toMatchObject({ completed });
+    expect(tenant.asking()).toHaveLength(5 - completed);
+  });
+
+  test('those of other tenants are unaffected', async () => {
     const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling({ usd: 0 }, { usd: 0.1 }));
     await tenant.start(2, 't1');
     await tenant.start(2, 't2');

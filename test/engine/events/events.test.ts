@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { runView } from '../../../packages/cairn/src/api/views/run.ts';
+import { MAX_WAITING } from '../../../packages/cairn/src/core/mailbox/limits.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { MAX_WAITING } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
 import { signalRun } from '../../../packages/cairn/src/operations/events/signal-run.ts';

@@ -176,15 +176,6 @@ describe('a child', () => {
     expect(assertStored(world.db, childId)).toMatchObject({ status: 'cancelled' });
   });
 
-  test('of a workflow that is not deployed fails the step', async () => {
-    const { world, runId } = await started(parentOf({ type: 'nowhere' }), 1);
-    await world.run();
-    expect(assertStored(world.db, runId)).toMatchObject({
-      status: 'failed',
-      error: { code: 'INVALID_INPUT' },
-    });
-  });
-
   test('whose last drive dies before it notified its parent is reported by the scan', async () => {
     const { world, runId } = await started(parentOf({}), 5);
     let died = false;

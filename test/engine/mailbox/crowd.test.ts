@@ -4,11 +4,11 @@
  */
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { MAX_WAITING } from '../../../packages/cairn/src/core/mailbox/limits.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { deliver } from '../../../packages/cairn/src/engine/mailbox/deliver.ts';
-import { MAX_WAITING } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';

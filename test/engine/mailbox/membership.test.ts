@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { EVENT_TTL_MS, MAX_WAITING } from '../../../packages/cairn/src/core/mailbox/limits.ts';
+import { CHANGE_PATIENCE_MS } from '../../../packages/cairn/src/engine/mailbox/change.ts';
 import { joinMailbox } from '../../../packages/cairn/src/engine/mailbox/join.ts';
 import { leaveMailbox } from '../../../packages/cairn/src/engine/mailbox/leave.ts';
-import {
-  CHANGE_PATIENCE_MS,
-  EVENT_TTL_MS,
-  MAX_WAITING,
-} from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
 import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';

@@ -22,6 +22,27 @@ beforeAll(async () => {
 afterAll(() => bench.stop());
 
 describe('a commit', () => {
+  test('replaces a vector by a map where it sets a field within it, and neighbours can be read', async () => {
+    const { db } = bench;
+    const vector = FieldValue.vector([1, 2]);
+    const c = db.collection('vectors');
+    for (const id of ['set', 'transformed', 'deleted', 'neighbour']) await c.doc(id).set({ v: vector });
+    await c.doc('set').update({ 'v.x': 1 });
+    await c.doc('transformed').update({ 'v.n': FieldValue.increment(2) });
+    await c.doc('deleted').update({ 'v.value': FieldValue.delete() });
+    const all = (await c.get()).docs.map((d) => [d.id, d.get('v')]);
+    expect(all).toEqual([
+      ['deleted', vector],
+      ['neighbour', vector],
+      ['set', { x: 1 }],
+      ['transformed', { n: 2 }],
+    ]);
+    expect((await c.orderBy('v.value').get()).size).toBe(0);
+    expect((await c.where('v.value', 'array-contains', 1).get()).size).toBe(0);
+    expect((await c.where('v', '==', vector).get()).size).toBe(2);
+    expect((await c.select('v.value').get()).docs.map((d) => d.data())).toEqual([{}, {}, {}, {}]);
+  });
+
   test('stores every type of value and returns it unchanged', async () => {
     const { db } = bench;
     const data = {

@@ -101,6 +101,31 @@ const refused: [string, string, object, RegExp][] = [
     /2048 are allowed/,
   ],
   [
+    'a vector in an array',
+    'Commit',
+    commit(set('h/a', { a: { arrayValue: { values: [vector([{ doubleValue: 1 }]).v] } } })),
+    /vector in an array/,
+  ],
+  [
+    'transforms of a field and of one within it',
+    'Commit',
+    commit({
+      ...set('h/t', {}),
+      updateTransforms: [
+        { fieldPath: 'a.b.c', increment: one },
+        { fieldPath: 'd', increment: one },
+        { fieldPath: 'a', setToServerValue: 1 },
+      ],
+    }),
+    /"a" and "a.b.c"/,
+  ],
+  [
+    'a collection group below a document',
+    'RunQuery',
+    { ...query({ from: [{ collectionId: 'h', allDescendants: true }] }), parent: doc('h/a') },
+    /database as its parent/,
+  ],
+  [
     'a delete with a mask',
     'Commit',
     commit({ delete: doc('h/a'), updateMask: { fieldPaths: ['a'] } }),

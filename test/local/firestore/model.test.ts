@@ -18,6 +18,7 @@ import {
   compareValues,
   type Fields,
   identical,
+  identicalFields,
   type Value,
 } from '../../../packages/local-firestore/src/model/value.ts';
 import { writeValueKey } from '../../../packages/local-firestore/src/model/value-key.ts';
@@ -58,17 +59,31 @@ const leaf: fc.Arbitrary<Value> = fc.oneof(
     .tuple(fc.integer({ min: -90, max: 90 }), fc.integer({ min: -180, max: 180 }))
     .map(([latitude, longitude]): Value => ({ kind: 'geo', latitude, longitude })),
 );
-const name = fc.constantFrom('a', 'b', 'a b', '`', 'é');
+const name = fc.constantFrom('a', 'b', 'a b', '`', 'é', 'value');
 const fieldsOf = (value: fc.Arbitrary<Value>) =>
   fc.array(fc.tuple(name, value), { maxLength: 3 }).map((entries): Fields => new Map(entries));
 const flat = fc.oneof(
   leaf,
   fieldsOf(leaf).map((fields): Value => ({ kind: 'map', fields })),
 );
+const vector = fc
+  .array(fc.double({ noNaN: true }), { minLength: 1, maxLength: 3 })
+  .map((numbers) => numbers.map((number): Value => ({ kind: 'double', value: number })))
+  .map((values): Value => {
+    const mark = { kind: 'string', value: '__vector__' } as const;
+    return {
+      kind: 'map',
+      fields: new Map<string, Value>([
+        ['__type__', mark],
+        ['value', { kind: 'array', values }],
+      ]),
+    };
+  });
 const value: fc.Arbitrary<Value> = fc.oneof(
   leaf,
+  vector,
   fc.array(flat, { maxLength: 3 }).map((values): Value => ({ kind: 'array', values })),
-  fieldsOf(flat).map((fields): Value => ({ kind: 'map', fields })),
+  fieldsOf(fc.oneof(flat, vector)).map((fields): Value => ({ kind: 'map', fields })),
 );
 
 function key(of: Value, inverted = false): Buffer {
@@ -180,6 +195,24 @@ describe('field paths', () => {
         expect([...overlay(under, over, mask)]).toEqual([...oneByOne]);
         expect([...under]).toEqual(before);
       }),
+    );
+  });
+
+  test('leave a document that can be read, whatever they set or delete, because none reaches into a vector', () => {
+    const paths = fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 });
+    const read = (fields: Fields) => decodeDocument(encodeBody('name', fields)).fields;
+    fc.assert(
+      fc.property(fieldsOf(value), fieldsOf(value), paths, (under, over, mask) => {
+        const masked = overlay(under, over, mask);
+        expect(identicalFields(read(masked), masked)).toBe(true);
+        for (const path of mask) {
+          const value = getField(under, path);
+          expect(identicalFields(withField(under, path, value), under) || value === undefined).toBe(true);
+          const deleted = withField(under, path, undefined);
+          expect(identicalFields(read(deleted), deleted)).toBe(true);
+        }
+      }),
+      { numRuns: 1_000 },
     );
   });
 

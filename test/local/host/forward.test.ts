@@ -1,7 +1,7 @@
 /** Requests on their way to a worker by its link: what may happen before the worker has them. */
 import { once } from 'node:events';
 import { createServer, type OutgoingHttpHeaders, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
@@ -11,6 +11,7 @@ import type { FunctionHandler, FunctionSpec } from '../../../packages/local/src/
 import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
+import { NoWorkerError } from '../../../packages/local/src/host/workers/lease.ts';
 import type { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
 import { until } from '../support.ts';
 
@@ -183,3 +184,38 @@ test('a slow client of a large response causes one pause and one resume', async 
   expect(warnings).not.toHaveBeenCalled();
   warnings.mockRestore();
 });
+
+const EARLY: readonly (readonly [what: string, worker: (port: number) => Promise<object>])[] = [
+  ['by the function', async (port) => ({ port, release() {}, broken() {} })],
+  [
+    'because no worker is free',
+    async () => {
+      throw new NoWorkerError(503, 'no worker');
+    },
+  ],
+];
+
+test.each(EARLY)(
+  'a large body that is answered %s before it was read does not hold up the next request of the connection',
+  async (_what, acquire) => {
+    const busy = createServer((_request, response) => response.writeHead(503).end());
+    busy.listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    const { port: busyPort } = busy.address() as AddressInfo;
+    const pool = { acquire: () => acquire(busyPort) } as unknown as WorkerPool;
+    const own = new Forwarder({ pool: () => pool });
+    front.removeAllListeners('request');
+    front.on('request', (incoming, response) => {
+      void own.forward({ spec: SPEC, path: '/', headers: incoming.headers, request: incoming, response });
+    });
+    const socket = connect((front.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${20 * MIB}\r\n\r\n`);
+    socket.write(Buffer.alloc(20 * MIB));
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const answers = await text(socket);
+    expect(answers.match(/HTTP\/1\.1 503/g)).toHaveLength(2);
+    own.close();
+    busy.close();
+    busy.closeAllConnections();
+  },
+);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import {
   EVENT_TTL_MS,
   MAX_BUFFERED,
   MAX_DELIVERED_BYTES,
   MAX_NAMED_RUNS,
-} from '../../../packages/cairn/src/engine/mailbox/limits.ts';
+} from '../../../packages/cairn/src/core/mailbox/limits.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import {
   deliverEvent,
   type EventToDeliver,

@@ -11,6 +11,7 @@ import type {
   FoundDocument,
   FoundSnapshot,
 } from '../../../packages/cairn/src/core/integrity/facts.ts';
+import { type Mailbox, mailboxId } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
 import { SCHEMA_VERSION } from '../../../packages/cairn/src/core/run/events.ts';
 import { askingSince } from '../../../packages/cairn/src/core/run/open-questions.ts';
 import type { Checkpoint } from '../../../packages/cairn/src/core/run/records.ts';
@@ -21,7 +22,6 @@ import {
   type MemoryDatabase,
   type RunDocuments,
 } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { type Mailbox, mailboxId } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type {
   DocumentWrite,
   IntegrityReader,

@@ -1,6 +1,6 @@
 /** Events and signals over HTTP. */
 import { describe, expect, test } from '@jest/globals';
-import { MAX_DELIVERED_BYTES } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
+import { MAX_DELIVERED_BYTES } from '../../../packages/cairn/src/core/mailbox/limits.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { type CloudStage, ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
 

@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import { BufferedRequest, jsonResponse } from '../http/buffered.ts';
 import type { KeptResponse } from '../operations/once-per-key.ts';
 import { assertRole, type Caller } from './auth.ts';
+import { boundPage, placeOf } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Instance } from './instance.ts';
 import { answerOnce, checkUnlessRepeated, type LocationOf, type Mutation, readMutation } from './mutation.ts';
@@ -101,7 +102,10 @@ export async function answerCall(
   if (role !== 'open') assertRole(caller as Caller, role);
   const known = Object.keys(parameters);
   const readCall = { ...call, query: ignoresQuery ? {} : readQuery(request.url, known) } as RouteCall<never>;
-  if (typeof handler === 'function') return asResponse(await handler(readCall));
+  if (typeof handler === 'function') {
+    const read = 'cursor' in parameters ? pageOf(operation, handler, readCall) : handler(readCall);
+    return asResponse(await read);
+  }
   const { maxBodyBytes: maxBytes = MAX_BODY_BYTES } = handler;
   const schema: z.ZodType = BODIES[body as BodyName];
   const answer = async () => {
@@ -109,6 +113,20 @@ export async function answerCall(
     return handleChange(handler, { ...readCall, ...mutation } as MutationCall<never>);
   };
   return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.run(answer) : answer();
+}
+
+/** The page of a list after the cursor of the request, which must belong to that list. @throws CairnError INVALID_INPUT */
+async function pageOf(
+  { id: operation }: ApiOperation,
+  handler: ReadHandler<never>,
+  call: RouteCall<never>,
+): Promise<Response | object> {
+  const { cursor, limit: _, ...selecting } = call.query as QueryParameters<'cursor' | 'limit'>;
+  const parameters = { ...(call.params as object), ...selecting };
+  const list = { tenantId: call.caller.tenantId, operation, parameters };
+  const place = cursor === undefined ? {} : { cursor: placeOf(cursor, list) };
+  const answer = await handler({ ...call, query: { ...(call.query as object), ...place } as never });
+  return answer instanceof Response ? answer : boundPage(answer, list);
 }
 
 /** Also for changes that are parts of another request. @throws what the handler throws */

@@ -1,4 +1,5 @@
 /** Facts of this deployment about the plan of a run. */
+import type { Observation } from '../core/decisions/claim.ts';
 import type { DeployedPlan } from '../core/decisions/deployed.ts';
 import { CairnError } from '../core/errors.ts';
 import { differ } from '../core/plan/plan.ts';
@@ -82,6 +83,16 @@ export function planStanding(
 ): Pick<DeployedPlan, 'available'> & { readonly changed: boolean } {
   const available = workflowOf(registry, run) !== undefined;
   return { available, changed: !available && registry.pinned(run.type, run.planVersion) !== undefined };
+}
+
+/** Input of `claimDecision`. `request`: of the dispatch that would claim the run; absent for the scan. */
+export function observed(
+  { settings, registry }: Pick<EngineDeps, 'settings' | 'registry'>,
+  { state, soft, readAt }: Pick<Observation, 'state' | 'soft' | 'readAt'>,
+  { delivery, skipsBackoff }: Pick<Observation, 'delivery' | 'skipsBackoff'> = {},
+): Observation {
+  const { leaseMs } = settings;
+  return { state, soft, readAt, leaseMs, deployed: deployedFor(registry, state), delivery, skipsBackoff };
 }
 
 export function deployedFor(registry: WorkflowRegistry, state: RunState): DeployedPlan {

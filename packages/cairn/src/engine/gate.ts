@@ -11,6 +11,7 @@ import { isTerminal } from '../core/run/status.ts';
 import { wakeAt } from '../core/run/wake.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
+import { observed } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 
 /**
@@ -73,14 +74,12 @@ export function heldUntil({ clock, random }: Pick<EngineDeps, 'clock' | 'random'
  * Defers a run that may not be dispatched: it is scanned again in up to five minutes, or when it is due if that is
  * later. Runs held by a worker and settled runs are left alone.
  */
-export async function postpone(
-  { store, clock, random, settings, log }: EngineDeps,
-  loaded: LoadedRun,
-): Promise<void> {
+export async function postpone(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
+  const { store, clock, random, log } = deps;
   const { state, soft, snapshotVersion } = loaded;
   const dueAt = wakeAt(state, soft);
   if (dueAt === undefined) return;
-  if (claimDecision({ ...loaded, leaseMs: settings.leaseMs }).kind === 'leased') return;
+  if (claimDecision(observed(deps, loaded)).kind === 'leased') return;
   const retryAt = heldUntil({ clock, random });
   // Stale: another process has changed the run and its `wakeAt`.
   await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, retryAt) });

@@ -10,7 +10,7 @@ import { leaveMailbox } from './mailbox/leave.ts';
 import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/settle.ts';
 
 /**
- * Does nothing, and reads nothing, for a run that is live or has no completion duties.
+ * For a run that no worker holds. If it is live or has no completion duties, publishes `events`, and reads nothing.
  *
  * @param events unpublished events of the run, if the caller knows them; default: those of the loaded run
  */
@@ -19,8 +19,7 @@ export async function meetObligations(
   ended: RunState,
   events?: UnpublishedEvents,
 ): Promise<void> {
-  if (!isOver(ended)) return;
-  if (!hasObligations(ended)) return events && settleEvents(deps, ended, events);
+  if (!isOver(ended) || !hasObligations(ended)) return events && settleEvents(deps, ended, events);
   const runId = ended.id;
   const loaded = await deps.store.load(runId);
   if (!loaded) return;

@@ -1,5 +1,5 @@
 /** Recovers one run whose worker died. Used by the scan, and by a drive that finds such a run itself. */
-import { claimDecision, type Observation, type TaskDelivery } from '../core/decisions/claim.ts';
+import { claimDecision, type TaskDelivery } from '../core/decisions/claim.ts';
 import { stepsToAttemptAnew } from '../core/decisions/end-facts.ts';
 import { type RecoveryDecision, recoveryDecision } from '../core/decisions/recovery.ts';
 import type { Takeover } from '../core/run/data/takeover.ts';
@@ -10,7 +10,7 @@ import type { TraceContext } from '../core/trace.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
-import { deployedFor, learnPlan } from './deployed.ts';
+import { deployedFor, learnPlan, observed } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { compensationStarted } from './facts/drafts.ts';
 import { runCancelled, runFailed } from './facts/terminal.ts';
@@ -35,16 +35,6 @@ interface Recovering {
   readonly delivery?: TaskDelivery | undefined;
 }
 
-/** Input of {@link claimDecision}. */
-export function observation(
-  { settings, registry }: Pick<EngineDeps, 'settings' | 'registry'>,
-  loaded: Pick<LoadedRun, 'state' | 'soft' | 'readAt'>,
-  { delivery, isAsked = false }: Pick<Observation, 'delivery' | 'isAsked'>,
-): Observation {
-  const deployed = deployedFor(registry, loaded.state);
-  return { ...loaded, delivery, isAsked, leaseMs: settings.leaseMs, deployed };
-}
-
 /**
  * Two commits: the first records the interruption, the second its handling. A crash between them leaves an interrupted
  * run, which the next scan finds. Safe with any number of concurrent scanners and drives.
@@ -58,7 +48,7 @@ export async function recoverRun(
   await learnPlan(deps, loaded.state);
   const span = tracer?.open(recoverySpan(loaded.state, by));
   const journal = new RunJournal(deps, loaded, { ...settings });
-  const decision = claimDecision(observation(deps, loaded, { delivery }));
+  const decision = claimDecision(observed(deps, loaded, { delivery }));
   if (decision.kind === 'orphaned') {
     const { lastHeartbeatAt, why } = decision;
     const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, decision));

@@ -1,11 +1,6 @@
 /** Event mailboxes in memory. */
-import {
-  type Mailbox,
-  type MailboxAddress,
-  type MailboxStore,
-  mailboxId,
-  type StoredMailbox,
-} from '../ports/mailbox-store.ts';
+import { type Mailbox, type MailboxAddress, mailboxId } from '../core/mailbox/mailbox.ts';
+import type { MailboxStore, StoredMailbox } from '../ports/mailbox-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';

@@ -17,6 +17,7 @@ import {
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
+import { isPlanMissing } from '../engine/deployed.ts';
 import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { Log } from '../ports/log.ts';
@@ -56,7 +57,7 @@ export type OnceResult =
   | { readonly kind: 'in_flight' };
 
 /**
- * A refusal by `work` (a CairnError of the 4xx range, except 429) is a response like any other. Other errors are
+ * A refusal by `work` (a CairnError of the 4xx range, except 429 and a plan that is not deployed) is a response like any other. Other errors are
  * rethrown and leave the request to be retried: at most three times, not counting errors that ask the sender to retry,
  * which are no failures of the request. `work` receives the time the request was first started (epoch ms): with the
  * key, it is the same for every attempt, and for no other request.
@@ -137,12 +138,12 @@ async function write(
   return 'version' in result ? result.version : undefined;
 }
 
-/** A refusal is an answer, except a rate limit, which is temporary. */
+/** A refusal is an answer, except a temporary one: a rate limit, and a plan that the next deployment may bring back. */
 async function answerOf(work: () => Promise<KeptResponse>): Promise<KeptResponse> {
   try {
     return await work();
   } catch (error) {
-    const isAnswer = error instanceof CairnError && error.httpStatus < 500 && error.httpStatus !== 429;
+    const isAnswer = error instanceof CairnError && error.httpStatus < 500 && !asksBack(error);
     if (!isAnswer) throw error;
     return { status: error.httpStatus, body: { ...toProblem(error) } };
   }
@@ -196,7 +197,8 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
 /** A repetition on request must not be counted as a failure. */
 function asksBack(cause: unknown): boolean {
   if (cause instanceof OutcomeUnknown || cause instanceof NewerSchemaError) return true;
-  return cause instanceof CairnError && (cause.httpStatus === 503 || cause.httpStatus === 429);
+  if (!(cause instanceof CairnError)) return false;
+  return cause.httpStatus === 503 || cause.httpStatus === 429 || isPlanMissing(cause);
 }
 
 function begun(

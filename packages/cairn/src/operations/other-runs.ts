@@ -40,7 +40,14 @@ async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: Ch
   const workflow = isPart ? deps.registry.pinned(type, parent.planVersion) : deps.registry.newest(type);
   const { runId } = wait.child;
   if (!workflow)
-    throw new CairnError('INVALID_INPUT', `no workflow '${type}' is deployed`, { field: 'workflow' });
+    throw new CairnError(
+      'PLAN_VERSION_UNAVAILABLE',
+      `no version of the child's workflow '${type}' is deployed`,
+      {
+        stepId: wait.execution.stepId,
+        details: { type },
+      },
+    );
   const { tenantId, environment, trigger, threadId, repoId, prId, prUrl, a2aCorrelationId } = parent;
   const successor =
     parent.source &&

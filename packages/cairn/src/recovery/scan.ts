@@ -7,10 +7,16 @@ import { taskName } from '../core/encoding/task-name.ts';
 import { workThrough } from '../core/map-concurrently.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasObligations, hasUnpublishedEvents } from '../core/run/state.ts';
-import { nextParkedCheckMs, nextReadyCheckMs, OPEN_WAIT_MS, PARKED_MS } from '../core/run/wake.ts';
+import {
+  nextParkedCheckMs,
+  nextReadyCheckMs,
+  OPEN_WAIT_MS,
+  PARKED_MS,
+  READY_GRACE_MS,
+} from '../core/run/wake.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
-import { deployedFor } from '../engine/deployed.ts';
+import { observed } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { placed } from '../engine/enqueue-soon.ts';
 import { closedBy, heldUntil, postpone, stoppedBy } from '../engine/gate.ts';
@@ -53,7 +59,7 @@ interface ScanReport {
   readonly off: boolean;
 }
 
-type Handled = 'enqueued' | 'recovered' | 'held' | 'skipped' | 'failed';
+type ScanResult = 'enqueued' | 'recovered' | 'held' | 'skipped' | 'failed';
 
 /**
  * @throws errors of reading the runtime configuration or a page, after the current runs are handled; the next tick
@@ -69,7 +75,7 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   const span = deps.tracer?.open({ name: 'scan', kind: 'internal', attributes: { 'faas.trigger': 'timer' } });
   const backlog = new DueRuns(deps, { config, pageSize });
   const watching = watchLeases(deps, { paused: config.paused, trace: span?.context });
-  const handled: Handled[] = [];
+  const handled: ScanResult[] = [];
   const handling = workThrough(
     () => backlog.next(),
     SCAN_CONCURRENCY,
@@ -80,7 +86,7 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   const [end] = await Promise.allSettled([handling]);
   const watched = await watching;
   await reviewSafely(deps);
-  const count = (what: Handled) => handled.filter((one) => one === what).length;
+  const count = (what: ScanResult) => handled.filter((one) => one === what).length;
   const counts = {
     enqueued: count('enqueued'),
     recovered: count('recovered'),
@@ -106,7 +112,7 @@ interface TickContext {
 }
 
 /** A run that cannot be handled, such as an undecodable one, must not block others. */
-async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, tick: TickContext): Promise<Handled> {
+async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, tick: TickContext): Promise<ScanResult> {
   try {
     return await (as === 'held' ? defer(deps, run) : handle(deps, run, tick));
   } catch (error) {
@@ -127,30 +133,39 @@ async function reviewSafely(deps: EngineDeps): Promise<void> {
 }
 
 /** One write without a read of the document, because thousands of runs of a paused workflow become due again and again. */
-async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<Handled> {
+async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<ScanResult> {
   const { store } = countedStores(deps, new Spending({ reads: 1 }));
   const { kind } = await store.touch({ runId, seen, wakeAt: heldUntil(deps) });
   return kind === 'stale' ? 'skipped' : 'held';
 }
 
-/** The run is deferred before it is handled: one that kills its handler returns later, not immediately. */
+/**
+ * The run is deferred before it is handled: one that kills its handler returns later, not immediately. It is deferred by more than a
+ * minute only once it has its task: a scan that dies in between must not leave it without one for longer.
+ */
 async function handle(
   deps: EngineDeps,
   { runId, snapshotVersion, readySince }: DueRun,
   { config, trace }: TickContext,
-): Promise<Handled> {
+): Promise<ScanResult> {
   // The query that found it is billed by the run.
   const own = { ...deps, ...countedStores(deps, new Spending({ reads: 1 })) };
   const { store, clock } = own;
   const now = clock.now();
-  const wakeAt = now + nextReadyCheckMs(readySince, now);
-  const moved = await store.touch({ runId, seen: snapshotVersion, wakeAt });
+  const checkMs = nextReadyCheckMs(readySince, now);
+  const soon = now + Math.min(READY_GRACE_MS, checkMs);
+  const moved = await store.touch({ runId, seen: snapshotVersion, wakeAt: soon });
   if (moved.kind === 'stale') return 'skipped';
   const loaded = await store.load(runId);
   if (!loaded) return 'skipped';
-  if (!closedBy(config, loaded.state)) return act(own, loaded, trace);
-  await postpone(own, loaded);
-  return 'held';
+  if (closedBy(config, loaded.state)) {
+    await postpone(own, loaded);
+    return 'held';
+  }
+  const handled = await act(own, loaded, trace);
+  if (handled === 'enqueued' && checkMs > READY_GRACE_MS)
+    await store.touch({ runId, seen: loaded.snapshotVersion, wakeAt: now + checkMs });
+  return handled;
 }
 
 /**
@@ -160,10 +175,14 @@ async function handle(
  * the suspects, before the queue delivers anything: a queue that is paused or full must not hide a death. Both recoveries are
  * `recoverRun`, which decides.
  */
-async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | undefined): Promise<Handled> {
-  const { settings, clock } = deps;
+async function act(
+  deps: EngineDeps,
+  loaded: LoadedRun,
+  trace: TraceContext | undefined,
+): Promise<ScanResult> {
+  const { clock } = deps;
   const { state } = loaded;
-  const decision = claimDecision({ ...loaded, leaseMs: settings.leaseMs });
+  const decision = claimDecision(observed(deps, loaded));
   const hasUnpublished = hasUnpublishedEvents(state, loaded.soft);
   switch (decision.kind) {
     case 'over':
@@ -185,12 +204,14 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       return hasUnpublished ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
       if (hasUnpublished) return enqueue(deps, loaded, { trace });
-      if (decision.parked) return unblock(deps, loaded, trace);
       return checkAgain(
         deps,
         loaded,
         (await deliverReady(deps, state)) === 'not_yet' ? PARKED_MS : OPEN_WAIT_MS,
       );
+    case 'blocked':
+      if (hasUnpublished || !decision.isRecorded) return enqueue(deps, loaded, { trace });
+      return checkAgain(deps, loaded, nextParkedCheckMs(state, clock.now()));
     case 'orphaned':
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded, { by: trace });
@@ -203,18 +224,8 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
   }
 }
 
-/** A blocked run is driven again once its version is deployed, and checked again until then. */
-async function unblock(
-  deps: EngineDeps,
-  loaded: LoadedRun,
-  trace: TraceContext | undefined,
-): Promise<Handled> {
-  if (deployedFor(deps.registry, loaded.state).available) return enqueue(deps, loaded, { trace });
-  return checkAgain(deps, loaded, nextParkedCheckMs(loaded.state, deps.clock.now()));
-}
-
 /** There is nothing to do before external input. */
-async function checkAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<Handled> {
+async function checkAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<ScanResult> {
   const { state, snapshotVersion: seen } = loaded;
   await deps.store.touch({ runId: state.id, seen, wakeAt: deps.clock.now() + afterMs });
   return 'skipped';
@@ -224,7 +235,7 @@ async function enqueue(
   deps: EngineDeps,
   { state, readAt }: LoadedRun,
   { at, trace }: { readonly at?: number; readonly trace: TraceContext | undefined },
-): Promise<Handled> {
+): Promise<ScanResult> {
   const name = taskName(state.id, state.head, at ?? readAt);
   await deps.queue.enqueue({
     runId: state.id,

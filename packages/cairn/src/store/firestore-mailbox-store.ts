@@ -1,5 +1,6 @@
 /** Event mailboxes in Firestore. */
-import type { Mailbox, MailboxAddress, MailboxStore, StoredMailbox } from '../ports/mailbox-store.ts';
+import type { Mailbox, MailboxAddress } from '../core/mailbox/mailbox.ts';
+import type { MailboxStore, StoredMailbox } from '../ports/mailbox-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { call, isStale, isTaken } from './call.ts';
 import { mailboxCodec } from './codec/mailbox.ts';

@@ -11,7 +11,7 @@ import {
 } from '@google-cloud/firestore';
 import { encodeKey } from '../core/encoding/idempotency-keys.ts';
 import { seqId } from '../core/encoding/ids.ts';
-import { type MailboxAddress, mailboxId } from '../ports/mailbox-store.ts';
+import { type MailboxAddress, mailboxId } from '../core/mailbox/mailbox.ts';
 import { type CollectionNames, collectionNames, PREFIX_OF_THE_MODEL } from './layout/collections.ts';
 
 export class Paths {

@@ -27,8 +27,12 @@ export function blockedBy(state: RunState, read: ReadState): string | undefined 
 
 function nextMove(state: RunState, read: ReadState): NextMove {
   const waits = state.status === 'awaiting_approval' || state.status === 'waiting_external';
-  if (isOver(state) || !waits) return { movesAt: AT_ONCE, asked: [] };
-  const parts = state.waits.map((wait) => outlookOf(wait, read));
+  const missing = missingChild(state);
+  if (isOver(state) || (!waits && missing === undefined)) return { movesAt: AT_ONCE, asked: [] };
+  const parts = state.waits.map((wait) => {
+    const isMissing = missing !== undefined && wait.kind === 'child' && !wait.announced;
+    return isMissing ? asks(`a deployment: ${missing}`, wait.dueAt) : outlookOf(wait, read);
+  });
   if (state.parked !== undefined) {
     parts.push({ movesAt: NEVER, asked: [{ text: `blocked on deployment: ${state.parked}`, until: NEVER }] });
   }
@@ -40,6 +44,14 @@ function nextMove(state: RunState, read: ReadState): NextMove {
     movesAt: Math.min(...parts.map(({ movesAt }) => movesAt), NEVER),
     asked: parts.flatMap(({ asked }) => asked),
   };
+}
+
+/** The reason why a child cannot be started, if nothing else is left to the run. */
+function missingChild({ status, lease, failures }: RunState): string | undefined {
+  const isBackingOff = status === 'running' && lease === undefined;
+  return isBackingOff && failures?.error.code === 'PLAN_VERSION_UNAVAILABLE'
+    ? failures.error.message
+    : undefined;
 }
 
 function outlookOf(wait: Wait, read: ReadState): NextMove {

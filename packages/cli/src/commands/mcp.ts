@@ -1,5 +1,7 @@
 /** `mcp`: serves the installation as tools to an agent, over standard input and output. */
+import { type CairnClient, Unreachable } from '@cairn/client';
 import { command } from '../arguments/command.ts';
+import { Declined } from '../exit.ts';
 
 export const mcp = command({
   name: 'mcp',
@@ -12,11 +14,20 @@ export const mcp = command({
     ['mcp', 'with the local cloud that runs here'],
     ['mcp --url https://runs.example.com --key-file agent.key', 'with a key of the role the agent needs'],
   ],
-  async run({ api, world, notes }) {
+  async run({ connected, world, notes }) {
+    // An agent starts this before the local cloud, and keeps it while that is started again.
+    const client = (): CairnClient => {
+      try {
+        return connected();
+      } catch (error) {
+        if (!(error instanceof Declined)) throw error;
+        throw new Unreachable([error.message, error.help].filter(Boolean).join('. '), undefined, error);
+      }
+    };
     // Loaded by this command only: the SDK takes as long to load as everything else.
     const { serveOverStdio } = await import('@cairn/mcp/stdio');
     await serveOverStdio({
-      client: api,
+      client,
       secret: world.token(),
       interrupted: world.interrupted,
       onError: ({ message }) => notes.print(`${message}\n`),

@@ -44,6 +44,7 @@ const LOCKS: readonly (readonly [file: string, PackageManager])[] = [
   ['yarn.lock', 'yarn'],
   ['bun.lock', 'bun'],
   ['bun.lockb', 'bun'],
+  ['package-lock.json', 'npm'],
 ];
 
 /**
@@ -77,13 +78,22 @@ export function readProject(root: string, files: Files): Project {
     }),
     impliedFunctions,
     installed: installedIn(root),
-    packageManager: packageManagerOf(files),
+    packageManager: packageManagerOf(root),
   };
 }
 
-/** By the lock file beside `firebase.json`. */
-export function packageManagerOf(files: Files): PackageManager {
-  return LOCKS.find(([file]) => files.exists(file))?.[1] ?? 'npm';
+/** By the lock file beside `firebase.json`, or that of the workspace that this folder is in. */
+export function packageManagerOf(root: string): PackageManager {
+  const managers = upwards(root)
+    .filter((folder) => folder === resolve(root) || isWorkspace(folder))
+    .map((folder) => LOCKS.find(([file]) => existsSync(join(folder, file)))?.[1]);
+  return managers.find((manager) => manager !== undefined) ?? 'npm';
+}
+
+function isWorkspace(folder: string): boolean {
+  if (existsSync(join(folder, 'pnpm-workspace.yaml'))) return true;
+  const manifest = join(folder, 'package.json');
+  return existsSync(manifest) && manifestIn(readFileSync(manifest, 'utf8')).workspaces !== undefined;
 }
 
 /** Packages of Cairn that the package.json beside `firebase.json` names. */
@@ -166,6 +176,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly workspaces?: unknown;
 }
 
 function tarballOf(home: string): InstalledPackage['tarball'] {

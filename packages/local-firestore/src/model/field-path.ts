@@ -4,7 +4,7 @@
  */
 import { MAX_FIELD_NAME_BYTES, MAX_VALUE_DEPTH } from './limits.ts';
 import { invalid } from './status.ts';
-import type { Fields, Value } from './value.ts';
+import { type Fields, membersOf, type Value } from './value.ts';
 
 export type FieldPath = readonly string[];
 
@@ -83,8 +83,9 @@ export function getField(fields: Fields, path: FieldPath): Value | undefined {
   for (let i = 0; ; i++) {
     const value = level.get(path[i] as string);
     if (value === undefined || i === path.length - 1) return value;
-    if (value.kind !== 'map') return undefined;
-    level = value.fields;
+    const members = membersOf(value);
+    if (!members) return undefined;
+    level = members;
   }
 }
 
@@ -98,9 +99,9 @@ export function withField(fields: Fields, path: FieldPath, value: Value | undefi
     else copy.set(head, value);
     return copy;
   }
-  const child = fields.get(head);
-  if (value === undefined && child?.kind !== 'map') return fields;
-  const inner = withField(child?.kind === 'map' ? child.fields : new Map(), rest, value);
+  const members = membersOf(fields.get(head));
+  if (value === undefined && !members) return fields;
+  const inner = withField(members ?? new Map(), rest, value);
   return new Map(fields).set(head, { kind: 'map', fields: inner });
 }
 
@@ -123,9 +124,9 @@ export function overlay(under: Fields, over: Fields, paths: readonly FieldPath[]
       else copy.set(head, value);
       continue;
     }
-    const child = copy.get(head);
-    if (value === undefined && child?.kind !== 'map') continue;
-    const inner = withField(child?.kind === 'map' ? child.fields : new Map(), rest, value);
+    const members = membersOf(copy.get(head));
+    if (value === undefined && !members) continue;
+    const inner = withField(members ?? new Map(), rest, value);
     copy.set(head, { kind: 'map', fields: inner });
   }
   return copy;

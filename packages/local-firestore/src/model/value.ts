@@ -56,6 +56,11 @@ export function vectorOf(fields: Fields): readonly Value[] | undefined {
   return elements?.kind === 'array' ? elements.values : undefined;
 }
 
+/** The members of a map that field paths reach into. Undefined for every other value: a vector is one value, though it is stored as a map. */
+export function membersOf(value: Value | undefined): Fields | undefined {
+  return value?.kind === 'map' && !vectorOf(value.fields) ? value.fields : undefined;
+}
+
 /** The total order. Integers and doubles compare by number; NaN comes before every other number; -0 equals 0. */
 export function compareValues(a: Value, b: Value): number {
   const rank = typeRank(a) - typeRank(b);

@@ -65,7 +65,11 @@ export function decodeQuery(parent: string, wire: WireQuery): Query {
   if ((wire.from?.length ?? 0) > 1) throw invalid('A query can have only one "from" clause.');
   const from = wire.from?.[0];
   const collectionId = from?.collectionId || undefined;
-  if (collectionId !== undefined) checkCollectionId(collectionId);
+  if (collectionId !== undefined) {
+    checkCollectionId(collectionId);
+    if (from?.allDescendants && segments.length > 0)
+      throw invalid('A query of a collection group needs the database as its parent, not a document.');
+  }
   const orders = (wire.orderBy ?? []).map(
     (o): FieldOrder => ({ field: path(o.field), descending: isDescending(o.direction ?? 0) }),
   );

@@ -1,11 +1,11 @@
 /** Vector search, supported only by RunQuery. */
-import { checkWritable, type FieldPath, parseFieldPath } from '../model/field-path.ts';
+import { parseFieldPath } from '../model/field-path.ts';
 import type { DistanceMeasure, Nearest } from '../model/query/nearest.ts';
 import type { Query } from '../model/query/query.ts';
 import { invalid, unimplemented } from '../model/status.ts';
 import { vectorOf } from '../model/value.ts';
 import { decodeQuery, type WireQuery } from './query-codec.ts';
-import { decodeOperand } from './value-decoder.ts';
+import { checkFieldName, decodeOperand } from './value-decoder.ts';
 
 /** `google.firestore.v1.StructuredQuery.FindNearest` */
 export interface WireNearest {
@@ -47,13 +47,15 @@ function decodeNearest(wire: WireNearest): Nearest {
   if (threshold !== undefined && !Number.isFinite(threshold)) {
     throw invalid('distanceThreshold must be a finite number.');
   }
+  const resultField = wire.distanceResultField || undefined;
+  if (resultField !== undefined) checkFieldName(resultField);
   return {
     field: parseFieldPath(wire.vectorField?.fieldPath ?? ''),
     vector: decodeVector(wire.queryVector),
     measure,
     limit,
     threshold,
-    resultField: wire.distanceResultField ? decodeResultField(wire.distanceResultField) : undefined,
+    resultField,
   };
 }
 
@@ -63,10 +65,4 @@ function decodeVector(bytes: Uint8Array | null | undefined): number[] {
   if (!elements?.length)
     throw invalid('The query vector of findNearest must be a vector of at least one number.');
   return elements.map((e) => (e.kind === 'double' || e.kind === 'integer' ? Number(e.value) : Number.NaN));
-}
-
-function decodeResultField(text: string): FieldPath {
-  const path = parseFieldPath(text);
-  checkWritable(path);
-  return path;
 }

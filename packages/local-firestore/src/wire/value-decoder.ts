@@ -127,7 +127,7 @@ function readKind(reader: ProtoReader, tag: number, depth: number): Value {
       return readGeo(reader, reader.end());
     case TAG.array:
       checkDepth(depth);
-      return { kind: 'array', values: readArray(reader, reader.end(), depth + 1) };
+      return { kind: 'array', values: readElements(reader, reader.end(), depth + 1) };
     case TAG.map:
       checkDepth(depth);
       return readMap(reader, reader.end(), depth + 1);
@@ -176,6 +176,14 @@ function readArray(reader: ProtoReader, end: number, depth: number): Value[] {
     values.push(value);
   }
   reader.close(end);
+  return values;
+}
+
+/** @throws INVALID_ARGUMENT for a vector that a document would store in an array: queries compare with such arrays, though. */
+function readElements(reader: ProtoReader, end: number, depth: number): Value[] {
+  const values = readArray(reader, end, depth);
+  if (reader.database !== undefined && values.some((value) => value.kind === 'map' && vectorOf(value.fields)))
+    throw invalid('Cannot store a vector in an array: wrap it in a map.');
   return values;
 }
 

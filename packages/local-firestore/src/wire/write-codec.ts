@@ -1,6 +1,6 @@
 /** Writes: `google.firestore.v1.Write` to the model's write, and its outcome back. */
 import type { WireTimestamp } from '@cairn/local-kit/wire/timestamp';
-import { checkWritable, type FieldPath, parseFieldPath } from '../model/field-path.ts';
+import { checkWritable, type FieldPath, formatFieldPath, parseFieldPath } from '../model/field-path.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { invalid } from '../model/status.ts';
 import type { FieldTransform } from '../model/transform.ts';
@@ -127,7 +127,21 @@ export function decodePrecondition(precondition: WirePrecondition | null | undef
 }
 
 function decodeTransforms(transforms: readonly WireTransform[], database: string): FieldTransform[] {
-  return transforms.map((transform) => decodeTransform(transform, database));
+  const decoded = transforms.map((transform) => decodeTransform(transform, database));
+  checkNotNested(decoded);
+  return decoded;
+}
+
+/** One field may be transformed several times, but not together with a field within it. */
+function checkNotNested(transforms: readonly FieldTransform[]): void {
+  const paths = new Set(transforms.map(({ path }) => formatFieldPath(path)));
+  for (const { path } of transforms) {
+    const outer = path.map((_, i) => formatFieldPath(path.slice(0, i))).find((parent) => paths.has(parent));
+    if (outer !== undefined)
+      throw invalid(
+        `A write cannot transform "${outer}" and "${formatFieldPath(path)}", which is within it.`,
+      );
+  }
 }
 
 function decodeTransform(transform: WireTransform, database: string): FieldTransform {

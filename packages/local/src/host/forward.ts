@@ -72,6 +72,8 @@ export class Forwarder {
     const disconnected = new AbortController();
     const leave = () => disconnected.abort();
     response.once('close', leave);
+    // The rest of the body precedes the next request of the connection. Node only drops it if nobody has read any of it.
+    response.once('close', () => incoming.unpipe().resume());
     // Without this header Node does not frame the body of a GET or DELETE, and its bytes would be read as the next request.
     const chunked = incoming.headers['transfer-encoding'] !== undefined;
     const handle = new RequestHandle();

@@ -1,16 +1,14 @@
 /** Tools that only read. Each makes a bounded number of requests and shows a bounded number of items. */
-import { ago, type CairnClient, explainRun, newestEvents, readActivity, readPlaces } from '@cairn/client';
-import type { Answer } from 'cairn/api/calls';
+import { ago, type CairnClient } from '@cairn/client';
 import { z } from 'zod';
-import type { ToolResponse } from '../answer.ts';
-import { isComplete, MAX_SAID_CHARS } from '../bounded.ts';
-import { CURSOR, DEFAULT_LISTED, LIMIT, RUN_ID } from './arguments.ts';
+import { CURSOR, DEFAULT_LISTED, LIMIT } from './arguments.ts';
+import { completePage, counted } from './pages.ts';
+import { getRun } from './run/get-run.ts';
+import { listRunItems } from './run/list-run-items.ts';
+import { readValue } from './run/read-value.ts';
+import { shortRun } from './run/shown-run.ts';
 import { read, type Tool } from './tool.ts';
 
-const MAX_EVENTS = 50;
-const DEFAULT_EVENTS = 10;
-const MAX_STEPS = 100;
-const MAX_EFFECTS = 50;
 /** The longest name of a tag, a colon, the longest value. */
 const MAX_TAG_CHARS = 251;
 /** Above what the API takes: it says why it takes no more. */
@@ -67,61 +65,6 @@ const listRuns = read({
     }),
 });
 
-const getRun = read({
-  name: 'get_run',
-  title: 'Explain a run',
-  description:
-    'Explains one run: what it is doing, why and since when, where the code of its flows is, what would move it on, with its steps, open waits, effects and newest events. Role viewer.',
-  input: z.strictObject({
-    runId: RUN_ID,
-    events: z
-      .int()
-      .min(0)
-      .max(MAX_EVENTS)
-      .optional()
-      .describe(`How many of the newest events: 0 to ${MAX_EVENTS}, default ${DEFAULT_EVENTS}.`),
-  }),
-  async run(client, { runId, events = DEFAULT_EVENTS }) {
-    const params = { id: runId };
-    const run = await client.get('/v1/runs/{id}', { params });
-    const [activity, code, steps, effects, newest] = await Promise.all([
-      readActivity(client, run),
-      readPlaces(client, run),
-      client.list('/v1/runs/{id}/steps', { params, limit: MAX_STEPS }),
-      client.list('/v1/runs/{id}/effects', { params, limit: MAX_EFFECTS }),
-      newestEvents(client, run, events),
-    ]);
-    const { text, since: from, until, help } = explainRun(run, activity);
-    const lines = [
-      `${run.type} v${run.planVersion} ${run.status}: ${text}`,
-      from && `since ${from}`,
-      until && `until ${until}`,
-      help,
-      ...code.map(({ step, state, location }) => `${step} (${state}) was asked for at ${location}`),
-      run.error && `error: ${run.error.code} ${run.error.message}`,
-      run.finding && `finding: ${run.finding.title}. ${run.finding.help}`,
-    ];
-    return {
-      text: lines.filter(Boolean).join('\n'),
-      data: {
-        explanation: { text, since: from, until, help, code },
-        run: wholeRun(run),
-        steps: steps.items,
-        effects: effects.items,
-        newestEvents: newest.map(({ seq, type, at, initiator, actor, data }) => ({
-          seq,
-          type,
-          at,
-          initiator,
-          actor,
-          data,
-        })),
-        more: { steps: steps.more, effects: effects.more },
-      },
-    };
-  },
-});
-
 const listQuestions = read({
   name: 'list_questions',
   title: 'List open questions',
@@ -150,33 +93,42 @@ const listQuestions = read({
 const listWorkflows = read({
   name: 'list_workflows',
   title: 'List workflows',
-  description: 'Lists the workflows of the installation, their versions and live runs. Role viewer.',
-  input: z.strictObject({}),
-  async run(client) {
+  description: 'Lists the workflows of the installation by type, their versions and live runs. Role viewer.',
+  input: z.strictObject({ limit: LIMIT, cursor: CURSOR }),
+  async run(client, { limit = DEFAULT_LISTED, cursor = '' }) {
     const { items, killSwitch } = await client.get('/v1/workflows');
-    const lines = items.map(
-      ({ type, newest, paused }) =>
-        `${type}${newest === null ? ' (not deployed)' : ` v${newest}`}${paused ? ', paused' : ''}`,
-    );
-    return {
-      text: [
-        killSwitch ? 'The kill switch is on: no run moves.' : `${items.length} workflows`,
-        ...lines,
-      ].join('\n'),
-      data: {
-        killSwitch,
-        items: items.map(({ type, newest, paused, versions }) => ({
-          type,
-          newest,
-          paused,
-          versions: versions.map(({ planVersion, deployed, liveRuns }) => ({
-            planVersion,
-            deployed,
-            liveRuns,
+    const rest = items.filter(({ type }) => type > cursor).toSorted((a, b) => (a.type < b.type ? -1 : 1));
+    return completePage(limit, async (size) => {
+      const page = rest.slice(0, size);
+      const next = page.length < rest.length ? page.at(-1)?.type : undefined;
+      const lines = page.map(
+        ({ type, newest, paused }) =>
+          `${type}${newest === null ? ' (not deployed)' : ` v${newest}`}${paused ? ', paused' : ''}`,
+      );
+      return {
+        text: [
+          killSwitch && 'The kill switch is on: no run moves.',
+          counted(page.length, 'workflow', next),
+          ...lines,
+        ]
+          .filter(Boolean)
+          .join('\n'),
+        data: {
+          killSwitch,
+          items: page.map(({ type, newest, paused, versions }) => ({
+            type,
+            newest,
+            paused,
+            versions: versions.map(({ planVersion, deployed, liveRuns }) => ({
+              planVersion,
+              deployed,
+              liveRuns,
+            })),
           })),
-        })),
-      },
-    };
+          next,
+        },
+      };
+    });
   },
 });
 
@@ -191,56 +143,16 @@ const getWorkflowInput = read({
   },
 });
 
-export const READS: readonly Tool[] = [listQuestions, listRuns, getRun, listWorkflows, getWorkflowInput];
-
-/** A smaller page where the one asked for does not fit: `next` is behind its last item, so that nobody would see those that are cut. */
-async function completePage(
-  limit: number,
-  read: (size: number) => Promise<ToolResponse>,
-): Promise<ToolResponse> {
-  for (let size = limit; ; size >>= 1) {
-    const page = await read(size);
-    if (size === 1 || (page.text.length <= MAX_SAID_CHARS && isComplete(page.data))) return page;
-  }
-}
-
-function shortRun(run: Answer<'RunSummary'>) {
-  const { id, type, planVersion, status, stopKind, waitsFor, currentStep, blocked, error, threadId, tags } =
-    run;
-  const { supersededBy, createdAt, updatedAt, completedAt } = run;
-  const failure = error && { code: error.code, message: error.message, stepId: error.stepId };
-  const what = { id, type, planVersion, status, stopKind, waitsFor, currentStep, blocked, error: failure };
-  return { ...what, threadId, tags, supersededBy, createdAt, updatedAt, completedAt };
-}
-
-/** Without the books that the engine keeps. */
-function wholeRun(run: Answer<'Run'>) {
-  const { waits, running, steps, parent, source, suspension, cancellation, decisions, feedback } = run;
-  const { input, inputRef, result, resultRef, error, finding, blocked, parked, head } = run;
-  return {
-    ...shortRun(run),
-    ...{
-      steps,
-      running,
-      waits,
-      blocked,
-      parked,
-      suspension,
-      cancellation,
-      decisions,
-      feedback,
-      parent,
-      source,
-    },
-    ...{ error, finding, input, inputRef, result, resultRef, head },
-  };
-}
+export const READS: readonly Tool[] = [
+  listQuestions,
+  listRuns,
+  getRun,
+  listRunItems,
+  readValue,
+  listWorkflows,
+  getWorkflowInput,
+];
 
 function since(client: CairnClient, time: string): string {
   return ago(time, client.now());
-}
-
-function counted(count: number, noun: string, next: string | undefined): string {
-  const more = next === undefined ? '' : '; more with cursor';
-  return `${count} ${noun}${count === 1 ? '' : 's'}${more}`;
 }

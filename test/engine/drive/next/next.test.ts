@@ -210,15 +210,26 @@ describe('an announcement', () => {
     expect(record).toMatchObject({ change: { after: [{ kind: 'leave_mailbox', place }] } });
   });
 
-  test('that failed is repeated by a later dispatch, at the earliest due time of all', async () => {
-    const { dispatch, wait } = await waiting();
+  test('that failed is repeated by a later dispatch, at the earliest due time of all that are open', async () => {
+    const dispatch = await Dispatch.of((step) => ({
+      e: step.event('e', { event: 'e', key: () => 'k' }),
+      f: step.event('f', { event: 'f', key: () => 'k' }),
+    }));
+    startReady(dispatch.working);
+    await dispatch.carryOut();
+    await dispatch.carryOut();
+    const { waits } = dispatch.working;
+    const [recent, second] = dispatch.journal.state.waits;
+    if (!recent || !second) throw new Error('the waits are not open');
+    const old = { ...second, openedAt: dispatch.now - 3_600_000 };
     const announcement = { kind: 'lost', error: new Error('unknown') } as const;
-    dispatch.next({ kind: 'announced', wait, announcement });
-    const { announceAgainAt } = dispatch.working.waits;
-    expect(announceAgainAt).toBeGreaterThan(dispatch.now);
-    const older = { ...wait, openedAt: dispatch.now - 3_600_000 };
-    dispatch.next({ kind: 'announced', wait: older, announcement });
-    expect(dispatch.working.waits.announceAgainAt).toBe(announceAgainAt);
+    for (const wait of [old, recent]) dispatch.next({ kind: 'announced', wait, announcement });
+    const soonAt = waits.announceAgain?.at ?? 0;
+    expect(soonAt).toBeGreaterThan(dispatch.now);
+    waits.drop(recent);
+    expect(waits.announceAgain?.at).toBeGreaterThan(soonAt);
+    waits.drop(old);
+    expect(waits.announceAgain).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 /** Damage around a run: its mailbox, and the record under which it was started. */
 import { type FindingReason, STUCK_AFTER } from '../../../../packages/cairn/src/core/findings.ts';
-import { mailboxId } from '../../../../packages/cairn/src/ports/mailbox-store.ts';
+import { mailboxId } from '../../../../packages/cairn/src/core/mailbox/mailbox.ts';
 import { append, stateAt } from '../append.ts';
 import type { Bench } from '../bench.ts';
 import { completed, halted, waiting } from '../runs.ts';

@@ -65,18 +65,41 @@ describe('a summed or averaged field', () => {
 
   test('does not change explicit orders', async () => {
     expect(await over(items(plain).orderBy('n', 'desc').limit(2))).toEqual({ sum: 13, mean: 6.5, count: 2 });
-    const byName = items(plain).orderBy(FieldPath.documentId());
-    expect(await over(byName.limit(2))).toEqual({ sum: 13, mean: 6.5, count: 2 });
-    expect(await over(byName.startAfter('d8'))).toEqual({ sum: 0, mean: 0, count: 1 });
+    const byName = items(plain).orderBy('n').orderBy(FieldPath.documentId());
+    expect(await over(byName.limit(3))).toEqual({ sum: 3, mean: 1, count: 3 });
     const odd = items(plain).orderBy('kind', 'desc');
     expect(await over(odd.limit(2))).toEqual({ sum: 12, mean: 6, count: 2 });
   });
 
   test('excludes documents without it, also from counts, in any order', async () => {
-    for (const query of [items(plain), items(plain).orderBy(FieldPath.documentId())]) {
+    for (const query of [items(plain), items(plain).orderBy('n').orderBy(FieldPath.documentId())]) {
       expect(await over(query)).toEqual({ sum: 28, mean: 3.5, count: 8 });
     }
     expect((await items(plain).count().get()).data()).toEqual({ count: 9 });
+  });
+
+  test('must be an order before the name, because no index has fields after it', async () => {
+    const name = FieldPath.documentId();
+    const refused = { code: INVALID_ARGUMENT, message: expect.stringContaining('fields [n] after __name__') };
+    const byName = [
+      items(plain).orderBy(name),
+      items(plain).orderBy('kind').orderBy(name),
+      items(plain).where(name, '==', 'd1'),
+      items(plain).where(name, '>', 'd1').orderBy('kind'),
+      items(plain).where('n', '==', 1).orderBy(name),
+    ];
+    for (const query of byName) {
+      await expect(over(query)).rejects.toMatchObject(refused);
+      expect((await query.count().get()).data()).toEqual({ count: expect.any(Number) });
+    }
+  });
+
+  test('cannot be combined with a projection, which a count can', async () => {
+    for (const fields of [['n'], ['n', 'kind'], []]) {
+      const query = items(plain).select(...fields);
+      await expect(over(query)).rejects.toMatchObject({ code: INVALID_ARGUMENT });
+      expect((await query.count().get()).data()).toEqual({ count: 9 });
+    }
   });
 
   test('is the last field of the required index', async () => {

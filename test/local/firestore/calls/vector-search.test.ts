@@ -158,7 +158,9 @@ test('the distance is in the named field, which a projection may omit', async ()
   expect(await distances(all, 'kind')).toMatchObject([{ kind: 3 }]);
   expect(await distances(all.select('kind'), 'distance')).toEqual([{ kind: 'x' }]);
   expect(await distances(all.select('kind', 'distance'), 'distance')).toEqual([{ kind: 'x', distance: 3 }]);
-  expect(await distances(all.select('far'), 'far.distance')).toEqual([{ far: { away: 1, distance: 3 } }]);
+  // A name, not a path.
+  expect(await distances(all.select('kind'), 'far.distance')).toEqual([{ kind: 'x' }]);
+  expect(await distances(all, 'far.distance')).toMatchObject([{ far: { away: 1 }, 'far.distance': 3 }]);
   expect((await bench.db.doc('v/a').get()).data()).not.toHaveProperty('distance');
 });
 

@@ -23,6 +23,6 @@ export const nested = (levels: number) =>
     .fill('a')
     .join('.');
 
-export function vector(values: readonly object[]): object {
+export function vector(values: readonly object[]): { readonly v: object } {
   return { v: { mapValue: { fields: { __type__: text('__vector__'), value: { arrayValue: { values } } } } } };
 }

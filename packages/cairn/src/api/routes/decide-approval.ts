@@ -13,11 +13,11 @@ export const decide: ChangeHandler<'POST /v1/runs/{id}/approvals/{stepId}'> = {
     await assertOwnRun(call);
   },
   async work(call) {
-    const { start, registry, dayBudgets } = call.deps;
+    const { start, registry, dayBudgets, dayLimits } = call.deps;
     const { stepId } = call.params;
     const mayRaiseDay = mayActAs(call.caller.role, 'installation');
     const decided = await decideApproval(
-      { ...start, registry, dayBudgets },
+      { ...start, registry, dayBudgets, dayLimits },
       { ...call.body, ...runOf(call), stepId, mayRaiseDay },
     );
     return { status: 200, body: { ...decided, decidedAt: iso(decided.decidedAt) } };

@@ -44,9 +44,16 @@ function questionView(status: string, call: InboxQuestion): View {
     dueAt: isoIf(wait?.dueAt),
     effectId,
     capabilityId,
+    request: requestOf(row),
     attemptedAt: kind === 'left_in_doubt' ? isoIf(row?.createdAt) : undefined,
     answers: [...answers],
   };
+}
+
+/** The request of the call. The list of the run's effects has a longer one. */
+function requestOf(row: InboxQuestion['row']): View[string] {
+  const text = row?.requestText;
+  return text === undefined || Buffer.byteLength(text) > MAX_DETAIL_BYTES ? undefined : fromText(text);
 }
 
 /** The text of the question, and the whole question if it has more than a text. */

@@ -1,4 +1,4 @@
-/** Decision of a dispatch about the run it has just read. Pure; the drive carries it out. */
+/** Decision of a dispatch, or of the scan, about the run it has just read. Pure; the caller carries it out. */
 
 import type { Takeover, TaskRef } from '../run/data/takeover.ts';
 import type { RunState, SoftState } from '../run/state.ts';
@@ -6,6 +6,7 @@ import { isOver } from '../run/state.ts';
 import { isDue, isParked, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
+import { recoveryDecision } from './recovery.ts';
 
 /** A delivery of the queue, as its handler sees it. */
 export interface TaskDelivery extends TaskRef {
@@ -21,13 +22,12 @@ export interface Observation {
   readonly leaseMs: number;
   /** Delivery of the dispatch that requests the claim, if the queue named it. */
   readonly delivery?: TaskDelivery | undefined;
-  /** Absent for callers without a delivery. */
-  readonly deployed?: DeployedPlan;
-  /** A person asked for the run to continue: the back-off after a failed dispatch is skipped. */
-  readonly isAsked?: boolean;
+  readonly deployed: DeployedPlan;
+  /** A person wants the run to continue: the back-off after a failed dispatch is skipped. */
+  readonly skipsBackoff?: boolean | undefined;
 }
 
-export type ClaimDecision =
+type ClaimDecision =
   /** The run has ended. */
   | { readonly kind: 'over' }
   /** A worker holds it; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
@@ -35,24 +35,19 @@ export type ClaimDecision =
   /** Its lease has expired, or its task was redelivered: the run must be recovered before it can be claimed. */
   | { readonly kind: 'orphaned'; readonly lastHeartbeatAt: number; readonly why: Takeover }
   | { readonly kind: 'interrupted' }
-  /** It waits for an answer, a deadline, or (`parked`) a deployment. */
-  | { readonly kind: 'waiting'; readonly parked: boolean }
+  /** It waits for an answer. */
+  | { readonly kind: 'waiting' }
+  /** Its plan must be deployed first, and it is left unchanged. `isRecorded`: its journal says that it is blocked. */
+  | { readonly kind: 'blocked'; readonly isRecorded: boolean }
   /** An operator suspended the run: no step may start. */
   | { readonly kind: 'suspended' }
   /** No step is ready before that time. */
   | { readonly kind: 'early'; readonly at: number }
   | { readonly kind: 'claim' };
 
-function waitingDecision(state: RunState, readAt: number): ClaimDecision {
-  if (isParked(state)) return { kind: 'waiting', parked: true };
-  if (isDue(state, readAt)) return { kind: 'claim' };
-  const due = nextDue(state);
-  return due === undefined ? { kind: 'waiting', parked: false } : { kind: 'early', at: due };
-}
-
 /** Checks the strictest obstacle first. */
 export function claimDecision(seen: Observation): ClaimDecision {
-  const { state, readAt } = seen;
+  const { state } = seen;
   if (isOver(state)) return { kind: 'over' };
   if (state.lease) return leasedDecision(seen);
   if (isSuspendedWithoutWorker(state)) return { kind: 'suspended' };
@@ -61,19 +56,36 @@ export function claimDecision(seen: Observation): ClaimDecision {
       return { kind: 'interrupted' };
     case 'awaiting_approval':
     case 'waiting_external':
-      return waitingDecision(state, readAt);
-    default: {
-      const { dueAt } = state;
-      if (dueAt === undefined || dueAt <= readAt || skipsBackoff(seen)) return { kind: 'claim' };
-      return { kind: 'early', at: dueAt };
-    }
+      return waitingDecision(seen);
+    case 'replaying':
+      // It cannot become blocked before it has imported all steps.
+      return earlyDecision(seen) ?? claimOrBlocked(seen, false);
+    default:
+      return earlyDecision(seen) ?? { kind: 'claim' };
   }
 }
 
-function skipsBackoff({ state, isAsked = false, deployed }: Observation): boolean {
-  return (
-    isAsked && state.failures !== undefined && deployed !== undefined && toleratesOverlap(state, deployed)
-  );
+function waitingDecision(seen: Observation): ClaimDecision {
+  const { state, readAt } = seen;
+  const isBlocked = isParked(state);
+  if (isBlocked || isDue(state, readAt)) return claimOrBlocked(seen, isBlocked);
+  const due = nextDue(state);
+  return due === undefined ? { kind: 'waiting' } : { kind: 'early', at: due };
+}
+
+function claimOrBlocked({ state, deployed }: Observation, isRecorded: boolean): ClaimDecision {
+  const needsPlan = !deployed.available && recoveryDecision(state, deployed).kind === 'park';
+  return needsPlan ? { kind: 'blocked', isRecorded } : { kind: 'claim' };
+}
+
+function earlyDecision(seen: Observation): ClaimDecision | undefined {
+  const { dueAt } = seen.state;
+  const isEarly = dueAt !== undefined && dueAt > seen.readAt && !endsBackoff(seen);
+  return isEarly ? { kind: 'early', at: dueAt } : undefined;
+}
+
+function endsBackoff({ state, skipsBackoff = false, deployed }: Observation): boolean {
+  return skipsBackoff && state.failures !== undefined && toleratesOverlap(state, deployed);
 }
 
 /** True for a run in the back-off after a failed dispatch, if a request to continue may end the back-off. */
@@ -82,7 +94,9 @@ export function isBackingOff(
   { now, deployed }: { readonly now: number; readonly deployed: DeployedPlan },
 ): boolean {
   const early = { state, soft: {}, readAt: now, leaseMs: 0, deployed };
-  return claimDecision(early).kind === 'early' && claimDecision({ ...early, isAsked: true }).kind === 'claim';
+  return (
+    claimDecision(early).kind === 'early' && claimDecision({ ...early, skipsBackoff: true }).kind === 'claim'
+  );
 }
 
 function leasedDecision({ state, soft, readAt, leaseMs, delivery, deployed }: Observation): ClaimDecision {
@@ -90,7 +104,7 @@ function leasedDecision({ state, soft, readAt, leaseMs, delivery, deployed }: Ob
   const freeAt = lastHeartbeatAt + leaseMs;
   const why = takeover(state, delivery);
   if (readAt >= freeAt) return { kind: 'orphaned', lastHeartbeatAt, why: why ?? 'silence' };
-  if (why === undefined || !deployed || !toleratesOverlap(state, deployed)) return { kind: 'leased', freeAt };
+  if (why === undefined || !toleratesOverlap(state, deployed)) return { kind: 'leased', freeAt };
   return { kind: 'orphaned', lastHeartbeatAt, why };
 }
 
@@ -120,4 +134,14 @@ function follows(delivery: TaskRef, earlier: TaskRef | undefined): boolean {
 export function toleratesOverlap(state: RunState, deployed: DeployedPlan): boolean {
   const isActing = state.effects.length > 0 || state.compensating;
   return deployed.available && !isActing && stepsInDoubt(state, deployed).length === 0;
+}
+
+/**
+ * True if the parent ended or gave up the child before the child started: its cancellation came too early, so it will not cancel
+ * the child.
+ */
+export function isAbandonedBy(parent: RunState, childId: string): boolean {
+  const tie = parent.ties.find((one) => one.kind === 'child' && one.runId === childId);
+  const isGivenUp = isOver(parent) || !parent.waits.some((wait) => wait.child?.runId === childId);
+  return isGivenUp && tie?.kind === 'child' && tie.onParentEnd !== 'abandon';
 }

@@ -2,6 +2,7 @@
  * DispatchDecision of a drive from its running and remaining steps: wait, close the run (as ending.ts decides), or release
  * it. Pure and total: every combination has one answer.
  */
+import { optional } from '../optional.ts';
 import type { RecordedError } from '../run/events.ts';
 import {
   ATTENDED,
@@ -10,6 +11,13 @@ import {
   endingOf,
   type FailedEnding,
 } from './ending.ts';
+
+export interface AnnounceAgain {
+  /** Epoch ms. */
+  readonly at: number;
+  /** The workflow of a child is not deployed: people see it as the reason why the run does not continue. */
+  readonly missing?: RecordedError | undefined;
+}
 
 export interface DriveFacts {
   /** Bodies that are running and may still end with a result. */
@@ -26,9 +34,9 @@ export interface DriveFacts {
   readonly earliestDueAt: number | undefined;
   /** Open waits: for a time, a person, an event, a child. */
   readonly waits: number;
-  /** Time to retry failed external registrations of waits; epoch ms. Until then the run is not suspended. */
-  readonly announceAgainAt: number | undefined;
-  /** The first final failure of a step, or the exceeded time limit of the run. */
+  /** External registrations of waits that are to be repeated. Until then the run is not suspended. */
+  readonly announceAgain: AnnounceAgain | undefined;
+  /** A step failed for good, or the time of the run is over: the first that did. */
   readonly failure: RecordedError | undefined;
   /** The requested cancellation, if the drive stops for it. */
   readonly cancellation: CancelledEnding['cancellation'] | undefined;
@@ -56,7 +64,7 @@ export type DispatchDecision =
       readonly kind: 'release';
       readonly reason: DriveStop | 'retry';
       readonly dueAt?: number;
-      /** The reason why this dispatch could do nothing. It counts as a failed one. */
+      /** The reason why the run cannot continue. The dispatch counts as a failed one. */
       readonly error?: RecordedError;
     };
 
@@ -76,9 +84,15 @@ export function conclude(facts: DriveFacts): DispatchDecision {
   if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };
   if (facts.held > 0) return { kind: 'release', reason: 'budget' };
   const dueAt = facts.earliestDueAt;
-  const { announceAgainAt } = facts;
-  if (announceAgainAt !== undefined) {
-    return { kind: 'release', reason: 'retry', dueAt: Math.min(announceAgainAt, dueAt ?? announceAgainAt) };
+  const { announceAgain } = facts;
+  if (announceAgain) {
+    const { at, missing } = announceAgain;
+    return {
+      kind: 'release',
+      reason: 'retry',
+      dueAt: Math.min(at, dueAt ?? at),
+      ...optional('error', missing),
+    };
   }
   if (facts.waits > 0) return { kind: 'suspend', until: dueAt };
   if (dueAt !== undefined) return { kind: 'release', reason: 'retry', dueAt };

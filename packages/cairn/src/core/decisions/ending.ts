@@ -1,6 +1,6 @@
 /**
  * The terminal-outcome reducer: whether and how a run ends, from what is known of it. Everybody who may end a run asks it and
- * carries out the answer: a drive (conclude.ts), a claim (engine/drive/drive.ts), the recovery of a run whose drive died
+ * carries out the answer: a drive (conclude.ts), a claim (engine/drive/claimed-run.ts), the recovery of a run whose drive died
  * (recovery.ts), and a cancel of a run that no worker holds (operations/cancel-run.ts). The first row that applies decides:
  *
  * | condition                                    | then the run                                                        |

@@ -52,7 +52,7 @@ export interface StepExecution extends StepRef {
   readonly kind: StepKind;
   readonly attempt: number;
   readonly inputsHash: string;
-  /** Kind and hash of a flow's request for this operation (core/flow/asked.ts); absent for other steps. */
+  /** Kind and hash of a flow's request for this operation (core/flow/operation-decision.ts); absent for other steps. */
   readonly request?: string | undefined;
   /** Place in the project's source where the flow's code requested it, such as `src/orders.ts:12`; absent where unknown. */
   readonly location?: string;

@@ -3,6 +3,7 @@
  *
  * Must not: start anything.
  */
+import { optional } from '../optional.ts';
 import type { CatchUp, CatchUpReport, Schedule } from './schedule.ts';
 import { newestSlots, nextSlot, slotsBetween } from './slots.ts';
 
@@ -79,18 +80,32 @@ export function armed(schedule: Schedule, settledUntil: number): Schedule {
  * @param before the schedule before the change
  */
 export function retimed(schedule: Schedule, before: Schedule, now: number): Schedule {
+  if (schedule.state !== 'active') return schedule;
   const isRetimed = schedule.cron !== before.cron || schedule.timezone !== before.timezone;
-  if (!isRetimed || schedule.state !== 'active') return schedule;
+  const isOfSamePolicy = schedule.catchUp === before.catchUp;
+  const { lastCatchUp, skipped } = withCatchUpEnded(before);
+  const reported = { ...schedule, ...optional('lastCatchUp', lastCatchUp) };
+  // Under another policy the next tick counts the slots that it skips.
+  if (!isRetimed) return isOfSamePolicy ? schedule : reported;
   const since = Math.max(before.settledUntil, now - ON_TIME_MS - 1);
   const due = slotsBetween(schedule, since, now, ON_TIME_SLOTS);
   const nextKept = due.find((slot) => nextSlot(before, slot - 1) === slot);
-  return armed(schedule, nextKept === undefined ? now : nextKept - 1);
+  return armed({ ...reported, skipped }, nextKept === undefined ? now : nextKept - 1);
 }
 
+/** The schedule without its next slot. What it has not caught up gets no run. */
 export function disarmed(
   schedule: Schedule,
   to: { readonly state: 'withdrawn' } | { readonly state: 'paused'; readonly pause: Schedule['pause'] & {} },
 ): Schedule {
-  const { nextAt: _, pause: __, ...rest } = schedule;
+  const { nextAt: _, pause: __, ...rest } = withCatchUpEnded(schedule);
   return { ...rest, ...to };
+}
+
+/** The schedule whose report and count of skipped slots say what a change in the middle of a catch-up leaves without a run. */
+function withCatchUpEnded(schedule: Schedule): Schedule {
+  const { lastCatchUp: report, settledUntil, skipped } = schedule;
+  if (report === undefined || report.until <= settledUntil) return schedule;
+  const made = slotsBetween(schedule, report.from - 1, settledUntil, MAX_CATCH_UP).length;
+  return { ...schedule, skipped: skipped + report.made - made, lastCatchUp: { ...report, made } };
 }

@@ -46,6 +46,7 @@ export function checkedTiming({ cron, timezone }: Timing): Timing {
   }
   let first: number | undefined;
   try {
+    new Cron(normalized, { paused: true, mode: '5-part' });
     first = nextSlot({ cron: normalized, timezone }, ANY_TIME);
   } catch (cause) {
     throw new CairnError('INVALID_INPUT', 'the cron expression cannot be parsed', {
@@ -113,7 +114,17 @@ export function newestSlots(timing: Timing, after: number, until: number, limit:
 }
 
 function cronOf({ cron, timezone }: Timing): Cron {
-  return new Cron(cron, { paused: true, timezone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
+  const named = NAMES_TIMES.test(cron) ? cron.replace(STEPS, timesOfSteps) : cron;
+  return new Cron(named, { paused: true, timezone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
+}
+
+/** Steps in a range of minutes or hours: croner takes them for a wildcard. */
+const STEPS = /(?<=^\S*(?: \S*)?)(\d+)-(\d+)\/(\d+)/g;
+
+function timesOfSteps(_: string, first: string, last: string, step: string): string {
+  const times: number[] = [];
+  for (let time = Number(first); time <= Number(last); time += Number(step)) times.push(time);
+  return times.join(',');
 }
 
 function isKnownZone(timezone: string): boolean {

@@ -1,5 +1,6 @@
 /** Builds the last event of a drive from its decision. Pure. */
 
+import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { leftUndone } from '../../core/decisions/compensation.ts';
 import type { DispatchDecision } from '../../core/decisions/conclude.ts';
 import { optional } from '../../core/optional.ts';
@@ -11,15 +12,6 @@ import * as drafts from '../facts/drafts.ts';
 import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
 import * as terminal from '../facts/terminal.ts';
 import type { StepOutputs } from './outputs.ts';
-
-/** End of a dispatch for the run. */
-export type SessionEnd =
-  | { readonly kind: 'closed' }
-  /** `dueAt` (epoch ms) is when the next dispatch has work; absent: immediately. */
-  | { readonly kind: 'released'; readonly dueAt?: number | undefined }
-  /** `dueAt` absent: an answer is required. */
-  | { readonly kind: 'suspended'; readonly dueAt?: number | undefined }
-  | { readonly kind: 'lease_lost' };
 
 /** Compensations run before the last event. */
 export type ClosingDecision = Exclude<DispatchDecision, { kind: 'wait' | 'undo_first' }>;

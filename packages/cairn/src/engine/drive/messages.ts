@@ -116,7 +116,9 @@ export type Announcement =
   /** An answer was there, or the wait cannot be. `place`: the mailbox to leave once that is in the journal. */
   | { readonly kind: 'ended'; readonly facts: readonly EventDraft[]; readonly place?: LeaveRequest }
   /** The announcement may be lost: a later dispatch repeats it. */
-  | { readonly kind: 'lost'; readonly error: Error };
+  | { readonly kind: 'lost'; readonly error: Error }
+  /** The workflow of the child is not deployed, or was changed within its version: a later dispatch tries again. */
+  | { readonly kind: 'not_deployed'; readonly error: RecordedError };
 
 /** Message about an execution. */
 export type StepMessage =

@@ -6,6 +6,7 @@
  * Must not: know how a step is started or recorded (next/), or how steps are compensated (compensate.ts).
  */
 
+import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { conclude, type DispatchDecision, type DriveStop } from '../../core/decisions/conclude.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
@@ -22,7 +23,6 @@ import {
   canWaitOut,
   closingDraft,
   resultOf,
-  type SessionEnd,
   sessionEndOf,
 } from './closing.ts';
 import { compensate } from './compensate.ts';

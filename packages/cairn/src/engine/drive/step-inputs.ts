@@ -18,7 +18,7 @@ export interface Unit {
     readonly key: string;
     readonly index: number;
     readonly value: unknown;
-    /** The flow's request for this operation (core/flow/asked.ts); absent for items of a map step. */
+    /** The flow's request for this operation (core/flow/operation-decision.ts); absent for items of a map step. */
     readonly request?: string;
     /** Source location that asked for it; absent for items of a map step, and if unknown. */
     readonly location?: string;

@@ -164,7 +164,7 @@ export class Working implements HeldRun {
       held: this.#canStart ? 1 : 0,
       awaited: this.resting.watched,
       waits: this.waits.size,
-      announceAgainAt: this.waits.announceAgainAt,
+      announceAgain: this.waits.announceAgain,
       earliestDueAt: this.#earliestDueAt,
       failure: this.failure,
     };

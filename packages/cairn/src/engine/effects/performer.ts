@@ -1,12 +1,12 @@
 /**
- * `perform` as the bodies of one attempt use it: which call is which, what ended how, and what must be known or asked before
- * the attempt may count as ended (E2). The ledger itself is in act.ts.
+ * `perform` as the bodies of one attempt use it. Owns how its calls ended, and what must be known or asked before the attempt may
+ * count as ended (E2). The ledger itself is in act.ts.
  *
  * Must not: record the end of the attempt, or open the question to a person.
  */
 import { CairnError, Fatal, NotApplied } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
-import type { EventDraft, StepExecution } from '../../core/run/events.ts';
+import type { StepExecution } from '../../core/run/events.ts';
 import { MAX_OPEN_EFFECTS } from '../../core/run/limits.ts';
 import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
 import { messageOf, readableThrown } from '../../core/thrown.ts';
@@ -21,9 +21,11 @@ import { traced } from '../tracing/calls.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';
 import { abortOf, act } from './act.ts';
+import { AttemptCalls } from './attempt-calls.ts';
 import { judgeOf } from './by-policy.ts';
 import { type ActEnd, type Ask, type PerformCall, retryable } from './effect-call.ts';
 import { fenced } from './fence.ts';
+import { PendingEvents } from './pending-events.ts';
 import { assertDeclared, type CheckedRequest, checkedRequest, responseOf } from './rows.ts';
 
 interface PerformerParams
@@ -44,39 +46,29 @@ interface PerformerParams
   readonly provedAt: () => number;
 }
 
-interface ActingCall {
-  readonly requestHash: string;
-  readonly end: Promise<unknown>;
+interface PerformOptions {
+  readonly key?: string;
 }
 
-const MAX_CALL_KEY_CHARS = 200;
-/** Most events about calls that are added to another append: a commit has room for 300 writes. */
-const MAX_ALONG = 100;
-
 export class Performer {
-  readonly #params: PerformerParams;
-  readonly #doing = new Map<string, ActingCall>();
-  /** Sequence numbers of calls without a key, by capability. */
-  readonly #ordinals = new Map<string, number>();
-  readonly #underWay = new Set<string>();
-  readonly #calls = new Set<Promise<unknown>>();
-  readonly #asked = Promise.withResolvers<Ask>();
   /** Events that are not in the journal yet. */
-  readonly #pending: EventDraft[] = [];
-  /** The effects whose end this attempt has learned. */
-  readonly #known = new Set<string>();
-  /** The reason why an effect is still in doubt. */
+  readonly pending: PendingEvents;
+  readonly #params: PerformerParams;
+  readonly #calls = new AttemptCalls();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #decisionNeeded = Promise.withResolvers<Ask>();
   #doubt: unknown;
   #isCut = false;
   #question: Ask | undefined;
 
   constructor(params: PerformerParams) {
     this.#params = params;
+    this.pending = new PendingEvents(params.append);
   }
 
   /** Resolves when nothing can continue without a decision; never, if none is required. */
-  get asked(): Promise<Ask> {
-    return this.#asked.promise;
+  get decisionNeeded(): Promise<Ask> {
+    return this.#decisionNeeded.promise;
   }
 
   /** Question to ask, also if the body ended without awaiting it. */
@@ -85,33 +77,27 @@ export class Performer {
   }
 
   /** Handles the rejection even if the body does not await the call: an unhandled one could end the process and the other runs in it. */
-  perform(capability: Capability, given: unknown, options: { readonly key?: string } = {}): Promise<unknown> {
+  perform(capability: Capability, given: unknown, options: PerformOptions = {}): Promise<unknown> {
     const performed = this.#perform(capability, given, options);
     performed.catch((error: unknown) => this.#reportRefusal(error));
     return performed;
   }
 
-  async #perform(
-    capability: Capability,
-    given: unknown,
-    options: { readonly key?: string },
-  ): Promise<unknown> {
+  async #perform(capability: Capability, value: unknown, { key }: PerformOptions): Promise<unknown> {
     const { uses, execution, body } = this.#params;
-    assertDeclared(uses, capability, execution.stepId);
-    const request = checkedRequest(capability, given);
+    const { stepId } = execution;
+    assertDeclared(uses, capability, stepId);
+    const request = checkedRequest(capability, value);
     if (body.aborted) {
       this.#isCut = true;
       throw body.reason;
     }
-    if (!leavesRows(capability)) return this.#ask(capability, request);
+    if (!leavesRows(capability)) return this.#read(capability, request);
     this.#assertRoom();
-    const call = this.#callOf(capability, options.key);
-    const name = `${capability.id} ${typeof call}:${call}`;
-    const same = this.#doing.get(name);
-    if (same) return this.#join(same, capability, request);
-    const end = this.#act(capability, request, call);
-    this.#doing.set(name, { requestHash: request.hash, end });
-    return end;
+    const given = { capabilityId: capability.id, key, requestHash: request.hash, stepId };
+    return this.#calls.call(given, async (call) =>
+      responseOf(capability, await this.#act(capability, request, call)),
+    );
   }
 
   /** Does not apply to compensations, which must always be able to act. @throws CairnError RUN_TOO_LARGE */
@@ -132,19 +118,6 @@ export class Performer {
     deps.log.warn('perform_refused', { runId: state().id, stepId, attempt, error: error.message });
   }
 
-  /** Events to append with the end of the attempt, up to the limit of one commit: see {@link flush}. */
-  takePending(): EventDraft[] {
-    return this.#pending.splice(0);
-  }
-
-  /** Appends the events for which the end of the attempt has no room, before that end. */
-  async flush(): Promise<void> {
-    while (this.#pending.length > MAX_ALONG) {
-      const along = this.#pending.splice(0, MAX_ALONG);
-      await this.#params.append(() => along);
-    }
-  }
-
   /** Resolves once no call is running, or after this many ms: one that ignores its signal may never return. */
   async quietWithin(ms: number): Promise<void> {
     const patience = Promise.withResolvers<void>();
@@ -154,11 +127,11 @@ export class Performer {
   }
 
   async #quiet(): Promise<void> {
-    while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }
 
   get isQuiet(): boolean {
-    return this.#calls.size === 0;
+    return this.#running.size === 0;
   }
 
   /** The reason why an effect of this drive is in doubt; undefined: none is. */
@@ -180,7 +153,7 @@ export class Performer {
    */
   async doubts(): Promise<readonly OpenEffect[]> {
     const { deps, state, execution } = this.#params;
-    const open = openEffectsOf(state(), execution).filter(({ effectId }) => !this.#known.has(effectId));
+    const open = openEffectsOf(state(), execution).filter(({ effectId }) => !this.pending.hasEnd(effectId));
     const rows = await Promise.all(
       open.map(({ effectId }) => sendUntilKnown(deps, () => deps.effects.read(effectId))),
     );
@@ -190,13 +163,13 @@ export class Performer {
       const { effectId, capabilityId } = effect;
       const hash = optional('responseHash', rows[i]?.record.responseHash);
       const data = { ...refOf(execution), effectId, capabilityId, outcome: status, ...hash };
-      this.#note([{ type: 'effect_settled', initiator: 'system', data }]);
+      this.pending.note([{ type: 'effect_settled', initiator: 'system', data }]);
       return false;
     });
   }
 
   /** Makes a call without side effects (a read, or a pure function), which leaves no ledger row. */
-  async #ask(capability: Capability, { value }: CheckedRequest): Promise<unknown> {
+  async #read(capability: Capability, { value }: CheckedRequest): Promise<unknown> {
     const { deps, calls } = this.#params;
     const binding = deps.bindings.of(capability);
     const idempotencyKey = deps.random.token();
@@ -220,47 +193,7 @@ export class Performer {
     return { runId: state().id, execution, capability, parent: trace };
   }
 
-  #callOf({ id }: Capability, key: string | undefined): string | number {
-    if (key !== undefined) {
-      const isText = typeof key === 'string' && key !== '' && key.isWellFormed();
-      if (isText && key.length <= MAX_CALL_KEY_CHARS) return key;
-      throw new CairnError(
-        'INVALID_INPUT',
-        `the key of a call must be 1 to ${MAX_CALL_KEY_CHARS} characters`,
-        { field: 'key' },
-      );
-    }
-    if (this.#underWay.has(id)) {
-      throw new CairnError('INVALID_INPUT', `concurrent calls of '${id}' need keys`, {
-        field: 'key',
-        help: `Give each call a key that is the same in every attempt: perform(capability, request, { key }).`,
-      });
-    }
-    const ordinal = (this.#ordinals.get(id) ?? 0) + 1;
-    this.#ordinals.set(id, ordinal);
-    return ordinal;
-  }
-
-  #join({ requestHash, end }: ActingCall, { id }: Capability, { hash }: CheckedRequest): Promise<unknown> {
-    if (hash === requestHash) return end;
-    throw new CairnError(
-      'EFFECT_REQUEST_MISMATCH',
-      `'${id}' was called with two different requests under one key`,
-      { stepId: this.#params.execution.stepId },
-    );
-  }
-
-  async #act(capability: Capability, request: CheckedRequest, call: string | number): Promise<unknown> {
-    const unkeyed = typeof call === 'number';
-    if (unkeyed) this.#underWay.add(capability.id);
-    try {
-      return responseOf(capability, await this.#actOn(capability, request, call));
-    } finally {
-      if (unkeyed) this.#underWay.delete(capability.id);
-    }
-  }
-
-  async #actOn(capability: Capability, request: CheckedRequest, call: string | number): Promise<string> {
+  async #act(capability: Capability, request: CheckedRequest, call: string | number): Promise<string> {
     const { deps, state, execution, undo, body, calls, provedAt } = this.#params;
     const { isBudgeted, refusedBy, mayHaveRows, restoredAt, alive } = this.#params;
     const caller = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
@@ -278,11 +211,11 @@ export class Performer {
       restoredAt,
       alive,
       signal: calls,
-      append: (decide) => fenced(deps, () => this.#append(decide), provedAt),
-      note: (settled) => this.#note(settled),
+      append: (decide) => fenced(deps, () => this.pending.append(decide), provedAt),
+      note: (settled) => this.pending.note(settled),
       trace: span?.context,
     });
-    this.#calls.add(acting);
+    this.#running.add(acting);
     let end: ActEnd;
     try {
       end = await acting;
@@ -291,10 +224,10 @@ export class Performer {
       this.#doubt ??= cause;
       throw cause;
     } finally {
-      this.#calls.delete(acting);
+      this.#running.delete(acting);
     }
     this.#report(capability, end, span);
-    if ('settled' in end) this.#note(end.settled);
+    if ('settled' in end) this.pending.note(end.settled);
     switch (end.kind) {
       case 'answered':
         return end.text;
@@ -313,7 +246,7 @@ export class Performer {
           throw unavailable;
         }
         this.#question ??= end.ask;
-        this.#asked.resolve(end.ask);
+        this.#decisionNeeded.resolve(end.ask);
         // An abandoned body never continues: nothing it would do next may happen.
         return new Promise(() => {});
       case 'stopped':
@@ -333,32 +266,6 @@ export class Performer {
     span?.end(end.kind === 'doubt' || end.kind === 'not_applied' ? errorTypeOf(end.cause) : undefined);
     const { deps, state } = this.#params;
     if (outcome) deps.metrics.effect({ tenantId: state().tenantId, capabilityId, outcome });
-  }
-
-  /** Appends with pending events, which then cost no commit of their own. */
-  async #append(decide: Decide): Promise<Appended> {
-    const along = this.#pending.splice(0, MAX_ALONG);
-    try {
-      const appended = await this.#params.append((state) => {
-        const drafts = decide(state);
-        return drafts.length === 0 ? [] : [...along, ...drafts];
-      });
-      if (appended.events.length === 0) this.#pending.unshift(...along);
-      for (const { type, data } of appended.events) if (type === 'effect_settled') this.#learn(data);
-      return appended;
-    } catch (error) {
-      this.#pending.unshift(...along);
-      throw error;
-    }
-  }
-
-  #note(settled: readonly EventDraft[]): void {
-    this.#pending.push(...settled);
-    for (const { type, data } of settled) if (type === 'effect_settled') this.#learn(data);
-  }
-
-  #learn({ effectId, outcome }: { readonly effectId: string; readonly outcome: string }): void {
-    if (outcome === 'recorded' || outcome === 'failed') this.#known.add(effectId);
   }
 }
 

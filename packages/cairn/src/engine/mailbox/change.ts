@@ -7,17 +7,12 @@
  * after a random time with a doubling bound, together with all changes requested since.
  */
 import { type Backoff, backoffBoundMs } from '../../core/decisions/retry.ts';
+import { type Mailbox, type MailboxAddress, type Move, mailboxId } from '../../core/mailbox/mailbox.ts';
 import { type Clock, pause } from '../../ports/clock.ts';
-import {
-  type Mailbox,
-  type MailboxAddress,
-  type MailboxStore,
-  mailboxId,
-} from '../../ports/mailbox-store.ts';
+import type { MailboxStore } from '../../ports/mailbox-store.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { innermostPort } from '../../ports/wrap-calls.ts';
-import { CHANGE_PATIENCE_MS } from './limits.ts';
 
 export interface MailboxDeps {
   readonly mailboxes: MailboxStore;
@@ -33,13 +28,10 @@ export interface Patience {
   readonly signal: AbortSignal;
 }
 
-/** Requested change. The same object as read: no write. Undefined: delete the document. */
-export interface Move<T> {
-  readonly next: Mailbox | undefined;
-  readonly result: T;
-}
-
 type DecideMailbox<T> = (seen: Mailbox | undefined) => Move<T>;
+
+/** Time one change competes with concurrent writes, in ms. */
+export const CHANGE_PATIENCE_MS = 10_000;
 
 /** With as many processes as the cap has seconds, a document that takes one write a second is tried a few times a second. */
 const BACKOFF: Backoff = { initialMs: 40, factor: 2, capMs: 10_000 };

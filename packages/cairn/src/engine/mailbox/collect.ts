@@ -6,13 +6,13 @@
  * Must not: decide which waits would receive the event (offer.ts).
  */
 
+import type { BufferedEvent, MailboxAddress } from '../../core/mailbox/mailbox.ts';
+import { hasExpired } from '../../core/mailbox/tidy.ts';
 import type { RunState } from '../../core/run/state.ts';
-import type { BufferedEvent, MailboxAddress } from '../../ports/mailbox-store.ts';
 import { isPlanMissing } from '../deployed.ts';
 import { type DeliverDeps, deliver, deliveredDataOf } from './deliver.ts';
 import { answersOn, waitsAnsweredBy } from './offer.ts';
 import { scanSoon } from './scan-soon.ts';
-import { hasExpired } from './tidy.ts';
 
 /**
  * `not_yet`: an event is buffered, and the version that could receive it is not deployed. Idempotent.

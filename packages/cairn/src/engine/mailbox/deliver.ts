@@ -4,13 +4,6 @@
  */
 
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
-import { workThrough } from '../../core/map-concurrently.ts';
-import { NewerSchemaError } from '../../core/run/events.ts';
-import { messageOf } from '../../core/thrown.ts';
-import type { MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
-import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
-import { isPlanMissing } from '../deployed.ts';
-import { changeMailbox, type MailboxDeps } from './change.ts';
 import {
   accepted,
   type DeliveryReport,
@@ -20,8 +13,14 @@ import {
   NOBODY,
   type Offered,
   reported,
-} from './delivery.ts';
-import { OFFER_CONCURRENCY } from './limits.ts';
+} from '../../core/mailbox/delivery.ts';
+import type { MailboxAddress, WaitRef } from '../../core/mailbox/mailbox.ts';
+import { workThrough } from '../../core/map-concurrently.ts';
+import { NewerSchemaError } from '../../core/run/events.ts';
+import { messageOf } from '../../core/thrown.ts';
+import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
+import { isPlanMissing } from '../deployed.ts';
+import { changeMailbox, type MailboxDeps } from './change.ts';
 import { type DeliveredData, type OfferDeps, type OfferResult, offerTo } from './offer.ts';
 import { comeBackSoon } from './scan-soon.ts';
 
@@ -40,6 +39,8 @@ export interface Delivered {
   readonly refused: readonly EventRefusal[];
 }
 
+/** Runs an event is appended to at the same time. */
+const OFFER_CONCURRENCY = 16;
 /** Rounds of offers to waits that joined during the previous round. More than one is rare, so many mean a fault. */
 const MAX_ROUNDS = 20;
 

@@ -1,8 +1,8 @@
 /** Registers a wait in an event mailbox once the wait is in its journal. */
-import type { BufferedEvent, MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
+import type { BufferedEvent, MailboxAddress, WaitRef } from '../../core/mailbox/mailbox.ts';
+import { joined } from '../../core/mailbox/membership.ts';
 import { changeMailbox } from './change.ts';
 import { askHolder, type DeliverDeps } from './deliver.ts';
-import { joined } from './membership.ts';
 
 interface JoinRequest extends MailboxAddress, WaitRef {
   /**

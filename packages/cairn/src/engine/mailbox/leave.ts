@@ -1,8 +1,8 @@
 /** Removes a wait, or all waits of an ended run, from an event mailbox. */
-import type { MailboxAddress } from '../../ports/mailbox-store.ts';
+import type { MailboxAddress } from '../../core/mailbox/mailbox.ts';
+import { removed } from '../../core/mailbox/membership.ts';
 import { changeMailbox } from './change.ts';
 import { type DeliverDeps, passOn } from './deliver.ts';
-import { removed } from './membership.ts';
 
 export interface LeaveRequest extends MailboxAddress {
   readonly runId: string;

@@ -4,6 +4,7 @@
  */
 
 import { CairnError, Fatal } from '../../core/errors.ts';
+import type { MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState, tookIn } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
@@ -11,7 +12,6 @@ import { assertFits } from '../../core/run/values.ts';
 import { messageOf, readableThrown } from '../../core/thrown.ts';
 import { appendUnleased } from '../../journal/append-unleased.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
-import type { MailboxAddress } from '../../ports/mailbox-store.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
 import { planMissing, workflowOf } from '../deployed.ts';

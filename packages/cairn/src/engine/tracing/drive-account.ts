@@ -43,6 +43,10 @@ export class DriveAccount {
     this.#startedAt = deps.clock.now();
   }
 
+  get runId(): string {
+    return this.#request.runId;
+  }
+
   get delivery(): TaskDelivery | undefined {
     return this.#request.delivery;
   }
@@ -61,7 +65,7 @@ export class DriveAccount {
     return this.#request.watches ?? false;
   }
 
-  get isAsked(): boolean {
+  get skipsBackoff(): boolean {
     return this.#request.asked ?? false;
   }
 
@@ -94,7 +98,7 @@ export class DriveAccount {
   took(state: RunState): void {
     this.#state = state;
     this.#owner = state.lease?.owner;
-    this.#span = this.#deps.tracer?.open(driveSpanOf(state, this.#asked, state.epoch));
+    this.#span = this.#deps.tracer?.open(driveSpanOf(state, this.#requested, state.epoch));
   }
 
   ended(end: string): void {
@@ -105,7 +109,7 @@ export class DriveAccount {
     this.#report('failed', errorTypeOf(error));
   }
 
-  get #asked() {
+  get #requested() {
     return { by: this.#request.trace, startedAt: this.#startedAt };
   }
 
@@ -118,7 +122,7 @@ export class DriveAccount {
     metrics.dispatch({ tenantId: state.tenantId, end, cold: isCold, durationMs });
     // The process that took the run over has reported it.
     if (this.#span && end === 'lease_lost') return;
-    const span = this.#span ?? tracer?.open(driveSpanOf(state, this.#asked));
+    const span = this.#span ?? tracer?.open(driveSpanOf(state, this.#requested));
     span?.set({ 'cairn.drive.end': end, 'faas.coldstart': isCold || undefined });
     span?.end(failure);
   }

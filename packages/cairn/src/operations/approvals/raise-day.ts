@@ -3,7 +3,7 @@
  * the process dies in between, the day is raised, and a repeated answer raises nothing a second time.
  */
 import { DAY_LIMITS, type DayAmounts, type DayBudget, raise } from '../../core/budget/day.ts';
-import { dayAmounts } from '../../core/budget/day-limits.ts';
+import { dayAmounts, type LimitsOf } from '../../core/budget/day-limits.ts';
 import { givenLimit } from '../../core/budget/given.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Wait } from '../../core/run/events.ts';
@@ -17,6 +17,8 @@ export interface RaiseDayDeps extends SendDeps {
   readonly log: Log;
   /** Absent: the caller never raises one. */
   readonly dayBudgets?: DayBudgetStore;
+  /** Limits of this deployment; absent as `dayBudgets`. */
+  readonly dayLimits?: LimitsOf;
 }
 
 /** Times a document is read again because of concurrent writes. */
@@ -33,9 +35,10 @@ export async function raiseDay(deps: RaiseDayDeps, wait: Wait, request: DecideRe
     const found = await sendUntilKnown(deps, () => store.read(tenantId, day));
     // The database was restored to a time before the day: the run checks its budget again, and asks again if it must.
     if (!found) return;
-    const amounts = amountsOf(found.budget, wait, request);
+    const budget = asConfigured(deps, found.budget);
+    const amounts = amountsOf(budget, wait, request);
     const id = `${runId} ${wait.id}`;
-    const raised = raise(found.budget, { id, by, at: deps.clock.now(), amounts });
+    const raised = raise(budget, { id, by, at: deps.clock.now(), amounts });
     if (!raised) return;
     const { kind } = await sendUntilKnown(deps, () => store.write(raised, found.version));
     if (kind === 'stale') continue;
@@ -43,6 +46,11 @@ export async function raiseDay(deps: RaiseDayDeps, wait: Wait, request: DecideRe
     return;
   }
   throw new CairnError('UNAVAILABLE', `too many concurrent writes to the budget of ${day}`);
+}
+
+/** A deployment may have changed the limits since the last write. */
+export function asConfigured({ dayLimits }: Pick<RaiseDayDeps, 'dayLimits'>, budget: DayBudget): DayBudget {
+  return dayLimits ? { ...budget, limits: dayLimits(budget.tenantId)?.limits ?? {} } : budget;
 }
 
 function amountsOf(budget: DayBudget, wait: Wait, { raise: given }: DecideRequest): DayAmounts {

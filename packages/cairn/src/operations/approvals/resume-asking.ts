@@ -17,12 +17,11 @@ import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import { reachedOf } from '../../engine/waits/budget-question.ts';
 import * as settle from '../../engine/waits/settle.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
-import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
 import { appendToRun } from '../append-to-run.ts';
+import { asConfigured, type RaiseDayDeps } from './raise-day.ts';
 
-interface ResumeAskingDeps extends JournalDeps, DriveAfterDeps {
+interface ResumeAskingDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
   readonly registry: WorkflowRegistry;
-  readonly dayBudgets?: DayBudgetStore;
 }
 
 /** The question that was answered with the raise. */
@@ -61,6 +60,7 @@ async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Pro
   const { day = '' } = wait;
   const found = await dayBudgets?.read(run.tenantId, day);
   if (!found) return [];
+  const budget = asConfigured(deps, found.budget);
   const { items } = await store.listRuns(
     { tenantId: run.tenantId, waitsFor: 'awaiting_approval' },
     { limit: MAX_READ },
@@ -68,11 +68,11 @@ async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Pro
   const asking = items.flatMap(({ state, waits }) => {
     const question = waits.first.find((one) => one.purpose === 'budget' && one.day === day);
     if (!question || state.id === run.id) return [];
-    return [{ runId: state.id, wait: question, need: needOf(registry, found.budget, state, question) }];
+    return [{ runId: state.id, wait: question, need: needOf(registry, budget, state, question) }];
   });
-  const own = { runId: run.id, wait, need: needOf(registry, found.budget, run, wait) };
+  const own = { runId: run.id, wait, need: needOf(registry, budget, run, wait) };
   const oldestFirst = asking.toSorted((a, b) => a.wait.openedAt - b.wait.openedAt);
-  return admittable(found.budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
+  return admittable(budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
 }
 
 /** The estimate of the step, or the most that its like has cost; of each limit that was reached something. */

@@ -3,9 +3,9 @@
  * given; a sender without an answer repeats the event, and nothing is done twice.
  */
 import { CairnError } from '../../core/errors.ts';
+import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
+import { mailboxId } from '../../core/mailbox/mailbox.ts';
 import { type DeliverDeps, deliver, type EventRefusal } from '../../engine/mailbox/deliver.ts';
-import { MAX_DELIVERED_BYTES } from '../../engine/mailbox/limits.ts';
-import { mailboxId } from '../../ports/mailbox-store.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { assertText, dataTextOf, MAX_EVENT_NAME_CHARS, MAX_KEY_CHARS } from './checked-event.ts';
 

@@ -3,11 +3,11 @@
  * that will. One pure decision, one append.
  */
 import { CairnError } from '../../core/errors.ts';
+import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
 import { hasRoom, MAX_INBOX, MAX_INBOX_BYTES } from '../../core/run/data/inbox.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
-import { MAX_DELIVERED_BYTES } from '../../engine/mailbox/limits.ts';
 import {
   type Answering,
   answersOn,

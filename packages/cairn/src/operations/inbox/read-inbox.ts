@@ -36,7 +36,7 @@ export interface AskingRun {
 }
 
 /**
- * A page of runs, longest-waiting first, each with its questions. Rows are read only for facts that are not in the run.
+ * A page of runs, longest-waiting first, each with its questions, and the row of each effect that one is about.
  */
 export async function readInbox(
   deps: InboxDeps,
@@ -60,10 +60,10 @@ async function askingRun(deps: InboxDeps, run: RunState): Promise<AskingRun> {
   return { run, questions, more: all.length - some.length };
 }
 
-/** If another run of the lineage made the call, only the row names it. */
+/** Only the row has the request; and the capability, if another run of the lineage made the call. */
 async function withRow({ effects }: InboxDeps, question: OpenQuestion): Promise<InboxQuestion> {
   const { effectId, capabilityId } = question;
-  if (effectId === undefined || capabilityId !== undefined) return question;
+  if (effectId === undefined) return question;
   const record = (await effects.read(effectId))?.record;
-  return { ...question, row: record, capabilityId: record?.capabilityId };
+  return { ...question, row: record, capabilityId: capabilityId ?? record?.capabilityId };
 }

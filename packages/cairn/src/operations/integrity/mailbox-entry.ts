@@ -4,13 +4,13 @@
  */
 
 import type { PlaceChange } from '../../core/integrity/plan.ts';
+import type { BufferedEvent } from '../../core/mailbox/mailbox.ts';
 import { type RunState, tookIn } from '../../core/run/state.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { joinMailbox } from '../../engine/mailbox/join.ts';
 import { leaveMailbox } from '../../engine/mailbox/leave.ts';
 import { eventOutput, offerTo } from '../../engine/mailbox/offer.ts';
-import type { BufferedEvent } from '../../ports/mailbox-store.ts';
 
 export type PlaceDeps = DeliverDeps;
 

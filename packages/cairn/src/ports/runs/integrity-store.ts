@@ -14,10 +14,10 @@ import type {
   FoundSnapshot,
   PageFact,
 } from '../../core/integrity/facts.ts';
+import type { Mailbox, MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import type { CheckpointRef, RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import type { RunState, SoftState } from '../../core/run/state.ts';
-import type { Mailbox, MailboxAddress } from '../mailbox-store.ts';
 import type { Version } from '../run-store.ts';
 
 /** Part of a list, by default in the order of document ids. */

@@ -1,5 +1,5 @@
 /** The document of an event mailbox. `early` and `takenIn` are stored names. */
-import type { BufferedEvent, DeliveredEvent, Mailbox, WaitRef } from '../../ports/mailbox-store.ts';
+import type { BufferedEvent, DeliveredEvent, Mailbox, WaitRef } from '../../core/mailbox/mailbox.ts';
 import { documentCodec, type Kind, kind, map, optional, renamed, text, time, word, words } from './kinds.ts';
 
 const waitRef = map<WaitRef>({ runId: text, waitId: text });

@@ -106,7 +106,7 @@ function printAdded({ out }: CommandContext, { root, name, files }: InitTarget, 
     );
   // Missing in a fresh clone.
   const isInstalled = files.exists(`${name}/node_modules`);
-  const next = nextSteps(name, packageManagerOf(files), isInstalled).slice(0, isInstalled ? 0 : 1);
+  const next = nextSteps(name, packageManagerOf(root), isInstalled).slice(0, isInstalled ? 0 : 1);
   const steps = next.map(({ command, why }) => `Run ${command} for the ${why}.\n`).join('');
   out.answer(
     { root, name, changes: [], installed: [], next },
@@ -129,7 +129,7 @@ async function takeOut(
   print(context, undoText(undo(record, readingOnly(place.files)), place.root));
   await confirm(context, place, 'Take Cairn out?');
   const restored = undo(record, place.files);
-  const next = stepsAfterUndo(place.files);
+  const next = stepsAfterUndo(place);
   context.out.answer(
     { root: place.root, name: place.name, ...restored, next },
     ({ style }) => restoredText(restored, style) + stepsText(next, style),
@@ -215,9 +215,9 @@ function stepsText(steps: readonly NextStep[], style: Style): string {
 }
 
 /** Commands that undo the effects of other commands. */
-function stepsAfterUndo(files: Files): NextStep[] {
+function stepsAfterUndo({ root, files }: InitTarget): NextStep[] {
   const packages = packagesIn(files);
-  const manager = packageManagerOf(files);
+  const manager = packageManagerOf(root);
   return [
     ...(files.exists('.cairn')
       ? [{ command: 'rm -r .cairn', why: 'the state of the local cloud, with its runs' }]
@@ -242,7 +242,8 @@ const RUN: Readonly<Record<PackageManager, string>> = {
 };
 const INSTALL: Readonly<Record<PackageManager, (folder: string) => string>> = {
   npm: (folder) => `npm --prefix ${folder} install`,
-  pnpm: (folder) => `pnpm --dir ${folder} install`,
+  // In a workspace pnpm would install the members of that, and the folder is none.
+  pnpm: (folder) => `pnpm --dir ${folder} install --ignore-workspace`,
   // Yarn refuses a folder that is no workspace of the project. A deployment sees only the folder, and installs it with npm.
   yarn: (folder) => `npm --prefix ${folder} install`,
   bun: (folder) => `bun install --cwd ${folder}`,

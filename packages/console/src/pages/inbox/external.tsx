@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { JsonView } from '../../parts/json-view/json-view.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 
@@ -19,6 +20,9 @@ export function External({ external }: { readonly external: ListedExternal }) {
           <p>
             <Text value={asking.question} />
           </p>
+          {asking.request !== undefined && (
+            <JsonView value={asking.request} label={`Request of ${asking.key}`} />
+          )}
           <GuardedButton least="operator" onClick={() => setAnswering(asking)}>
             Resolve
           </GuardedButton>

@@ -26,7 +26,9 @@ export function Question(props: QuestionRowProps) {
   const { item, approval, isSelected, onSelect } = props;
   const { runId, type, kind, step, question, to, openedAt, dueAt, repoId, threadId, capabilityId, detail } =
     item;
-  const beside = detail === undefined ? undefined : questionOf(detail).beside;
+  // The details of a question about an effect are its id, which says nothing to a person.
+  const isOfEffect = item.effectId !== undefined;
+  const beside = detail === undefined || isOfEffect ? undefined : questionOf(detail).beside;
   return (
     <li className="card">
       <div className="row between">
@@ -73,6 +75,7 @@ export function Question(props: QuestionRowProps) {
         <Text value={question} max={600} />
       </p>
       {beside !== undefined && <JsonView value={beside} label={`Details of ${step}`} />}
+      {item.request !== undefined && <JsonView value={item.request} label={`Request of ${step}`} />}
       {approval?.at === 'failed' && <Failure error={approval.error} />}
       {approval === undefined || approval.at === 'failed' ? (
         <Answers {...props} />

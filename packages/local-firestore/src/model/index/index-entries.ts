@@ -3,7 +3,7 @@ import { ByteWriter } from '../byte-writer.ts';
 import { type FieldPath, getField } from '../field-path.ts';
 import { MAX_INDEX_ENTRIES_PER_DOCUMENT } from '../limits.ts';
 import { invalid } from '../status.ts';
-import { type Fields, identical, type Value } from '../value.ts';
+import { type Fields, identical, membersOf, type Value } from '../value.ts';
 import { writeValueKey } from '../value-key.ts';
 import {
   type EntryScope,
@@ -102,11 +102,10 @@ function bothWays(kinds: SingleField): boolean {
   return kinds.has('ascending') && kinds.has('descending');
 }
 
-/** A map is indexed as a whole and field by field. */
+/** A map is indexed as a whole and field by field; a vector only as a whole. */
 function walk(path: FieldPath, value: Value, visit: (path: FieldPath, value: Value) => void): void {
   visit(path, value);
-  if (value.kind !== 'map') return;
-  for (const [key, child] of value.fields) walk([...path, key], child, visit);
+  for (const [key, child] of membersOf(value) ?? []) walk([...path, key], child, visit);
 }
 
 function addSingle(

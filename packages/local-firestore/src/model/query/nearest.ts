@@ -13,8 +13,8 @@ export interface Nearest {
   readonly limit: number;
   /** Less similar documents are omitted. Undefined: no threshold. */
   readonly threshold: number | undefined;
-  /** The result field for the distance. Undefined: none. */
-  readonly resultField: FieldPath | undefined;
+  /** Name, not path, of the field of an answered document that has the distance. Undefined: none. */
+  readonly resultField: string | undefined;
 }
 
 interface Neighbour<T> {

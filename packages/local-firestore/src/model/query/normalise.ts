@@ -30,18 +30,29 @@ export function normaliseQuery(request: QueryRequest): Query {
 
 /**
  * The query whose results are summed or averaged over `fields`. It reads an index that has them, so a document without
- * one of them is omitted, and unless the caller orders by name the fields are additional orders: a limit takes the
- * least values, and the required index has the fields at its end.
+ * one of them is omitted, and the fields are additional orders: a limit takes the least values, and the required index has the
+ * fields at its end. No index has fields after the name, so a query by name must order by the fields itself.
+ *
+ * @throws INVALID_ARGUMENT
  */
 export function orderByAggregated(query: Query, fields: readonly FieldPath[]): Query {
-  const name = query.orders.at(-1);
-  if (!name || query.orders.length === query.explicitOrders) return { ...query, required: fields };
+  if (fields.length === 0) return query;
+  if (query.select) throw invalid('A query with a projection can be counted, not summed or averaged.');
+  const name = query.orders.at(-1) as FieldOrder;
   const others = query.orders.slice(0, -1);
-  for (const field of byName(fields)) {
-    const isOrdered = [...others, name].some((o) => sameField(o.field, field));
-    if (!isOrdered) others.push({ field, descending: name.descending });
+  const unordered = byName(fields).filter(
+    (field, i, all) => !sameField(field, all[i - 1] ?? []) && !others.some((o) => sameField(o.field, field)),
+  );
+  const isByName =
+    query.orders.length === query.explicitOrders || leaves(query.filter).some((c) => isNameField(c.field));
+  if (isByName && unordered.length > 0) {
+    const named = unordered.map(formatFieldPath).join(', ');
+    throw invalid(
+      `This query requires an index with fields [${named}] after __name__, which Firestore does not support. Order by these fields first.`,
+    );
   }
-  return { ...query, orders: [...others, name] };
+  const orders = [...others, ...unordered.map((field) => ({ field, descending: name.descending })), name];
+  return { ...query, orders, required: fields };
 }
 
 export function leaves(filter: Filter | undefined): Comparison[] {
@@ -123,7 +134,8 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
 
 /** A name that must be equal leaves nothing to order by the other fields; production refuses such a query. */
 function checkNameEquality(comparisons: readonly Comparison[], inequalities: ReadonlySet<string>): void {
-  if (inequalities.has(NAME_FIELD) || !comparisons.some((c) => c.op === '==' && isNameField(c.field))) return;
+  const isOneOf = ({ op, field }: Comparison) => (op === '==' || op === 'in') && isNameField(field);
+  if (inequalities.has(NAME_FIELD) || !comparisons.some(isOneOf)) return;
   const equal = new Set(comparisons.filter((c) => c.op === '==').map((c) => formatFieldPath(c.field)));
   if ([...inequalities].some((field) => !equal.has(field))) {
     throw invalid(

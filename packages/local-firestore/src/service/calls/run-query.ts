@@ -106,8 +106,8 @@ function begun({ begun: transaction }: SelectedConsistency): object[] {
 /** The distance is a field like any other: a projection that does not name it leaves it out. */
 function encodeShown({ nearest, select }: Query, { found, distance }: AnsweredDocument): Buffer {
   const { stored, name } = found;
-  if (distance === undefined || !nearest?.resultField) return encodeFound(stored, select);
-  const withDistance = withField(found.fields, nearest.resultField, { kind: 'double', value: distance });
+  if (distance === undefined || nearest?.resultField === undefined) return encodeFound(stored, select);
+  const withDistance = withField(found.fields, [nearest.resultField], { kind: 'double', value: distance });
   const fields = select ? project(withDistance, select) : withDistance;
   return encodeDocument(encodeBody(name, fields), stored.createTime, stored.updateTime);
 }

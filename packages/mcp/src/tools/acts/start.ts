@@ -55,7 +55,8 @@ export const startRun = act({
 async function problemsOf(input: unknown, schema: unknown): Promise<Blocker[]> {
   if (typeof schema !== 'object' || schema === null) return [];
   const checked = await fromJsonSchema(schema as JsonSchemaType)['~standard'].validate(input);
-  return (checked.issues ?? []).slice(0, MAX_PROBLEMS).map(({ message }) => {
+  const messages = (checked.issues ?? []).flatMap(({ message }) => message.split(BETWEEN_PROBLEMS));
+  return messages.slice(0, MAX_PROBLEMS).map((message) => {
     const [, place = '', problem = message] = /^data(\S*) (.*)$/s.exec(message) ?? [];
     return {
       code: 'INVALID_INPUT',
@@ -67,3 +68,5 @@ async function problemsOf(input: unknown, schema: unknown): Promise<Blocker[]> {
 }
 
 const MAX_PROBLEMS = 10;
+/** The validator has one message for all problems. */
+const BETWEEN_PROBLEMS = /, (?=data(?:\/\S*)? must )/;

@@ -42,6 +42,9 @@ export const InboxItem = z
     dueAt: Time.optional(),
     effectId: z.string().optional(),
     capabilityId: z.string().optional(),
+    request: Value.optional().describe(
+      'For a question about an effect: request of the call without its secret fields. Absent if it is large.',
+    ),
     attemptedAt: Time.optional().describe('For `left_in_doubt`: time of the call.'),
     answers: z
       .array(z.enum(ANSWERS))

@@ -16,6 +16,7 @@ import { type BulkTarget, distinct } from '../../../operations/bulk/target.ts';
 import { oncePerKey } from '../../../operations/once-per-key.ts';
 import { decodeCursor } from '../../../ports/cursor.ts';
 import type { RunFilter } from '../../../ports/run-store.ts';
+import { boundCursor, type CursorList, placeOf } from '../../cursors.ts';
 import { answerOnce } from '../../mutation.ts';
 import type { BulkReport } from '../../openapi/schemas/bulk.ts';
 import { DEFAULT_LIMIT } from '../../query.ts';
@@ -81,7 +82,12 @@ function assertMakesSense({ body, caller }: BulkSent): void {
   if (Object.values(filter).every((value) => value === undefined))
     throw invalid('filter', 'needs at least one member: an empty filter would select every run');
   filterOf(caller, filter);
-  if (cursor !== undefined) decodeCursor('runs', cursor);
+  if (cursor !== undefined) decodeCursor('runs', placeOf(cursor, listOf({ body, caller })));
+}
+
+/** The list that the filter selects: a dry run and the change go through the same one. */
+function listOf({ body: { act, filter }, caller }: Pick<BulkSent, 'body' | 'caller'>): CursorList {
+  return { tenantId: caller.tenantId, operation: 'changeRuns', parameters: { act, filter } };
 }
 
 /** @throws CairnError INVALID_INPUT */
@@ -102,11 +108,12 @@ async function selected(call: BulkSent & { readonly requestId?: string }): Promi
   const { deps, instance, caller, body, key, requestId, requestHash, trace } = call;
   const { act, runs, filter = {}, limit = DEFAULT_LIMIT, cursor } = body;
   if (runs) return { targets: distinct(runs.map((one) => (typeof one === 'string' ? { runId: one } : one))) };
+  const place = cursor === undefined ? undefined : placeOf(cursor, listOf(call));
   const deployed = { registry: deps.registry, bindings: deps.bindings };
   const select = () =>
     selectTargets(
       { ...deps.start, indexedRuns: instance.indexedRuns, ...deployed },
-      { act, filter: filterOf(caller, filter), step: filter.step, page: { limit, cursor } },
+      { act, filter: filterOf(caller, filter), step: filter.step, page: { limit, cursor: place } },
     );
   if (key === undefined || requestId === undefined) return select();
   const outcome = await oncePerKey(
@@ -128,10 +135,12 @@ async function selected(call: BulkSent & { readonly requestId?: string }): Promi
 }
 
 async function report(
-  { deps: { start }, body }: BulkSent,
+  call: BulkSent,
   { targets, next }: Selected,
   work: (target: BulkTarget) => Promise<Result>,
 ): Promise<Report> {
+  const { deps, body } = call;
+  const { start } = deps;
   const until = start.clock.now() + TIME_MS;
   const results = targets.map(notReached);
   const places = results.keys();
@@ -153,6 +162,6 @@ async function report(
       retry: counted('retry'),
     },
     results,
-    next,
+    next: next === undefined ? undefined : boundCursor(next, listOf(call)),
   };
 }

@@ -8,6 +8,7 @@ import { isLogLine, type StoredLine } from '../../../core/logs/text.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
 import { followLogs, type LogStreamItem } from '../../../operations/follow-logs.ts';
 import { decodeCursor, encodeCursor, type Position } from '../../../ports/cursor.ts';
+import { anyPlaceOf } from '../../cursors.ts';
 import { isFollowing, vocabularyOf } from '../../query.ts';
 import type { ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
@@ -43,7 +44,7 @@ function lastSeen(headers: Headers, after: string | undefined): Position | undef
   const seen = header ?? after;
   if (seen === undefined) return undefined;
   try {
-    return decodeCursor('logs', seen);
+    return decodeCursor('logs', anyPlaceOf(seen));
   } catch {
     throw new CairnError('INVALID_INPUT', 'the start position of the stream is invalid', {
       field: header === null ? 'after' : 'Last-Event-ID',

@@ -102,7 +102,7 @@ export class BodyAttempt {
         onBeat: (beat) => {
           this.#beat = beat;
         },
-        asked: this.#performer.asked,
+        decisionNeeded: this.#performer.decisionNeeded,
       });
     const ended = await (this.span && tracer ? tracer.within(this.span.context, attempt) : attempt());
     this.#beat = () => {};
@@ -113,9 +113,9 @@ export class BodyAttempt {
 
   /** Returns its events that are not in the journal, to be appended with its end. */
   async end({ kind }: AttemptResult): Promise<readonly EventDraft[]> {
-    await this.#performer.flush();
+    await this.#performer.pending.flush();
     this.#body.endText(kind === 'succeeded');
-    return this.#performer.takePending();
+    return this.#performer.pending.take();
   }
 
   /** A running call may still get its response after its body was asked to stop: that leaves less in doubt. */
@@ -154,8 +154,8 @@ export class BodyAttempt {
     const ended = left ?? returned;
     if (ended.kind === 'unfinished') {
       // Records the known outcomes of its calls, so that the next drive resolves only the unknown ones.
-      await performer.flush();
-      const settled = performer.takePending();
+      await performer.pending.flush();
+      const settled = performer.pending.take();
       if (settled.length > 0) await append(() => settled);
       return ended;
     }

@@ -67,7 +67,7 @@ interface BodyCall {
   /** Receives `beat`, which is called at each heartbeat of the body. */
   readonly onBeat?: (beat: () => void) => void;
   /** Resolves when the body cannot continue before a decision. */
-  readonly asked?: Promise<Ask>;
+  readonly decisionNeeded?: Promise<Ask>;
 }
 
 /** Never rejects. A body that ignores its timeout is abandoned, and its later actions are not recorded. */
@@ -91,7 +91,7 @@ export async function callBody(params: BodyCall): Promise<AttemptResult> {
     beat();
     params.onBeat?.(beat);
   }
-  const asks = params.asked?.then((ask): AttemptResult => {
+  const asks = params.decisionNeeded?.then((ask): AttemptResult => {
     if (abort.signal.aborted) return { kind: 'unfinished' };
     abort.abort(new StepAborted('asked'));
     return { kind: 'asks', ask };

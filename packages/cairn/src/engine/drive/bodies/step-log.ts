@@ -34,7 +34,7 @@ interface FlowOperations {
   /** Operations in the journal. */
   readonly known: readonly KnownOperation[];
   /** Names of those that the code has asked for. */
-  readonly asked: ReadonlySet<string>;
+  readonly requested: ReadonlySet<string>;
 }
 
 /**
@@ -44,7 +44,7 @@ interface FlowOperations {
 export function flowLog(
   { deps, runId, report }: Working,
   { stepId, revision, attempt }: StepExecution,
-  { known, asked }: FlowOperations,
+  { known, requested }: FlowOperations,
 ): StepLog {
   const keep = report.log.of({ step: stepId, revision, attempt });
   let passed = 0;
@@ -52,7 +52,7 @@ export function flowLog(
     deps,
     about: { runId, stepId },
     keep: (line) => {
-      while (asked.has(known[passed]?.name ?? '')) passed += 1;
+      while (requested.has(known[passed]?.name ?? '')) passed += 1;
       if (passed === known.length) keep(line);
     },
   });

@@ -3,12 +3,14 @@
  * ended. Recorded ends are answered in the order of the journal, one at a time, so that repeated code receives them in their
  * first order.
  *
+ * Owns the state of the code (`CodeState`) and the operations that it awaits (open-operations.ts). Turns of the event loop tell whether the
+ * code waits (turns.ts).
+ *
  * Must not: carry out an operation.
  */
-import { CairnError } from '../../../core/errors.ts';
-import { askedDecision, omitted } from '../../../core/flow/asked.ts';
+
 import { MAX_FLOW_OPERATIONS, OperationNames } from '../../../core/flow/names.ts';
-import { MAX_STEPS } from '../../../core/graph/graph.ts';
+import { assertRoom, omitted, operationDecision } from '../../../core/flow/operation-decision.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
 import { openEffectsOf, stepKey } from '../../../core/run/state.ts';
 import { readableThrown } from '../../../core/thrown.ts';
@@ -23,48 +25,35 @@ import type { Unit } from '../step-inputs.ts';
 import type { Working } from '../working.ts';
 import { locationOf } from './calls-above.ts';
 import { loopStart } from './loop-start.ts';
+import { type OpenOperation, OpenOperations } from './open-operations.ts';
 import { flowOf, type Operation } from './operation.ts';
-import { isEndedFor, type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
-import { type Answerable, answerWith, firstOf, RecordedEnds } from './recorded.ts';
+import { type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
+import { answerWith, RecordedEnds } from './recorded.ts';
 import { FlowTurns } from './turns.ts';
 
-interface OperationEntry extends Answerable {
-  readonly request: string;
-  readonly unit: Unit;
-  /** Its end is in the journal, and the code receives it in its turn. */
-  isRecorded?: true;
-  /** Its end, where this dispatch brought it about. */
-  outcome?: Outcome;
-}
+/** `ended`: the flow ends after the bodies that it began. `reported`: its end is being recorded. */
+type CodeState =
+  | { readonly at: 'running' }
+  | { readonly at: 'ended'; readonly end: CodeEnd }
+  | { readonly at: 'reported' }
+  | { readonly at: 'dropped' };
 
 export class FlowRun {
   readonly #working: Working;
   readonly #step: FlowStep;
   readonly #execution: StepExecution;
   readonly #names = new OperationNames();
-  /** Names of all operations, in the order in which the code asked. */
-  readonly #asked = new Set<string>();
-  /** Operations without an answer. */
-  readonly #entries = new Map<string, OperationEntry>();
-  /** Operations that wait for room. */
-  readonly #queued = new Set<OperationEntry>();
-  /** By the sequence number of the recorded end. */
-  readonly #recorded = new Map<number, OperationEntry>();
-  /** Bodies, and children that are waited out, that the flow does not end before. */
-  readonly #underWay = new Set<OperationEntry>();
+  /** Names of all operations, in the order in which the code asked for them. */
+  readonly #requested = new Set<string>();
+  readonly #operations = new OpenOperations();
   /** Operations that the journal had when the code began. */
   readonly #known: readonly KnownOperation[];
-  /** Waits whose ends the code has not got: others may end them. */
-  readonly #waits = new Set<OperationEntry>();
   readonly #ends: RecordedEnds;
   readonly #turns: FlowTurns;
-  readonly #sources: SourceLocations | undefined;
+  #code: CodeState = { at: 'running' };
   /** Operations that the code could not have: code that catches each error and asks again must end. */
   #refusals = 0;
-  #end: CodeEnd | undefined;
-  #isRecording = false;
   #isDelivering = false;
-  #isDropped = false;
   #cancelIdle: CancelTimer = () => {};
 
   constructor(working: Working, step: FlowStep, execution: StepExecution) {
@@ -72,18 +61,17 @@ export class FlowRun {
     this.#step = step;
     this.#execution = execution;
     const { deps, journal, runId } = working;
-    // The code of a loop is the engine's.
-    this.#sources = step.loop ? undefined : deps.sources;
     this.#known = operationsOf(journal.state, execution);
     const seqs = this.#known.flatMap(({ state }) =>
       state.phase === 'done' && state.outcome !== 'failed' ? [state.seq] : [],
     );
     this.#ends = new RecordedEnds(deps.store, runId, seqs);
+    const operations = this.#operations;
     this.#turns = new FlowTurns({
       clock: deps.clock,
       onQuiet: () => working.post(MOVED),
       guard: (work) => working.guard(work),
-      isWaiting: () => this.#entries.size > 0 && this.#recorded.size === 0,
+      isWaiting: () => operations.size > 0 && !operations.hasRecorded,
       observer: step.observer,
     });
   }
@@ -96,42 +84,42 @@ export class FlowRun {
 
   /** The code may ask for more without anything ending first. */
   get isBusy(): boolean {
-    if (!this.#isActive) return false;
-    return this.#entries.size === 0 || this.#recorded.size > 0 || !this.#turns.isQuiet;
+    const operations = this.#operations;
+    return this.#isActive && (operations.size === 0 || operations.hasRecorded || !this.#turns.isQuiet);
   }
 
   /** The next operation that waits for room. */
   next(): Unit | undefined {
-    const [entry] = this.#queued;
-    return entry?.unit;
+    const [operation] = this.#operations.queued;
+    return operation?.unit;
   }
 
   /** An operation began, or (`idle`) is to begin again. */
   mark(name: string, state: 'open' | 'idle'): void {
-    const entry = this.#entries.get(name);
-    if (entry && state === 'open') this.#queued.delete(entry);
-    else if (entry) this.#queued.add(entry);
+    const operation = this.#operations.get(name);
+    const [from, to] = state === 'open' ? (['queued', 'begun'] as const) : (['begun', 'queued'] as const);
+    if (operation?.phase.at === from) this.#operations.move(operation, { at: to });
   }
 
   /** An operation has ended, and its end is in the journal. */
   ended(name: string, outcome: Outcome): void {
-    const entry = this.#entries.get(name);
-    if (entry && !entry.isRecorded) {
-      entry.outcome = outcome;
-      this.#isRecorded(entry);
-    }
+    const operation = this.#operations.get(name);
+    if (operation && operation.phase.at !== 'recorded') this.#recorded(operation, outcome);
     this.#endIfDone();
   }
 
   /** The dispatch is over: nothing of the code counts any more. */
   drop(): void {
-    this.#isDropped = true;
-    this.#cancelIdle();
-    this.#turns.end();
+    this.#stop({ at: 'dropped' });
   }
 
   get #isActive(): boolean {
-    return !this.#isDropped && this.#end === undefined && !this.#working.isStopped;
+    return this.#code.at === 'running' && !this.#working.isStopped;
+  }
+
+  /** Locations in the source of the code. Undefined for a loop, whose code is the engine's. */
+  get #sources(): SourceLocations | undefined {
+    return this.#step.loop ? undefined : this.#working.deps.sources;
   }
 
   async #run(): Promise<void> {
@@ -150,7 +138,7 @@ export class FlowRun {
         stepId,
         revision,
         feedback: journal.state.feedback.find(({ steps }) => steps.includes(stepId))?.text,
-        log: flowLog(working, execution, { known: this.#known, asked: this.#asked }),
+        log: flowLog(working, execution, { known: this.#known, requested: this.#requested }),
       },
       ask: (operation) => this.#ask(operation),
       numbered: (name) => this.#names.next(name),
@@ -184,7 +172,7 @@ export class FlowRun {
         step: this.#observed(step, name),
         item: { key: name, index: 0, value: undefined, request, ...at },
       };
-      this.#take({ name, request, unit, resolve, reject });
+      this.#take({ name, request, unit, phase: { at: 'begun' }, resolve, reject });
     } catch (error) {
       this.#refusals += 1;
       if (this.#refusals <= MAX_FLOW_OPERATIONS) reject(error);
@@ -202,34 +190,25 @@ export class FlowRun {
 
   /** @throws CairnError RUN_TOO_LARGE */
   #assertRoom(name: string): void {
-    const step = this.#step;
     const { steps } = this.#working.journal.state;
-    if (this.#asked.has(name) || steps.has(this.#keyOf(name))) return;
-    const help = 'Split the work over child runs (flow.child), or continue in another run.';
-    if (this.#asked.size >= MAX_FLOW_OPERATIONS) {
-      const what = `the flow '${step.id}' has ${this.#asked.size} operations; the most is ${MAX_FLOW_OPERATIONS}`;
-      throw new CairnError('RUN_TOO_LARGE', what, { stepId: step.id, help });
-    }
-    if (steps.size + this.#queued.size < MAX_STEPS) return;
-    const what = `the operations of the flow '${step.id}' bring the run to more than ${MAX_STEPS} steps`;
-    throw new CairnError('RUN_TOO_LARGE', what, { stepId: step.id, help });
+    if (this.#requested.has(name) || steps.has(this.#keyOf(name))) return;
+    const operations = this.#requested.size;
+    assertRoom(this.#step.id, { operations, steps: steps.size + this.#operations.queued.size });
   }
 
-  #take(entry: OperationEntry): void {
+  #take(operation: OpenOperation): void {
     const working = this.#working;
     const { state } = working.journal;
-    const key = this.#keyOf(entry.name);
-    this.#asked.add(entry.name);
-    this.#entries.set(entry.name, entry);
-    working.operations.set(key, entry.unit);
+    const key = this.#keyOf(operation.name);
+    this.#requested.add(operation.name);
+    this.#operations.add(operation);
+    working.operations.set(key, operation.unit);
     const known = state.steps.get(key);
     if (known?.phase === 'done' && known.revision === this.#execution.revision) {
-      this.#isRecorded(entry);
+      this.#recorded(operation);
       return;
     }
-    if (isEndedFor(entry.unit.step)) this.#underWay.add(entry);
-    if (!('body' in entry.unit.step)) this.#waits.add(entry);
-    const decision = askedDecision(entry, knownOf(state, key));
+    const decision = operationDecision(operation, knownOf(state, key));
     switch (decision.kind) {
       case 'rest':
         if (known?.phase === 'retrying') working.restAs(key, known);
@@ -240,11 +219,11 @@ export class FlowRun {
         return;
       }
       case 'diverged':
-        this.#codeEnded({ kind: 'diverged', message: decision.message });
+        this.#codeEnded(decision);
         return;
       default:
-        this.#queued.add(entry);
-        if (this.#queued.size === 1) this.#working.guard(this.#beginSoon());
+        this.#operations.move(operation, { at: 'queued' });
+        if (this.#operations.queued.size === 1) working.guard(this.#beginSoon());
     }
   }
 
@@ -255,25 +234,25 @@ export class FlowRun {
   }
 
   /** The journal has its end. */
-  #isRecorded(entry: OperationEntry): void {
-    this.#queued.delete(entry);
-    this.#underWay.delete(entry);
-    this.#waits.delete(entry);
-    const known = this.#stateOf(entry);
-    // The flow was sent back meanwhile: another dispatch begins it again.
-    if (known?.phase !== 'done') return;
-    entry.isRecorded = true;
-    this.#recorded.set(known.seq, entry);
-    this.#deliver();
+  #recorded(operation: OpenOperation, outcome?: Outcome): void {
+    const known = this.#stateOf(operation);
+    // Otherwise the flow was sent back meanwhile: another dispatch begins it again.
+    const isRecorded = known?.phase === 'done';
+    this.#operations.move(
+      operation,
+      isRecorded ? { at: 'recorded', seq: known.seq, outcome } : { at: 'left' },
+    );
+    if (isRecorded) this.#deliver();
   }
 
-  #stateOf({ name }: Pick<OperationEntry, 'name'>) {
+  #stateOf({ name }: Pick<OpenOperation, 'name'>) {
     return this.#working.journal.state.steps.get(this.#keyOf(name));
   }
 
   /** Adopts waits that others ended. In the journal, their ends may precede those of this dispatch. */
   #takeInWaits(): void {
-    for (const entry of this.#waits) if (this.#stateOf(entry)?.phase === 'done') this.#isRecorded(entry);
+    for (const wait of this.#operations.waits)
+      if (this.#stateOf(wait)?.phase === 'done') this.#recorded(wait);
   }
 
   #deliver(): void {
@@ -284,44 +263,38 @@ export class FlowRun {
 
   async #deliverRecorded(): Promise<void> {
     try {
-      while (this.#recorded.size > 0) {
+      while (this.#operations.hasRecorded) {
         // All that the code asks for at once is known then. One operation at a time needs no order.
         await this.#turns.promises();
-        if (!this.#isAlone) await this.#turns.next();
+        if (!this.#operations.isOneJustEnded) await this.#turns.next();
         if (!this.#isActive) return;
         this.#takeInWaits();
-        const next = firstOf(this.#recorded);
-        if (next) await this.#deliverOne(next);
+        await this.#deliverFirst();
       }
     } finally {
       this.#isDelivering = false;
     }
   }
 
-  /** The code waits for one operation, which ended in this dispatch. */
-  get #isAlone(): boolean {
-    const [entry] = this.#entries.values();
-    return this.#entries.size === 1 && entry?.outcome !== undefined;
-  }
-
-  async #deliverOne([seq, entry]: readonly [number, OperationEntry]): Promise<void> {
-    const outcome = entry.outcome ?? (await this.#readEnd(seq, entry));
+  async #deliverFirst(): Promise<void> {
+    const first = this.#operations.firstRecorded;
+    if (!first) return;
+    const outcome = first.phase.outcome ?? (await this.#readEnd(first, first.phase.seq));
     if (!this.#isActive) return;
-    this.#recorded.delete(seq);
-    this.#entries.delete(entry.name);
-    if (outcome) answerWith(outcome, entry);
+    this.#operations.remove(first);
+    if (outcome) answerWith(outcome, first);
     this.#news();
   }
 
   /** Undefined: the code gets no answer. */
-  async #readEnd(seq: number, entry: OperationEntry): Promise<Outcome | undefined> {
-    const state = this.#stateOf(entry);
+  async #readEnd(operation: OpenOperation, seq: number): Promise<Outcome | undefined> {
+    const state = this.#stateOf(operation);
     if (state?.phase !== 'done') return undefined;
     const { outcome } = state;
     const { request, read } = await this.#ends.take(seq, outcome);
-    const decision = askedDecision(entry, { at: 'done', outcome, request });
+    const decision = operationDecision(operation, { at: 'done', outcome, request });
     if (decision.kind === 'answer' || decision.kind === 'throw') return read();
-    if (decision.kind === 'diverged') this.#codeEnded({ kind: 'diverged', message: decision.message });
+    if (decision.kind === 'diverged') this.#codeEnded(decision);
     return undefined;
   }
 
@@ -329,7 +302,7 @@ export class FlowRun {
   #news(): void {
     this.#turns.news();
     this.#cancelIdle();
-    if (this.#entries.size > 0 || !this.#isActive) return;
+    if (this.#operations.size > 0 || !this.#isActive) return;
     const step = this.#step;
     this.#cancelIdle = this.#working.deps.clock.timer(step.idleMs, () => {
       const message = `the code of the flow '${step.id}' asked for no operation within ${step.idleMs} ms`;
@@ -339,50 +312,58 @@ export class FlowRun {
 
   #codeEnded(end: CodeEnd): void {
     if (!this.#isActive) return;
-    this.#end = end;
-    this.#cancelIdle();
-    this.#turns.end();
+    this.#stop({ at: 'ended', end });
     if (end.kind === 'returned') this.#leaveWaits();
     else this.#giveUp();
     this.#endIfDone();
     this.#working.post(MOVED);
   }
 
+  #stop(code: CodeState): void {
+    this.#code = code;
+    this.#cancelIdle();
+    this.#turns.end();
+  }
+
   /** Drops waits that have not begun: no code needs their answers, and nothing would close them. */
   #leaveWaits(): void {
-    for (const entry of this.#queued.difference(this.#underWay)) this.#queued.delete(entry);
+    const { queued, underWay } = this.#operations;
+    for (const operation of queued.difference(underWay)) this.#operations.move(operation, { at: 'left' });
   }
 
   /** Code that threw needs nothing more: what has not begun, and what rests, is left. An open effect is not. */
   #giveUp(): void {
-    const working = this.#working;
+    const operations = this.#operations;
+    for (const operation of operations.queued) operations.move(operation, { at: 'left' });
+    for (const operation of operations.underWay)
+      if (this.#givesUp(operation)) operations.move(operation, { at: 'left' });
+  }
+
+  #givesUp({ name, unit }: OpenOperation): boolean {
+    const { journal } = this.#working;
     const { stepId, revision } = this.#execution;
-    for (const entry of this.#queued) this.#underWay.delete(entry);
-    this.#queued.clear();
-    for (const entry of this.#underWay) {
-      // A run that fails sees to its children itself.
-      if (entry.unit.step.kind === 'child' && this.#step.onFailure.kind === 'fail')
-        this.#underWay.delete(entry);
-      const ref = { stepId, itemKey: entry.name, revision };
-      if (openEffectsOf(working.journal.state, ref).length > 0) continue;
-      if (working.wake(this.#keyOf(entry.name))) this.#underWay.delete(entry);
-    }
+    const hasOpenEffect = openEffectsOf(journal.state, { stepId, itemKey: name, revision }).length > 0;
+    const isWoken = !hasOpenEffect && this.#working.wake(this.#keyOf(name));
+    // A run that fails sees to its children itself.
+    return isWoken || (unit.step.kind === 'child' && this.#step.onFailure.kind === 'fail');
   }
 
   /** The flow ends after the bodies that it began. */
   #endIfDone(): void {
-    if (!this.#end || this.#isRecording || this.#underWay.size > 0) return;
-    if (this.#isDropped || this.#working.isStopped) return;
-    this.#isRecording = true;
-    const { deps, runId } = this.#working;
-    const step = this.#step;
-    const missing =
-      this.#end.kind === 'diverged' || step.loop ? undefined : omitted(leftFrom(this.#known), this.#asked);
-    const end: CodeEnd = missing === undefined ? this.#end : { kind: 'diverged', message: missing };
-    if (end.kind === 'diverged') {
-      deps.log.warn('flow_diverged', { runId, stepId: step.id, error: end.message });
-    }
-    this.#working.post({ kind: 'flow_ended', step, execution: this.#execution, end });
+    if (this.#code.at !== 'ended' || this.#operations.underWay.size > 0 || this.#working.isStopped) return;
+    const end = this.#endOf(this.#code.end);
+    this.#code = { at: 'reported' };
+    const { deps, runId, post } = this.#working;
+    const { id: stepId } = this.#step;
+    if (end.kind === 'diverged') deps.log.warn('flow_diverged', { runId, stepId, error: end.message });
+    post({ kind: 'flow_ended', step: this.#step, execution: this.#execution, end });
+  }
+
+  /** Code that ended without asking for an operation that the journal has, has diverged. */
+  #endOf(end: CodeEnd): CodeEnd {
+    if (end.kind === 'diverged' || this.#step.loop) return end;
+    const message = omitted(leftFrom(this.#known), this.#requested);
+    return message === undefined ? end : { kind: 'diverged', message };
   }
 
   #keyOf(name: string): string {

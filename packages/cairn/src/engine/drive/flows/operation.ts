@@ -6,8 +6,8 @@
 
 import { type Json, toJsonText } from '../../../core/encoding/json.ts';
 import { CairnError } from '../../../core/errors.ts';
-import { operationRequest } from '../../../core/flow/asked.ts';
 import { itemName, operationName } from '../../../core/flow/names.ts';
+import { operationRequest } from '../../../core/flow/operation-decision.ts';
 import type { Question } from '../../define/approval.ts';
 import type { Capability } from '../../define/capability.ts';
 import { operationStep, operationWait } from '../../define/flow/flow-step.ts';

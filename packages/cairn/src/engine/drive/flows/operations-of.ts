@@ -1,5 +1,5 @@
 /** The operations of a flow: those that the journal has, and those that its end awaits. */
-import type { LeftOperation, RecordedOperation } from '../../../core/flow/asked.ts';
+import type { LeftOperation, RecordedOperation } from '../../../core/flow/operation-decision.ts';
 import type { StepRef } from '../../../core/run/events.ts';
 import { type RunState, type StepState, stepKey } from '../../../core/run/state.ts';
 import type { StepDefinition } from '../../define/steps.ts';

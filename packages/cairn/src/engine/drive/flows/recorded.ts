@@ -96,10 +96,3 @@ export function answerWith(outcome: Outcome, { name, resolve, reject }: Answerab
   else if (outcome.kind === 'failed')
     reject(new OperationFailed(name, outcome.error.code, outcome.error.message));
 }
-
-/** The earliest of recorded ends by their sequence numbers. */
-export function firstOf<T>(recorded: ReadonlyMap<number, T>): readonly [number, T] | undefined {
-  let first: readonly [number, T] | undefined;
-  for (const one of recorded) if (!first || one[0] < first[0]) first = one;
-  return first;
-}

@@ -5,8 +5,9 @@
  * Must not: announce a wait itself (announcer.ts).
  */
 import { halfJitterMs } from '../../../core/decisions/retry.ts';
-import type { EventDraft, Wait } from '../../../core/run/events.ts';
+import type { EventDraft, RecordedError, Wait } from '../../../core/run/events.ts';
 import { type InboxSignal, type RunState, stepKey } from '../../../core/run/state.ts';
+import { PARKED_MS } from '../../../core/run/wake.ts';
 import type { EventStep } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
@@ -18,10 +19,14 @@ import type { Working } from '../working.ts';
 const TELL_AGAIN_FIRST_MS = 15_000;
 const TELL_AGAIN_CAP_MS = 3_600_000;
 
-/** Time of the next attempt to announce a wait. The interval grows with the age of the wait, because each attempt costs a claim and a release. */
-function announceAgainAt({ openedAt }: Wait, now: number, random: number): number {
-  const bound = Math.min(TELL_AGAIN_CAP_MS, Math.max(TELL_AGAIN_FIRST_MS, now - openedAt));
-  return now + Math.ceil(halfJitterMs(bound, random));
+/**
+ * Has a later dispatch announce the wait. The interval grows with the age of the wait, because each attempt costs a claim and a
+ * release.
+ */
+function announceLater({ waits, deps, now }: Working, wait: Wait, missing?: RecordedError): void {
+  const capMs = missing ? PARKED_MS : TELL_AGAIN_CAP_MS;
+  const bound = Math.min(capMs, Math.max(TELL_AGAIN_FIRST_MS, now - wait.openedAt));
+  waits.announceLater(wait, { at: now + Math.ceil(halfJitterMs(bound, deps.random.unit())), missing });
 }
 
 /** Adopts an open wait: announces it if necessary, and watches its time. */
@@ -57,12 +62,13 @@ export function announced(working: Working, wait: Wait, announcement: Announceme
       endWait(working, wait, { facts, after: place && [{ kind: 'leave_mailbox', place }] });
       return;
     }
-    case 'lost': {
-      const { deps, waits, runId, now } = working;
-      // This dispatch releases the run, and a later one repeats the announcement.
-      const at = announceAgainAt(wait, now, deps.random.unit());
-      waits.announceAgainAt = Math.min(waits.announceAgainAt ?? at, at);
-      deps.log.warn('wait_not_announced', { runId, waitId: wait.id, error: announcement.error.message });
+    case 'lost':
+    case 'not_deployed': {
+      const { deps, runId } = working;
+      const { kind, error } = announcement;
+      // This dispatch finishes its other work and releases the run.
+      announceLater(working, wait, kind === 'not_deployed' ? error : undefined);
+      deps.log.warn('wait_not_announced', { runId, waitId: wait.id, error: error.message });
     }
   }
 }

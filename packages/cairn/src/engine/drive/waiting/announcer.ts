@@ -3,18 +3,17 @@
  * before all its waits are announced.
  */
 import { CairnError } from '../../../core/errors.ts';
-import type { ChildWait, EventWait, Wait } from '../../../core/run/events.ts';
+import type { BufferedEvent } from '../../../core/mailbox/mailbox.ts';
+import type { ChildWait, EventWait, RecordedError, Wait } from '../../../core/run/events.ts';
 import { stepKey, tookIn } from '../../../core/run/state.ts';
 import { readableThrown } from '../../../core/thrown.ts';
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
-import type { BufferedEvent } from '../../../ports/mailbox-store.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
 import { isPlanMissing } from '../../deployed.ts';
 import { recordedError } from '../../facts/output.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
-import { JOIN_PATIENCE_MS } from '../../mailbox/limits.ts';
 import { answered, refused } from '../../waits/settle.ts';
 import type { Announcement } from '../messages.ts';
 import { acceptable } from '../next/waits.ts';
@@ -22,6 +21,11 @@ import type { Working } from '../working.ts';
 
 /** Without a reason an exception with a stack is made for each run. */
 const RUN_ENDS = 'the run ends or rests';
+/**
+ * Time for which a wait competes for its mailbox, in ms: the drive sends heartbeats meanwhile, and a minute suffices for as many
+ * processes as the queue has dispatches, at one write a second.
+ */
+const JOIN_PATIENCE_MS = 60_000;
 const ANNOUNCED: Announcement = { kind: 'announced' };
 
 export class Announcer {
@@ -115,12 +119,17 @@ export class Announcer {
     } catch (thrown) {
       // The schema of the child's workflow may throw anything.
       const error = readableThrown(thrown);
-      // A failure of the store, or a definition that no run can start on now, is tried again by another dispatch; what cannot be a
-      // child fails the step.
-      if (error instanceof CairnError && (error.httpStatus >= 500 || isPlanMissing(error))) throw error;
+      // A failure of the store is tried again by another dispatch.
+      if (error instanceof CairnError && error.httpStatus >= 500) throw error;
       // An earlier dispatch started it, by a definition or an input that have changed since.
       if (await this.#isStarted(wait.child)) return ANNOUNCED;
-      return this.#refused(wait, error);
+      // A deployment without the child's workflow is corrected by another one. What cannot be a child fails the step.
+      return error instanceof CairnError && isPlanMissing(error)
+        ? {
+            kind: 'not_deployed',
+            error: { ...this.#recorded(wait, error), retryable: true, trace: undefined },
+          }
+        : this.#refused(wait, error);
     }
   }
 
@@ -132,9 +141,13 @@ export class Announcer {
 
   #refused(wait: Wait, error: unknown): Announcement {
     const { step } = this.#working.unitOf(stepKey(wait.execution));
-    const { deps, now } = this.#working;
-    const why = recordedError(step.id, error, deps.mask);
+    const { now } = this.#working;
+    const why = this.#recorded(wait, error);
     return { kind: 'ended', facts: refused({ step, wait, now }, { initiator: 'system' }, why) };
+  }
+
+  #recorded({ execution }: Wait, error: unknown): RecordedError {
+    return recordedError(execution.stepId, error, this.#working.deps.mask);
   }
 
   /** After an event was taken out of the mailbox: marks it delivered, or buffers it again if the wait was over. */

@@ -4,6 +4,8 @@
  *
  * Must not: decide the meaning of an answer for the run.
  */
+
+import type { AnnounceAgain } from '../../../core/decisions/conclude.ts';
 import { CairnError } from '../../../core/errors.ts';
 import type { Wait } from '../../../core/run/events.ts';
 import { MAX_OPEN_WAITS_BYTES, MAX_TIES } from '../../../core/run/limits.ts';
@@ -22,8 +24,21 @@ export class OpenWaits {
   readonly #givenUp = new Set<string>();
   /** Ids of waits whose child was never started. */
   readonly neverStarted = new Set<string>();
-  /** When a dispatch must announce the waits that this one could not; epoch ms. */
-  announceAgainAt: number | undefined;
+  /** Announcements that this dispatch could not make, by the id of the wait. */
+  readonly #unannounced = new Map<string, AnnounceAgain>();
+
+  /** Leaves the announcement of the wait to a later dispatch. */
+  announceLater({ id }: Wait, again: AnnounceAgain): void {
+    this.#unannounced.set(id, again);
+  }
+
+  /** The earliest announcement that is to be repeated, of the waits that are still open. */
+  get announceAgain(): AnnounceAgain | undefined {
+    const open = [...this.#held.values()].flatMap(({ id }) => this.#unannounced.get(id) ?? []);
+    if (open.length === 0) return undefined;
+    const { missing } = open.find((again) => again.missing) ?? {};
+    return { at: Math.min(...open.map(({ at }) => at)), missing };
+  }
 
   get size(): number {
     return this.#held.size;

@@ -1,12 +1,7 @@
 /** Minimises an event mailbox: expired entries are removed, and an empty document is deleted. */
-import type {
-  BufferedEvent,
-  DeliveredEvent,
-  Mailbox,
-  MailboxAddress,
-  WaitRef,
-} from '../../ports/mailbox-store.ts';
+
 import { EVENT_TTL_MS, MAX_NAMED_RUNS, MAX_REMEMBERED } from './limits.ts';
+import type { BufferedEvent, DeliveredEvent, Mailbox, MailboxAddress, WaitRef } from './mailbox.ts';
 
 export function emptyAt({ tenantId, event, key }: MailboxAddress): Mailbox {
   return { tenantId, event, key, waiting: [], buffered: [], delivered: [] };

@@ -14,12 +14,3 @@ export const EVENT_TTL_MS = 24 * 3_600_000;
 export const MAX_REMEMBERED = 100;
 /** Receivers that a delivered event names; beyond that, only the fact of a delivery matters. */
 export const MAX_NAMED_RUNS = 20;
-/** Runs an event is appended to at the same time. */
-export const OFFER_CONCURRENCY = 16;
-/** Time one mailbox change retries against concurrent writes, in ms. */
-export const CHANGE_PATIENCE_MS = 10_000;
-/**
- * The same for a run that registers: its drive sends heartbeats meanwhile, and a minute suffices for as many processes as the
- * queue has dispatches, at one write a second.
- */
-export const JOIN_PATIENCE_MS = 60_000;

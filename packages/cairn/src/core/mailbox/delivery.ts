@@ -1,14 +1,11 @@
 /**
  * Delivery of an event, as recorded in its mailbox. The event is stored before it is offered to runs, and removed once its receivers
  * are known. So if the sender dies in between and sends it again, the event is neither lost nor received by a run that was not
- * waiting the first time. Pure.
- *
- * Must not: append to runs (offer.ts).
+ * waiting the first time. `engine/mailbox/` offers it, and appends to runs.
  */
-import { CairnError } from '../../core/errors.ts';
-import type { BufferedEvent, Mailbox, MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
-import type { Move } from './change.ts';
+import { CairnError } from '../errors.ts';
 import { EVENT_TTL_MS, MAX_BUFFERED, MAX_BUFFERED_BYTES } from './limits.ts';
+import type { BufferedEvent, Mailbox, MailboxAddress, Move, WaitRef } from './mailbox.ts';
 import { emptyAt, hasExpired, tidied, withRuns } from './tidy.ts';
 
 export type EventDelivery =

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  askedDecision,
   omitted,
+  operationDecision,
   operationRequest,
   type RecordedOperation,
-} from '../../../packages/cairn/src/core/flow/asked.ts';
+} from '../../../packages/cairn/src/core/flow/operation-decision.ts';
 
 const charge = operationRequest('step', { cents: 1 });
 const dearer = operationRequest('step', { cents: 2 });
@@ -30,14 +30,14 @@ describe('an operation that the code asks for', () => {
     ['the failure of another request', { at: 'done', outcome: 'failed', request: dearer }, 'diverged'],
     ['something else that was given up', { at: 'done', outcome: 'skipped', request: event }, 'diverged'],
   ])('when the journal has %s', (_, known, kind) => {
-    expect(askedDecision(operation, known).kind).toBe(kind);
+    expect(operationDecision(operation, known).kind).toBe(kind);
   });
 
   test.each([
     [event, `the code asks for 'charge' as a step; in the journal it ended as an event`],
     [dearer, `the code asks for 'charge' as a step with another request than the one in the journal`],
-  ])('is compared with the operation in the journal by name', (request, message) => {
-    expect(askedDecision(operation, { at: 'done', outcome: 'succeeded', request })).toEqual({
+  ])('is named beside what the journal has', (request, message) => {
+    expect(operationDecision(operation, { at: 'done', outcome: 'succeeded', request })).toEqual({
       kind: 'diverged',
       message,
     });
@@ -49,7 +49,7 @@ describe('an operation that the code asks for', () => {
     fc.assert(
       fc.property(request, request, (one, other) => {
         const [is, was] = [operationRequest(...one), operationRequest(...other)];
-        const decision = askedDecision(
+        const decision = operationDecision(
           { name: 'a', request: is },
           { at: 'done', outcome: 'succeeded', request: was },
         );

@@ -6,12 +6,15 @@
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson, type Json } from '../encoding/json.ts';
+import { CairnError } from '../errors.ts';
+import { MAX_STEPS } from '../graph/graph.ts';
 import type { StepOutcome } from '../run/state.ts';
+import { MAX_FLOW_OPERATIONS } from './names.ts';
 
 type OperationKind = 'step' | 'perform' | 'sleep' | 'event' | 'approval' | 'child';
 
-/** An operation that the code requests. */
-interface AskedOperation {
+/** An operation as the code asks for it. */
+interface RequestedOperation {
   /** With its number. */
   readonly name: string;
   /** See {@link operationRequest}. */
@@ -27,7 +30,7 @@ export type RecordedOperation =
   | { readonly at: 'waiting'; readonly request?: string | undefined }
   | { readonly at: 'done'; readonly outcome: StepOutcome; readonly request?: string | undefined };
 
-type AskedDecision =
+type OperationDecision =
   | { readonly kind: 'begin' }
   /** Between two attempts. */
   | { readonly kind: 'rest' }
@@ -39,7 +42,10 @@ type AskedDecision =
   | { readonly kind: 'never' }
   | { readonly kind: 'diverged'; readonly message: string };
 
-export function askedDecision(operation: AskedOperation, known: RecordedOperation): AskedDecision {
+export function operationDecision(
+  requested: RequestedOperation,
+  known: RecordedOperation,
+): OperationDecision {
   switch (known.at) {
     case 'nothing':
     case 'running':
@@ -47,24 +53,28 @@ export function askedDecision(operation: AskedOperation, known: RecordedOperatio
     case 'retrying':
       return { kind: 'rest' };
     case 'waiting':
-      return isOther(operation, known) ? diverged(operation, known, 'is open as') : { kind: 'wait' };
+      return isOther(requested, known) ? diverged(requested, known, 'is open as') : { kind: 'wait' };
     case 'done':
-      if (isOther(operation, known)) return diverged(operation, known, 'ended as');
+      if (isOther(requested, known)) return diverged(requested, known, 'ended as');
       if (known.outcome === 'skipped') return { kind: 'never' };
       return { kind: known.outcome === 'failed' ? 'throw' : 'answer' };
   }
 }
 
-type Requested = Extract<RecordedOperation, { readonly at: 'waiting' | 'done' }>;
+type Comparable = Extract<RecordedOperation, { readonly at: 'waiting' | 'done' }>;
 
-function isOther(operation: AskedOperation, { request }: Requested): boolean {
-  return request !== undefined && request !== operation.request;
+function isOther(requested: RequestedOperation, { request }: Comparable): boolean {
+  return request !== undefined && request !== requested.request;
 }
 
-function diverged(operation: AskedOperation, { request = '' }: Requested, verb: string): AskedDecision {
-  const [was, is] = [kindOf(request), kindOf(operation.request)];
+function diverged(
+  requested: RequestedOperation,
+  { request = '' }: Comparable,
+  verb: string,
+): OperationDecision {
+  const [was, is] = [kindOf(request), kindOf(requested.request)];
   const what = was === is ? `${is} with another request` : `${is}; in the journal it ${verb} ${was}`;
-  const message = `the code asks for '${operation.name}' as ${what}`;
+  const message = `the code asks for '${requested.name}' as ${what}`;
   return { kind: 'diverged', message: was === is ? `${message} than the one in the journal` : message };
 }
 
@@ -81,6 +91,26 @@ function kindOf(request: string): string {
   return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }
 
+/**
+ * Call for an operation that neither the code has asked for before nor the journal has.
+ *
+ * @param size operations of the flow, and steps of the run, so far
+ * @throws CairnError RUN_TOO_LARGE
+ */
+export function assertRoom(
+  stepId: string,
+  { operations, steps }: { readonly operations: number; readonly steps: number },
+): void {
+  const help = 'Split the work over child runs (flow.child), or continue in another run.';
+  if (operations >= MAX_FLOW_OPERATIONS) {
+    const what = `the flow '${stepId}' has ${operations} operations; the most is ${MAX_FLOW_OPERATIONS}`;
+    throw new CairnError('RUN_TOO_LARGE', what, { stepId, help });
+  }
+  if (steps < MAX_STEPS) return;
+  const what = `the operations of the flow '${stepId}' bring the run to more than ${MAX_STEPS} steps`;
+  throw new CairnError('RUN_TOO_LARGE', what, { stepId, help });
+}
+
 /** An operation that the journal had when the code began. */
 export interface LeftOperation {
   readonly name: string;
@@ -92,13 +122,13 @@ export interface LeftOperation {
  * The difference between the operations of a flow whose code has ended and those of the journal; undefined: none.
  *
  * @param left in the order of the journal
- * @param asked all that the code asked for, in its order
+ * @param requested names of all that the code asked for, in its order
  */
-export function omitted(left: readonly LeftOperation[], asked: ReadonlySet<string>): string | undefined {
-  const missing = left.find(({ name, isReused }) => !isReused && !asked.has(name));
+export function omitted(left: readonly LeftOperation[], requested: ReadonlySet<string>): string | undefined {
+  const missing = left.find(({ name, isReused }) => !isReused && !requested.has(name));
   if (missing === undefined) return undefined;
   const known = new Set(left.map(({ name }) => name));
-  const instead = [...asked].find((name) => !known.has(name));
+  const instead = [...requested].find((name) => !known.has(name));
   const what = instead === undefined ? '' : `; it asked for '${instead}', which the journal does not have`;
   return `the code ended without asking for '${missing.name}', which the journal has${what}`;
 }

@@ -1,12 +1,11 @@
 /**
- * Adds waits to an event mailbox and removes them. Pure: returns the new document and the meaning for the wait.
+ * Adds waits to an event mailbox and removes them: returns the new document and the meaning for the wait.
  *
  * Must not: know how a delivery continues (delivery.ts); it only says which events must be passed on.
  */
-import { CairnError } from '../../core/errors.ts';
-import type { BufferedEvent, Mailbox, MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
-import type { Move } from './change.ts';
+import { CairnError } from '../errors.ts';
 import { MAX_WAITING } from './limits.ts';
+import type { BufferedEvent, Mailbox, MailboxAddress, Move, WaitRef } from './mailbox.ts';
 import { emptyAt, hasExpired, isSameWait, tidied, withRuns } from './tidy.ts';
 
 interface Joining extends WaitRef {

@@ -1,0 +1,42 @@
+/** Package managers of projects: `cairn init` says for each what to run. */
+import { afterEach, expect, test } from '@jest/globals';
+import { type TemporaryProject, temporaryProject, withPackage } from './project.ts';
+
+const opened: TemporaryProject[] = [];
+afterEach(() => {
+  for (const project of opened.splice(0)) project.dispose();
+});
+const opening = (files: Readonly<Record<string, string>>) => {
+  const project = temporaryProject(files);
+  opened.push(project);
+  return project;
+};
+
+test('a project with Yarn but without node_modules gets the setting that creates it', async () => {
+  const project = opening({ 'firebase.json': '{}', '.pnp.cjs': '' });
+  const { err } = await project.init(['--yes']);
+  expect(err).toMatch(/NOT_INSTALLED.*Plug'n'Play.*\n.*nodeLinker: node-modules.*\.yarnrc\.yml/);
+});
+
+test.each([
+  ['pnpm-lock.yaml', 'pnpm --dir cairn install --ignore-workspace', 'pnpm exec cairn dev'],
+  ['yarn.lock', 'npm --prefix cairn install', 'yarn cairn dev'],
+  ['bun.lock', 'bun install --cwd cairn', 'bunx cairn dev'],
+])('with %s it says what to run', async (lock, install, develop) => {
+  const project = opening(withPackage({ 'firebase.json': '{}', [lock]: '' }));
+  const { out, programs } = await project.init(['--yes', '--json']);
+  expect(programs).toEqual([]);
+  const [first, second] = JSON.parse(out).next;
+  expect([first.command, second.command]).toEqual([install, develop]);
+});
+
+test.each([
+  ['pnpm', { 'pnpm-workspace.yaml': '', 'pnpm-lock.yaml': '' }, 'pnpm exec cairn dev'],
+  ['Yarn', { 'package.json': '{"workspaces": ["apps/*"]}', 'yarn.lock': '' }, 'yarn cairn dev'],
+  ['npm', { 'package.json': '{"workspaces": []}', 'package-lock.json': '{}' }, 'npx cairn dev'],
+  ['nobody, whose lock file is not theirs', { 'package.json': '{}', 'yarn.lock': '' }, 'npx cairn dev'],
+])('in a workspace of %s it says what to run', async (_, above, develop) => {
+  const project = opening(withPackage({ 'apps/shop/firebase.json': '{}', ...above }));
+  const { out } = await project.init(['--yes', '--json', '--no-install'], { cwd: 'apps/shop' });
+  expect(JSON.parse(out).next[1].command).toBe(develop);
+});
