@@ -86,8 +86,8 @@ export class Client {
 
   /** The whole journal of a run, oldest first. */
   async events(runId: string): Promise<readonly EventView[]> {
-    const asked = { params: { id: runId }, limit: MAX_EVENTS };
-    const { items, more } = await this.#api.list('/v1/runs/{id}/events', asked);
+    const listing = { params: { id: runId }, limit: MAX_EVENTS };
+    const { items, more } = await this.#api.list('/v1/runs/{id}/events', listing);
     if (more) throw new Error(`run ${runId} has more than ${MAX_EVENTS} events`);
     return items;
   }

@@ -70,10 +70,10 @@ function begun(marks: readonly string[], wanted: number): readonly (readonly Beg
   return all.every(({ length }) => length >= wanted) ? all : undefined;
 }
 
-async function until<T>(look: () => T | undefined | Promise<T | undefined>, what: string): Promise<T> {
+async function until<T>(probe: () => T | undefined | Promise<T | undefined>, what: string): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
   while (performance.now() < end) {
-    const found = await look();
+    const found = await probe();
     if (found !== undefined) return found;
     await pause(LOOK_MS);
   }

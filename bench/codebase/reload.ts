@@ -70,8 +70,8 @@ export async function reload(): Promise<Reload> {
 function readyIn(output: NodeJS.ReadableStream): Promise<string> {
   return new Promise((resolve) => {
     createInterface(output).on('line', (line) => {
-      const said = JSON.parse(line) as { event?: string; functionsUrl?: string };
-      if (said.event === 'ready') resolve(`${said.functionsUrl}/edited`);
+      const report = JSON.parse(line) as { event?: string; functionsUrl?: string };
+      if (report.event === 'ready') resolve(`${report.functionsUrl}/edited`);
     });
   });
 }

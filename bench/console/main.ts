@@ -20,7 +20,7 @@ const INTERACTION_MS = 100;
 const NEW_RUN_MS = 300;
 /** Allowed growth of a list that was scrolled through, compared with one just opened. */
 const GROWTH_MB = 12;
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 
 const ROW = '.run-rows [role=row]:not(.coming)';
 /** The heap is only comparable once code has been compiled and the first pages have come and gone. */
@@ -28,7 +28,7 @@ const WARM_ENDS = 3;
 
 /** One of the lengths in bench/functions.ts. */
 const LONG = `seq-${STEPS}`;
-const MOST_ELEMENTS = 4_000;
+const MAX_ELEMENTS = 4_000;
 const CHILDREN = 200;
 
 await using cloud = await startMeasuredCloud({ data: 'memory', workers: 1 });
@@ -73,13 +73,13 @@ try {
     firstView: firstMs <= FIRST_VIEW_MS,
     interactions: Math.max(scrolled.inpMs, walked.inpMs) <= INTERACTION_MS,
     memory: growthMb <= GROWTH_MB,
-    rows: rows <= MOST_ROWS,
+    rows: rows <= MAX_ROWS,
     longRunFirstView: longRun.stepsMs <= FIRST_VIEW_MS,
     longRunInteractions: longRun.looked.inpMs <= INTERACTION_MS,
     newRun: (newRuns[Math.floor(newRuns.length / 2)] ?? Number.POSITIVE_INFINITY) <= NEW_RUN_MS,
     treeFirstView: tree.treeMs <= FIRST_VIEW_MS,
     treeInteractions: tree.looked.inpMs <= INTERACTION_MS,
-    longRunElements: longRun.elements <= MOST_ELEMENTS,
+    longRunElements: longRun.elements <= MAX_ELEMENTS,
   };
   const line = {
     runs: RUNS,

@@ -38,9 +38,9 @@ for (let i = 0; i < RUNS; i += 1) {
     const path = `/v1/runs/${runId}/signals`;
     for (let tries = 0; ; tries += 1) {
       const signalled = await send(path, { name: `s${j}`, data: DATA }, `signal-${i}-${j}`);
-      const said = await signalled.text();
+      const body = await signalled.text();
       if (signalled.ok) break;
-      if (signalled.status !== 503 || tries > 20) throw new Error(`${path}: ${signalled.status} ${said}`);
+      if (signalled.status !== 503 || tries > 20) throw new Error(`${path}: ${signalled.status} ${body}`);
       await wait(250);
     }
   }

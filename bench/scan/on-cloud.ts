@@ -85,9 +85,9 @@ async function startScannedCloud(): Promise<ScannedCloud> {
   process.env.METADATA_SERVER_DETECTION = 'none';
   const db = new Firestore({ projectId: ready.projectId, host: `${host}:${port}`, ssl: false });
   const count = async (type: ScannedType, status: string) => {
-    const asked = { tenantId: TENANT, status, type, planVersion: 1 };
+    const filter = { tenantId: TENANT, status, type, planVersion: 1 };
     let those: Query = db.collection('gwi_runs');
-    for (const [field, value] of Object.entries(asked)) those = those.where(field, '==', value);
+    for (const [field, value] of Object.entries(filter)) those = those.where(field, '==', value);
     return (await those.count().get()).data().count;
   };
   return {

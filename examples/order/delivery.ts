@@ -24,7 +24,7 @@ export const pretendedCarrier = defineBinding(track, {
 });
 
 /** Twice a day for two weeks. */
-export const MOST_ASKED = 28;
+export const MAX_CHECKS = 28;
 
 const Delivery = z.object({
   /** `parcel-lost` is lost, `parcel-slow` takes longer than anybody waits. */
@@ -39,11 +39,11 @@ export const delivery = defineWorkflow({
   input: Delivery,
   uses: [track, refund, sendMail],
   run: async (flow, { parcel, chargeId, customer }) => {
-    for (let asked = 1; asked <= MOST_ASKED; asked += 1) {
+    for (let check = 1; check <= MAX_CHECKS; check += 1) {
       const { status } = await flow.perform(track, { parcel });
       if (status === 'delivered') {
         await flow.perform(sendMail, { to: customer, text: `${parcel} is there.` });
-        return { end: 'delivered' as const, asked };
+        return { end: 'delivered' as const, checks: check };
       }
       if (status === 'lost') break;
       await flow.sleep('until-next', '12h');

@@ -55,9 +55,9 @@ async function adopt(tarballs: readonly string[]): Promise<void> {
 
   await person('installMs', () => shop.run('npm', ['install', '--save-dev', ...QUIET, ...tarballs]));
   const packages = shop.installed();
-  const said = await person('initMs', () => shop.run('npx', ['cairn', 'init', '--yes', '--json']));
+  const output = await person('initMs', () => shop.run('npx', ['cairn', 'init', '--yes', '--json']));
   const added = shop.snapshot();
-  expectAnnounced(before, added, said);
+  expectAnnounced(before, added, output);
 
   // The developer's own work: a workflow in place of the example.
   cpSync(own, join(shop.root, 'cairn/src'), { recursive: true });

@@ -60,9 +60,9 @@ export class AdoptingProject {
     // Read to the end: a pipe that nobody reads would hold up the command.
     const saying = new Promise<Ready>((resolve) =>
       createInterface(child.stdout).on('line', (text) => {
-        const said = saidIn(text);
-        if (said.event === 'ready') resolve(said as unknown as Ready);
-        if (said.severity === 'ERROR') process.stderr.write(`adopt: ${line} says: ${said.message}\n`);
+        const stdout = saidIn(text);
+        if (stdout.event === 'ready') resolve(stdout as unknown as Ready);
+        if (stdout.severity === 'ERROR') process.stderr.write(`adopt: ${line} says: ${stdout.message}\n`);
       }),
     );
     const ready = await Promise.race([saying, early]);

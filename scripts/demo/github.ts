@@ -19,9 +19,9 @@ export interface Posted {
 export async function posted(ready: Ready, { body }: Delivery): Promise<Posted> {
   const { pull_request: pr, repository } = JSON.parse(body) as Payload;
   const at = `/repos/${repository.full_name}`;
-  const comments = await look<unknown[]>(ready, `${at}/issues/${pr.number}/comments`);
-  const statuses = await look<unknown[]>(ready, `${at}/commits/${pr.head.sha}/statuses`);
-  const { applied } = await look<{ applied: Record<string, number> }>(ready, '/__calls');
+  const comments = await getJson<unknown[]>(ready, `${at}/issues/${pr.number}/comments`);
+  const statuses = await getJson<unknown[]>(ready, `${at}/commits/${pr.head.sha}/statuses`);
+  const { applied } = await getJson<{ applied: Record<string, number> }>(ready, '/__calls');
   const mostOften = Math.max(0, ...Object.values(applied));
   return { comments: comments.length, statuses: statuses.length, mostOften };
 }
@@ -37,11 +37,11 @@ export async function keepBackTheAnswer(ready: Ready): Promise<void> {
 /** Waits until that has happened. */
 export async function untilKeptBack(ready: Ready): Promise<void> {
   await waitFor('GitHub to take the comment', async () => {
-    const { calls } = await look<{ calls: readonly RecordedCall[] }>(ready, '/__calls');
+    const { calls } = await getJson<{ calls: readonly RecordedCall[] }>(ready, '/__calls');
     return calls.some(({ fault }) => fault === 'hang-after') ? true : undefined;
   });
 }
 
-async function look<T>(ready: Ready, path: string): Promise<T> {
+async function getJson<T>(ready: Ready, path: string): Promise<T> {
   return (await (await fetch(ready.github + path)).json()) as T;
 }

@@ -32,13 +32,13 @@ export function underWay(notes: readonly Note[], pid: number): string[] {
 /** Looks until there is something to see. @throws Error naming what was waited for */
 export async function waitFor<T>(
   what: string,
-  look: () => T | undefined | Promise<T | undefined>,
+  probe: () => T | undefined | Promise<T | undefined>,
   limitMs: number = LIMIT_MS,
 ): Promise<T> {
   const deadline = performance.now() + limitMs;
   let pauseMs = PAUSE_MS.first;
   while (performance.now() < deadline) {
-    const found = await look();
+    const found = await probe();
     if (found !== undefined) return found;
     await delay(pauseMs);
     pauseMs = Math.min(pauseMs * PAUSE_MS.growth, PAUSE_MS.most);

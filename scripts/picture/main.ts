@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { offset } from '../../packages/cli/src/render/time.ts';
 import { lineOf } from '../../packages/cli/src/views/timeline/timeline.ts';
-import type { RunEvent } from '../../packages/client/src/follow.ts';
+import type { RunEventView } from '../../packages/client/src/follow.ts';
 import { control, getJson, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { type PictureLine, pictureOf } from './svg.ts';
 
@@ -17,7 +17,7 @@ const FILE = values.out ?? fileURLToPath(new URL('../../docs/recovered-run.svg',
 const KILLED_IN = 'ship';
 const LOOK_MS = 100;
 const LONGEST_MS = 180_000;
-const MOST_CHARS = 76;
+const MAX_CHARS = 76;
 /** Nobody reads more of it. */
 const HASH = /([0-9a-f]{8})[0-9a-f]{40,}/g;
 
@@ -41,7 +41,7 @@ try {
   for (const pid of killed.pids) process.kill(pid, 'SIGKILL');
   const { status } = await until(ready, runId, hasEnded);
   if (status !== 'completed') throw new Error(`the run ${status}`);
-  const { items } = await getJson<{ items: RunEvent[] }>(ready, `/v1/runs/${runId}/events?limit=100`);
+  const { items } = await getJson<{ items: RunEventView[] }>(ready, `/v1/runs/${runId}/events?limit=100`);
   if (!items.some(({ type }) => type === 'orphan_detected'))
     throw new Error('the worker was killed too late');
   writeFileSync(
@@ -83,7 +83,7 @@ interface Killed {
   readonly pids: readonly number[];
 }
 
-function linesOf(events: readonly RunEvent[], { at, pids }: Killed): PictureLine[] {
+function linesOf(events: readonly RunEventView[], { at, pids }: Killed): PictureLine[] {
   const began = Date.parse(events[0]?.at ?? '');
   const command = (when: number, text: string): PictureLine => ({
     at: when,
@@ -96,7 +96,7 @@ function linesOf(events: readonly RunEvent[], { at, pids }: Killed): PictureLine
     const { mark, tone, text, more } = lineOf(event);
     const when = Date.parse(event.at);
     const rest = more === undefined ? '' : `  ${more.replace(HASH, '$1…')}`;
-    const room = MOST_CHARS - text.length;
+    const room = MAX_CHARS - text.length;
     return {
       at: when,
       parts: [

@@ -161,7 +161,7 @@ describe('a model of the AI SDK', () => {
     ]);
   });
 
-  test('gets an answer of another model as parts', async () => {
+  test('receives an answer of another model as parts', async () => {
     await aiSdkModel(model).generate({ ...request, messages: followedBy(foreign) });
     expect(seen.at(-1)?.prompt[2]).toEqual({
       role: 'assistant',
@@ -185,7 +185,7 @@ describe('a model of the AI SDK', () => {
     expect(pieces).toEqual(['I ', 'search.']);
   });
 
-  test('fails where its stream reports an error, or ends before the answer does', async () => {
+  test('fails if its stream reports an error, or ends before the answer does', async () => {
     const ask = () => aiSdkModel(model).generate({ ...request, messages: first, onText: () => {} });
     parts = [...STREAM, { type: 'error', error: new Error('overloaded') }, FINISH];
     await expect(ask()).rejects.toThrow('overloaded');
@@ -237,7 +237,7 @@ describe('a model of Genkit', () => {
     },
   };
 
-  test('answers for one turn, with the calls left to the flow', async () => {
+  test('answers one turn, and leaves the calls to the flow', async () => {
     const answer = await genkitModel(ai, { model: 'googleai/m', config: { temperature: 0 } }).generate({
       ...request,
       messages: first,
@@ -307,7 +307,7 @@ describe('a model of Genkit', () => {
     ]);
   });
 
-  test('gets an answer of another model as parts', async () => {
+  test('receives an answer of another model as parts', async () => {
     const agent = genkitModel(ai, { model: 'googleai/m' });
     await agent.generate({ ...request, messages: followedBy({ ...foreign, text: 'Wait.' }) });
     expect((seen.at(-1) as { messages: unknown[] }).messages[1]).toEqual({

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isRight } from '../../scripts/agent-kills/order.ts';
 
-describe('an agent is wrong', () => {
+describe('the check of an agent reports', () => {
   test.each([
     ['that acted twice', { status: 'completed', times: 2 }],
     ['that did not act and says that it did', { status: 'completed', times: 0 }],
@@ -11,7 +11,7 @@ describe('an agent is wrong', () => {
     expect(isRight(outcome)).toBe(false);
   });
 
-  test('unless it acted once and completed', () => {
+  test('nothing if it acted once and completed', () => {
     expect(isRight({ status: 'completed', times: 1 })).toBe(true);
   });
 });

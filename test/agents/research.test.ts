@@ -8,7 +8,7 @@ import { createTestRuntime } from '../../packages/cairn/src/testing/index.ts';
 const PATIENCE_MS = 300_000;
 
 describe('the research agent', () => {
-  test('reads its sources at once, asks a person before it publishes, and counts what the model used', async () => {
+  test("reads its sources concurrently, asks a person before it publishes, and counts the model's usage", async () => {
     const runtime = createTestRuntime({ workflows: [research], bindings: [pretendedPublisher] });
     const run = await runtime.start('research', {});
     await runtime.runUntilBlocked(run);

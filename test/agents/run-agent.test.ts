@@ -112,7 +112,7 @@ describe('what a model writes', () => {
     count: fc.constantFrom(1, 2.5, -3, 2 ** 60, '7', null, Number.NaN, Number.POSITIVE_INFINITY),
   });
 
-  test('is recorded whatever JSON it is, so that the schemas of the tools decide', async () => {
+  test('is recorded as any JSON, so that the schemas of the tools decide', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(written, { minLength: 1, maxLength: 3 }),
@@ -179,7 +179,7 @@ describe('an agent', () => {
     expect(await told([{ text: 'Hello.' }])).toBe('Hello.');
   });
 
-  test('hears what its calls came to, in their order', async () => {
+  test('receives the results of its calls, in their order', async () => {
     const calls = [call('add', { a: 1, b: 2 }), call('pay', { cents: 5 }), call('add', { a: 3, b: 4 })];
     expect(JSON.parse(await told([{ calls }, telling]))).toEqual([
       { id: 'call-0-0', name: 'add', output: 3 },
@@ -219,20 +219,20 @@ describe('an agent', () => {
     ['a tool that fails', call('broken', {}), 'The call failed (STEP_FAILED): the disk is full'],
     ['an input that the capability does not take', call('refund', { cents: 1.5 }), 'The call is not valid: '],
     ['a request that is too large', call('write', { text: 'x'.repeat(300_000) }), 'The call is not valid: '],
-  ])('is told of %s, and goes on', async (_, wrong, error) => {
+  ])('receives %s, and continues', async (_, wrong, error) => {
     const [result] = JSON.parse(
       await told([{ calls: [wrong] }, telling], [add, payTool, broken, refund, write]),
     );
     expect(result.error).toContain(error);
   });
 
-  test('is told that nobody can be asked about a call with a large input', async () => {
+  test('receives a refusal where a person cannot be asked about a call with a large input', async () => {
     const calls = [call('write', { text: `ask${'x'.repeat(20_000)}` })];
     const [{ error }] = JSON.parse(await told([{ calls }, telling], [write]));
     expect(error).toContain('Nobody could be asked to allow this call');
   });
 
-  test('calls a tool whose schema makes of the input what is no JSON', async () => {
+  test('calls a tool whose schema turns its input into something other than JSON', async () => {
     const year = defineTool({
       name: 'year',
       description: 'Tells the year.',
@@ -245,7 +245,7 @@ describe('an agent', () => {
     expect(result.output).toBe(2026);
   });
 
-  test('asks a person where the tool says so for the input, and makes no call that was refused', async () => {
+  test('asks a person where the tool requires it for the input, and makes no refused call', async () => {
     const { runtime, run, keys } = await started([{ calls: [call('pay', { cents: 500 })] }, telling]);
     await runtime.runUntilBlocked(run);
     expect(run.waits()).toMatchObject([{ kind: 'approval' }]);
@@ -256,7 +256,7 @@ describe('an agent', () => {
     expect(keys.size).toBe(0);
   });
 
-  test('hears that nobody decided in time', async () => {
+  test('is told that nobody decided in time', async () => {
     const turns = [{ calls: [call('pay', { cents: 500 })] }, telling];
     const { runtime, run } = await started(turns, [payTool], { approvalTimeout: '1h' });
     await runtime.runUntilBlocked(run);
@@ -265,11 +265,11 @@ describe('an agent', () => {
     expect(JSON.parse(output)[0].error).toContain('Nobody allowed this call in time');
   });
 
-  test('gets messages while it works, before its next turn', async () => {
-    const heard = (messages: readonly AgentMessage[]) =>
+  test('receives messages while it works, before its next turn', async () => {
+    const userTexts = (messages: readonly AgentMessage[]) =>
       messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])).join('|');
     const { runtime, run } = await started(
-      [{ calls: [call('pay', { cents: 500 })] }, (messages) => ({ text: heard(messages) })],
+      [{ calls: [call('pay', { cents: 500 })] }, (messages) => ({ text: userTexts(messages) })],
       [payTool],
       { messages: { key: 'k' } },
     );

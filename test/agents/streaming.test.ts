@@ -32,11 +32,11 @@ const shown = [
   { kind: 'text_end' },
 ];
 
-test('an agent shows the answer of a model that streams, as it is recorded', async () => {
+test('an agent streams the answer of a model that streams, as it is recorded', async () => {
   expect(await shownBy(scriptedModel([{ text: ANSWER }]), true)).toMatchObject(shown);
 });
 
-test('an agent shows the answer of a model that does not stream when it is whole', async () => {
+test('an agent writes the answer of a model that does not stream when it is complete', async () => {
   const model: AgentModel = {
     id: 'mute',
     generate: async () => ({ text: ANSWER, calls: [], finish: 'stop' }),
@@ -44,6 +44,6 @@ test('an agent shows the answer of a model that does not stream when it is whole
   expect(await shownBy(model, true)).toMatchObject(shown);
 });
 
-test('an agent that does not stream writes nothing of the kind', async () => {
+test('an agent that does not stream writes no text', async () => {
   expect(await shownBy(scriptedModel([{ text: ANSWER }]), false)).toEqual([]);
 });

@@ -113,7 +113,7 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
     expect(scene.state.steps.get('files[0]')).toMatchObject({ phase: 'retrying' });
   });
 
-  test('without a key is idempotent too, and another decision is answered 409 with the first one', async () => {
+  test('without a key is idempotent, and another decision is answered 409 with the first one', async () => {
     const { decide, installation } = await ready();
     const first = await (await decide({ decision: 'approve' })).json();
     installation.world.clock.jump(60_000);
@@ -132,14 +132,14 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
     ['a step that is not there', 'nope', 404, 'NOT_FOUND'],
     ['one that asks nothing yet', 'lone', 404, 'NOT_FOUND'],
     ['half an escape', '%E0%A4%A', 404, 'NOT_FOUND'],
-  ])('of %s is refused, naming it', async (_, stepId, status, code) => {
+  ])('of %s is refused with its name', async (_, stepId, status, code) => {
     const { decide } = await ready();
     const answer = await decide({ decision: 'approve' }, { stepId });
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ code, stepId });
   });
 
-  test('after the deadline is answered 410, after the end of the run 409', async () => {
+  test('after the deadline is answered 410, and after the end of the run 409', async () => {
     const late = await ready();
     late.installation.world.clock.jump(HOUR_MS);
     const expired = await late.decide({ decision: 'approve' });
@@ -155,7 +155,7 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
     expect(await refused.json()).toMatchObject({ code: 'RUN_TERMINAL_STATE' });
   });
 
-  test('has no other method', async () => {
+  test('allows no other method', async () => {
     const { decide } = await ready();
     const answer = await decide({}, { method: 'GET' });
     expect(answer.status).toBe(405);
@@ -166,7 +166,7 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
 describe('with an idempotency key', () => {
   const headers = { 'idempotency-key': 'k1' };
 
-  test('a repetition gets the same bytes and a mark, also when the run has moved on', async () => {
+  test('a repetition gets the same bytes and a marker, even when the run has moved on', async () => {
     const { installation, decide } = await ready();
     const body = { decision: 'retry_with_feedback', feedback: 'f' };
     const first = await (await decide(body, { headers })).text();

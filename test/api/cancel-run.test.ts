@@ -45,7 +45,7 @@ async function ready(): Promise<Ready> {
 }
 
 describe('POST /v1/runs/{id}/cancel', () => {
-  test('ends a run that nobody drives, and the run names the author and the reason', async () => {
+  test('ends a run that nobody drives, and records the author and the reason', async () => {
     const { installation, key, runId, cancel } = await ready();
     const answer = await cancel({ reason: 'a mistake' });
     expect(answer.status).toBe(200);
@@ -74,7 +74,7 @@ describe('POST /v1/runs/{id}/cancel', () => {
     }
   });
 
-  test('requests the end of a driven run from its drive, and says so', async () => {
+  test('requests the end of a driven run from its drive, and reports that', async () => {
     const { installation, runId, cancel } = await ready();
     const { deps } = installation.world;
     // A drive that gets no further than its claim.
@@ -109,7 +109,7 @@ describe('POST /v1/runs/{id}/cancel', () => {
     expect(await answer.json()).toMatchObject({ code: 'RUN_TERMINAL_STATE', details: { from: 'completed' } });
   });
 
-  test('has no other method', async () => {
+  test('allows no other method', async () => {
     const { installation, key, runId } = await ready();
     const answer = await installation.get(`/v1/runs/${runId}/cancel`, key);
     expect(answer.status).toBe(405);
@@ -120,7 +120,7 @@ describe('POST /v1/runs/{id}/cancel', () => {
 describe('with an idempotency key', () => {
   const headers = { 'idempotency-key': 'k1' };
 
-  test('a repetition gets the same bytes and a mark, also when the run has moved on', async () => {
+  test('a repetition gets the same bytes and a marker, even when the run has moved on', async () => {
     const { installation, cancel } = await ready();
     const first = await cancel({ reason: 'r' }, { headers });
     const bytes = await first.text();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
-import { MAX_EVENT_BYTES } from '../../packages/cairn/src/core/mailbox/limits.ts';
+import { MAX_DELIVERED_BYTES } from '../../packages/cairn/src/core/mailbox/limits.ts';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { announce, PLACE, place, waitingRun, waits } from '../support/waiting-runs.ts';
 import { Installation } from './installation.ts';
@@ -73,7 +73,7 @@ describe('POST /v1/events', () => {
 
   test('accepts data of 256 KiB, and refuses more', async () => {
     const { post } = await ready();
-    const data = 'x'.repeat(MAX_EVENT_BYTES - 2);
+    const data = 'x'.repeat(MAX_DELIVERED_BYTES - 2);
     expect((await post('/v1/events', { ...BUILT, data })).status).toBe(200);
     const refused = await post('/v1/events', { ...BUILT, data: `${data}x` });
     expect(refused.status).toBe(413);
@@ -123,7 +123,7 @@ describe('POST /v1/events', () => {
     expect((await installation.world.folded(runId)).waits).toHaveLength(1);
   });
 
-  test('has no other method', async () => {
+  test('allows no other method', async () => {
     const { installation } = await ready();
     const key = await installation.key('reader');
     const answer = await installation.get('/v1/events', key);
@@ -149,7 +149,7 @@ describe('POST /v1/events', () => {
       expect(await answer.json()).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
     });
 
-    test('an event whose record was lost before the answer was kept is still the same event', async () => {
+    test('an event whose record was lost before the answer was stored is recognised as the same event', async () => {
       const { installation, post } = await ready();
       const { db, clock } = installation.world;
       const first = await (await post('/v1/events', BUILT, KEYED)).json();

@@ -113,7 +113,7 @@ describe('an effect without a run that is in doubt', () => {
     expect([await once(), calls]).toEqual([{ id: 'ch_9' }, 1]);
   });
 
-  test('is called once more if a person allows it, and never if a person forbids it', async () => {
+  test('is called once more if a person allows it, and not at all if a person forbids it', async () => {
     await expect(once()).rejects.toMatchObject({ code: 'EFFECT_PENDING' });
     await expect(once('t1', 'order-8')).rejects.toMatchObject({ code: 'EFFECT_PENDING' });
     const { external = [] } = await inboxOf('t1');

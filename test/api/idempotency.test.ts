@@ -90,7 +90,7 @@ describe('the record of a key', () => {
   });
 
   test.each(['%00', 'a%20b', '%22', 'x'.repeat(256), '%C3%A4'])(
-    'that is no valid key is answered 400: %s',
+    'is answered 400 if the key is invalid: %s',
     async (name) => {
       const installation = new Installation();
       const answer = await installation.get(`/v1/idempotency/${name}`, await installation.key('dev'));

@@ -92,7 +92,7 @@ describe('GET /v1/runs/{id}/logs', () => {
     expect([cursor.status, await cursor.json()]).toMatchObject([400, { field: 'cursor' }]);
   });
 
-  test('of a run are counted in it', async () => {
+  test('counts the lines of the run', async () => {
     const { installation, runId, key } = await ran(1_200);
     await installation.world.run();
     const run = await (await installation.get(`/v1/runs/${runId}`, key)).json();

@@ -94,16 +94,16 @@ describe.each(Object.entries(LATER))('after a deployment in which %s', (_, workf
   test('the repetition of a start by the codebase itself has it too', async () => {
     const { installation } = await ready();
     const { start, environment } = installation.apiDeps;
-    const asked = {
+    const startRequest = {
       tenantId: 'acme',
       type: 'echo',
       input: { text: 'hello' },
       idempotencyKey: 'k1',
     };
     const { registry } = installation.apiDeps;
-    const { runId } = await startOwn({ start, registry, environment }, asked);
+    const { runId } = await startOwn({ start, registry, environment }, startRequest);
     const later = { start, registry: deployed(installation, workflows).registry, environment };
-    expect(await startOwn(later, asked)).toEqual({ runId, replayed: true });
+    expect(await startOwn(later, startRequest)).toEqual({ runId, replayed: true });
   });
 
   test('a start with another key, or without one, is refused as before', async () => {

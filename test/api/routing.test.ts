@@ -32,10 +32,10 @@ describe('health', () => {
 
   test('is answered 503 when the store stays silent', async () => {
     const { api, clock } = withStore(() => new Promise(() => {}));
-    const asked = api.request('/v1/healthz');
+    const response = api.request('/v1/healthz');
     await settle();
     clock.fireNext();
-    expect((await asked).status).toBe(503);
+    expect((await response).status).toBe(503);
   });
 
   test('probes the store once for concurrent callers, and again a little later', async () => {
@@ -53,7 +53,7 @@ test.each([
   ['/v1/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'PUT', 'GET, HEAD'],
   ['/v1/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa/events', 'POST', 'GET, HEAD'],
   ['/v1/healthz', 'POST', 'GET, HEAD'],
-])('%s does not have %s, and names its methods', async (path, method, allow) => {
+])('%s does not allow %s, and lists its methods', async (path, method, allow) => {
   const installation = new Installation();
   const key = await installation.key('dev');
   const answer = await installation.api.request(path, {

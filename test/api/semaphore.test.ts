@@ -38,7 +38,7 @@ describe('a semaphore', () => {
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('refuses at once when it is full, and nobody afterwards', async () => {
+  test('refuses at once while it is full, and admits again afterwards', async () => {
     const { begun, come, end } = works(new Semaphore({ running: 1, waiting: 1 }));
     const first = come('a');
     const second = come('b');

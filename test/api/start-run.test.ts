@@ -200,8 +200,8 @@ describe('an invalid start is refused before anything is written', () => {
     const { installation, key } = await ready();
     const nameless = await installation.post(key, { ...START, '': 1 });
     expect(await nameless.json()).toMatchObject({ field: 'body', detail: expect.stringContaining('""') });
-    const asked = await installation.get('/v1/me?=1', key);
-    expect(await asked.json()).toMatchObject({
+    const response = await installation.get('/v1/me?=1', key);
+    expect(await response.json()).toMatchObject({
       field: 'query',
       detail: expect.stringContaining('without a name'),
     });

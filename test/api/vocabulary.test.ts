@@ -122,8 +122,8 @@ describe.each([undefined, ...VOCABULARIES])('in the words of %s', (vocabulary) =
       expect(JSON.parse(data)).toEqual({ status: CALLED[name]?.[words] });
       // The journal is told as it is written: its hashes are over our words.
       const plain = await installation.get(`/v1/runs/${ids.get(name)}/stream`, key);
-      const told = (all: string) => all.split('\n\n').filter((frame) => frame.startsWith('id:'));
-      expect(told(text)).toEqual(told(await plain.text()));
+      const eventFrames = (all: string) => all.split('\n\n').filter((frame) => frame.startsWith('id:'));
+      expect(eventFrames(text)).toEqual(eventFrames(await plain.text()));
     },
   );
 });

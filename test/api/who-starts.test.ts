@@ -33,7 +33,7 @@ async function opened(bindingId = 'bank-http') {
   return { installation, key, start };
 }
 
-describe('a run says', () => {
+describe('a run records', () => {
   test('its author, also without a key, and whether the console or the command line was used', async () => {
     const { start } = await opened();
     for (const [sent, source] of [

@@ -187,7 +187,7 @@ describe('GET /v1/workflows', () => {
     });
   });
 
-  test('shows what is paused and since when; the reason to the role installation only; the author to nobody', async () => {
+  test('shows what is paused since when: the reason only to the role installation, the author to nobody', async () => {
     await send('/v1/workflows/deploy/pause', { body: { reason: 'wrong labels' } });
     await send('/v1/runtime', { method: 'PUT', body: { killSwitch: true } });
     const { killSwitch, items } = await list();

@@ -9,7 +9,7 @@ import { median, percentile } from '../../bench/statistics.ts';
 
 const MAIN = join(import.meta.dirname, '../../bench/main.ts');
 
-test('a measurement ends with one line of JSON that holds the figures asked for and no others', async () => {
+test('a measurement ends with one line of JSON that has the requested figures and no others', async () => {
   const words = ['--json', '--only', 'W1', '--runs', '2', '--data', 'memory'];
   const bench = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...words]);
   let output = '';
@@ -66,7 +66,7 @@ describe('the flags', () => {
     ['--runs', '0'],
     ['--workers', '1.5'],
     ['--nonsense'],
-  ])('are refused when they make no sense: %s %s', (...words) => {
+  ])('are refused when they are invalid: %s %s', (...words) => {
     expect(() => readArguments(words)).toThrow(UsageError);
   });
 });
@@ -82,14 +82,14 @@ describe('the statistics', () => {
     expect(percentile(values, 0.95)).toBe(p95);
   });
 
-  test('of nothing are an error', () => {
+  test('of an empty list are an error', () => {
     expect(() => median([])).toThrow();
     expect(() => percentile([], 0.5)).toThrow();
   });
 });
 
 describe('the comparison', () => {
-  test('reads what the benchmarks of other engines write, and passes over what it has no name for', () => {
+  test('reads what the benchmarks of other engines write, and skips unknown figures', () => {
     const lines = [
       { w: 'cold', coldMs: 900 },
       { w: 'W1', n: 60, med: 24.5 },
@@ -102,13 +102,13 @@ describe('the comparison', () => {
     expect(figuresOf(lines)).toEqual({ 'W1 ms': 24.5, 'W2 runs/s': 113, 'W3 100 ms/step': 2.4, 'W4 ms': 51 });
   });
 
-  test('says how many times as fast we are: less time is faster, and more runs a second are', () => {
+  test('reports the ratio: less time is faster, and more runs a second are', () => {
     const own = { 'W1 ms': 20, 'W2 runs/s': 100, 'W4 ms': 10 };
     const other = { 'W1 ms': 40, 'W2 runs/s': 50, 'W5 ms': 1 };
     expect(speedRatios(own, other)).toEqual({ 'W1 ms': 2, 'W2 runs/s': 2 });
   });
 
-  test('takes our own figures by the same names', () => {
+  test('reads our own figures by the same names', () => {
     const W3 = [{ steps: 1_000, n: 1, ms: 2_000, msPerStep: 2, cpuMs: { cloud: null, workers: null } }];
     expect(ownFigures({ load: [0, 0], W3 })).toEqual({ 'W3 1000 ms/step': 2 });
   });
@@ -118,7 +118,7 @@ describe('the comparison', () => {
     expect(ratios).toEqual({ 'W1 ms': 1.5, 'W1 warm ms': 3 });
   });
 
-  test('measures the default storage at both durabilities, and one that was asked for alone', () => {
+  test('measures the default storage at both durabilities, and a requested one alone', () => {
     const storages = (['sqlite', 'sync', 'memory'] as const).map((data) =>
       durabilitiesOf(data).map((own) => own.data),
     );

@@ -14,9 +14,12 @@ test.each([
   expect(reached(base, path)).toBe(url);
 });
 
-test.each(['/../admin', '/..', '/%2e%2e/admin', '/a/../../admin', '/.%2E/v22'])('%s leads out', (path) => {
-  expect(() => reached('https://api.example.com/v2', path)).toThrow('leads out of CALL_TARGET_URL');
-});
+test.each(['/../admin', '/..', '/%2e%2e/admin', '/a/../../admin', '/.%2E/v22'])(
+  '%s leads outside the receiver',
+  (path) => {
+    expect(() => reached('https://api.example.com/v2', path)).toThrow('leads out of CALL_TARGET_URL');
+  },
+);
 
 test.each([
   '',
@@ -25,11 +28,11 @@ test.each([
   'https://a:b@c.example',
   'https://a.example?x',
   'https://a.example#b',
-])('%j is no address of a receiver, and is not shown', (base) => {
+])('%j is not an address of a receiver, and is not shown', (base) => {
   expect(() => reached(base, '/')).toThrow('CALL_TARGET_URL must be an http or https URL');
 });
 
-describe('whatever path a caller gives', () => {
+describe('for any path of a caller', () => {
   const part = fc.constantFrom(
     '..',
     '.',
@@ -46,7 +49,7 @@ describe('whatever path a caller gives', () => {
   );
   const path = fc.array(part, { maxLength: 8 }).map((parts) => `/${parts.join('')}`);
 
-  test('the call goes below the address, or nowhere', () => {
+  test('the call goes below the address, or is refused', () => {
     fc.assert(
       fc.property(path, (given) => {
         fc.pre(HttpCall.safeParse({ path: given }).success);

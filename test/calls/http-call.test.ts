@@ -54,7 +54,7 @@ describe('a call', () => {
     expect(got[0]?.headers.get('idempotency-key')).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('without a token or a body sends none', async () => {
+  test('without a token or a body sends neither', async () => {
     const { got, fetch } = receiver(plain('gone', { status: 200 }));
     const runtime = installed(fetch, {}, 'none');
     const run = await runtime.start('http-call', { method: 'DELETE', path: '/orders/7' });
@@ -63,7 +63,7 @@ describe('a call', () => {
     expect([...(got[0]?.headers.keys() ?? [])]).toEqual(['idempotency-key']);
   });
 
-  test('is repeated after what the receiver has not done', async () => {
+  test('is repeated after a definite failure of the receiver', async () => {
     const busy = plain('', { status: 429, headers: { 'retry-after': '3600' } });
     const { got, fetch } = receiver(busy, plain('', { status: 423 }), json(null));
     const runtime = installed(fetch);
@@ -74,7 +74,7 @@ describe('a call', () => {
     expect(new Set(got.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
   });
 
-  test('that is refused for good fails at once', async () => {
+  test('that is refused permanently fails at once', async () => {
     const { got, fetch } = receiver(plain('', { status: 422 }));
     const runtime = installed(fetch);
     const run = await runtime.start('http-call', {});
@@ -83,7 +83,7 @@ describe('a call', () => {
     expect(run.error()?.message).toContain('the receiver answered 422');
   });
 
-  test('that leads out of the receiver is not made', async () => {
+  test('that leads outside the receiver is not made', async () => {
     const { got, fetch } = receiver(json(null));
     const runtime = installed(fetch);
     const run = await runtime.start('http-call', { path: '/../admin' });
@@ -134,7 +134,7 @@ describe('a call without an answer', () => {
     );
   });
 
-  test('is not made again by any other: a person is asked', async () => {
+  test('is not made again by an instance without keys: a person is asked', async () => {
     const { got, fetch } = receiver(undefined);
     const runtime = installed(fetch);
     const run = await runtime.start('http-call', {});
@@ -147,7 +147,7 @@ describe('a call without an answer', () => {
   test.each([
     ['repeat', 'completed', 2],
     ['ask', 'awaiting_approval', 1],
-  ] as const)('keeps what its instance said when it began: %s', async (inDoubt, status, calls) => {
+  ] as const)('keeps the settings of its instance from when it began: %s', async (inDoubt, status, calls) => {
     const { got, fetch } = receiver(undefined, json(null));
     let terms: Terms = { approval: 'never', inDoubt };
     const bindings = callsTo({ url: () => 'https://a.example', token: () => '', now: () => NOW, fetch });
@@ -161,8 +161,8 @@ describe('a call without an answer', () => {
   });
 });
 
-describe('where a person approves', () => {
-  test('nothing is called before', async () => {
+describe('a call that needs approval', () => {
+  test('is not made before it', async () => {
     const { got, fetch } = receiver(json(null));
     const runtime = installed(fetch, { approval: 'always' });
     const run = await runtime.start('http-call', { method: 'PUT', path: '/prices', body: { up: true } });
@@ -173,14 +173,14 @@ describe('where a person approves', () => {
     expectJournal(run.journal()).toHaveEndedInOrder('terms', 'approve', 'call');
   });
 
-  test.each([0, 1])('a body that is cut within a character is shown (%d)', async (shift) => {
+  test.each([0, 1])('is shown with a body that is not cut within a character (%d)', async (shift) => {
     const runtime = installed(receiver(json(null)).fetch, { approval: 'always' });
     const run = await runtime.start('http-call', { body: `${'x'.repeat(shift)}${'📦'.repeat(2_000)}` });
     await runtime.settle();
     expect(run.status()).toBe('awaiting_approval');
   });
 
-  test('a rejected call is never made', async () => {
+  test('is never made when it is rejected', async () => {
     const { got, fetch } = receiver(json(null));
     const runtime = installed(fetch, { approval: 'always' });
     const run = await runtime.start('http-call', {});
@@ -233,7 +233,7 @@ describe('over a real connection', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  test('a receiver that is not there has certainly not acted', async () => {
+  test('a receiver that cannot be reached has definitely not acted', async () => {
     const url = await listen(() => {});
     await new Promise((resolve) => server?.close(resolve));
     await expect(call(url)).rejects.toBeInstanceOf(NotApplied);
@@ -244,7 +244,7 @@ describe('over a real connection', () => {
     await expect(call(url)).rejects.toThrow('the receiver did not respond');
   });
 
-  test('an answer that is too long, or breaks off, is cut: the call has been made', async () => {
+  test('an answer that is too long, or breaks off, is truncated, because the call has been made', async () => {
     const long = await listen((_request, response) => response.end('x'.repeat(100_000)));
     expect(await call(long)).toEqual({ status: 200, body: 'x'.repeat(65_536), truncated: true });
     server?.closeAllConnections();
@@ -264,7 +264,7 @@ describe('over a real connection', () => {
   });
 });
 
-test('an instance whose queues could not be made is refused before anything is deployed', () => {
+test('an instance whose queues could not be created is refused before anything is deployed', () => {
   expect(() => assertInstanceId('my_calls')).toThrow("Name it 'my-calls'");
   expect(assertInstanceId('my-calls')).toBeUndefined();
   expect(assertInstanceId(undefined)).toBeUndefined();

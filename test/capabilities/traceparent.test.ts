@@ -53,7 +53,7 @@ function bindings() {
   return [...githubBindings(api), slackRespondBinding({ baseUrl: server.url, clock })];
 }
 
-test('every shipped binding is looked at here', () => {
+test('this test covers every shipped binding', () => {
   expect(
     bindings()
       .map(({ capability }) => capability.id)
@@ -62,19 +62,20 @@ test('every shipped binding is looked at here', () => {
 });
 
 test.each(BINDINGS)(
-  '%s tells the receiver of the span of each call and each look, and of none without one',
+  '%s sends the receiver the span of each call and each lookup, and none without one',
   async (id) => {
     const binding = bindings().find(({ capability }) => capability.id === id);
     if (!binding) throw new Error(`${id} is not bound`);
     const options = { idempotencyKey: '1'.repeat(64), signal: new AbortController().signal, attemptedAt: 0 };
     const traced = { ...options, traceparent: TRACEPARENT };
-    const heard = async (ask: () => Promise<unknown> | undefined) => {
+    const traceparentOf = async (ask: () => Promise<unknown> | undefined) => {
       server.asked.length = 0;
       await Promise.resolve(ask()).catch(() => undefined);
       return server.asked.map(({ headers }) => headers.traceparent);
     };
-    expect(await heard(() => binding.call(REQUEST, traced))).toEqual([TRACEPARENT]);
-    expect(await heard(() => binding.call(REQUEST, options))).toEqual([undefined]);
-    if (binding.lookup) expect(await heard(() => binding.lookup?.(REQUEST, traced))).toContain(TRACEPARENT);
+    expect(await traceparentOf(() => binding.call(REQUEST, traced))).toEqual([TRACEPARENT]);
+    expect(await traceparentOf(() => binding.call(REQUEST, options))).toEqual([undefined]);
+    if (binding.lookup)
+      expect(await traceparentOf(() => binding.lookup?.(REQUEST, traced))).toContain(TRACEPARENT);
   },
 );

@@ -30,7 +30,7 @@ test.each([
   expect(wasNeverSent(error)).toBe(expected);
 });
 
-test('causes that run in a circle end', () => {
+test('a circular chain of causes ends', () => {
   const error = new Error('a');
   error.cause = error;
   expect(wasNeverSent(error)).toBe(false);

@@ -37,7 +37,7 @@ const asks = defineWorkflow({
   steps: (step) => ({ done: step('ask', { estimate: { usd: 0.1 } }, ({ usage }) => usage({ usd: 0.1 })) }),
 });
 
-test('cairn explain says that a run waits for amounts reserved by other runs, and shows its events at the end of the day', async () => {
+test('cairn explain shows that a run waits for amounts reserved by other runs, and its events at the end of the day', async () => {
   const stage = new Stage([asks], undefined, { perTenantAndDay: { usd: 0.1 } });
   const { world } = stage.installation;
   const held = { owner: 'another', granted: { microUsd: 100_000 }, expiresAt: world.clock.now() + 300_000 };

@@ -27,7 +27,7 @@ test.each([
   expect(callOf(env)).toBe(call);
 });
 
-test('only commands in hints are rewritten, and working ones stay', () => {
+test('only commands in hints are rewritten, and they still work', () => {
   const hint =
     'Run cairn init, or npx cairn dev. The package cairn, cairn/testing and /srv/cairn app stay; `cairn doctor`.';
   expect(asCalled(hint, 'npx cairn')).toBe(
@@ -59,9 +59,9 @@ describe('printed commands can be pasted', () => {
 
   test('of refusals and of help', async () => {
     const { stage, run } = await waiting();
-    const said = async (...words: string[]) => (await stage.cairn(words, { env: NPX })).err;
-    expect(await said('runs', 'show', run, '--bogus')).toContain('See npx cairn runs show --help.');
-    expect(await said('runs', 'show', 'nonsense')).toContain('npx cairn runs search');
+    const output = async (...words: string[]) => (await stage.cairn(words, { env: NPX })).err;
+    expect(await output('runs', 'show', run, '--bogus')).toContain('See npx cairn runs show --help.');
+    expect(await output('runs', 'show', 'nonsense')).toContain('npx cairn runs search');
     const { out } = await stage.cairn(['runs', 'show', '--help'], { env: NPX });
     expect(out).toMatch(/^npx cairn runs show RUN/);
     expect(out).toMatch(/^ {2}npx cairn runs show last/m);

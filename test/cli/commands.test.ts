@@ -53,7 +53,7 @@ interface Run {
 const statusOf = async (id: string) => (await stage.answer<{ run: Run }>(['runs', 'show', id])).run.status;
 
 describe('a run', () => {
-  test('is started once per key, shown, asked about and led to its end', async () => {
+  test('is started once per key, shown, and answered until it ends', async () => {
     const start = ['runs', 'start', 'review', '--input', '@pull.json', '--key', 'once'];
     const files = { '/home/ada/pull.json': '{"pull":7}' };
     const first = await stage.cairn(start, { files });
@@ -108,7 +108,7 @@ describe('a run', () => {
     expect(await statusOf(id)).toBe(status);
   });
 
-  test('can be cancelled, and signalled for later', async () => {
+  test('can be cancelled, or sent a signal in advance', async () => {
     const id = await started();
     expect(await stage.cairn(['runs', 'signal', id, 'ci', '--for', 'pull-7', '--data', '1'])).toMatchObject({
       out: 'buffered until the run waits for it\n',
@@ -123,7 +123,7 @@ describe('a run', () => {
     expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining('the run asks nothing')]);
   });
 
-  test('that fails ends a watch with 1, and the list says over what', async () => {
+  test('that fails ends a watch with 1, and the list shows its error', async () => {
     const start = stage.cairn(['runs', 'start', 'plain', '--input', '{"fail":true}']);
     const id = (await start).out.trim();
     await stage.drive();
@@ -143,7 +143,7 @@ describe('a run', () => {
     );
   });
 
-  test('that is not there is 3; input that is no JSON is 2, and nothing is sent', async () => {
+  test('that is missing exits with 3; input that is not JSON exits with 2, and nothing is sent', async () => {
     expect((await stage.cairn(['runs', 'show', 'run_no'])).code).toBe(3);
     const before = stage.installation.written();
     const { code, err } = await stage.cairn(['runs', 'start', 'review', '--input', '{pull:7}']);
@@ -170,14 +170,14 @@ describe('a run', () => {
 });
 
 describe('lists', () => {
-  test('of nothing say so, aside', async () => {
+  test('without items say so on standard error', async () => {
     const empty = new Stage([plain]);
     expect(await empty.cairn(['runs', 'list'])).toEqual({ code: 0, out: '', err: 'No runs.\n' });
     expect((await empty.cairn(['runs', 'show', 'last'])).code).toBe(3);
     expect(await empty.answer(['runs', 'list'])).toEqual({ items: [], more: false });
   });
 
-  test('fit the terminal and are coloured there, and neither in a pipe', async () => {
+  test('fit a terminal with colours, and have neither limit nor colours in a pipe', async () => {
     await started();
     const seen = await stage.cairn(['runs', 'list'], { isTty: true, columns: 60, env: { TERM: 'xterm' } });
     const lines = seen.out.trimEnd().split('\n');
@@ -234,7 +234,7 @@ describe('schedules', () => {
 });
 
 describe('clients', () => {
-  test('get their key once, are exchanged and withdrawn', async () => {
+  test('get their key once, are rotated and revoked', async () => {
     const create = ['clients', 'create', 'CI', 'submitter', '--key', 'ci'];
     const made = await stage.cairn(create);
     const [id = '', key = ''] = made.out.split('\n');
@@ -249,13 +249,13 @@ describe('clients', () => {
     expect((await stage.cairn(['clients', 'create', 'x', 'root'])).code).toBe(2);
   });
 
-  test("are an admin's business", async () => {
+  test('can be changed by an admin only', async () => {
     expect((await stage.cairn(['clients', 'list'], { role: 'operator' })).code).toBe(5);
   });
 });
 
 describe('the switches', () => {
-  test('pause one workflow or everything, never by leaving something out', async () => {
+  test('pause one workflow or everything, and never everything by an omitted argument', async () => {
     expect((await stage.cairn(['pause', 'plain', '--reason', 'wrong'])).out).toMatch(
       /^plain is paused since .* by c\.key-installation\n$/,
     );
@@ -270,12 +270,12 @@ describe('the switches', () => {
   });
 });
 
-describe('naming runs', () => {
-  test('the beginning of an id is enough, with or without run_', async () => {
+describe('ids of runs', () => {
+  test('can be abbreviated to a prefix, with or without run_', async () => {
     const id = await started(9);
     for (const word of [id, id.slice(0, 10), id.slice(4, 12)]) {
-      const said = await stage.cairn(['explain', word]);
-      expect([said.code, said.out]).toEqual([0, expect.stringContaining(id)]);
+      const output = await stage.cairn(['explain', word]);
+      expect([output.code, output.out]).toEqual([0, expect.stringContaining(id)]);
     }
     const unknown = await stage.cairn(['explain', 'run_aaaaaaaaaaaa']);
     expect([unknown.code, unknown.err]).toEqual([3, expect.stringContaining('no run id begins with')]);
@@ -283,7 +283,7 @@ describe('naming runs', () => {
     expect([short.code, short.err]).toEqual([3, expect.stringContaining('first 6 characters or more')]);
   });
 
-  test('what cannot be an id is answered with what can be, or with the near word', async () => {
+  test('that are invalid are refused with the valid form, or a suggestion', async () => {
     const mistyped = await stage.cairn(['runs', 'show', 'lst']);
     expect((await stage.cairn(['runs', 'show', 'run_abcd'])).err).toContain(
       "first 6 characters or more after 'run_'",
@@ -294,7 +294,7 @@ describe('naming runs', () => {
     expect(other.err).toMatch(/'order-7' is no run id\nGive the id of the run.*cairn runs search/);
   });
 
-  test('a mistyped status or workflow is answered with the near one', async () => {
+  test('of a mistyped status or workflow are answered with the nearest one', async () => {
     expect((await stage.cairn(['runs', 'list', '--status', 'faild'])).err).toContain('Did you mean failed?');
     expect((await stage.cairn(['runs', 'start', 'plan'])).err).toContain('did you mean plain?');
     const input = await stage.cairn(['workflows', 'input', 'plan']);
@@ -304,7 +304,7 @@ describe('naming runs', () => {
     ]);
   });
 
-  test('an example of an input is one that starts a run', async () => {
+  test('have an example input that starts a run', async () => {
     const example = await stage.cairn(['workflows', 'input', 'plain', '--example']);
     expect(example.code).toBe(0);
     const { code } = await stage.cairn(['runs', 'start', 'plain', '--input', example.out]);
@@ -323,7 +323,7 @@ describe('naming runs', () => {
   });
 });
 
-test('a run is explained: why it is where it is, since when, and the command that moves it', async () => {
+test('can be explained: the state, since when, and the command that continues it', async () => {
   const id = await started(11);
   const waiting = await stage.cairn(['explain', id]);
   expect(waiting.out).toContain('Waiting for approval at step sign-off.');

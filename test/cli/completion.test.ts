@@ -33,11 +33,11 @@ describe('bash', () => {
       ['--url', '--key-file', '--local', '--json', '--no-color', '--help', 'bash', 'zsh', 'fish'],
     ],
     [['clients', 'create', 'x', 'op'], ['operator']],
-  ])('offers behind %j what can stand there', (words, expected) => {
+  ])('completes %j with every valid continuation', (words, expected) => {
     expect(offered(...words)).toEqual(expected);
   });
 
-  test('offers every first word', () => {
+  test('completes every first word', () => {
     const first = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]));
     expect(new Set(offered('').filter((word) => !word.startsWith('-')))).toEqual(first);
   });

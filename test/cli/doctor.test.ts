@@ -28,8 +28,8 @@ describe('doctor', () => {
       '✗ recoverRuns failed 0 s ago: no store  SCAN_FAILED\n    Check the log of the function.',
     );
     expect(out.match(/the kill switch is on/g)).toHaveLength(1);
-    const told = JSON.parse((await stage.cairn(['doctor', '--json'])).out) as { findings: Finding[] };
-    expect(seen(told.findings)).toEqual(
+    const output = JSON.parse((await stage.cairn(['doctor', '--json'])).out) as { findings: Finding[] };
+    expect(seen(output.findings)).toEqual(
       expect.arrayContaining([
         'wrong SCAN_FAILED',
         'wrong KILL_SWITCH',
@@ -39,7 +39,7 @@ describe('doctor', () => {
         'well RUNS',
       ]),
     );
-    expect(told.findings.find(({ code: one }) => one === 'QUEUE')?.evidence).toMatchObject({ depth: 0 });
+    expect(output.findings.find(({ code: one }) => one === 'QUEUE')?.evidence).toMatchObject({ depth: 0 });
   });
 
   test('does not mention Google for the local cloud', async () => {
@@ -59,10 +59,10 @@ describe('doctor', () => {
     const { code, out } = await stage.cairn(['doctor'], { fetch });
     expect([code, out]).toEqual([0, expect.stringContaining('· unknown\n')]);
     expect(out).not.toMatch(/gcloud|firebase|Not checked/);
-    const told = JSON.parse((await stage.cairn(['doctor', '--json'], { fetch })).out) as {
+    const output = JSON.parse((await stage.cairn(['doctor', '--json'], { fetch })).out) as {
       notSeen: unknown[];
     };
-    expect(told.notSeen).toEqual([]);
+    expect(output.notSeen).toEqual([]);
   });
 
   test('shows lower roles what they may see, and that an admin sees more', async () => {

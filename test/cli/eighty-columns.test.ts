@@ -66,7 +66,7 @@ describe('on a terminal of 80 columns', () => {
     expect(tooWide(out)).toEqual([]);
   });
 
-  test('a list of runs still shows workflow and age of each', async () => {
+  test('a list of runs still shows workflow and age of each run', async () => {
     const { out } = await stage.cairn(['runs', 'list'], { isTty: true, columns: COLUMNS });
     const lines = stripVTControlCharacters(out).trim().split('\n');
     expect(lines[0]).toMatch(/^RUN +WORKFLOW +STATUS +CREATED$/);

@@ -30,7 +30,7 @@ describe('the first key of an installation', () => {
       sent.push({ url, init });
       return Response.json({});
     };
-    const said = await saying(
+    const output = await saying(
       FIRST,
       listening({
         fetch,
@@ -40,7 +40,7 @@ describe('the first key of an installation', () => {
       }),
     );
     const [{ url, init } = { url: '', init: {} as RequestInit }] = sent;
-    expect([said.code, sent.length, new Headers(init.headers).get('authorization')]).toEqual([
+    expect([output.code, sent.length, new Headers(init.headers).get('authorization')]).toEqual([
       0,
       1,
       'Bearer ya29.token',
@@ -53,7 +53,7 @@ describe('the first key of an installation', () => {
     const members = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)]));
     const client = clientCodec.decode(members, 'the first client');
     expect(client).toMatchObject({ tenantId: 'acme', roles: ['installation'], createdAt: 1_700_000_000_000 });
-    const key = said.out.trim();
+    const key = output.out.trim();
     expect(String(init.body)).not.toContain(key.split('_').at(-1));
     const installation = new Installation();
     await installation.clients.save(client);
@@ -82,8 +82,8 @@ describe('the first key of an installation', () => {
       'does not respond',
     ],
   ])('%s', async (_, fetch, code, why) => {
-    const said = await saying(FIRST, listening({ fetch, stdin: 'token' }));
-    expect([said.code, said.out, said.err]).toEqual([code, '', expect.stringContaining(why)]);
+    const output = await saying(FIRST, listening({ fetch, stdin: 'token' }));
+    expect([output.code, output.out, output.err]).toEqual([code, '', expect.stringContaining(why)]);
   });
 
   test.each([
@@ -93,7 +93,7 @@ describe('the first key of an installation', () => {
     [FIRST, ''],
     [FIRST, 'two words'],
   ])('%j with %j on standard input sends nothing', async (words, stdin) => {
-    const said = await saying(words, listening({ stdin, fetch: () => Promise.reject(new Error('sent')) }));
-    expect(said.code).toBe(2);
+    const output = await saying(words, listening({ stdin, fetch: () => Promise.reject(new Error('sent')) }));
+    expect(output.code).toBe(2);
   });
 });

@@ -26,7 +26,7 @@ const item = (some: Partial<Item>): Item => ({
 });
 
 describe('the inbox on a terminal', () => {
-  test('shows what each run asks, since when, and until when', () => {
+  test('shows the question of each run, since when, and until when', () => {
     const items = [
       item({ dueAt: '2026-03-02T00:00:00.000Z' }),
       item({ runId: 'run_b', kind: 'left_in_doubt' }),
@@ -70,7 +70,7 @@ describe('the inbox on a terminal', () => {
       { answers: ['approve', 'reject'], more: 3 },
       'cairn runs approve run_a sign-off   (or reject)   (and 3 more: cairn runs show run_a)',
     ],
-  ])('says the command for %s', (_name, some, line) => {
+  ])('prints the command for %s', (_name, some, line) => {
     expect(answerLines([item(some)])).toBe(`\n${line}\n`);
   });
 });

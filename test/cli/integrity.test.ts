@@ -17,11 +17,11 @@ const gap: Answer<'Inconsistency'> = {
 
 test('a problem is shown with its document, its facts, and what to do', () => {
   const checkedAt = '2026-01-01T00:00:00.000Z';
-  const told = consistencyText(
+  const text = consistencyText(
     { runId: 'run_a', checkedAt, verdict: 'broken', problems: [gap], more: 4, unread: ['0000000009'] },
     shape,
   );
-  expect(told).toBe(
+  expect(text).toBe(
     [
       'broken run_a: the journal itself is damaged, and nothing can be repaired',
       '  JOURNAL_GAP events/0000000004',
@@ -35,7 +35,7 @@ test('a problem is shown with its document, its facts, and what to do', () => {
 });
 
 test('a repair is shown change by change, with what it does not repair', () => {
-  const told = repairText(
+  const text = repairText(
     {
       runId: 'run_a',
       outcome: 'planned',
@@ -56,7 +56,7 @@ test('a repair is shown change by change, with what it does not repair', () => {
     },
     shape,
   );
-  expect(told.split('\n')).toEqual([
+  expect(text.split('\n')).toEqual([
     'planned run_a: these changes would be made; --apply makes them',
     '  replace run SNAPSHOT_DIFFERENT',
     '    status: "failed" → "completed"',

@@ -64,7 +64,7 @@ async function said(...words: readonly string[]) {
   return { code: await speaking.ended, out: speaking.out(), err: speaking.err() };
 }
 
-test("the command line finds the cloud of a directory, and its key is nobody else's to read", async () => {
+test('the command line finds the cloud of a directory, and only the owner can read its key', async () => {
   expect(statSync(join(folder, 'data/address.json')).mode & 0o777).toBe(0o600);
   expect(await said('doctor')).toMatchObject({
     code: 0,
@@ -120,7 +120,7 @@ test('a watched run shows the death of its worker and its resumption, and the wa
   expect(await said('check', 'last')).toMatchObject({ code: 0, out: expect.stringMatching(/^consistent /) });
 });
 
-test('doctor reports a paused queue through the installation, and that all else is well', async () => {
+test('doctor reports a paused queue through the installation, and no other problem', async () => {
   const { tasks, projectId } = cloud.ready;
   const [apiEndpoint = '', port] = tasks.split(':');
   const sslCreds = credentials.createInsecure();

@@ -42,9 +42,9 @@ describe('an unknown name is answered with the near match', () => {
     [['schedules', 'create', 'ordr', '0 0 * * *'], "Did you mean 'order'?"],
     [['schedules', 'show', 'nope'], 'cairn schedules list shows the schedules of your tenant.'],
     [['pause', 'nope'], 'cairn workflows lists the types.'],
-  ])('cairn %j', async (words, said) => {
+  ])('cairn %j', async (words, expected) => {
     const { code, out, err } = await stage.cairn(words);
-    expect([code, out, err]).toEqual([3, '', expect.stringContaining(said)]);
+    expect([code, out, err]).toEqual([3, '', expect.stringContaining(expected)]);
     expect(err).not.toContain('/v1/');
   });
 
@@ -57,12 +57,12 @@ describe('an unknown name is answered with the near match', () => {
     },
   );
 
-  test('runs statistics counts nothing of it, and says so', async () => {
+  test('runs statistics counts no run, and says so', async () => {
     const { code, err } = await stage.cairn(['runs', 'statistics', '--type', 'ordr']);
     expect([code, err]).toEqual([0, "No runs. There is no workflow 'ordr'. Did you mean 'order'?\n"]);
   });
 
-  test('a program gets the code of the API, with the match as help', async () => {
+  test('a program gets the code of the API, with the suggestion as help', async () => {
     const { err } = await stage.cairn(['pause', 'ordr', '--json']);
     expect(JSON.parse(err)).toMatchObject({
       error: { code: 'NOT_FOUND', help: "Did you mean 'order'?" },
@@ -71,7 +71,7 @@ describe('an unknown name is answered with the near match', () => {
   });
 });
 
-test('a step that is there is taken: one that has not begun, and one that asks nothing', async () => {
+test('an existing step is accepted, whether it has begun or asks nothing', async () => {
   expect(await stage.cairn(['logs', 'last', '--step', 'ship'])).toMatchObject({
     code: 0,
     err: 'No lines.\n',

@@ -128,7 +128,7 @@ describe('the table of commands', () => {
     }
   });
 
-  test('has one type for each option name, so that words and values can be told apart before the command is known', () => {
+  test('gives an option name one type, so that words and values can be told apart before the command is known', () => {
     const types = new Map<string, string>();
     for (const one of COMMANDS) {
       for (const [name, { type }] of Object.entries(optionsOf(one))) {
@@ -139,7 +139,7 @@ describe('the table of commands', () => {
   });
 
   test.each(COMMANDS.map((one) => [one.name, one] as const))(
-    '%s: its examples can be said',
+    'has valid examples for %s',
     (name, { examples, summary }) => {
       expect(summary).toMatch(/^[A-Z].*[^.]$/);
       expect(examples.length).toBeGreaterThan(0);

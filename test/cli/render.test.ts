@@ -18,7 +18,7 @@ describe('times', () => {
     [3_600_000, '1 h'],
     [90_000_000, '1 d 1 h'],
     [-5, '0 ms'],
-  ])('%d ms lasted %s', (ms, text) => {
+  ])('of %d ms are shown as %s', (ms, text) => {
     expect(duration(ms)).toBe(text);
   });
 
@@ -28,7 +28,7 @@ describe('times', () => {
     [62_500, '+1m 02.5s'],
     [7_380_000, '  +2h 03m'],
     [273_600_000, '  +3d 04h'],
-  ])('%d ms after the start is %s', (ms, text) => {
+  ])('of %d ms after the start are shown as %s', (ms, text) => {
     expect(offset(ms).trim()).toBe(text.trim());
     expect(offset(ms)).toHaveLength(10);
   });
@@ -164,7 +164,7 @@ describe('what a run has cost', () => {
       '1 write, 2 reads, 1 delete · about $0.0000016',
     ],
     [{ ...none, writes: 2_000_000, tasks: 12, usd: 1.8 }, '2000000 writes, 0 reads, 12 tasks · about $1.80'],
-  ])('%j is told as %s', (cost, text) => {
+  ])('%j is shown as %s', (cost, text) => {
     expect(costText(cost)).toBe(text);
   });
 });

@@ -67,7 +67,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('that nobody answers is sent again, the very same, and then says how to repeat it', async () => {
+  test('without an answer is sent again unchanged, and then reports how to repeat it', async () => {
     const { sent, world } = server(nobody);
     const { code, err } = await saying(CANCEL, world);
     expect(code).toBe(4);
@@ -77,7 +77,7 @@ describe('a change', () => {
     expect(err).toContain('--key cli-token1');
   });
 
-  test('that is done at the second sending is done', async () => {
+  test('that succeeds at the second attempt succeeds', async () => {
     const { sent, world } = server(nobody, problem(503, 'UNAVAILABLE'), busy(202, '1'), cancelled);
     const { code, out } = await saying(CANCEL, world);
     expect([code, out]).toEqual([0, 'cancelled run_1\n']);
@@ -85,7 +85,7 @@ describe('a change', () => {
     expect(world.pauses).toEqual([500, 1_000, 1_000]);
   });
 
-  test('that is accepted to be carried out later is done', async () => {
+  test('that is accepted to be carried out later succeeds', async () => {
     const accepted = {
       id: 'e1',
       scope: 'tenant',
@@ -99,14 +99,14 @@ describe('a change', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('waits as long as it is told, within reason', async () => {
+  test('waits as long as the answer says, within a limit', async () => {
     const { world } = server(busy(202, '3'), problem(429, 'RATE_LIMITED'), busy(202, '900'), cancelled);
     const { code, err } = await saying(CANCEL, world);
     expect(world.pauses).toEqual([3_000, 1_000]);
     expect([code, err]).toEqual([4, expect.stringContaining('--key cli-token1')]);
   });
 
-  test('whose outcome stays unknown says so; one that was refused does not', async () => {
+  test('with an unknown outcome says so, and a refused one does not', async () => {
     const inFlight = await saying(CANCEL, server(busy(202, '1')).world);
     expect([inFlight.code, inFlight.err]).toEqual([4, expect.stringContaining('--key cli-token1')]);
     const broken = await saying(CANCEL, server(problem(500, 'INTERNAL')).world);
@@ -128,13 +128,13 @@ describe('a refusal', () => {
     [429, 'RATE_LIMITED', 4],
     [500, 'INTERNAL', 4],
     [503, 'UNAVAILABLE', 4],
-  ])('%d %s ends with %d', async (status, code, exitCode) => {
-    const said = await saying(['runs', 'show', 'run_1'], server(problem(status, code)).world);
-    expect([said.code, said.out]).toEqual([exitCode, '']);
-    expect(said.err).toContain(`${code} it is so (${status})`);
+  ])('%d %s exits with %d', async (status, code, exitCode) => {
+    const output = await saying(['runs', 'show', 'run_1'], server(problem(status, code)).world);
+    expect([output.code, output.out]).toEqual([exitCode, '']);
+    expect(output.err).toContain(`${code} it is so (${status})`);
   });
 
-  test('tells code, field, step, facts and help', async () => {
+  test('shows code, field, step, facts and help', async () => {
     const reply = problem(409, 'APPROVAL_DECIDED', {
       field: 'waitId',
       stepId: 'sign-off',
@@ -146,7 +146,7 @@ describe('a refusal', () => {
     );
   });
 
-  test('is JSON on standard error where that was asked for, with the key', async () => {
+  test('is JSON on standard error if that was requested, with the key', async () => {
     const { code, out, err } = await saying(
       [...CANCEL, '--json'],
       server(problem(409, 'RUN_TERMINAL_STATE')).world,
@@ -159,7 +159,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('by something that is not Cairn says that', async () => {
+  test('by a server other than Cairn says so', async () => {
     const reply = () => new Response('<html>Bad gateway</html>', { status: 404 });
     const { code, err } = await saying(['runs', 'show', 'run_1'], server(reply).world);
     expect([code, err]).toEqual([3, expect.stringContaining('HTTP_404 <html>Bad gateway</html>')]);
@@ -180,7 +180,7 @@ describe('a refusal', () => {
 });
 
 describe('a list', () => {
-  test('goes over pages until it has as many as were asked for', async () => {
+  test('reads pages until it has the requested number', async () => {
     const page = (from: number, next?: string) => () =>
       Response.json({ items: [{ id: `s${from}` }, { id: `s${from + 1}` }], ...(next ? { next } : {}) });
     const { sent, world } = server(page(1, 'c1'), page(3, 'c2'), page(5));
@@ -190,7 +190,7 @@ describe('a list', () => {
   });
 });
 
-test('Ctrl-C ends with 130 and says nothing', async () => {
+test('Ctrl-C exits with 130 and prints nothing', async () => {
   const { world } = server(nobody);
   world.interrupt();
   expect(await saying(CANCEL, world)).toEqual({ code: 130, out: '', err: '' });

@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import type { ChangeRequest } from '../../packages/console/src/api/client.ts';
 import { planned } from '../../packages/console/src/api/client.ts';
 import * as run from '../../packages/console/src/pages/run/actions/acts.ts';
-import { bodyOf, CHOICES, cliOf, UNFILLED } from '../../packages/console/src/pages/run/actions/decisions.ts';
+import {
+  bodyOfDecision,
+  CHOICES,
+  cliOf,
+  UNFILLED,
+} from '../../packages/console/src/pages/run/actions/decisions.ts';
 import {
   resolveBody,
   resolveCli,
@@ -15,7 +20,10 @@ import {
   requestBody,
   successorCli,
 } from '../../packages/console/src/pages/run/successors/request.ts';
-import { bodyOf as bulkBody, curlBulk } from '../../packages/console/src/pages/runs/bulk/commands.ts';
+import {
+  bulkRequestBody as bulkBody,
+  curlBulk,
+} from '../../packages/console/src/pages/runs/bulk/commands.ts';
 import * as schedules from '../../packages/console/src/pages/schedules/acts.ts';
 import * as workflows from '../../packages/console/src/pages/workflows/acts.ts';
 import { cliText, curlText } from '../../packages/console/src/parts/command-text.ts';
@@ -39,7 +47,7 @@ const EFFECT = `${'0a'.repeat(32)}.0001`;
 /** Text with characters special to a shell or the command line. */
 const MEAN = `-it's "odd"; $(touch /tmp/never) \`x\` \\ *\n--json @file`;
 
-const asked = ({ method, target, body = {} }: ChangeRequest): Request => ({
+const requestOf = ({ method, target, body = {} }: ChangeRequest): Request => ({
   method,
   target,
   body: normal(body),
@@ -97,7 +105,7 @@ const OLD = { ...NEW, id: 'daily-report.core', input: {} };
 const RANGE = { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' };
 
 function decided(part: object): Shown {
-  const body = bodyOf(
+  const body = bodyOfDecision(
     { ...UNFILLED, note: MEAN, feedback: MEAN, steps: ['draft', 'facts'], ...part },
     'review.1',
   );
@@ -175,7 +183,7 @@ const SHOWN: readonly (readonly [string, Shown | undefined])[] = [
 describe('as a command', () => {
   test.each(SHOWN)('%s: curl and cairn send the same as the button, through a shell', async (_, shown) => {
     if (!shown) throw new Error('nothing would be sent');
-    const request = asked(shown.planned);
+    const request = requestOf(shown.planned);
     expect(sentByCurl(wordsOf(curlText(shown.planned, ORIGIN), 'curl'))).toEqual(request);
     expect(await sentByCli(wordsOf(cliText(shown.cli), 'npx'))).toEqual(request);
   });
@@ -188,7 +196,7 @@ describe('as a command', () => {
       reason: MEAN,
     } as const;
     const sent = planned('POST', '/v1/runs/bulk', { body: bulkBody(change) });
-    expect(sentByCurl(wordsOf(curlBulk(change, ORIGIN), 'curl'))).toEqual(asked(sent));
+    expect(sentByCurl(wordsOf(curlBulk(change, ORIGIN), 'curl'))).toEqual(requestOf(sent));
   });
 
   test('any reason, thread and input is quoted as one word', async () => {
@@ -201,7 +209,8 @@ describe('as a command', () => {
           run.cancelRun(RUN, typed),
           workflows.startRun({ type: 'chain-10', input: JSON.parse(json), threadId }),
         ];
-        for (const act of acts) expect(await sentByCli(['cairn', ...act.cli])).toEqual(asked(act.planned));
+        for (const act of acts)
+          expect(await sentByCli(['cairn', ...act.cli])).toEqual(requestOf(act.planned));
       }),
       { numRuns: 100 },
     );

@@ -25,7 +25,7 @@ describe('by name', () => {
   const named = (word: string, cwd = join(ROOT, 'examples')) =>
     saying(['sweep', word], { ...listening(), cwd });
 
-  test('a workflow is swept by each sweep that has it, also where a folder has its name', async () => {
+  test('a workflow is swept by each sweep that contains it, even if a folder has the same name', async () => {
     const { code, out } = await named('order');
     expect([code, out]).toEqual([0, expect.stringMatching(/^a large order: .*\n.*\nan order that cannot/ms)]);
     expect(out).not.toContain('report');
@@ -43,7 +43,7 @@ describe('by name', () => {
     ['ordr', 'examples', "Did you mean 'order'?"],
     ['nope', 'examples/order', 'Sweeps and their workflows in order.sweep.ts: a large order, order'],
     ['order', 'docs', 'Write order.sweep.ts, as docs/testing.md shows'],
-  ])('%s in %s is not there', async (word, folder, help) => {
+  ])('%s in %s is reported as missing', async (word, folder, help) => {
     const { code, err } = await named(word, join(ROOT, folder));
     expect([code, err]).toEqual([3, expect.stringContaining(help)]);
     expect(err).toContain(`no sweep has a workflow '${word}'`);

@@ -4,7 +4,7 @@ import { eventView } from '../../packages/cairn/src/api/views/documents.ts';
 import { PLAIN } from '../../packages/cli/src/render/style.ts';
 import { cells } from '../../packages/cli/src/render/width.ts';
 import { lineOf, timelineLine } from '../../packages/cli/src/views/timeline/timeline.ts';
-import type { RunEvent as Event } from '../../packages/client/src/follow.ts';
+import type { RunEventView as Event } from '../../packages/client/src/follow.ts';
 import { EVENT_TYPES, eventOf } from '../store/arbitrary-events.ts';
 
 const AT = '2026-01-01T00:00:10.000Z';

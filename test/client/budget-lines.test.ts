@@ -12,7 +12,7 @@ test('each limit has a line with what is spent and reserved of it', () => {
   ).toEqual(['0.3 of 5 usd, 0.5 more reserved', '0 of 1000 tokens', '0 of 3 effects', 'at most 2 h']);
 });
 
-test('what has no limit has no line', () => {
+test('an amount without a limit has no line', () => {
   expect(
     budgetLines({ limits: { operations: 10 }, spent: { usd: 1, operations: 4 }, reserved: {}, askedMs: 0 }),
   ).toEqual(['4 of 10 operations']);

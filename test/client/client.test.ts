@@ -32,7 +32,7 @@ async function served(installation: Installation) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }
 
-test('the example of its README starts a run, follows it to its end, lists it, and is told what is refused', async () => {
+test('the example of its README starts a run, follows it to its end, lists it, and shows a refusal', async () => {
   const installation = new Installation();
   const server = await served(installation);
   mkdirSync(join(ROOT, '.cairn'), { recursive: true });
@@ -67,17 +67,17 @@ test('the example of its README starts a run, follows it to its end, lists it, a
   }
 });
 
-test('waits for the end of a run as often as it takes', async () => {
-  const asked: string[] = [];
+test('waits for the end of a run with as many requests as needed', async () => {
+  const requests: string[] = [];
   const statuses = ['running', 'waiting_external', 'failed'];
   const fetch: Fetch = async (url) => {
-    asked.push(url);
-    const body = { id: 'run_1', status: statuses[asked.length - 1] };
+    requests.push(url);
+    const body = { id: 'run_1', status: statuses[requests.length - 1] };
     return { status: 200, headers: new Headers(), body: null, text: async () => JSON.stringify(body) };
   };
   const client = new CairnClient({ url: 'http://cairn.invalid', credential: 'key', fetch });
   expect(await client.untilEnded('run_1')).toMatchObject({ status: 'failed' });
-  expect(asked).toEqual(Array.from({ length: 3 }, () => 'http://cairn.invalid/v1/runs/run_1?wait=50s'));
+  expect(requests).toEqual(Array.from({ length: 3 }, () => 'http://cairn.invalid/v1/runs/run_1?wait=50s'));
 });
 
 type Step = { readonly status: number; readonly body?: object; readonly after?: string } | 'nobody';
@@ -112,7 +112,7 @@ function clientOf(steps: readonly Step[], options: Partial<ClientOptions> = {}) 
 }
 
 describe('a change', () => {
-  test('that nobody answered is sent again under the same key, the next one under another', async () => {
+  test('without an answer is sent again under the same key, and the next change under another', async () => {
     const { cancel, keys, pauses } = clientOf(['nobody', { status: 503, after: '2' }, { status: 200 }]);
     await cancel();
     await cancel();
@@ -121,7 +121,7 @@ describe('a change', () => {
     expect(pauses).toEqual([500, 2_000]);
   });
 
-  test('that is refused is not sent again, and says why', async () => {
+  test('that is refused is not sent again, and has the reason', async () => {
     const body = { code: 'RUN_FINISHED', title: 'Over', detail: 'it has ended' };
     const { cancel, keys } = clientOf([{ status: 409, body }]);
     const error = await cancel().catch((refused: unknown) => refused);
@@ -131,7 +131,7 @@ describe('a change', () => {
   });
 
   test.each([['nobody' as const], [{ status: 500 }]])(
-    'of which nobody knows what became (%j) carries the key to ask again with',
+    'with an unknown outcome (%j) has the key for a repetition',
     async (step) => {
       const { cancel } = clientOf([step], { attempts: 2 });
       const error = await cancel().catch((lost: unknown) => lost);
@@ -140,9 +140,11 @@ describe('a change', () => {
   );
 });
 
-test('a credential is asked for with each request, since tokens expire; one that cannot be had is no silence of the API', async () => {
-  let asked = 0;
-  const { client, credentials } = clientOf([{ status: 200 }], { credential: async () => `token${++asked}` });
+test('a credential is requested for each request, because tokens expire; a failure to get one is not a failure of the API', async () => {
+  let requestCount = 0;
+  const { client, credentials } = clientOf([{ status: 200 }], {
+    credential: async () => `token${++requestCount}`,
+  });
   await client.get('/v1/workflows');
   await client.get('/v1/workflows');
   expect(credentials).toEqual(['Bearer token1', 'Bearer token2']);
@@ -152,7 +154,7 @@ test('a credential is asked for with each request, since tokens expire; one that
   expect(failing.pauses).toEqual([]);
 });
 
-test('the time is that of the installation, as its newest answer tells it', async () => {
+test('the time is that of the installation in its newest answer', async () => {
   const machine = Date.parse('2026-01-01T00:00:00.000Z');
   let date = '';
   const client = new CairnClient({
@@ -169,7 +171,7 @@ test('the time is that of the installation, as its newest answer tells it', asyn
   }
 });
 
-test('a list goes on over pages up to its limit, and says whether there is more', async () => {
+test('a list continues over pages up to its limit, and says whether there is more', async () => {
   const page = { status: 200, body: { items: [{ id: 'a' }, { id: 'b' }], next: 'c' } };
   const { client, keys } = clientOf([page]);
   const listed = await client.list('/v1/runs', { limit: 4 });

@@ -26,8 +26,8 @@ function api(steps: readonly object[], locations: Readonly<Record<number, string
   return { client: client as unknown as CairnClient, asked };
 }
 
-describe('where the code of a run stands', () => {
-  test('is told for bodies under way and open waits that say it', async () => {
+describe('the code positions of a run', () => {
+  test('are those of running bodies and open waits that have one', async () => {
     const facts = {
       running: [{ step: 'flow[ask]', location: 'src/a.ts:1' }, { step: 'plain' }],
       waits: [wait('paid', 'src/a.ts:2'), wait('old')],
@@ -42,12 +42,12 @@ describe('where the code of a run stands', () => {
     expect(asked).toEqual([]);
   });
 
-  test('names ten operations of a run with thousands open', () => {
+  test('name ten operations of a run with thousands open', () => {
     const waits = Array.from({ length: 2_000 }, (_, at) => wait(`w${at}`, `src/a.ts:${at + 1}`));
     expect(placesOf(run({ waits }))).toHaveLength(10);
   });
 
-  test('is read from the journal for operations between attempts, not for steps and items', async () => {
+  test('are read from the journal for operations between attempts, not for steps and items', async () => {
     const { client, asked } = api(
       [
         { key: 'plain', phase: 'retrying', seq: 4 },
@@ -63,7 +63,7 @@ describe('where the code of a run stands', () => {
     expect(asked).toEqual(['/v1/runs/{id}/graph', 6, 7]);
   });
 
-  test('is that of the last operation that failed, for a flow that failed its run', async () => {
+  test('are that of the last failed operation, for a flow that failed its run', async () => {
     const { client } = api(
       [
         { key: 'flow', phase: 'done', outcome: 'failed', seq: 9 },

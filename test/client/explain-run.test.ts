@@ -39,7 +39,7 @@ describe('a run that the budget of the day holds back', () => {
     explainRun(run({ status: 'running', dueAt: LATER, ...facts }), { working: [], retrying });
   const ask = { key: 'ask', isPolling: false, held: { reason, isOver: false } };
 
-  test('says what it waits for, until when, and what would move it', () => {
+  test('names what it waits for, until when, and what would let it continue', () => {
     const { text, until, help, moves } = of({ steps: retrying }, ask);
     expect(text).toBe(`Step ask waits: ${reason}.`);
     expect(until).toBe(LATER);
@@ -50,13 +50,13 @@ describe('a run that the budget of the day holds back', () => {
     );
   });
 
-  test('says that it goes on once the question was answered or the day has ended', () => {
+  test('continues once the question was answered or the day has ended', () => {
     const over = { ...ask, held: { reason, isOver: true } };
     const { text, help } = of({ steps: retrying }, over);
     expect([text, help]).toEqual(['The budget allows more: Step ask begins next.', undefined]);
   });
 
-  test('says so only if that is all it has to do, and nothing asks', () => {
+  test('is explained so only if it has nothing else to do, and nothing asks', () => {
     const failed = { key: 'pay', isPolling: false };
     expect(of({ steps: { ...retrying, retrying: 2 } }, ask, failed).text).toBe(
       '2 steps failed and will be retried.',
@@ -69,7 +69,7 @@ describe('a run that the budget of the day holds back', () => {
   });
 });
 
-test('a queued run is due at no time: its `wakeAt` is when the scan looks for it, long after a worker has come', () => {
+test('a queued run has no due time: its `wakeAt` is for the scan, long after a worker has picked it up', () => {
   const queued = explainRun(run({ status: 'pending', createdAt: AT, wakeAt: LATER }));
   expect([queued.since, queued.until]).toEqual([AT, undefined]);
 });
@@ -176,14 +176,14 @@ describe('the sentence that explains a run', () => {
     for (const status of RUN_STATUSES) expect(explainRun(run({ status })).text).toMatch(/^[A-Z].*\.$/);
   });
 
-  test('comes with what to do about each error that ends or blocks a run, and about any other', () => {
+  test('comes with advice about each error that ends or blocks a run, and about any other', () => {
     for (const code of [...Object.keys(ERROR_CODES), 'OUT_OF_PAPER', 'constructor'])
       expect(helpFor(code)).toMatch(/\.$/);
     expect(explainRun(run({ status: 'waiting_external', parked: 'PLAN_CHANGED' })).help).toContain('Deploy');
   });
 });
 
-describe('what would move a run', () => {
+describe('what would let a run continue', () => {
   const commands = (facts: object) => explainRun(run(facts)).moves.map(({ words }) => words.join(' '));
   test.each<[facts: object, commands: readonly string[]]>([
     [{ status: 'awaiting_approval', waits: [wait('approval')] }, ['runs approve run_1 ask']],
@@ -213,7 +213,7 @@ describe('what would move a run', () => {
   });
 
   test.each(['waiting_external', 'awaiting_approval', 'replaying'] as const)(
-    'a blocked run (%s) is not said to continue when somebody looks at it next',
+    'of a blocked run (%s) does not promise that it continues at the next check',
     (status) => {
       for (const code of BLOCKED_CODES) {
         const blocked = { code, message: 'The run is blocked.', help: 'Deploy it.', since: AT };
@@ -225,7 +225,7 @@ describe('what would move a run', () => {
     },
   );
 
-  test('a wait says since when and until when', () => {
+  test('of a wait includes since when and until when', () => {
     const { since, until } = explainRun(run({ status: 'awaiting_approval', waits: [wait('approval')] }));
     expect([since, until]).toEqual([AT, LATER]);
   });
@@ -237,7 +237,7 @@ describe('a run whose dispatches fail', () => {
     error: { code: 'INTERNAL', message: 'Lone surrogate is not allowed', retryable: true },
   };
 
-  test('says so, with the error', () => {
+  test('has its error in the explanation', () => {
     const { text, help, until } = explainRun(run({ status: 'running', dueAt: LATER, failures }));
     expect([text, until]).toEqual(['The last 6 dispatches failed: Lone surrogate is not allowed.', LATER]);
     expect(help).toContain('by itself');
@@ -245,21 +245,21 @@ describe('a run whose dispatches fail', () => {
     expect(once.text).toBe('The last dispatch failed: Lone surrogate is not allowed.');
   });
 
-  test('says so of whatever the run has to do, and what would move it', () => {
-    const said = 'The last 6 dispatches failed: Lone surrogate is not allowed.';
+  test('is explained so whatever it has to do, with what would let it continue', () => {
+    const sentence = 'The last 6 dispatches failed: Lone surrogate is not allowed.';
     const cancellation = { stopKind: 'user', requestedAt: AT };
     for (const facts of [{}, { steps: retrying }, { cancellation }, { compensating: true }] as const) {
       const { text, until, help, moves } = explainRun(
         run({ status: 'running', dueAt: LATER, failures, ...facts }),
       );
-      expect(text).toContain(said);
-      expect([text.split(said).length, until]).toEqual([2, LATER]);
+      expect(text).toContain(sentence);
+      expect([text.split(sentence).length, until]).toEqual([2, LATER]);
       expect(help).toContain('cause is fixed');
       expect(moves.some(({ words }) => words[1] === 'cancel')).toBe(!('cancellation' in facts));
     }
   });
 
-  test('says first what moves now', () => {
+  test('is explained by its running part first', () => {
     expect(explainRun(run({ status: 'running', failures, lease })).text).toMatch(/^Running/);
     expect(explainRun(run({ status: 'running', failures, steps: retrying })).text).toContain(
       'will be retried',

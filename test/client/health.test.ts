@@ -22,7 +22,7 @@ function exchange(body: unknown, date?: string): Exchange {
 const seen = (found: readonly Finding[]) => found.map(({ code, state }) => `${state} ${code}`);
 type Arg<F extends (...args: never[]) => unknown> = Parameters<F>[0];
 
-describe('findings of an answer', () => {
+describe('the findings in an answer', () => {
   test.each([
     ['ok', { status: 'ok', version: '1', store: 'ok' }, 'well REACHABLE'],
     ['degraded', { status: 'degraded', version: '1', store: 'unreachable' }, 'wrong STORE_UNREACHABLE'],
@@ -160,7 +160,7 @@ describe('the judge', () => {
     ['UNREACHABLE', true],
     ['NOT_CAIRN', true],
     ['STORE_UNREACHABLE', false],
-  ])('after %s, silent: %s', (code, silent) => {
+  ])('after %s reports nothing: %s', (code, silent) => {
     expect(isSilent([{ code, state: 'wrong', what: '' }])).toBe(silent);
   });
 
@@ -181,7 +181,7 @@ describe('the judge', () => {
     ['a queue that cannot be read', 'queue', [work.ofQueue({ kind: 'denied' }, NOW, queue)], false],
     ['a late schedule', 'schedules', [work.ofSchedules(1, false)], true],
     ['schedules in time', 'schedules', [work.ofSchedules(0, false)], false],
-  ])('%s: the reading %s is wrong as the installation finds it', (_, reading, found, wrong) => {
+  ])('%s: the reading %s is wrong in the same way as for the installation', (_, reading, found, wrong) => {
     expect(isWrong(reading, found)).toBe(wrong);
   });
 

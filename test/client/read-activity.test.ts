@@ -28,7 +28,7 @@ const LATER = '2026-01-01T00:00:05.000Z';
 const retrying = (key: string, seq: number, more = {}) => ({ key, phase: 'retrying', seq, ...more });
 
 describe('the activity of a run', () => {
-  test('is that of the run alone where it retries nothing, runs something, or has ended', async () => {
+  test('is that of the run alone unless steps are retried', async () => {
     const { client, asked } = api([]);
     expect(await readActivity(client, run({}))).toEqual({ working: [], retrying: [] });
     const busy = run({ steps: { retrying: 1 }, running: [{ step: 'pay' }] });
@@ -38,7 +38,7 @@ describe('the activity of a run', () => {
     expect(asked).toEqual([]);
   });
 
-  test('says of steps that are tried again whether they failed, are polled, or are held back', async () => {
+  test('states whether retried steps failed, are polled, or are held back', async () => {
     const error = { code: 'BUDGET_REACHED', message: 'others hold the rest' };
     const { client, asked } = api(
       [
@@ -59,7 +59,7 @@ describe('the activity of a run', () => {
     expect(asked).toEqual(['/v1/runs/{id}/graph', 4, 5, 6]);
   });
 
-  test('says that what held a step back is over once it may begin at once', async () => {
+  test('does not mention a hold that is already over', async () => {
     const error = { code: 'BUDGET_REACHED', message: 'the run has reached its budget' };
     const { client } = api([retrying('ask', 9)], { 9: { budget: true, error, retryAt: AT } });
     const { retrying: found } = await readActivity(client, run({ steps: { retrying: 1 } }));

@@ -23,7 +23,7 @@ function board(stop = new AbortController()) {
 const items = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 describe('many requests', () => {
-  test('are sent a few at a time, each once, and each outcome is told', async () => {
+  test('are sent a few at a time, each once, and each outcome is reported', async () => {
     const { last, running } = board();
     let underWay = 0;
     let most = 0;
@@ -47,7 +47,7 @@ describe('many requests', () => {
     expect(last.size).toBe(30);
   });
 
-  test('all stay away for as long as one was told to, then go on with the same', async () => {
+  test('all pause when one is told to, and then continue with the same', async () => {
     const { last, pauses, running } = board();
     const refused = new Set([3, 4, 5]);
     let isPaused = false;
@@ -70,13 +70,13 @@ describe('many requests', () => {
     expect([...last.values()].every(({ at }) => at === 'done')).toBe(true);
   });
 
-  test('one that is refused for ever is given up', async () => {
+  test('one that is refused permanently is given up', async () => {
     const { last, running } = board();
     await sendAll([1], { ...running, sleep: async () => {}, work: () => Promise.reject(refusal(429)) });
     expect(last.get(1)).toMatchObject({ at: 'failed' });
   });
 
-  test('stopped, no more is sent, and what was under way is known', async () => {
+  test('after a stop no more are sent, and the outcomes of those under way are known', async () => {
     const { last, stop, running } = board();
     await sendAll(items(20), {
       ...running,
@@ -92,7 +92,7 @@ describe('many requests', () => {
     expect([...last.values()].some(({ at }) => at === 'sending')).toBe(false);
   });
 
-  test('stopped in a pause, it does not wait for its end', async () => {
+  test('a stop during a pause takes effect at once', async () => {
     const stop = new AbortController();
     const { running } = board(stop);
     const work = async () => {

@@ -43,7 +43,7 @@ async function ran(
 const at = ({ ends }: Ran) => RUNS.map((run) => ends.get(run)?.at);
 
 describe('a change of many runs', () => {
-  test('is sent in requests of a few runs, each run in one', async () => {
+  test('is sent in requests of a few runs, each run once', async () => {
     const one = await ran((runs) => runs.map(done));
     expect(one.requests.map((runs) => runs.length).sort((a, b) => b - a)).toEqual([
       BULK_CHUNK,
@@ -54,7 +54,7 @@ describe('a change of many runs', () => {
     expect(new Set(at(one))).toEqual(new Set(['done']));
   });
 
-  test('sends again only what has no outcome, after a pause', async () => {
+  test('repeats only runs without an outcome, after a pause', async () => {
     const seen = new Map<string, number>();
     const one = await ran((runs) =>
       runs.map((run) => {
@@ -68,7 +68,7 @@ describe('a change of many runs', () => {
     expect(new Set(at(one))).toEqual(new Set(['done']));
   });
 
-  test('gives up on a run that never has an outcome, and not on the others', async () => {
+  test('gives up on a run that never has an outcome, and continues with the others', async () => {
     const one = await ran((runs) => runs.map((run) => (run === 'run_3' ? later(run) : done(run))));
     const { ends } = one;
     const end = ends.get('run_3');
@@ -77,7 +77,7 @@ describe('a change of many runs', () => {
     expect(one.requests.filter((runs) => runs.includes('run_3'))).toHaveLength(4);
   });
 
-  test('sends a request anew whose worker died, and whose key is taken until its lock expires', async () => {
+  test('repeats a request whose worker died once the lock of its key expires', async () => {
     const attempts: number[] = [];
     const one = await ran((runs, _request, attempt) => {
       if (!runs.includes('run_0')) return runs.map(done);
@@ -93,22 +93,22 @@ describe('a change of many runs', () => {
     expect(one.pauses).toHaveLength(3);
   });
 
-  test('does not wait for ever for such a request, nor for an installation that does not answer', async () => {
+  test('gives up on such a request, and on an installation that does not answer, after a while', async () => {
     for (const status of [0, 202] as const) {
-      let asked = 0;
+      let requestCount = 0;
       const one = await ran((runs) => {
         if (runs.includes('run_0')) {
-          asked += 1;
+          requestCount += 1;
           throw new Unreachable('no outcome', 'k', undefined, status);
         }
         return runs.map(done);
       });
-      expect(asked).toBe(status === 0 ? 1 : 4);
+      expect(requestCount).toBe(status === 0 ? 1 : 4);
       expect(at(one).filter((where) => where === 'failed')).toHaveLength(BULK_CHUNK);
     }
   });
 
-  test('a refused request fails its runs alone, and a rate limit is waited out', async () => {
+  test('fails the runs of a refused request only, and waits out a rate limit', async () => {
     let limited = false;
     const problem = (status: number, code: string) => new Refusal({ status, code, title: code }, undefined);
     const one = await ran((runs) => {
@@ -123,12 +123,12 @@ describe('a change of many runs', () => {
     expect(one.pauses).toHaveLength(1);
   });
 
-  test('an answer for fewer runs than were sent is a failure, not a success', async () => {
+  test('treats an answer for fewer runs than were sent as a failure', async () => {
     const one = await ran((runs) => runs.slice(1).map(done));
     expect(new Set(at(one))).toEqual(new Set(['failed']));
   });
 
-  test('that is stopped sends no further request', async () => {
+  test('sends no further request after a stop', async () => {
     const stop = new AbortController();
     stop.abort();
     expect((await ran((runs) => runs.map(done), stop.signal)).requests).toEqual([]);

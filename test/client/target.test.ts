@@ -22,7 +22,7 @@ const special = fc.constantFrom(
 );
 const id = fc.oneof(special, fc.string({ unit: 'binary' }), fc.string());
 
-test('an id comes to its resource whole, or is refused', () => {
+test('an id reaches its resource unchanged, or is refused', () => {
   fc.assert(
     fc.property(id, (text) => {
       const path = '/v1/schedules/{id}/pause';

@@ -45,10 +45,10 @@ test('an approval that another tab rejected first is reported as not given', asy
   await slow.evaluate(() => {
     for (const call of (globalThis as unknown as Holding).held.splice(0)) call();
   });
-  const told = slow.getByRole('alert').filter({ hasText: 'Not approved' });
-  await told.filter({ hasText: 'Pay T-1?' }).waitFor();
-  await told.getByRole('button', { name: 'Dismiss' }).click();
-  await told.waitFor({ state: 'detached' });
+  const alert = slow.getByRole('alert').filter({ hasText: 'Not approved' });
+  await alert.filter({ hasText: 'Pay T-1?' }).waitFor();
+  await alert.getByRole('button', { name: 'Dismiss' }).click();
+  await alert.waitFor({ state: 'detached' });
 });
 
 test('an approval sent while leaving the inbox is reported on the open page if it is refused', async () => {
@@ -65,13 +65,13 @@ test('an approval sent while leaving the inbox is reported on the open page if i
   await card.getByRole('button', { name: 'Undo' }).waitFor();
   await stage.cloud.call('POST', `/v1/runs/${runId}/approvals/approve`, { decision: 'reject' });
   await page.getByRole('link', { name: 'Schedules', exact: true }).click();
-  const told = page.getByRole('alert').filter({ hasText: 'Not approved' });
-  await told.filter({ hasText: 'Pay T-3? on leaving' }).waitFor();
+  const alert = page.getByRole('alert').filter({ hasText: 'Not approved' });
+  await alert.filter({ hasText: 'Pay T-3? on leaving' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/schedules');
-  await told.getByRole('link', { name: 'pay-invoice' }).click();
+  await alert.getByRole('link', { name: 'pay-invoice' }).click();
   await page.waitForURL(`**/runs/${runId}`);
-  await told.getByRole('button', { name: 'Dismiss' }).click();
-  await told.waitFor({ state: 'detached' });
+  await alert.getByRole('button', { name: 'Dismiss' }).click();
+  await alert.waitFor({ state: 'detached' });
 });
 
 test('a form says that its run has ended or its question is answered, and keeps the typed text', async () => {
@@ -97,13 +97,13 @@ test('a form says that its run has ended or its question is answered, and keeps 
 });
 
 test('a choice of workflows does not load their definitions', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const page = await stage.browser.open('/runs', {
     ...MOVING,
     prepare: async (one) => {
       one.on('request', (request) => {
         const { pathname, search } = new URL(request.url());
-        if (pathname === '/v1/workflows') asked.push(search);
+        if (pathname === '/v1/workflows') requests.push(search);
       });
     },
   });
@@ -112,7 +112,7 @@ test('a choice of workflows does not load their definitions', async () => {
   await page.getByRole('dialog').getByRole('textbox', { name: 'invoice' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByLabel('Workflow').selectOption('pay-invoice');
-  expect([...new Set(asked)]).toEqual(['?summary=true']);
+  expect([...new Set(requests)]).toEqual(['?summary=true']);
 });
 
 test('an approval with data shows who is asked and all errors, and is given with its form', async () => {

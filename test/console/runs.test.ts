@@ -70,14 +70,14 @@ test.each([
 ])(
   'the rows of /runs%s are asked for %i times: what was read ahead is not read again',
   async (search, times) => {
-    const asked: string[] = [];
-    const listen = (request: Request) => asked.push(new URL(request.url()).pathname);
+    const requests: string[] = [];
+    const listen = (request: Request) => requests.push(new URL(request.url()).pathname);
     const page = await stage.browser.open(`/runs${search}`, {
       prepare: async (one) => void one.on('request', listen),
     });
     if (times > 0) await page.locator('.list-live', { hasText: 'live' }).waitFor();
     else await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
-    expect(asked.filter((path) => path === '/v1/runs')).toHaveLength(times);
+    expect(requests.filter((path) => path === '/v1/runs')).toHaveLength(times);
   },
 );
 
@@ -241,7 +241,7 @@ childRuns(stage);
 
 describe('ten thousand runs', () => {
   /** Generous number of rows on a screen and rendered ahead. */
-  const MOST_ROWS = 70;
+  const MAX_ROWS = 70;
 
   const inView = (page: Page) =>
     page.evaluate(() => {
@@ -329,29 +329,29 @@ describe('ten thousand runs', () => {
 
   test('in another order continue at the cursor of that order', async () => {
     const page = await stage.browser.open('/inbox');
-    const asked: string[] = [];
+    const requests: string[] = [];
     await page.route('**/v1/runs?*', (route) => {
       const { searchParams } = new URL(route.request().url());
       const cursor = searchParams.get('cursor');
-      asked.push(`${searchParams.get('sort')} ${cursor ?? 'first'}`);
+      requests.push(`${searchParams.get('sort')} ${cursor ?? 'first'}`);
       return route.fulfill({ json: pageOf(cursor) });
     });
     await goTo(page, '/runs?sort=longest');
     await rowOf(page, 'run_0_0').waitFor();
     await eventually('the second page to be there', async () => {
       await page.keyboard.press('End');
-      return asked.length > 1 || undefined;
+      return requests.length > 1 || undefined;
     });
-    expect(asked[0]).toBe('longest first');
-    expect(asked[1]).toMatch(/^longest (?!first)/);
+    expect(requests[0]).toBe('longest first');
+    expect(requests[1]).toMatch(/^longest (?!first)/);
   });
 
   test('are virtualised while scrolling, and reloaded when scrolling back', async () => {
     const page = await stage.browser.open('/inbox');
-    const asked: string[] = [];
+    const requests: string[] = [];
     await page.route('**/v1/runs?*', (route) => {
       const cursor = new URL(route.request().url()).searchParams.get('cursor');
-      asked.push(cursor ?? 'first');
+      requests.push(cursor ?? 'first');
       return route.fulfill({ json: pageOf(cursor) });
     });
     await page.route('**/v1/runs/stream?*', (route) => route.abort());
@@ -362,12 +362,12 @@ describe('ten thousand runs', () => {
     // Pressed until there are as many: one that comes before the rows of the last is for the rows of then.
     await eventually('thirteen pages to be there', async () => {
       await page.keyboard.press('End');
-      expect(await dataRows(page).count()).toBeLessThan(MOST_ROWS);
+      expect(await dataRows(page).count()).toBeLessThan(MAX_ROWS);
       return Number(await page.getByRole('grid').getAttribute('aria-rowcount')) > 13 * PAGE
         ? true
         : undefined;
     });
-    const timesAsked = (wanted: string) => asked.filter((cursor) => cursor === wanted).length;
+    const timesAsked = (wanted: string) => requests.filter((cursor) => cursor === wanted).length;
     const onTheWayDown = timesAsked('2');
     await eventually('the first run to be there again', async () => {
       await page.keyboard.press('Home');
@@ -376,6 +376,6 @@ describe('ten thousand runs', () => {
     await page.evaluate('window.scrollTo({ top: 250 * 50 })');
     await rowOf(page, 'run_2_40').waitFor();
     expect(timesAsked('2')).toBeGreaterThan(onTheWayDown);
-    expect(await dataRows(page).count()).toBeLessThan(MOST_ROWS);
+    expect(await dataRows(page).count()).toBeLessThan(MAX_ROWS);
   });
 });

@@ -19,7 +19,7 @@ import {
 import { type EffectPlace, effectKey } from '../../packages/cairn/src/core/effects/keys.ts';
 
 const KEY = 'a'.repeat(64);
-const WISH: EffectRequest = {
+const CALL: EffectRequest = {
   requestHash: 'same',
   idempotency: 'not_supported',
   replayPolicy: 'use_recorded_result',
@@ -47,7 +47,7 @@ function rowsOf(...sketches: readonly Sketch[]): EffectRecord[] {
     .reverse() as unknown as EffectRecord[];
 }
 
-describe('the decision over rows of the run itself', () => {
+describe('the decision about the rows of the run itself', () => {
   test.each<[string, Sketch[], Partial<EffectRequest>, object]>([
     ['nothing was done', [], {}, { kind: 'act', n: 1 }],
     ['recorded', [{ status: 'recorded' }], {}, { kind: 'reuse' }],
@@ -157,8 +157,8 @@ describe('the decision over rows of the run itself', () => {
       {},
       { kind: 'act', n: 2 },
     ],
-  ])('%s', (_, sketches, wish, decision) => {
-    expect(effectDecision(rowsOf(...sketches), { ...WISH, ...wish })).toMatchObject(decision);
+  ])('%s', (_, sketches, caseOf, decision) => {
+    expect(effectDecision(rowsOf(...sketches), { ...CALL, ...caseOf })).toMatchObject(decision);
   });
 
   const sketch: fc.Arbitrary<Sketch> = fc.oneof(
@@ -172,7 +172,7 @@ describe('the decision over rows of the run itself', () => {
       resolved: fc.constantFrom(...RESOLUTIONS),
     }),
   );
-  const wish = fc.record({
+  const effectCall = fc.record({
     requestHash: fc.constant('same'),
     idempotency: fc.constantFrom(...IDEMPOTENCY),
     replayPolicy: fc.constantFrom(...REPLAY_POLICIES),
@@ -182,7 +182,7 @@ describe('the decision over rows of the run itself', () => {
 
   test('calls only if no earlier row took or may have taken effect', () => {
     fc.assert(
-      fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
+      fc.property(fc.array(sketch, { maxLength: 6 }), effectCall, (sketches, asked) => {
         const rows = rowsOf(...sketches);
         const decision = effectDecision(rows, asked);
         if (decision.kind !== 'act') return;
@@ -202,7 +202,7 @@ describe('the decision over rows of the run itself', () => {
 
   test('calls a capability that requires confirmation only if a person allowed this request', () => {
     fc.assert(
-      fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
+      fc.property(fc.array(sketch, { maxLength: 6 }), effectCall, (sketches, asked) => {
         const rows = rowsOf(...sketches);
         const decision = effectDecision(rows, { ...asked, requiresConfirmation: true });
         const isAllowed = rows.some(
@@ -220,7 +220,7 @@ describe('the decision over rows of the run itself', () => {
 
   test('repeats automatically only if the receiver is idempotent per key, and only the same request', () => {
     fc.assert(
-      fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
+      fc.property(fc.array(sketch, { maxLength: 6 }), effectCall, (sketches, asked) => {
         const decision = effectDecision(rowsOf(...sketches), asked);
         if (decision.kind !== 'doubt' || decision.remedy !== 'call_again') return;
         expect(asked.idempotency).toBe('required');
@@ -230,7 +230,7 @@ describe('the decision over rows of the run itself', () => {
   });
 });
 
-describe('the decision of a successor over rows before it', () => {
+describe('the decision of a successor about the rows of earlier runs', () => {
   const recorded = rowsOf({ status: 'recorded' });
   const other = rowsOf({ status: 'recorded', requestHash: 'other' });
   const replay = { runId: 'run_2', mode: 'replay' as const };
@@ -251,10 +251,12 @@ describe('the decision of a successor over rows before it', () => {
     ['use_recorded_result', rowsOf({ status: 'attempted' }), replay, undefined, 'doubt'],
     ['reexecute', rowsOf({ status: 'attempted' }), replay, undefined, 'doubt'],
     ['reexecute', rowsOf({ status: 'failed' }), replay, undefined, 'own'],
-  ] as const)('%s %#: as it must', (replayPolicy, rows, scope, said, kind) => {
+  ] as const)('%s %#', (replayPolicy, rows, scope, documented, kind) => {
     const [asked] =
-      said === undefined ? [] : rowsOf({ status: 'blocked', blockedBy: 'policy', resolved: said });
-    expect(inheritedEffectDecision(rows, { ...WISH, replayPolicy }, scope, asked).kind).toBe(kind);
+      documented === undefined
+        ? []
+        : rowsOf({ status: 'blocked', blockedBy: 'policy', resolved: documented });
+    expect(inheritedEffectDecision(rows, { ...CALL, replayPolicy }, scope, asked).kind).toBe(kind);
   });
 });
 

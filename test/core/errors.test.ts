@@ -37,7 +37,7 @@ describe('error codes', () => {
     expect(new CairnError(code, 'x').httpStatus).toBe(status);
   });
 
-  test.each(codes.map((code) => [code]))('%s says what happened and what to do next', (code) => {
+  test.each(codes.map((code) => [code]))('%s has a message with the cause and the next step', (code) => {
     const problem = toProblem(new CairnError(code, 'precisely this'));
     expect(problem).toMatchObject({ code, status: ERROR_CODES[code].httpStatus, detail: 'precisely this' });
     expect(problem.title.length).toBeGreaterThan(5);
@@ -67,7 +67,7 @@ describe('problem details', () => {
   });
 
   test.each([new Error('password=hunter2'), 'hunter2', undefined, null, { code: 'hunter2' }])(
-    'an error that is not ours (%p) gives nothing away',
+    'an unexpected error (%p) reveals nothing',
     (error) => {
       const problem = toProblem(error);
       expect(problem).toMatchObject({ code: 'INTERNAL', status: 500 });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { externalOwner, keyOfOwner } from '../../packages/cairn/src/core/effects/external.ts';
 
-test('an owner of effects without a run is one segment of a path, and names its key', () => {
+test('an owner of effects without a run is one path segment that contains its key', () => {
   const keys = fc.stringMatching(/^[!-~]{1,20}$/);
   fc.assert(
     fc.property(keys, (key) => {

@@ -8,7 +8,12 @@ import {
   schedulerKey,
   slackKey,
 } from '../../packages/cairn/src/core/encoding/idempotency-keys.ts';
-import { foundAs, foundBy, MAX_NAME_CHARS, nameIn } from '../../packages/cairn/src/core/search/found-by.ts';
+import {
+  foundAs,
+  foundBy,
+  MAX_SEARCHED_CHARS,
+  nameIn,
+} from '../../packages/cairn/src/core/search/found-by.ts';
 
 const RUN = {
   trigger: { source: 'webhook', webhookEventId: 'd-1' },
@@ -20,7 +25,7 @@ const RUN = {
 } as const;
 
 describe('the names of a run', () => {
-  test('are complete and distinct', () => {
+  test('are complete and unique', () => {
     expect(foundBy(RUN)).toEqual(['d-1', 'github:d-1', 'th', RUN.traceId, RUN.prUrl, 'customer:42']);
     const { prUrl: _, idempotencyKey: _key, tags: _tags, ...bare } = RUN;
     expect(foundBy({ ...bare, trigger: { source: 'api' } })).toEqual(['th', RUN.traceId]);
@@ -39,7 +44,7 @@ describe('the names of a run', () => {
   });
 
   test('exclude names too long for an index', () => {
-    const long = 'x'.repeat(MAX_NAME_CHARS + 1);
+    const long = 'x'.repeat(MAX_SEARCHED_CHARS + 1);
     expect(foundBy({ ...RUN, prUrl: long })).not.toContain(long);
     expect(foundBy({ ...RUN, prUrl: long.slice(1) })).toContain(long.slice(1));
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  GRACE_MS,
+  DELETION_GRACE_MS,
   lineageDecision,
   type Member,
   relativesOf,
@@ -26,7 +26,7 @@ function member(changes: Partial<Member> = {}): Member {
     type: 'review',
     status: 'completed',
     completedAt: NOW - 30 * DAY,
-    owes: false,
+    hasDuties: false,
     childRunIds: [],
     ...changes,
   };
@@ -58,11 +58,11 @@ describe('how long a run is kept', () => {
   });
 });
 
-describe('a lineage stays', () => {
+describe('a lineage is kept', () => {
   test.each([
     ['while one of its runs is live', member({ status: 'running', completedAt: undefined }), 'live'],
     ['while one of them is held', member({ hold: HOLD }), 'held'],
-    ['while the end of one concerns others', member({ owes: true }), 'owes'],
+    ['while the end of one concerns others', member({ hasDuties: true }), 'owes'],
     ['until each has been kept long enough', member({ completedAt: NOW - 30 * DAY + 1 }), 'not_due'],
     ['for ever, if one of them does', member({ status: 'failed' }), 'not_due'],
     ['while the parent of one is there, however long over', member({ parentRunId: 'run_p' }), 'parent'],
@@ -77,33 +77,33 @@ describe('a lineage stays', () => {
     });
   });
 
-  test('and then none of it is marked any more', () => {
+  test('and all its marks are removed', () => {
     const members = [member({ ...marked }), member({ runId: 'run_2', hold: HOLD })];
     expect(decision(members)).toMatchObject({ kind: 'keep', unmark: ['run_1'] });
   });
 
-  test('but not because it would be kept longer since it was marked: something of it may be gone', () => {
-    const members = [member({ status: 'failed', markedAt: NOW - GRACE_MS })];
+  test('but not because its retention became longer after it was marked, since parts may be deleted already', () => {
+    const members = [member({ status: 'failed', markedAt: NOW - DELETION_GRACE_MS })];
     expect(decision(members)).toEqual({ kind: 'delete' });
   });
 });
 
-describe('a lineage goes', () => {
-  test('once its parent and its children do not need it: those that are gone, and children that are over', () => {
+describe('a lineage is deleted', () => {
+  test('once neither its parent nor its children need it', () => {
     const one = member({ parentRunId: 'run_gone', childRunIds: ['run_over', 'run_gone'] });
     expect(decision([one], { run_over: true })).toEqual({ kind: 'mark', runIds: ['run_1'] });
   });
 
-  test('after all of it has been marked for the time of grace', () => {
-    const both = [member({ markedAt: NOW - GRACE_MS }), member({ runId: 'run_2', ...marked })];
+  test('after all of it has been marked for the grace period', () => {
+    const both = [member({ markedAt: NOW - DELETION_GRACE_MS }), member({ runId: 'run_2', ...marked })];
     expect(decision([member(), both[1] as Member])).toEqual({ kind: 'mark', runIds: ['run_1'] });
-    expect(decision(both)).toEqual({ kind: 'wait', until: NOW + GRACE_MS });
-    expect(decision(both, {}, NOW + GRACE_MS - 1)).toMatchObject({ kind: 'wait' });
-    expect(decision(both, {}, NOW + GRACE_MS)).toEqual({ kind: 'delete' });
+    expect(decision(both)).toEqual({ kind: 'wait', until: NOW + DELETION_GRACE_MS });
+    expect(decision(both, {}, NOW + DELETION_GRACE_MS - 1)).toMatchObject({ kind: 'wait' });
+    expect(decision(both, {}, NOW + DELETION_GRACE_MS)).toEqual({ kind: 'delete' });
   });
 
-  test('which is longer than any function may take', () => {
-    expect(GRACE_MS).toBeGreaterThan(540_000 + 60_000);
+  test('and the grace period is longer than any function runs', () => {
+    expect(DELETION_GRACE_MS).toBeGreaterThan(540_000 + 60_000);
   });
 });
 
@@ -119,9 +119,9 @@ const anyMember = (runId: string): fc.Arbitrary<Member> =>
       { arbitrary: fc.constantFrom('completed' as const, 'cancelled' as const), weight: 9 },
     ),
     completedAt: fc.integer({ min: NOW - 90 * DAY, max: NOW - 20 * DAY }),
-    owes: sometimes(fc.constant(true), 1).map((owes) => owes ?? false),
+    hasDuties: sometimes(fc.constant(true), 1).map((has) => has ?? false),
     hold: sometimes(fc.constant(HOLD), 1),
-    markedAt: sometimes(fc.integer({ min: NOW - 2 * GRACE_MS, max: NOW }), 12),
+    markedAt: sometimes(fc.integer({ min: NOW - 2 * DELETION_GRACE_MS, max: NOW }), 12),
     parentRunId: sometimes(fc.constantFrom('run_p', 'run_gone', 'run_0'), 3),
     childRunIds: fc.subarray(['run_live', 'run_over', 'run_gone'], { maxLength: 1 }),
   });
@@ -139,24 +139,25 @@ test('a lineage is marked or deleted exactly if no reason to keep it applies', (
   fc.assert(
     fc.property(lineages, fc.subarray([...there.keys()]), (members, names) => {
       const relatives = new Map([...there].filter(([name]) => names.includes(name)));
-      const told = lineageDecision({ members, relatives }, { now: NOW, retentionOf: KEPT });
-      seen.add(told.kind === 'keep' ? told.reason.why : told.kind);
+      const decision = lineageDecision({ members, relatives }, { now: NOW, retentionOf: KEPT });
+      seen.add(decision.kind === 'keep' ? decision.reason.why : decision.kind);
       const speaksAgainst = members.some(
-        ({ status, owes, hold, markedAt, completedAt = 0, parentRunId = '', childRunIds }) =>
+        ({ status, hasDuties, hold, markedAt, completedAt = 0, parentRunId = '', childRunIds }) =>
           !isEndStatus(status) ||
-          owes ||
+          hasDuties ||
           hold !== undefined ||
           (markedAt === undefined && (status === 'failed' || completedAt + 30 * DAY > NOW)) ||
           relatives.has(parentRunId) ||
           childRunIds.some((child) => child === 'run_live' && relatives.has(child)),
       );
-      expect(told.kind === 'keep').toBe(speaksAgainst);
+      expect(decision.kind === 'keep').toBe(speaksAgainst);
       const unmarked = members.filter(({ markedAt }) => markedAt === undefined).map(({ runId }) => runId);
-      if (told.kind === 'mark') expect(told.runIds).toEqual(unmarked);
-      if (told.kind === 'delete')
-        for (const { markedAt = NOW } of members) expect(NOW - markedAt).toBeGreaterThanOrEqual(GRACE_MS);
-      if (told.kind === 'keep')
-        expect([...told.unmark, ...unmarked].sort()).toEqual(members.map(({ runId }) => runId).sort());
+      if (decision.kind === 'mark') expect(decision.runIds).toEqual(unmarked);
+      if (decision.kind === 'delete')
+        for (const { markedAt = NOW } of members)
+          expect(NOW - markedAt).toBeGreaterThanOrEqual(DELETION_GRACE_MS);
+      if (decision.kind === 'keep')
+        expect([...decision.unmark, ...unmarked].sort()).toEqual(members.map(({ runId }) => runId).sort());
     }),
     { numRuns: 3_000 },
   );
@@ -165,7 +166,7 @@ test('a lineage is marked or deleted exactly if no reason to keep it applies', (
   );
 });
 
-test('the relatives of a lineage are the other lineages that its runs name, once each', () => {
+test('the relatives of a lineage are the other lineages that its runs name, each once', () => {
   const members = [
     member({ parentRunId: 'run_p', childRunIds: ['run_c', 'run_2'] }),
     member({ runId: 'run_2', parentRunId: 'run_p', childRunIds: ['run_c', 'run_d'] }),

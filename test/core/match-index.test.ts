@@ -21,7 +21,7 @@ const run = (tags: readonly string[]) => ({
 });
 const RUN = run(['customer:42', 'amount:250']);
 
-describe('the entries of a run', () => {
+describe('the index entries of a run', () => {
   const values = fc.oneof(
     fc.string({ maxLength: MAX_TAG_VALUE_CHARS }),
     fc.double(),
@@ -44,7 +44,7 @@ describe('the entries of a run', () => {
     )
     .map(([name, sign, than]) => `${name}${sign}${than}`);
 
-  test('have one of those that a search asks for, if the run matches', () => {
+  test('include an entry of every search that the run matches', () => {
     fc.assert(
       fc.property(given, comparisons, fc.integer({ min: 1, max: 30 }), (tags, text, most) => {
         const one = run(tags);
@@ -62,7 +62,7 @@ describe('the entries of a run', () => {
     fc.constantFrom('run_', 'api:c.ci:build:7', 'api:', 'Invoice-9', 'ada', 'İstanbul', '📦📦📦'),
     fc.string({ minLength: 1, maxLength: 40 }).filter((text) => !/\p{Cc}/u.test(text)),
   );
-  test('have one of those that a search by a beginning asks for, if the run matches', () => {
+  test('include an entry of every prefix search that the run matches', () => {
     fc.assert(
       fc.property(texts, texts, texts, fc.nat(), fc.nat(4), (threadId, key, value, cut, which) => {
         const tags = tagsOf('order', { Customer: value.isWellFormed() ? value : undefined, amount: 42 });
@@ -92,7 +92,7 @@ describe('the entries of a run', () => {
     ['run', undefined],
     ['run_abc', undefined],
     ['a', undefined],
-  ])('that a search by %s asks for are %j', (text, expected) => {
+  ])('for a search by %s are %j', (text, expected) => {
     expect(entriesFor(matchOf(text), 15)).toEqual(expected?.map((entry) => `${INDEXED}${entry}`));
   });
 
@@ -103,7 +103,7 @@ describe('the entries of a run', () => {
     expect(new Set(storedNames(RUN)).size).toBe(storedNames(RUN).length);
   });
 
-  test('fit into the index of Firestore, whatever the tags', () => {
+  test('fit into the Firestore index, whatever the tags', () => {
     const longest = Array.from({ length: MAX_TAGS }, (_, i) => {
       const name = `${i}`.padStart(50, 'n');
       return [`${name}:${'界'.repeat(MAX_TAG_VALUE_CHARS)}`, `${name}:${'1'.repeat(MAX_TAG_VALUE_CHARS)}`];
@@ -117,7 +117,7 @@ describe('the entries of a run', () => {
   });
 });
 
-describe('names of a run are sound', () => {
+describe('names in the index', () => {
   test.each<[string, unknown, boolean]>([
     ['as they are created', storedNames(RUN), true],
     ['as a repair writes them', indexedNames(RUN), true],

@@ -44,7 +44,7 @@ describe('a run matches', () => {
   });
 
   test.each(['', ' ', '*', 'amount>', 'amount >= ', 'a*b', 'x'.repeat(376)])(
-    'not by %j, which is refused with what to do',
+    'but not by %j, which is refused with advice',
     (text) => {
       expect(() => matchOf(text)).toThrow(
         expect.objectContaining({ code: 'INVALID_INPUT', field: 'match', help: expect.anything() }),
@@ -58,7 +58,7 @@ describe('a run matches', () => {
     .map(([a, more]) => [a, a + more] as const);
   const signs = { '>': (a: bigint, b: bigint) => a > b, '>=': (a: bigint, b: bigint) => a >= b };
 
-  test('by integers to their last digit, beyond 2^53 too, and the index has it then', () => {
+  test('by integers to their last digit, even beyond 2^53, in the index too', () => {
     fc.assert(
       fc.property(
         near,
@@ -80,7 +80,7 @@ describe('a run matches', () => {
     );
   });
 
-  test('by each beginning of each of its tags, in any case', () => {
+  test('by each prefix of each of its tags, in any case', () => {
     fc.assert(
       fc.property(
         fc.stringMatching(/^[a-z][a-z0-9_.-]{0,20}$/),
@@ -112,11 +112,11 @@ describe('runs are sorted', () => {
     // A live run has lasted from its creation until now.
     ['longest', ['d', 'c', 'b', 'a']],
     ['updated', ['d', 'c', 'a', 'b']],
-  ] as const)('%s first, and the greater id first where they are equal, as in an index', (order, ids) => {
+  ] as const)('%s first, and by descending id where they are equal, as in an index', (order, ids) => {
     expect(sortedBy(order, runs.toReversed(), 100).map(({ state }) => state.id)).toEqual(ids);
   });
 
-  test('into the same order, whatever the one in which they were read', () => {
+  test('into the same order, whatever the order in which they were read', () => {
     const one = fc.record({
       id: fc.string({ minLength: 1, maxLength: 3 }),
       createdAt: fc.nat(5),

@@ -67,8 +67,8 @@ describe('the code of a number', () => {
   });
 });
 
-describe('the beginnings of the numbers that compare', () => {
-  test('are at most as many as are asked for, differ, and find every such number', () => {
+describe('the prefixes of the numbers that compare', () => {
+  test('are at most as many as requested, unique, and find every such number', () => {
     const near = fc
       .tuple(numbers, numbers, fc.boolean())
       .map(([a, b, isSame]) => [a, isSame ? a : b] as const);
@@ -123,7 +123,7 @@ describe('the beginnings of the numbers that compare', () => {
     [10, 100],
     [5, 96],
     [3, 64],
-  ])('of which there may be %d: those of at least 100 begin at %d', (most, least) => {
+  ])('when at most %d are allowed for the numbers from 100, find those from %d', (most, least) => {
     const beginnings = codesThatAre('>=', 100, most) ?? [];
     const found = Array.from({ length: 100 }, (_, i) => i + 1).filter((value) => isFound(value, beginnings));
     expect(found[0]).toBe(least);

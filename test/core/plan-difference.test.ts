@@ -79,7 +79,7 @@ describe('a difference names the step and what changed', () => {
     expect(planFingerprint(after)).not.toBe(planFingerprint(BEFORE));
   });
 
-  test('and where only hashes were kept, still the step', () => {
+  test('still names the step where only hashes were kept', () => {
     const ids = Array.from({ length: 2_700 }, (_, i) => `step-${i}-${'x'.repeat(60)}`);
     const many = withSteps(Object.fromEntries(ids.map((id) => [id, step()])));
     const [first = '', second = ''] = ids;
@@ -92,20 +92,20 @@ describe('a difference names the step and what changed', () => {
     ]);
   });
 
-  test('and a plan of which not even the hashes fit is kept by its fingerprint alone', () => {
+  test('is only a fingerprint for a plan too large even for hashes', () => {
     const ids = Array.from({ length: 10_000 }, (_, i) => `step-${i}`);
     expect(planText(withSteps(Object.fromEntries(ids.map((id) => [id, step()]))))).toBeUndefined();
   });
 });
 
-test('the order in which steps were declared does not count', () => {
+test('ignores the order in which steps were declared', () => {
   const { charge, mail, ship } = BEFORE.steps as Record<string, StepPlan>;
   const turned = withSteps({ ship, mail, charge } as Plan['steps']);
   expect(planFingerprint(turned)).toBe(planFingerprint(BEFORE));
   expect(planDifference(planFrom(planText(BEFORE) ?? ''), turned)).toEqual([]);
 });
 
-test('fingerprints of another format say nothing', () => {
+test('is empty between fingerprints of different formats', () => {
   const own = planFingerprint(BEFORE);
   expect(differ(own, own)).toBe(false);
   expect(differ(own, `${own}0`)).toBe(true);

@@ -18,7 +18,7 @@ function failed(id: string, code: string, more: Partial<RunOutline> = {}): RunOu
   return run(id, { status: 'failed', error: { code, message: `${id} ${code}`, stepId: 'charge' }, ...more });
 }
 
-test('tells how runs ended, and the durations of those that completed', () => {
+test('counts how runs ended, with the durations of completed ones', () => {
   const took = [10, 20, 30, 40, 1_000].map((durationMs, n) => run(`c${n}`, { durationMs }));
   const { total } = summarizeRuns(
     [

@@ -24,7 +24,7 @@ test.each<[string, unknown, string]>([
   ['an object in itself', cyclic, 'the thrown value has no text'],
   ['an object that JSON leaves out', { toJSON: () => undefined }, 'the thrown value has no text'],
   ['half a character', 'a\ud83d', 'a\ufffd'],
-])('the message of %s says what was thrown', (_, thrown, message) => {
+])('the message of %s describes the thrown value', (_, thrown, message) => {
   expect(messageOf(thrown)).toBe(message);
 });
 

@@ -24,7 +24,7 @@ withFirebaseTools(
     let deployment: Deployment | undefined;
     afterEach(() => deployment?.close());
 
-    test('the codebase of cairn init is deployed twice, asks nothing, and needs no role granted by hand', async () => {
+    test('the codebase of cairn init is deployed twice without questions, and needs no role granted by hand', async () => {
       const google = ableToBuild();
       deployment = await adopted(google);
       const created = [
@@ -38,39 +38,39 @@ withFirebaseTools(
       expect((await deployment.firebase(...created)).code).toBe(0);
       for (const deployed of ['create', 'update']) {
         change(deployment, 'cairn');
-        const { code, said } = await deployment.firebase(
+        const { code, output } = await deployment.firebase(
           ...COMMAND,
           '--only',
           'functions:cairn,firestore:cairn',
         );
-        expect([code, said]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
+        expect([code, output]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
         expect(google.unanswered).toEqual([]);
         expect(missingBindings(google)).toEqual([]);
       }
       expect(functionOf(google, 'cairn-drive')).toBeDefined();
     });
 
-    test('an instance of the kit is deployed twice, and needs no right to be given by hand', async () => {
+    test('an instance of the kit is deployed twice, and needs no permission granted by hand', async () => {
       const google = ableToBuild();
       google.secrets['kit-calls-CALL_TOKEN'] = { labels: {}, versions: ['none'], policy: emptyPolicy() };
       deployment = withKit(google);
       for (const deployed of ['create', 'update']) {
         change(deployment, 'kits/calls');
-        const { code, said } = await deployment.firebase(...COMMAND, '--only', 'functions:calls');
-        expect([code, said]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
+        const { code, output } = await deployment.firebase(...COMMAND, '--only', 'functions:calls');
+        expect([code, output]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
         expect(google.unanswered).toEqual([]);
         expect(missingBindings(google)).toEqual([]);
       }
       expect(functionOf(google, 'kit-calls-drive')).toBeDefined();
     });
 
-    test('rights that an operator gave to an account of theirs are there after the next deployment', async () => {
+    test('permissions that an operator granted are kept by the next deployment', async () => {
       const google = ableToBuild();
       for (const role of ['roles/cloudtasks.enqueuer', 'roles/iam.serviceAccountUser']) give(google, role);
       deployment = plain(google, "region: 'us-central1'");
       const deploy = async () => {
-        const { code, said } = (await deployment?.firebase(...COMMAND)) ?? {};
-        expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+        const { code, output } = (await deployment?.firebase(...COMMAND)) ?? {};
+        expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
       };
       await deploy();
       for (const id of ['cairn-drive', 'cairn-driveAlone']) {

@@ -18,50 +18,50 @@ withFirebaseTools(
     const changesOf = ({ google }: Deployment) =>
       google.calls.filter(({ method, path }) => method !== 'GET' && !ASKS.test(path));
 
-    test('a missing permission is named with the role that has it', async () => {
+    test('a missing permission is named with the role that includes it', async () => {
       const google = newProject();
       google.denied = RIGHTS.map(({ permission }) => permission);
       deployment = shipped(google);
-      const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
+      const { code, output } = await deployment.deploy(...PROJECT, '--set-up');
       expect(code).toBe(1);
       for (const { permission, role } of RIGHTS) {
-        expect(said).toContain(permission);
-        expect(said).toContain(`--role=${role} `);
+        expect(output).toContain(permission);
+        expect(output).toContain(`--role=${role} `);
       }
       expect(changesOf(deployment)).toEqual([]);
     });
 
-    test('a right that firebase-tools would miss only after it has made functions is missed at once', async () => {
+    test('a permission that firebase-tools would miss only after it has created functions is reported before', async () => {
       const google = newProject();
       google.denied = ['run.services.setIamPolicy'];
       deployment = shipped(google);
-      const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
-      expect([code, said]).toEqual([1, expect.stringContaining('--role=roles/run.admin')]);
+      const { code, output } = await deployment.deploy(...PROJECT, '--set-up');
+      expect([code, output]).toEqual([1, expect.stringContaining('--role=roles/run.admin')]);
       expect(changesOf(deployment)).toEqual([]);
     });
 
-    test('a project on the free plan is sent to where it is upgraded', async () => {
+    test('a project on the free plan is refused with the page for the upgrade', async () => {
       deployment = shipped({ ...newProject(), billing: false });
-      const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
-      expect([code, said]).toEqual([1, expect.stringContaining('/project/new-project/usage/details')]);
+      const { code, output } = await deployment.deploy(...PROJECT, '--set-up');
+      expect([code, output]).toEqual([1, expect.stringContaining('/project/new-project/usage/details')]);
       expect(changesOf(deployment)).toEqual([]);
     });
 
     test('without a login the command to log in is named, with a terminal and without', async () => {
       deployment = shipped(newProject(), false);
-      const { code, said } = await deployment.deploy(...PROJECT);
-      expect([code, said]).toEqual([3, expect.stringContaining('npm run firebase -- login')]);
-      expect(said).toContain('GOOGLE_APPLICATION_CREDENTIALS');
+      const { code, output } = await deployment.deploy(...PROJECT);
+      expect([code, output]).toEqual([3, expect.stringContaining('npm run firebase -- login')]);
+      expect(output).toContain('GOOGLE_APPLICATION_CREDENTIALS');
       expect(deployment.google.calls).toEqual([]);
     });
 
-    test('an alias is looked up, and a project that nobody can see is named', async () => {
+    test('an alias is resolved, and a project that is not visible is named', async () => {
       const google = newProject();
       google.denied = ['firebase.projects.get'];
       deployment = shipped(google);
       deployment.write('.firebaserc', '{"projects":{"production":"other-project"}}');
-      const { code, said } = await deployment.deploy('--project', 'production');
-      expect([code, said]).toEqual([1, expect.stringContaining("'other-project'")]);
+      const { code, output } = await deployment.deploy('--project', 'production');
+      expect([code, output]).toEqual([1, expect.stringContaining("'other-project'")]);
     });
   },
 );

@@ -16,10 +16,13 @@ withFirebaseTools(
     const deployment = shipped(google);
     afterAll(() => deployment.close());
 
-    test('makes the queues, a job and the public access that the first one did not come to', async () => {
+    test('creates the queues, a job and the public access that the first one did not reach', async () => {
       google.denied = ['cloudtasks.queues.get', 'cloudscheduler.jobs.get'];
       const failed = await deployment.deploy(...DEPLOY);
-      expect([failed.code, failed.said]).toEqual([2, expect.stringContaining('Failed to upsert task queue')]);
+      expect([failed.code, failed.output]).toEqual([
+        2,
+        expect.stringContaining('Failed to upsert task queue'),
+      ]);
       const api = Object.entries(google.services).find(([name]) => name.endsWith('/services/api'))?.[1];
       api?.policy.bindings.splice(0);
       expect(missingBindings(google)).toEqual(
@@ -30,17 +33,17 @@ withFirebaseTools(
         ]),
       );
       google.denied = [];
-      const { code, said } = await deployment.deploy(...DEPLOY);
-      expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+      const { code, output } = await deployment.deploy(...DEPLOY);
+      expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
       expect(missingBindings(google)).toEqual([]);
-      expect(said).toContain('cairn: drive lacks its queue, so it counts as changed');
+      expect(output).toContain('cairn: drive lacks its queue, so it counts as changed');
       expect(google.unanswered).toEqual([]);
     });
 
-    test('and the one after it skips what is whole', async () => {
-      const { code, said } = await deployment.deploy(...DEPLOY);
-      expect([code, said]).toEqual([0, expect.stringContaining('[cairn:drive(us-central1)] Skipped')]);
-      expect(said).not.toContain('so it counts as changed');
+    test('and the one after it skips what is complete', async () => {
+      const { code, output } = await deployment.deploy(...DEPLOY);
+      expect([code, output]).toEqual([0, expect.stringContaining('[cairn:drive(us-central1)] Skipped')]);
+      expect(output).not.toContain('so it counts as changed');
     });
   },
 );

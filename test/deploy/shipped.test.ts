@@ -17,8 +17,8 @@ withFirebaseTools(
     afterAll(() => deployment.close());
     const queue = `projects/new-project/locations/us-central1/queues/drive`;
 
-    function expectDeployed({ code, said }: Ended): void {
-      expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+    function expectDeployed({ code, output }: Ended): void {
+      expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
       expect(google.unanswered).toEqual([]);
       expect(missingBindings(google)).toEqual([]);
     }
@@ -38,21 +38,21 @@ withFirebaseTools(
       return name;
     }
 
-    test('a new project is refused before anything is changed, with what would make it ready', async () => {
+    test('a new project is refused before anything is changed, with how to prepare it', async () => {
       google.apis = google.apis.filter((api) => api !== 'iam.googleapis.com');
       deployment.write('functions/.env.new-project', 'RUN_EVENTS_TOPIC=run-events\n');
-      const { code, said } = await deployment.deploy(...PROJECT);
-      expect([code, said]).toEqual([1, expect.stringContaining('Nothing was deployed.')]);
-      expect(said).toContain('gcloud services enable iam.googleapis.com --project new-project');
-      expect(said).toContain(
+      const { code, output } = await deployment.deploy(...PROJECT);
+      expect([code, output]).toEqual([1, expect.stringContaining('Nothing was deployed.')]);
+      expect(output).toContain('gcloud services enable iam.googleapis.com --project new-project');
+      expect(output).toContain(
         `--member=serviceAccount:${defaultAccount(google)} --role=roles/cloudbuild.builds.builder`,
       );
-      expect(said).toContain('gcloud pubsub topics create run-events --project new-project');
-      expect(said).toContain('--set-up');
+      expect(output).toContain('gcloud pubsub topics create run-events --project new-project');
+      expect(output).toContain('--set-up');
       expect([google.functions, google.databases, google.secrets]).toEqual([{}, {}, {}]);
     });
 
-    test('--set-up makes what is missing, and all is there that callers need', async () => {
+    test('--set-up creates what is missing, and callers have all they need', async () => {
       google.apis.push('iam.googleapis.com');
       expectDeployed(await deployment.deploy(...PROJECT, '--set-up'));
       expect(google.databases['projects/new-project/databases/(default)']).toMatchObject({
@@ -72,7 +72,7 @@ withFirebaseTools(
       expect(roles).toContain('roles/cloudbuild.builds.builder');
     });
 
-    test('a second deployment keeps every right, a paused queue, and all that is not its own', async () => {
+    test('a second deployment keeps every permission, a paused queue, and everything that is not its own', async () => {
       const indexes = Object.keys(google.indexes).length;
       google.queues[queue] = { ...google.queues[queue], state: 'PAUSED' };
       google.indexes['projects/new-project/databases/(default)/collectionGroups/posts/indexes/theirs'] = {
@@ -85,9 +85,9 @@ withFirebaseTools(
       change(deployment, 'functions');
       const ended = await deployment.deploy(...PROJECT);
       expectDeployed(ended);
-      expect(ended.said).toContain('functions[cairn:drive(us-central1)] Successful update operation');
+      expect(ended.output).toContain('functions[cairn:drive(us-central1)] Successful update operation');
       expect(google.queues[queue]).toMatchObject({ state: 'PAUSED' });
-      expect(ended.said).toContain('the queue drive is paused, and stays so');
+      expect(ended.output).toContain('the queue drive is paused, and stays so');
       expect(Object.keys(google.indexes)).toHaveLength(indexes + 1);
       expect(google.functions[theirs]).toBeDefined();
       const sizes = (id: string) => functionOf(google, id)?.serviceConfig;
@@ -96,19 +96,19 @@ withFirebaseTools(
       expect(sizes('drive')).toMatchObject({ maxInstanceRequestConcurrency: 80, timeoutSeconds: 540 });
     });
 
-    test('functions that the sources no longer have are deleted only if somebody says so', async () => {
+    test('functions that were removed from the sources are deleted only on request', async () => {
       const old = copy('pubsub-cloudBuilds', 'pubsub-old');
       change(deployment, 'functions');
       const refused = await deployment.deploy(...PROJECT, '--only', 'functions');
       expect(refused.code).not.toBe(0);
-      expect(refused.said).toContain('--delete-functions');
+      expect(refused.output).toContain('--delete-functions');
       expect(google.functions[old]).toBeDefined();
       const done = await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions');
-      expect([done.code, done.said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+      expect([done.code, done.output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
       expect(google.functions[old]).toBeUndefined();
     });
 
-    test('a job that somebody deleted is made anew by deploying its function alone', async () => {
+    test('a deleted job is created again by deploying its function alone', async () => {
       const job = 'projects/new-project/locations/us-central1/jobs/firebase-schedule-recoverRuns-us-central1';
       expect(google.jobs[job]).toBeDefined();
       delete google.jobs[job];
@@ -116,7 +116,7 @@ withFirebaseTools(
       expect(google.jobs[job]).toMatchObject({ schedule: 'every 1 minutes' });
     });
 
-    test('more queues are made like the one of the function, keep their state, and are left when fewer are wanted', async () => {
+    test('more queues are created like that of the function, keep their state, and are kept when fewer are wanted', async () => {
       const nth = (at: number) => `${queue}-${at}`;
       deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=3\n');
       change(deployment, 'functions');
@@ -137,14 +137,14 @@ withFirebaseTools(
       expect(google.queues[`${queue}Alone-2`]).toBeUndefined();
     });
 
-    test('a number of queues or shards that is none is refused before anything is deployed', async () => {
+    test('an invalid number of queues or shards is refused before anything is deployed', async () => {
       deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=1000\n');
-      const { code, said } = await deployment.deploy(...PROJECT);
-      expect([code, said]).toEqual([1, expect.stringContaining('DRIVE_QUEUES is 1000')]);
+      const { code, output } = await deployment.deploy(...PROJECT);
+      expect([code, output]).toEqual([1, expect.stringContaining('DRIVE_QUEUES is 1000')]);
       expect(google.queues[`${queue}-1000`]).toBeUndefined();
       deployment.write('functions/.env.new-project', 'RUN_SHARDS=8\n');
       const shards = await deployment.deploy(...PROJECT);
-      expect([shards.code, shards.said]).toEqual([
+      expect([shards.code, shards.output]).toEqual([
         1,
         expect.stringContaining('RUN_SHARDS is 8; it is a whole number from 16 to 256.'),
       ]);

@@ -29,7 +29,7 @@ function answered() {
   afterAll(() => deployment.close());
   const valuesOf = (secret: string) => google.secrets[secret]?.versions;
 
-  test('an empty secret is asked for again, and ctrl-C at the next one leaves none without a value', async () => {
+  test('an empty secret is asked for again, and Ctrl-C at the next one leaves none without a value', async () => {
     const terminal = await deployment.deployInTerminal(...FUNCTIONS);
     await terminal.shows('Enter a value for GITHUB_TOKEN:');
     terminal.press(KEYS.enter);
@@ -37,16 +37,16 @@ function answered() {
     terminal.press(`token${KEYS.enter}`);
     await terminal.shows('Enter a value for GITHUB_WEBHOOK_SECRET:');
     terminal.press(`half${KEYS.interrupt}`);
-    const { code, said } = await terminal.end();
-    expect([code, said]).toEqual([1, expect.stringContaining('Interrupted.')]);
-    expect(said).not.toContain('unexpected error');
+    const { code, output } = await terminal.end();
+    expect([code, output]).toEqual([1, expect.stringContaining('Interrupted.')]);
+    expect(output).not.toContain('unexpected error');
     expect(Object.keys(google.secrets)).toEqual(['GITHUB_TOKEN']);
     expect(valuesOf('GITHUB_TOKEN')).toEqual(['token']);
     expect([google.functions, google.queues, google.jobs]).toEqual([{}, {}, {}]);
     expect(existsSync(join(deployment.folder, 'functions/.env.new-project'))).toBe(false);
   });
 
-  test('the next deployment asks for what is left, and no to the roles of the functions deploys nothing', async () => {
+  test('the next deployment asks for the rest, and a no to the roles of the functions deploys nothing', async () => {
     const terminal = await deployment.deployInTerminal(...FUNCTIONS);
     for (const name of ['GITHUB_WEBHOOK_SECRET', 'SLACK_SIGNING_SECRET']) {
       await terminal.shows(`Enter a value for ${name}:`);
@@ -57,9 +57,9 @@ function answered() {
     await terminal.shows('Continue? (y/N)');
     // An answer that is neither yes nor no counts as the default.
     terminal.press(`perhaps${KEYS.enter}`);
-    const { code, said } = await terminal.end();
-    expect([code, said]).toEqual([1, expect.stringContaining('Deployment canceled by user.')]);
-    expect(said).not.toContain('Enter a value for GITHUB_TOKEN');
+    const { code, output } = await terminal.end();
+    expect([code, output]).toEqual([1, expect.stringContaining('Deployment canceled by user.')]);
+    expect(output).not.toContain('Enter a value for GITHUB_TOKEN');
     expect(valuesOf('GITHUB_WEBHOOK_SECRET')).toEqual(['github_webhook_secret']);
     expect(valuesOf('SLACK_SIGNING_SECRET')).toEqual(['slack_signing_secret']);
     expect([google.functions, google.queues, google.jobs]).toEqual([{}, {}, {}]);
@@ -75,14 +75,14 @@ function answered() {
     terminal.press(`-3${KEYS.enter}`);
     await terminal.shows('Please enter a non-negative number');
     terminal.press(`${KEYS.eraseLine}7${KEYS.enter}`);
-    const { code, said } = await terminal.end();
-    expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+    const { code, output } = await terminal.end();
+    expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
     expect(google.unanswered).toEqual([]);
     expect(missingBindings(google)).toEqual([]);
     expect(JSON.stringify(google.repositories)).toContain(`"olderThan":"${7 * 86_400}s"`);
   });
 
-  test('a function that the sources no longer have is kept by no, and deleted by yes', async () => {
+  test('a function that was removed from the sources is kept by no, and deleted by yes', async () => {
     const old = 'projects/new-project/locations/us-central1/functions/pubsub-old';
     const found = functionOf(google, 'pubsub-cloudBuilds');
     google.functions[old] = structuredClone({ ...found, name: old });

@@ -23,7 +23,7 @@ describe('the invoice', () => {
     return createTestRuntime({ workflows: [sendInvoice], bindings: [mailBy({ send })] });
   }
 
-  test('is sent once, and its secret is not kept', async () => {
+  test('is sent once, and its secret is not stored', async () => {
     const sent: string[] = [];
     const runtime = await runtimeWith(async (to) => ({ status: 200, id: `m-${sent.push(to)}` }));
     runtime.crashAfter('send');
@@ -37,7 +37,7 @@ describe('the invoice', () => {
     expect(reused).toMatchObject({ status: 'reused', originEffectId: origin?.effectId });
   });
 
-  test('waits for a person when the answer was lost', async () => {
+  test('waits for a person when the acknowledgement was lost', async () => {
     const runtime = await runtimeWith(() => Promise.reject(new Error('connection reset')));
     const run = await runtime.start('send-invoice', { to: 'ann' });
     await runtime.settle();
@@ -55,7 +55,7 @@ describe('the invoice', () => {
   });
 });
 
-test('greetings go to everybody, each under a key of its own', async () => {
+test('greetings are sent to everybody, each under its own key', async () => {
   const { mailBy } = await shown('send-invoice');
   const { greetAll } = await shown('greet-all');
   const sent: string[] = [];

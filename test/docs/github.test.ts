@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { githubTenantsIn } from '../../packages/cairn/src/triggers/github/tenants.ts';
 import { readDocument } from './snippets.ts';
 
-test('the mapping that docs/github.md shows means what its table says', () => {
+test('the mapping in docs/github.md has the meaning that its table states', () => {
   const text = readDocument('docs/github.md');
   const [, listed = ''] = /^GITHUB_TENANTS=(.*)$/m.exec(text) ?? [];
   expect(githubTenantsIn({ listed, others: '' })).toEqual({

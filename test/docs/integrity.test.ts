@@ -6,7 +6,7 @@ import { readDocument } from './snippets.ts';
 
 const PAGE = 'docs/integrity.md';
 
-test(`${PAGE} shows requests that are answered as it says`, async () => {
+test(`${PAGE} shows requests with their actual answers`, async () => {
   const installation = new Installation();
   const key = await installation.key('boss', { roles: ['admin'] });
   const started = await installation.post(key, { type: 'echo', input: { text: 'x' } });
@@ -28,7 +28,7 @@ function said(command: string, runId: string): string {
   return command.replace('$RUN', runId).replace(/"(\$URL[^"]*)"/, '$1');
 }
 
-test(`${PAGE} names only codes and events that there are`, () => {
+test(`${PAGE} names only existing codes and events`, () => {
   const text = readDocument(PAGE);
   const codes = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, code]) => code);
   expect(codes.length).toBeGreaterThan(1);

@@ -5,7 +5,10 @@ import { MAX_KEY_PART } from '../../packages/cairn/src/core/encoding/idempotency
 import { MAX_PAYLOAD_BYTES } from '../../packages/cairn/src/core/run/limits.ts';
 import * as envelope from '../../packages/cairn/src/http/envelope.ts';
 import { MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../packages/cairn/src/http/json-shape.ts';
-import { MAX_KEY_CHARS, MAX_NAME_CHARS } from '../../packages/cairn/src/operations/events/checked-event.ts';
+import {
+  MAX_EVENT_NAME_CHARS,
+  MAX_KEY_CHARS,
+} from '../../packages/cairn/src/operations/events/checked-event.ts';
 import { MAX_EARLY_SIGNAL_BYTES } from '../../packages/cairn/src/operations/events/signal-run.ts';
 import { MAX_DELIVERY_BYTES } from '../../packages/cairn/src/triggers/github/delivery.ts';
 import { MAX_REQUEST_BYTES } from '../../packages/cairn/src/triggers/slack/form.ts';
@@ -29,7 +32,7 @@ test.each([
   ["| Slack's webhook |", `${MAX_REQUEST_BYTES / MIB} MiB`],
   ['| idempotency key |', `1 to ${MAX_KEY_PART} visible`],
   ['| `limit`, `cursor` |', `1 to ${MAX_LIMIT}`],
-  ['| event name and key |', `1 to ${MAX_NAME_CHARS} and 1 to ${MAX_KEY_CHARS}`],
+  ['| event name and key |', `1 to ${MAX_EVENT_NAME_CHARS} and 1 to ${MAX_KEY_CHARS}`],
 ])('%s says %s, as the code does', (begin, says) => {
   const line = LINES.find((one) => one.startsWith(begin));
   expect(line).toContain(says);

@@ -31,7 +31,7 @@ function anchorsOf(document: string): string[] {
   );
 }
 
-test.each(documents)('every link in %s leads somewhere', (document) => {
+test.each(documents)('every link in %s has a target', (document) => {
   const links = [...proseOf(document).matchAll(/(?:\]\(|(?:src|srcset|href)=")([^)"\s]+)/g)].map(
     ([, link = '']) => link,
   );
@@ -55,6 +55,6 @@ test('every page is reached from the readme, or from the list of pages that it n
   expect(documents.filter((document) => document !== 'README.md' && !linked.includes(document))).toEqual([]);
 });
 
-test('there are links to follow', () => {
+test('the pages have links', () => {
   expect(documents.flatMap((document) => proseOf(document).match(/\]\(/g) ?? []).length).toBeGreaterThan(20);
 });

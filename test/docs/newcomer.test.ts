@@ -10,10 +10,10 @@ import {
   WORDS_A_MINUTE,
   wordsIn,
 } from '../../scripts/newcomer/way.ts';
-import { shownCommands, withoutVariable } from './said/shown.ts';
+import { shownCommands, withoutVariable } from './commands/shown.ts';
 import { readDocument } from './snippets.ts';
 
-test('each command of the newcomer is one that the pages show', () => {
+test('each command of the newcomer is on the pages', () => {
   const pages: ReadonlySet<string> = new Set(READ.map(({ page }) => page));
   const shown = shownCommands().flatMap(({ document, command }) => (pages.has(document) ? [command] : []));
   expect(Object.values(COMMANDS).filter((command) => !shown.includes(withoutVariable(command)))).toEqual([]);
@@ -31,13 +31,13 @@ test('the page has the files that the commands name, and the mail server that is
   expect([...files.values()].filter((code) => code.includes(MAIL_URL))).toHaveLength(1);
 });
 
-test('what a newcomer reads leaves three of the ten minutes to the machine', () => {
+test('reading the pages leaves three of the ten minutes for the machine', () => {
   const words = READ.reduce((sum, part) => sum + wordsIn(readPart(readDocument(part.page), part)), 0);
   expect(words).toBeGreaterThan(500);
   expect((words / WORDS_A_MINUTE) * 60_000).toBeLessThanOrEqual(LIMIT_MS - 3 * 60_000);
 });
 
-test('a page without the heading at which one stops is refused', () => {
+test('a page without the heading that ends the reading is refused', () => {
   expect(() => readPart('# A page\n', { page: 'x.md', until: '## Gone' })).toThrow(
     "x.md has no heading '## Gone'",
   );

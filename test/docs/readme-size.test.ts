@@ -49,7 +49,7 @@ function htmlOf(markdown: string): string {
   return `<!doctype html><meta charset="utf-8"><style>${STYLE}</style>${blocks.join('')}`;
 }
 
-test('the README is at most a screen and a half, and no line of its code needs to be scrolled', async () => {
+test('the README is at most a screen and a half, and its code needs no horizontal scrolling', async () => {
   const markdown = readDocument('README.md');
   expect(markdown).not.toMatch(/^(?:[*-] |\d+\. |\|)/m);
   const browser = await launchChromium();

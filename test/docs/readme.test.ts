@@ -6,7 +6,7 @@ import { compileSnippets, documentsWithFiles, writeSnippets } from './snippets.t
 const snippets = writeSnippets('README.md');
 afterAll(() => snippets.remove());
 
-test('what the README and the documents show compiles', () => {
+test('the code in the README and the documents compiles', () => {
   const documents = documentsWithFiles();
   expect(documents).toEqual(
     expect.arrayContaining(['README.md', 'docs/effects.md', 'docs/events.md', 'docs/workflows.md']),
@@ -17,7 +17,7 @@ test('what the README and the documents show compiles', () => {
 test.each([
   { loud: false, text: 'Hello, Ada' },
   { loud: true, text: 'HELLO, ADA' },
-])('the workflow in the README says $text', async ({ loud, text }) => {
+])('the workflow in the README outputs $text', async ({ loud, text }) => {
   const { greet } = (await import(snippets.at('functions/src/workflows/greet.ts'))) as { greet: Workflow };
   const runtime = createTestRuntime({ workflows: [greet] });
   const run = await runtime.start('greet', { name: 'Ada', loud });
@@ -25,7 +25,7 @@ test.each([
   expect(await run.result()).toEqual({ send: { text } });
 });
 
-test('the workflow in the README greets once, although its process dies in the middle', async () => {
+test('the workflow in the README greets once, although its process dies halfway', async () => {
   const { greet } = (await import(snippets.at('functions/src/workflows/greet.ts'))) as { greet: Workflow };
   const runtime = createTestRuntime({ workflows: [greet] });
   const run = await runtime.start('greet', { name: 'Ada', loud: true });

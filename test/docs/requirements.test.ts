@@ -19,7 +19,7 @@ test('every requirement names at least one test, by its path', () => {
     ]);
 });
 
-test('every test that is named exists and tests something', () => {
+test('every named test exists and tests something', () => {
   const paths = new Set(
     rows.flatMap(({ tests }) => [...tests.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path)),
   );

@@ -4,7 +4,7 @@ import { allTables, type Table, withTables } from '../../bench/simulate/tables.t
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('the documents show what the simulator prints; npm run simulate -- --write-tables puts it there', async () => {
+test('the documents show the output of the simulator; npm run simulate -- --write-tables updates them', async () => {
   const tables = await allTables();
   const documents = Map.groupBy(tables, ({ document }) => document);
   expect([...documents.keys()]).toEqual(['docs/scale.md', 'docs/prices.md']);

@@ -17,7 +17,7 @@ async function doorOf(): Promise<SlackEndpoint> {
   return new SlackEndpoint([], new World({ workflows: [greet] }));
 }
 
-test('the workflow of docs/slack.md answers as it says', async () => {
+test('the workflow of docs/slack.md gives the documented answers', async () => {
   const endpoint = await doorOf();
   const type = (text: string, trigger_id: string) => endpoint.type({ command: '/greet', text, trigger_id });
   expect(await type('help', '1')).toBe('Say: /greet NAME TIMES');
@@ -27,20 +27,20 @@ test('the workflow of docs/slack.md answers as it says', async () => {
   expect(await type('', '4')).toMatch(/^Started `greet`/);
 });
 
-test('the workflow of docs/slack.md that answers does so', async () => {
+test('the workflow of docs/slack.md that posts an answer does so', async () => {
   const { answer } = (await import(snippets.at('functions/src/workflows/answer.ts'))) as { answer: Workflow };
-  const said: string[] = [];
+  const received: string[] = [];
   const binding = defineBinding(slackRespond, {
     id: 'slack.respond.pretended',
     async call({ text }) {
-      said.push(text);
+      received.push(text);
       return {};
     },
   });
   const runtime = createTestRuntime({ workflows: [answer], bindings: [binding] });
   const run = await runtime.start('answer', { text: 'Hello', responseUrl: 'https://hooks.slack.com/x' });
   expect(await runtime.runToEnd(run)).toBe('completed');
-  expect(said).toEqual(['5 letters.']);
+  expect(received).toEqual(['5 letters.']);
 });
 
 test('the commands of docs/slack.md are signed as Slack signs', async () => {

@@ -5,7 +5,7 @@ import { readDocument } from './snippets.ts';
 
 const text = readDocument('docs/statuses.md');
 
-test('the table of docs/statuses.md is that of the code', () => {
+test('the table of docs/statuses.md equals that of the code', () => {
   const rows = [...text.matchAll(/^\| (`.*`.*) \|$/gm)].map(([, row = '']) =>
     row.split(' | ').map((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, word]) => word)),
   );
@@ -18,7 +18,7 @@ test('the table of docs/statuses.md is that of the code', () => {
   expect(rows).toEqual([VOCABULARIES.map((name) => [name]), ...called]);
 });
 
-test('what docs/statuses.md says of filters is so', () => {
+test('the filters in docs/statuses.md behave as documented', () => {
   expect(text).toContain('`?vocabulary=orcho&status=running` for instance\nthose of four statuses');
   expect(runsCalled('running', 'orcho').statuses).toHaveLength(4);
   expect(runsCalled('done', 'cairn').statuses).toEqual(['completed']);

@@ -46,7 +46,7 @@ async function deployed(workflows: readonly Workflow[]): Promise<string> {
   return runtime.runToEnd(run);
 }
 
-test('the hook of docs/workflows.md is deployed to', async () => {
+test('the hook of docs/workflows.md deploys', async () => {
   const hook = spawn(process.execPath, [snippets.at('receiver.ts'), '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -65,7 +65,7 @@ test('the hook of docs/workflows.md is deployed to', async () => {
   }
 });
 
-test('the target of docs/workflows.md is deployed to', async () => {
+test('the target of docs/workflows.md deploys', async () => {
   const { acts, workflows } = (await import(snippets.at('functions/src/my-functions.ts'))) as {
     acts: string[];
     workflows: readonly Workflow[];
@@ -79,14 +79,14 @@ test.each([
   ['review-pull-request', ['post-comment', 'put-labels', 'set-status']],
   ['deploy', ['look-first', 'require-green', 'agree', 'lock', 'prepare', 'release', 'soak', 'check-health']],
   ['nightly-cleanup', ['find-stale', 'confirm', 'remove', 'settle', 'look-again', 'report']],
-])('the steps of %s that docs/workflows.md draws are there', (type, drawn) => {
+])('the steps of %s drawn in docs/workflows.md exist', (type, drawn) => {
   const outside = outsideOf({ deploy: 'http://d', cleanup: 'http://c' });
   const all = shippedWorkflows({ ...outside, github: { isThere: () => true }, slack: true });
   const workflow = all.findLast((each) => each.type === type);
   expect([...(workflow?.steps.keys() ?? [])]).toEqual(expect.arrayContaining(drawn));
 });
 
-test('the commands of docs/workflows.md sign a review off, and deploy', async () => {
+test('the commands of docs/workflows.md approve a review, and deploy', async () => {
   const target = new PretendedTarget('1.0.0');
   const installation = new Installation(shippedWorkflows({ deployTarget: target }));
   const { world } = installation;
@@ -113,7 +113,7 @@ test('the commands of docs/workflows.md sign a review off, and deploy', async ()
   expect(await comesTo(runId, 'awaiting_approval')).toBe('awaiting_approval');
 });
 
-test('the CI job of docs/workflows.md sends the files of all pages with the event of GitHub', async () => {
+test('the CI job of docs/workflows.md sends the files of all pages with the GitHub event', async () => {
   const installation = new Installation(shippedWorkflows({}));
   const key = await installation.key('ci', { tenantId: 't1', roles: ['submitter'] });
   const all = Array.from({ length: 130 }, (_, i) => ({
@@ -122,13 +122,13 @@ test('the CI job of docs/workflows.md sends the files of all pages with the even
     additions: i,
     deletions: 0,
   }));
-  const asked: string[] = [];
+  const requests: string[] = [];
   // GitHub's API, and beside it Cairn's.
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', 'http://here');
     const authorization = String(request.headers.authorization);
     if (url.pathname.startsWith('/repos/')) {
-      asked.push(`${url.pathname}${url.search} ${authorization}`);
+      requests.push(`${url.pathname}${url.search} ${authorization}`);
       const from = (Number(url.searchParams.get('page')) - 1) * 100;
       response.end(JSON.stringify(all.slice(from, from + 100)));
       return;
@@ -161,7 +161,7 @@ test('the CI job of docs/workflows.md sends the files of all pages with the even
     expect(await once(job, 'close')).toEqual([0, null]);
     const run = await installation.get(`/v1/runs/${printed.trim()}`, key);
     expect(await run.json()).toMatchObject({ input: { number: 7, files: all } });
-    expect(asked).toEqual(
+    expect(requests).toEqual(
       [1, 2].map((page) => `/repos/acme/shop/pulls/7/files?per_page=100&page=${page} Bearer token`),
     );
   } finally {

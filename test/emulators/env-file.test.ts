@@ -18,7 +18,7 @@ test('any value is read back as it was written', () => {
   expect(read(envFile({ NAME: 'a"b\\n\n#\t\r' }))).toEqual(['NAME', 'a"b\\n\n#\t\r']);
 });
 
-test('only what the functions declare goes into their file, whatever else is in the environment', () => {
+test('only what the functions declare is written to their file, whatever else is in the environment', () => {
   const names = namesIn('# a comment\nFIRST=1\n#SECOND=2\n\nTHIRD=\n');
   expect(names).toEqual(['FIRST', 'THIRD']);
   expect(parametersAmong(names, { FIRST: 'x', SECOND: 'y', PATH: '/bin' })).toEqual({ FIRST: 'x' });

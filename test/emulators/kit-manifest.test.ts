@@ -34,7 +34,7 @@ test('the account of an instance gets the roles that the functions need, and no 
   expect([...(manifest?.requiredRoles ?? [])].sort()).toEqual(ROLES);
 });
 
-test('an instance whose queues could not be made is not discovered, and is told why', () => {
+test('an instance whose queues could not be created is not discovered, with the reason', () => {
   const { stderr, manifest } = manifestOf(KIT, { FIREBASE_KIT_INSTANCE_ID: 'my_calls' });
   expect(manifest).toBeUndefined();
   expect(stderr).toContain("Name it 'my-calls'");

@@ -128,7 +128,7 @@ withFirebaseTools({ title: 'the main job under firebase-tools', command: 'test:e
   );
 
   test(
-    'all ends when it is asked to, and nothing is left behind',
+    'everything ends when it is asked to, and leaves nothing behind',
     async () => {
       const [worker = 0] = ready().pids.workers;
       const left = tree(worker);

@@ -26,7 +26,7 @@ test('all functions are discovered, each with its trigger and its secrets', () =
   ]);
 });
 
-test('every function is deployed where the parameter says, and no API is left to be enabled by hand', () => {
+test('every function is deployed where the parameter says, and no API must be enabled by hand', () => {
   const regions = Object.values(manifest.endpoints).map(({ region }) => String(region));
   expect(new Set(regions)).toEqual(new Set(['{{ params.CAIRN_REGION }}']));
   expect(manifest.requiredAPIs.map(({ api }) => api).sort()).toEqual([

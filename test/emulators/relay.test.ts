@@ -57,7 +57,7 @@ afterAll(() => {
   }
 });
 
-test('a request reaches its function with path, query, method and bytes, and the answer comes back', async () => {
+test('a request reaches its function with path, query, method and bytes, and its answer the caller', async () => {
   const answer = await fetch(`${url}/api/v1/teapot?a=1&b=%20`, { method: 'PUT', body: '{"é":1}' });
   expect([answer.status, answer.headers.get('x-own'), await answer.text()]).toEqual([418, 'yes', 'said']);
   expect(seen).toMatchObject([
@@ -65,7 +65,7 @@ test('a request reaches its function with path, query, method and bytes, and the
   ]);
 });
 
-test('a message goes in as the event that is made of it in production', async () => {
+test('a message arrives as the event that production makes of it', async () => {
   const message = { messageId: '7', data: 'e30=', publishTime: '2026-11-22T05:00:00Z' };
   const subscription = 'projects/demo-x/subscriptions/s';
   const body = JSON.stringify({ message, subscription });
@@ -85,7 +85,7 @@ test('a message goes in as the event that is made of it in production', async ()
   });
 });
 
-test('the relay refuses what is no message, and a name of no function', async () => {
+test('the relay refuses an invalid message, and the name of an unknown function', async () => {
   expect((await fetch(`${url}/pubsub-orders/`, { method: 'POST', body: 'no' })).status).toBe(400);
   expect((await fetch(`${url}/pubsub-orders/`, { method: 'POST', body: '{}' })).status).toBe(400);
   expect((await fetch(`${url}/nobody/`)).status).toBe(404);

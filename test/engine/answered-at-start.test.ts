@@ -5,7 +5,7 @@ import { decideApproval } from '../../packages/cairn/src/operations/approvals/de
 import { World } from '../support/world.ts';
 
 describe('an answer that arrives while a drive asks its policy', () => {
-  test('is accepted like a later one', async () => {
+  test('is accepted', async () => {
     let onResume = async () => {};
     const world = new World({
       workflows: [

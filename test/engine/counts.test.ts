@@ -105,14 +105,14 @@ test('a lost append is counted as a conflict of the loser', async () => {
 
 test('a scan reports the number of due runs, its lag, and its actions', async () => {
   const { world } = counted();
-  const told: ScanMetric[] = [];
-  const counts = { enqueue() {}, scan: (one: ScanMetric) => void told.push(one) };
+  const received: ScanMetric[] = [];
+  const counts = { enqueue() {}, scan: (one: ScanMetric) => void received.push(one) };
   await scan({ ...world.deps, counts });
   for (let i = 0; i < 3; i += 1) await world.start('putting');
   world.queue.take();
   world.clock.jump(60_000 + 45_000);
   await scan({ ...world.deps, counts });
-  expect(told).toEqual([
+  expect(received).toEqual([
     { due: 0, lagMs: 0, handled: { enqueued: 0, recovered: 0, held: 0, failed: 0, skipped: 0 } },
     { due: 3, lagMs: 45_000, handled: { enqueued: 3, recovered: 0, held: 0, failed: 0, skipped: 0 } },
   ]);

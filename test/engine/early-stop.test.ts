@@ -54,7 +54,7 @@ describe('a drive that is stopped while it reads the state of earlier drives', (
 describe('a drive that waits for its policy', () => {
   test('notices a cancel of the run', async () => {
     let runId = '';
-    let asked = 0;
+    let requestCount = 0;
     const world = new World({
       workflows: [
         defineWorkflow({
@@ -62,8 +62,8 @@ describe('a drive that waits for its policy', () => {
           planVersion: 1,
           input: z.object({}),
           policy: async () => {
-            asked += 1;
-            if (asked === 3) await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+            requestCount += 1;
+            if (requestCount === 3) await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
             throw new Error('unreachable');
           },
           steps: (step) => ({ a: step('a', () => 1) }),
@@ -81,7 +81,7 @@ describe('a drive that waits for its policy', () => {
   test('leaves a run that is taken over meanwhile', async () => {
     const asking = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
-    let asked = 0;
+    let requestCount = 0;
     const world = new World({
       workflows: [
         defineWorkflow({
@@ -89,14 +89,14 @@ describe('a drive that waits for its policy', () => {
           planVersion: 1,
           input: z.object({}),
           policy: async () => {
-            asked += 1;
-            if (asked === 1) {
+            requestCount += 1;
+            if (requestCount === 1) {
               asking.resolve();
               await answer.promise;
             }
             return { allowed: true, policySnapshotId: 'p' };
           },
-          steps: (step) => ({ a: step('a', () => asked) }),
+          steps: (step) => ({ a: step('a', () => requestCount) }),
         }),
       ],
     });

@@ -10,7 +10,7 @@ import { World } from '../support/world.ts';
 const READS = new Set(['readEvents', 'readCheckpoints', 'readMemos', 'createMemo']);
 
 describe('a drive', () => {
-  test('survives reads whose answers are lost, and no other takes its run over', async () => {
+  test('survives lost answers to its reads, and keeps its run', async () => {
     const world: World = new World({
       workflows: [
         defineWorkflow({

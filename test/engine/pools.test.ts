@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
-import { requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { assertStored } from '../support/soundness.ts';
@@ -92,5 +92,5 @@ test('a run that the scan finds is enqueued to its own functions', async () => {
   await scan(deps);
   const [task] = world.queue.pending;
   expect(task).toMatchObject({ runId, pool: 'slow' });
-  expect(task && requestOf(task).pool).toBe('slow');
+  expect(task && driveRequestOf(task).pool).toBe('slow');
 });

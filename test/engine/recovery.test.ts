@@ -5,7 +5,7 @@ import { isOver } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
-import { requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { CrashPlan } from '../../packages/cairn/src/testing/world/crash-plan.ts';
 import { intercept } from '../support/intercept.ts';
@@ -153,7 +153,7 @@ describe('a run whose drive was killed', () => {
     ) {
       for (const task of due) {
         world.queue.take(task.id);
-        void drive(victim.deps, requestOf(task));
+        void drive(victim.deps, driveRequestOf(task));
       }
       await settle();
     }
@@ -178,7 +178,7 @@ describe('a run whose drive was killed', () => {
     expect(ran).toEqual({ before: 1, middle: 2, after: 0 });
   });
 
-  test('fails by name after three deaths alone, and one in company', async () => {
+  test('fails with a named error after one death beside other runs and three alone', async () => {
     const { workflow, ran } = hanging();
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('hanging');
@@ -217,7 +217,7 @@ describe('a run whose drive was killed', () => {
     return { world, runId };
   }
 
-  test('forgets the deaths before ten bodies that ended alone', async () => {
+  test('forgets earlier deaths once ten bodies have ended alone', async () => {
     const deaths = 8;
     const { world, runId } = await deadly({ steps: 10 * deaths, every: 10 });
     for (let death = 0; death < deaths; death += 1) await die(world, 50 + death);
@@ -227,7 +227,7 @@ describe('a run whose drive was killed', () => {
     expect(state.suspect).toMatchObject({ steps: [], deaths: [] });
   });
 
-  test('fails by name after three deaths alone during three steps in a row', async () => {
+  test('fails with a named error after three deaths alone, in three steps in a row', async () => {
     const { world, runId } = await deadly({ steps: 8, every: 1 });
     // In company s1; cleared by it, and in company once more s2; alone s2 to s4 at most.
     for (let death = 0; death <= MAX_DEATHS_ALONE + 1; death += 1) {

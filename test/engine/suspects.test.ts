@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
-import { requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import { mortal } from '../support/mortal.ts';
 import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
@@ -52,7 +52,7 @@ async function serve({ world, struck }: ReturnType<typeof crowd>): Promise<numbe
     const left = new Set(served);
     for (const task of served) {
       world.queue.take(task.id);
-      void drive(process.deps, requestOf(task)).then(() => left.delete(task));
+      void drive(process.deps, driveRequestOf(task)).then(() => left.delete(task));
     }
     await settle();
     const [how] = struck.splice(0);
@@ -69,9 +69,9 @@ async function serve({ world, struck }: ReturnType<typeof crowd>): Promise<numbe
   return deaths;
 }
 
-describe('beside a run that kills its process', () => {
+describe('a run that kills its process', () => {
   test.each(['dies', 'terminates'] as const)(
-    'no other run fails, and it is ended by name after at most five deaths, if its body %s',
+    'fails with a named error after at most five deaths, and no other run fails, if its body %s',
     async (does) => {
       const stage = crowd();
       const innocent = [];
@@ -97,17 +97,17 @@ describe('a redelivery of the task that holds the lease', () => {
     const task = world.queue.take();
     if (!task) throw new Error('no task');
     const victim = mortal(world.deps, 50);
-    void drive(victim.deps, requestOf(task));
+    void drive(victim.deps, driveRequestOf(task));
     await settle();
     victim.kill();
-    const again = requestOf({ ...task, retryCount: 1 });
+    const again = driveRequestOf({ ...task, retryCount: 1 });
     expect(await drive(world.deps, again)).toBe(expected);
     const [orphan] = (await world.eventTypes(runId)).filter((type) => type === 'orphan_detected');
     expect(orphan !== undefined).toBe(idempotent);
   });
 });
 
-test('a drive that throws releases its run with a growing back-off, and that is no death', async () => {
+test('a drive that throws releases its run with a growing back-off, which does not count as a death', async () => {
   const { world } = crowd();
   const runId = await world.start('crowd', { does: 'well' });
   let failing = true;
@@ -125,7 +125,7 @@ test('a drive that throws releases its run with a growing back-off, and that is 
   };
   const task = world.queue.take();
   if (!task) throw new Error('no task');
-  expect(await drive(broken, requestOf(task))).toBe('failed');
+  expect(await drive(broken, driveRequestOf(task))).toBe('failed');
   const released = assertStored(world.db, runId);
   expect(released.lease).toBeUndefined();
   expect(released.failures).toMatchObject({ times: 1, error: { code: 'INTERNAL' } });
@@ -162,17 +162,17 @@ test('a process that dies after it released a suspect makes it a suspect again, 
   };
   const task = taken();
   const victim = mortal(world.deps, 50);
-  void drive(victim.deps, requestOf(task));
+  void drive(victim.deps, driveRequestOf(task));
   await settle();
   victim.kill();
-  expect(await drive(world.deps, requestOf({ ...task, retryCount: 1 }))).toBe('moved');
+  expect(await drive(world.deps, driveRequestOf({ ...task, retryCount: 1 }))).toBe('moved');
   const alone = taken();
-  expect(await drive(mortal(world.deps, 51).deps, requestOf(alone))).toBe('released');
-  const inCompany = drive(world.deps, requestOf(taken()));
+  expect(await drive(mortal(world.deps, 51).deps, driveRequestOf(alone))).toBe('released');
+  const inCompany = drive(world.deps, driveRequestOf(taken()));
   await settle();
   expect(assertStored(world.db, runId).suspect).toMatchObject({ times: 1, alone: false });
 
-  expect(await drive(world.deps, requestOf({ ...alone, retryCount: 1 }))).toBe('leased');
+  expect(await drive(world.deps, driveRequestOf({ ...alone, retryCount: 1 }))).toBe('leased');
   const state = assertStored(world.db, runId);
   expect(state.suspect).toMatchObject({ times: 2, alone: true, inARow: { times: 1 } });
   expect(state.lease).toBeDefined();

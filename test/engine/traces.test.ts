@@ -135,30 +135,30 @@ test('no span has data of its run', async () => {
 });
 
 test('a binding receives the span of its call', async () => {
-  const heard: (string | undefined)[] = [];
+  const received: (string | undefined)[] = [];
   const { world, spans } = told({
     call: async ({ traceparent }) => {
-      heard.push(traceparent);
+      received.push(traceparent);
       return { id: 1 };
     },
   });
   await world.start('poster', {}, { trace: CALLER });
   await world.run();
   const [call] = spans.named('call board.post.here');
-  expect(heard).toEqual([call && traceparentOf(call.context)]);
+  expect(received).toEqual([call && traceparentOf(call.context)]);
 });
 
 test('without a collector no trace is propagated to receivers', async () => {
-  const heard: object[] = [];
+  const received: object[] = [];
   const call = async (options: CallOptions) => {
-    heard.push(options);
+    received.push(options);
     return { id: 1 };
   };
   const { world } = told({ call }, { isUntold: true });
   await world.start('poster');
   await world.run();
-  expect(heard).toHaveLength(1);
-  expect(heard[0]).not.toHaveProperty('traceparent');
+  expect(received).toHaveLength(1);
+  expect(received[0]).not.toHaveProperty('traceparent');
 });
 
 describe('a drive that dies', () => {
@@ -323,17 +323,17 @@ test('a child is part of the trace of its parent, below its span', async () => {
 });
 
 test('a run whose caller is not sampled reports nothing, in any process, and propagates that', async () => {
-  const heard: (string | undefined)[] = [];
+  const received: (string | undefined)[] = [];
   const { world, spans } = told({
     call: async ({ traceparent }) => {
-      heard.push(traceparent);
+      received.push(traceparent);
       return { id: 1 };
     },
   });
   await world.start('poster', {}, { trace: { ...CALLER, sampled: false } });
   await world.run();
   expect(spans.ended).toEqual([]);
-  expect(heard).toEqual([expect.stringMatching(new RegExp(`^00-${CALLER.traceId}-[0-9a-f]{16}-00$`))]);
+  expect(received).toEqual([expect.stringMatching(new RegExp(`^00-${CALLER.traceId}-[0-9a-f]{16}-00$`))]);
 });
 
 test('the span of a compensation is marked as one', async () => {

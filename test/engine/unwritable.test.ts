@@ -66,7 +66,7 @@ describe('a run whose append the store refuses permanently', () => {
     expect(made.undone).toEqual(['book']);
   });
 
-  test('releases its lease where its end is refused as well, and that is no death', async () => {
+  test('releases its lease where its end is refused as well, which does not count as a death', async () => {
     const isEnd = (commit: JournalCommit) =>
       commit.events.some(({ type }) => type === 'run_failed' || type === 'compensation_started');
     const isPack = ends('step_succeeded', 'pack');
@@ -187,8 +187,8 @@ describe('findings beyond what is read at once', () => {
     const read = Array.from({ length: FINDINGS_READ }, (_, id) =>
       finding(id, id % 2 ? 'request' : 'dispatches'),
     );
-    const told = ofNamed(read, 1_000).map(({ what }) => what);
-    expect(told).toEqual([
+    const findings = ofNamed(read, 1_000).map(({ what }) => what);
+    expect(findings).toEqual([
       expect.stringContaining('at least 25 runs'),
       expect.stringContaining('at least 25 runs'),
     ]);

@@ -4,7 +4,7 @@ import { createTestRuntime } from '../../packages/cairn/src/testing/index.ts';
 
 const COUNT = 3_000;
 
-test('3,000 customers are moved in turns, with a crash and an outage in between, and no page that was done is read again', async () => {
+test('3,000 customers are migrated in turns, despite a crash and an outage, and no completed page is read again', async () => {
   const customers = Array.from({ length: COUNT }, (_, i): Customer => {
     return { id: `c${String(i).padStart(5, '0')}`, name: `Customer ${i}` };
   });

@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 
 describe('an order', () => {
-  test('without any input is a small one: it is charged, shipped and told, and asks nobody', async () => {
+  test('without any input is a small one: it is charged, shipped and announced, and asks nobody', async () => {
     const run = await runtime.start('order', {});
     expect(await runtime.runToEnd(run)).toBe('completed');
     expect(await run.result()).toMatchObject({
@@ -29,7 +29,7 @@ describe('an order', () => {
     expectJournal(run.journal()).toHaveDecided('agree', 'approve');
   });
 
-  test('that cannot be shipped is refunded, then its stock is free again', async () => {
+  test('that cannot be shipped is refunded, and then its stock is released', async () => {
     const run = await runtime.start('order', { address: 'nowhere' });
     expect(await runtime.runToEnd(run)).toBe('failed');
     expectJournal(run.journal()).toHaveCompensated('charge', 'reserve');
@@ -41,7 +41,7 @@ describe('an order', () => {
     expectJournal(run.journal()).toHaveCompensated('reserve');
   });
 
-  test('is charged once, although its process dies over the charge', async () => {
+  test('is charged once, although its process dies during the charge', async () => {
     const run = await runtime.start('order', {});
     runtime.crashAfter('charge');
     expect(await runtime.runToEnd(run)).toBe('completed');

@@ -75,25 +75,25 @@ describe('a repair that dies', () => {
     },
   );
 
-  test('is told once for each of its commits, all of which name what they did', async () => {
+  test('is recorded once for each of its commits, which name what they did', async () => {
     const bench = manySteps();
     const { events, changes } = await bench.repair();
     expect(events.length).toBe(2);
     expect(changes.length).toBe(bench.shelf.folders.steps.size + 2);
-    const told = bench.shelf.journal().filter(({ type }) => type === 'snapshot_repaired');
-    expect(told.map(({ seq }) => seq)).toEqual(events);
-    for (const { data } of told) {
+    const repairs = bench.shelf.journal().filter(({ type }) => type === 'snapshot_repaired');
+    expect(repairs.map(({ seq }) => seq)).toEqual(events);
+    for (const { data } of repairs) {
       expect(data).toMatchObject({ beforeHash: expect.stringMatching(/^[0-9a-f]{64}$/) });
       expect((data as { documents: string[] }).documents.length).toBeLessThanOrEqual(50);
     }
   });
 });
 
-describe('a commit whose answer is lost', () => {
+describe('a commit whose acknowledgement is lost', () => {
   test.each([
     ['completed', completed],
     ['waiting', waiting],
-  ])('is known again (%s): what it did is told once', async (_name, make) => {
+  ])('is recognised as its own (%s), and recorded once', async (_name, make) => {
     const bench = await damaged(make);
     let lost = 0;
     bench.shelf.onCommit = (at) => {
@@ -114,7 +114,7 @@ describe('a commit whose answer is lost', () => {
   });
 });
 
-test('a run that moves while it is repaired is read again, and nothing of it is lost', async () => {
+test('a run that changes during a repair is read again, and loses nothing', async () => {
   const bench = await damaged(waiting);
   const { shelf } = bench;
   let moved = false;

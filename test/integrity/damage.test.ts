@@ -8,7 +8,7 @@ const FIRST_SEED = Number(process.env.SEED ?? 50_001);
 /** Damages per run and time. */
 const DAMAGES_A_LOOK = 3;
 
-test('a damaged document is named unless it still means the same, and is repaired into no lie', async () => {
+test('a damaged document is reported unless its meaning is unchanged, and no repair writes a false value', async () => {
   const trials: DamageTrial[] = [];
   for (let seed = FIRST_SEED; trials.length < DAMAGES; seed += 1) {
     try {
@@ -34,12 +34,12 @@ test('a damaged document is named unless it still means the same, and is repaire
       trials.flatMap((one) => one.codes),
       (code) => code,
     );
-    const told = {
+    const counts = {
       trials: trials.length,
       ...Object.fromEntries([...ends].map(([end, all]) => [end, all.length])),
     };
     process.stdout.write(
-      `${JSON.stringify({ ...told, codes: [...codes].map(([code, all]) => [code, all.length]) })}\n`,
+      `${JSON.stringify({ ...counts, codes: [...codes].map(([code, all]) => [code, all.length]) })}\n`,
     );
   }
 }, 1_800_000);

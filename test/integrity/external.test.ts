@@ -37,7 +37,7 @@ describe.each(KINDS)('rows of effects without a run, of a receiver asked again b
           expect(await check(scene)).toMatchObject({ problems: [] });
           await scene.until(scene.once(scene.process()));
           expect(await check(scene)).toMatchObject({ problems: [] });
-          for (const row of await scene.asked()) await scene.resolve(row, outcome);
+          for (const row of await scene.openQuestions()) await scene.resolve(row, outcome);
           expect(await check(scene)).toMatchObject({ problems: [] });
           await scene.until(scene.once(scene.process()));
           expect(await check(scene)).toMatchObject({ runId: OWNER, problems: [], unread: [] });
@@ -80,21 +80,26 @@ function membersOf(row: EffectRecord, change: object): unknown {
 test.each([
   ['recorded', recorded],
   ['attempted', attempted],
-])('each vouched member of a row that is %s is found if it is changed', async (status, make) => {
-  const row = await make();
-  expect(row.status).toBe(status);
-  expect(externalProblems(OWNER, found([row]))).toEqual([]);
-  for (const [name, value] of Object.entries({
-    ...{ runId: 'external:t1:other', rootRunId: 'run_x', tenantId: 't2', stepId: 'pay', itemKey: '1' },
-    ...{ revision: 2, epoch: 1, call: 'order-8' },
-  }))
-    expect(membersOf(row, { [name]: value })).toEqual([['EFFECT_DIFFERENT', [name]]]);
-  expect(membersOf(row, { capabilityId: 'bank.refund' })).toEqual([['EFFECT_DIFFERENT', ['idempotencyKey']]]);
-  expect(membersOf(row, { n: 2 })).toEqual([['EFFECT_DIFFERENT', ['effectId']]]);
-  expect(membersOf(row, { effectId: 'x' })).toEqual([['EFFECT_DIFFERENT', ['effectId']]]);
-});
+])(
+  'each member that the ledger vouches for, of a row that is %s, is reported if it is changed',
+  async (status, make) => {
+    const row = await make();
+    expect(row.status).toBe(status);
+    expect(externalProblems(OWNER, found([row]))).toEqual([]);
+    for (const [name, value] of Object.entries({
+      ...{ runId: 'external:t1:other', rootRunId: 'run_x', tenantId: 't2', stepId: 'pay', itemKey: '1' },
+      ...{ revision: 2, epoch: 1, call: 'order-8' },
+    }))
+      expect(membersOf(row, { [name]: value })).toEqual([['EFFECT_DIFFERENT', [name]]]);
+    expect(membersOf(row, { capabilityId: 'bank.refund' })).toEqual([
+      ['EFFECT_DIFFERENT', ['idempotencyKey']],
+    ]);
+    expect(membersOf(row, { n: 2 })).toEqual([['EFFECT_DIFFERENT', ['effectId']]]);
+    expect(membersOf(row, { effectId: 'x' })).toEqual([['EFFECT_DIFFERENT', ['effectId']]]);
+  },
+);
 
-test('a status that contradicts the time from which a person is asked is found', async () => {
+test('a status that contradicts the time since which a person is asked is reported', async () => {
   const [done, open] = [await recorded(), await attempted()];
   const different = (...members: string[]) => [['EFFECT_DIFFERENT', members]];
   expect(membersOf(done, { askingSince: 1 })).toEqual(different('askingSince'));
@@ -106,12 +111,12 @@ test('a status that contradicts the time from which a person is asked is found',
   expect(membersOf(open, { status: 'blocked', blockedBy: 'mismatch' })).toEqual(different('askingSince'));
 });
 
-test('another answer than the recorded one is found', async () => {
+test('an answer other than the recorded one is reported', async () => {
   const row = await recorded();
   expect(membersOf(row, { resultText: '{"id":"pay_2"}' })).toEqual([['EFFECT_DIFFERENT', ['resultText']]]);
 });
 
-test('a row that is gone, or that cannot be read, is named', async () => {
+test('a missing or unreadable row is reported', async () => {
   const row = await recorded();
   const second = { ...row, n: 3, effectId: row.effectId.replace('0001', '0003') };
   const missing = { code: 'EFFECT_MISSING', subject: `effects/${row.effectId.replace('0001', '0002')}` };
@@ -123,7 +128,7 @@ test('a row that is gone, or that cannot be read, is named', async () => {
   ]);
 });
 
-test('whatever the members of a row are, the check answers', async () => {
+test('the check answers whatever the members of a row are', async () => {
   const row = await recorded();
   const damage = fc.dictionary(fc.constantFrom(...Object.keys(row)), fc.anything(), { minKeys: 1 });
   fc.assert(

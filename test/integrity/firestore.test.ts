@@ -54,11 +54,11 @@ const WAYS = [
   'STEP_MISSING',
   'STEP_DIFFERENT',
 ];
-const told = [...Map.groupBy([...SNAPSHOT, ...DOCUMENTS], ({ code }) => code).values()].flatMap(([one]) =>
+const cases = [...Map.groupBy([...SNAPSHOT, ...DOCUMENTS], ({ code }) => code).values()].flatMap(([one]) =>
   one && WAYS.includes(one.code) ? [[one.code, one.how, one] as const] : [],
 );
 
-test.each(told)('%s: %s', async (code, _how, { run, damage, repair }) => {
+test.each(cases)('%s: %s', async (code, _how, { run, damage, repair }) => {
   const bench = await run();
   damage(bench);
   const { runId, deps } = bench;
@@ -71,12 +71,12 @@ test.each(told)('%s: %s', async (code, _how, { run, damage, repair }) => {
   const found = await problems();
   expect(found).toEqual(await bench.check());
   expect(found.map((problem) => problem.code)).toContain(code);
-  const asked = { runId, tenantId: TENANT, actor: 'c.operator' };
-  expect((await repairRun(inFirestore, { ...asked, apply: false })).events).toEqual([]);
-  const report = await repairRun(inFirestore, { ...asked, apply: true });
+  const repairRequest = { runId, tenantId: TENANT, actor: 'c.operator' };
+  expect((await repairRun(inFirestore, { ...repairRequest, apply: false })).events).toEqual([]);
+  const report = await repairRun(inFirestore, { ...repairRequest, apply: true });
   expect([report.outcome, report.refused]).toEqual(
     repair === 'healed' ? ['applied', []] : ['refused', await bench.check()],
   );
   expect(await problems()).toEqual(repair === 'healed' ? [] : found);
-  expect((await repairRun(inFirestore, { ...asked, apply: true })).events).toEqual([]);
+  expect((await repairRun(inFirestore, { ...repairRequest, apply: true })).events).toEqual([]);
 });

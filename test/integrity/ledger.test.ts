@@ -24,7 +24,7 @@ test.each([
   ['that has acted', acted],
   ['in doubt', doubtful],
 ])(
-  'each member of a row of a run %s that the journal vouches for is found if it is changed',
+  'each member of a row of a run %s that the journal vouches for is reported if it is changed',
   async (_name, make) => {
     const bench = await make();
     const [row] = rowsOf(bench);

@@ -39,7 +39,7 @@ test('a relisted wait receives events sent later', async () => {
   expect(await codes()).toEqual([]);
 });
 
-test('an event that came while nobody was listed is taken in by the repair', async () => {
+test('an event that came while no run was listed is received during the repair', async () => {
   const { repair, codes, send, types, world } = await forgotten();
   expect(await send('e1')).toMatchObject({ kept: true });
   expect(await codes()).toEqual(['WAIT_NOT_LISTED']);

@@ -8,9 +8,9 @@ import type { Bench } from './support/bench.ts';
 import type { Case } from './support/cases/case.ts';
 import { CASES } from './support/cases/index.ts';
 
-const told = CASES.map((one) => [one.code, one.how, one] as const);
-const healed = told.filter(([, , { repair }]) => repair === 'healed');
-const refused = told.filter(([, , { repair }]) => repair === 'refused');
+const cases = CASES.map((one) => [one.code, one.how, one] as const);
+const healed = cases.filter(([, , { repair }]) => repair === 'healed');
+const refused = cases.filter(([, , { repair }]) => repair === 'refused');
 
 /** A run in which this is wrong, and nothing else. */
 async function damaged({ code, run, damage, also = [] }: Case): Promise<Bench> {
@@ -25,14 +25,14 @@ async function damaged({ code, run, damage, also = [] }: Case): Promise<Bench> {
   return bench;
 }
 
-test('every problem that has a name is made by hand', () => {
+test('each problem code has a case here', () => {
   const made = new Set<ProblemCode>(CASES.map(({ code }) => code));
   // Only Firestore has pages: test/store/pages/pages.test.ts.
   const ofPages: ProblemCode[] = ['PAGE_MISSING', 'PAGE_DAMAGED', 'PAGE_ORPHANED'];
   expect(made.union(new Set(ofPages))).toEqual(new Set(PROBLEM_CODES));
 });
 
-describe('is found, and repaired', () => {
+describe('is found and repaired', () => {
   test.each(healed)('%s: %s', async (code, _how, one) => {
     const bench = await damaged(one);
     const before = bench.shelf.all();
@@ -61,7 +61,7 @@ describe('is found, and repaired', () => {
   });
 });
 
-describe('is found, and takes a person', () => {
+describe('is found and needs a person', () => {
   test.each(refused)('%s: %s', async (code, _how, one) => {
     const bench = await damaged(one);
     const before = bench.shelf.all();

@@ -46,7 +46,7 @@ async function started(count: number, tenantId = 't1'): Promise<string[]> {
   return runIds;
 }
 
-test('a sound installation is looked at in silence, at most fifty runs of it', async () => {
+test('a sound installation logs nothing, and at most fifty of its runs are checked', async () => {
   await started(60);
   expect(await sampleRuns(deps)).toEqual({
     checked: expect.any(Number),
@@ -90,7 +90,7 @@ test('problems of a new run are logged and counted by code, and not repaired', a
   expect(run.events.at(-1)?.type).toBe('run_completed');
 });
 
-test('every tenant has its turn, and an old run as well as a new one', async () => {
+test('every tenant has its turn, and old runs as well as new ones', async () => {
   for (let i = 0; i < 12; i += 1) await started(2, `t${i}`);
   const seen = new Set<string>();
   const { reader } = deps;
@@ -103,7 +103,7 @@ test('every tenant has its turn, and an old run as well as a new one', async () 
   expect(seen.size).toBe(24);
 });
 
-test('a record of a start whose run is not there is found', async () => {
+test('a start record whose run is missing is reported', async () => {
   const [runId = ''] = await started(2);
   world.db.runs.delete(runId);
   expect(await sampleRuns(deps)).toMatchObject({ dangling: 1 });
@@ -112,7 +112,7 @@ test('a record of a start whose run is not there is found', async () => {
   ]);
 });
 
-describe('one run', () => {
+describe('a run', () => {
   test('that is too long for a sample is skipped and not read', async () => {
     const [runId = ''] = await started(1);
     const run = world.db.runs.get(runId);

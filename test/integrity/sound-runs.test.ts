@@ -33,7 +33,7 @@ const RUNS: { readonly [name: string]: () => Promise<Bench> } = {
   superseded,
 };
 
-describe('a run that nothing has happened to', () => {
+describe('an undamaged run', () => {
   test.each(Object.entries(RUNS))(
     '(%s) has no problems, and a repair changes nothing',
     async (_name, make) => {
@@ -52,7 +52,7 @@ describe('a run that nothing has happened to', () => {
   );
 });
 
-describe('a run that another goes on from, and that one', () => {
+describe('a run with a successor, and the successor,', () => {
   test.each(['resume', 'replay', 'fork'] as const)(
     'have no problems (%s), and are restored from their journals',
     async (mode) => {
@@ -78,7 +78,7 @@ describe('a run that another goes on from, and that one', () => {
   );
 });
 
-describe('a run that was started while the installation had another number of shards', () => {
+describe('a run that was started when the installation had a different number of shards', () => {
   const workflow = defineWorkflow({
     type: 'sharded',
     planVersion: 1,
@@ -109,7 +109,7 @@ describe('a run that was started while the installation had another number of sh
     },
   );
 
-  test.each([16, MAX_SHARDS])('(%d) has a first event that is rebuilt from its state', async (shards) => {
+  test.each([16, MAX_SHARDS])('(%d) has a first event that can be rebuilt from its state', async (shards) => {
     const { world, runId } = await startedWith(shards);
     const [first] = world.db.runs.get(runId)?.events ?? [];
     if (!first) throw new Error('no event');

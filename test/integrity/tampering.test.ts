@@ -17,7 +17,7 @@ async function isFound(bench: Bench): Promise<boolean> {
 }
 
 describe('every change of the journal is detected, and repairs nothing', () => {
-  test('each member of each event', async () => {
+  test('a changed member of an event', async () => {
     const whole = await completed();
     for (const { id, members, folder } of whole.shelf.all()) {
       if (folder !== 'events') continue;
@@ -31,7 +31,7 @@ describe('every change of the journal is detected, and repairs nothing', () => {
     }
   });
 
-  test('each event that is lost, and each two that change places', async () => {
+  test('a lost event, and two swapped ones', async () => {
     const whole = await completed();
     const ids = [...whole.shelf.folders.events.keys()];
     for (const [i, id] of ids.entries()) {
@@ -50,7 +50,7 @@ describe('every change of the journal is detected, and repairs nothing', () => {
   test.each([
     ['completed', completed],
     ['waiting', waiting],
-  ])('a tail that is cut off a run that is %s, however long, by the run document', async (_name, make) => {
+  ])('a truncated tail of a run that is %s, however long, by the run document', async (_name, make) => {
     const whole = await make();
     const ids = [...whole.shelf.folders.events.keys()];
     const bench = whole.copy();
@@ -60,7 +60,7 @@ describe('every change of the journal is detected, and repairs nothing', () => {
     }
   });
 
-  test('a whole other journal, rightly sealed from the first event on', async () => {
+  test('a complete replacement that is sealed correctly from the first event on', async () => {
     const whole = await waiting();
     const journal = whole.shelf.journal();
     await fc.assert(

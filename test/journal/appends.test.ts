@@ -56,7 +56,7 @@ async function begin() {
 }
 
 describe('appends of one writer', () => {
-  test('that come while a commit is under way share the next one, in their order (J1)', async () => {
+  test('during a commit share the next one, in their order (J1)', async () => {
     const { world, runId, commits, open } = await begin();
     const journal = await open();
     const appended = Array.from({ length: 20 }, (_, i) => journal.append(() => [signal(`s${i}`)]));
@@ -67,7 +67,7 @@ describe('appends of one writer', () => {
     );
   });
 
-  test('are told which events are theirs', async () => {
+  test('receive their own events', async () => {
     const { open } = await begin();
     const journal = await open();
     const [one, none, two] = await Promise.all([
@@ -80,7 +80,7 @@ describe('appends of one writer', () => {
     expect(two?.events.map(({ seq }) => seq)).toEqual([4]);
   });
 
-  test('that together exceed a commit are cut where one ends', async () => {
+  test('that together exceed a commit are split between two of them', async () => {
     const { world, runId, commits, hold } = await begin();
     const journal = await hold();
     commits.length = 0;
@@ -97,7 +97,7 @@ describe('appends of one writer', () => {
     expect((await world.folded(runId)).steps.size).toBe(250);
   });
 
-  test('of which one is refused do not keep the others from the journal', async () => {
+  test('of which one is refused do not affect the others', async () => {
     const { world, runId, open } = await begin();
     const journal = await open();
     const results = await Promise.allSettled([
@@ -114,8 +114,8 @@ describe('appends of one writer', () => {
   });
 });
 
-describe('an append that meets events of others (J2)', () => {
-  test('is decided again on the new head, and a fact stays a fact', async () => {
+describe('an append that conflicts with events of others (J2)', () => {
+  test('is decided again on the new head, while recorded facts are kept', async () => {
     const { world, runId, open } = await begin();
     const [early, late] = [await open(), await open()];
     await early.append(() => [signal('a')]);
@@ -129,7 +129,7 @@ describe('an append that meets events of others (J2)', () => {
     expect((await world.folded(runId)).inbox.map(({ signalId }) => signalId)).toEqual(['a', 'b']);
   });
 
-  test('may find that there is nothing left to say', async () => {
+  test('may find that nothing is left to append', async () => {
     const { runId, world, open } = await begin();
     const [early, late] = [await open(), await open()];
     await early.append(() => [signal('a')]);
@@ -138,7 +138,7 @@ describe('an append that meets events of others (J2)', () => {
     expect((await world.folded(runId)).head).toBe(2);
   });
 
-  test('may be refused by what it finds, and adds nothing to a run that has ended (J6)', async () => {
+  test('may be refused because of them, and adds nothing to a run that has ended (J6)', async () => {
     const { world, runId, open } = await begin();
     const journal = await open();
     await world.run();
@@ -151,7 +151,7 @@ describe('an append that meets events of others (J2)', () => {
     expect(assertStored(world.db, runId).inbox).toEqual([]);
   });
 
-  test('of many outside callers at a run that is driven all get in, and the driver goes on', async () => {
+  test('succeeds for many outside callers of a driven run, and the driver continues', async () => {
     const { world, runId, open, hold } = await begin();
     const holder = await hold();
     const callers = await Promise.all(Array.from({ length: 30 }, () => open()));
@@ -175,7 +175,7 @@ describe('an append that meets events of others (J2)', () => {
     expect(state.steps.get('only')?.phase).toBe('done');
   });
 
-  test('gives up when its patience ends, and says that nobody knows', async () => {
+  test('gives up when its patience ends, with an unknown outcome', async () => {
     const { world, open } = await begin();
     const journal = await open();
     const silent = intercept(world.store, async ({ method }, proceed) => {

@@ -19,7 +19,7 @@ function batchOf(drafts: readonly EventDraft[]) {
 }
 
 describe('a commit', () => {
-  test('is cut by what its events say themselves, not only by outputs', () => {
+  test('is split by the size of its events, not only by outputs', () => {
     const signals = Array.from(
       { length: 8 },
       (_, i): EventDraft => ({
@@ -33,7 +33,7 @@ describe('a commit', () => {
     expect(() => assertSoundCommit({ runId: 'run_1', ...batch })).not.toThrow();
   });
 
-  test('refuses by name an event that has no room in its document, and takes the others', () => {
+  test('refuses by name an event that exceeds its document, and accepts the others', () => {
     const signal = (payloadText: string): EventDraft => ({
       type: 'signal_received',
       initiator: 'user',
@@ -48,7 +48,7 @@ describe('a commit', () => {
     ]);
   });
 
-  test('takes many outputs that lie elsewhere', () => {
+  test('accepts many outputs that are stored elsewhere', () => {
     const outputRef = { sha256: 'a'.repeat(64), bytes: 32 * KIB * KIB, chunks: 37 };
     const outputs = Array.from({ length: 80 }, (_, i) => {
       const { outputText: _inline, ...draft } = succeeded(`s${i}`);

@@ -82,14 +82,14 @@ async function assertUnharmed(accidents: ReadonlyMap<number, Accident>): Promise
   expect([what, ...[...ran].sort()]).toEqual([what, 'first', 'flaky', 'last', 'left', 'right']);
 }
 
-describe('J8: whatever answer is lost, nothing is lost and nothing is there twice', () => {
-  test.each(Object.entries(ACCIDENTS))('at every write of a run, one at a time: %s', async (_, accident) => {
+describe('J8: a lost acknowledgement loses and repeats no event', () => {
+  test.each(Object.entries(ACCIDENTS))('at any single write of a run: %s', async (_, accident) => {
     const { writes } = await runWith(new Map());
     expect(writes).toBeGreaterThan(4);
     for (let at = 0; at < writes; at += 1) await assertUnharmed(new Map([[at, accident]]));
   });
 
-  test('at every pair of writes, in every combination', async () => {
+  test('at any pair of writes, in every combination', async () => {
     const { writes } = await runWith(new Map());
     // Each accident may add a write, so the second may happen to a resend of the first.
     for (let first = 0; first <= writes; first += 1) {
@@ -108,7 +108,7 @@ describe('J8: whatever answer is lost, nothing is lost and nothing is there twic
     }
   });
 
-  test('a run none of whose answers ever arrives the first time', async () => {
+  test('at every write of a run the first time', async () => {
     const everySecond = new Map<number, Accident>();
     for (let at = 0; at < 60; at += 2) everySecond.set(at, 'after');
     await assertUnharmed(everySecond);

@@ -129,23 +129,23 @@ async function everything(lose: (commit: number) => boolean): Promise<{ world: W
   });
   const deps = { ...world.deps, store };
   for (const type of ['plain', 'failing', 'parent']) await world.start(type);
-  const asked = await world.start('asking');
+  const askingRun = await world.start('asking');
   const halted = await world.start('asking', {}, { tenantId: 't2' });
   const cancelled = await world.start('plain', {}, { tenantId: 't2' });
   await cancelRun(world.deps, { runId: cancelled, tenantId: 't2', stopKind: 'user' });
   const waits = () =>
-    [asked, halted].every((id) => world.db.runs.get(id)?.snapshot.status === 'awaiting_approval');
+    [askingRun, halted].every((id) => world.db.runs.get(id)?.snapshot.status === 'awaiting_approval');
   await world.run(waits, deps);
   const decide = { stepId: 'gate', actor: 'c.ada' };
   // Resumed and ended, or let go, by one and the same commit.
-  await decideApproval(world.deps, { ...decide, runId: asked, tenantId: 't1', decision: 'approve' });
+  await decideApproval(world.deps, { ...decide, runId: askingRun, tenantId: 't1', decision: 'approve' });
   await decideApproval(world.deps, { ...decide, runId: halted, tenantId: 't2', decision: 'halt' });
   await world.run(undefined, deps);
   return { world, noted };
 }
 
-describe('every change of status is counted once, by whoever appended it', () => {
-  test('runs that end by themselves, fail, wait, are cancelled or halted, and children', async () => {
+describe('every change of status is counted once, whoever appended it', () => {
+  test('of runs that end by themselves, fail, wait, are cancelled or halted, and of children', async () => {
     const { world, noted } = await everything(() => false);
     assertSame(world, noted);
     expect(new Set(noted.endings.map(({ status }) => status))).toEqual(
@@ -155,7 +155,7 @@ describe('every change of status is counted once, by whoever appended it', () =>
     expect(new Set(noted.transitions.map(({ tenantId }) => tenantId))).toEqual(new Set(['t1', 't2']));
   });
 
-  test.each([1, 2, 3])('and when the answers of commits are lost (one in %d)', async (nth) => {
+  test.each([1, 2, 3])('when acknowledgements are lost (one in %d)', async (nth) => {
     let lost = 0;
     const { world, noted } = await everything((commit) => {
       // At most one loss in a row, so that every commit is known in the end.
@@ -167,7 +167,7 @@ describe('every change of status is counted once, by whoever appended it', () =>
     expect(lost).toBeGreaterThan(2);
   });
 
-  test('a run whose drive died: found, and taken up again by the scan', async () => {
+  test('of a run whose drive died and that the scan recovers', async () => {
     const noted = new Noted();
     const world = new World({ workflows, metrics: noted });
     await world.start('stuck');
@@ -187,7 +187,7 @@ describe('every change of status is counted once, by whoever appended it', () =>
     ]);
   });
 
-  test("a reader does not count the spending of another's append", async () => {
+  test("a reader does not count the cost of another's append", async () => {
     const noted = new Noted();
     const other = new Noted();
     const world = new World({ workflows, metrics: noted });

@@ -30,6 +30,6 @@ test('a store that is silent for more than the patience is given up', async () =
   expect(await sent([8_000, 8_000, 8_000, 8_000])).toEqual({ end: 'UNAVAILABLE', sendings: 3 });
 });
 
-test('a store that loses every answer at once is given up after eight sendings', async () => {
+test('a store that loses every acknowledgement is given up after eight attempts', async () => {
   expect(await sent(Array(20).fill(0))).toEqual({ end: 'UNAVAILABLE', sendings: 8 });
 });

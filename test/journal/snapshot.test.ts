@@ -71,7 +71,7 @@ describe('a run of 1,000 steps', () => {
     return { world, runId, writes, reads };
   }
 
-  test('writes its snapshot at most ten times in any ten seconds, and never lets it lag where it may not', async () => {
+  test('writes its snapshot at most ten times in any ten seconds, and lets it lag only where it may', async () => {
     const { world, runId, writes } = await runChain();
     expect(assertStored(world.db, runId).status).toBe('completed');
     const times = writes.filter(({ snapshot }) => snapshot).map(({ at }) => at);
@@ -85,7 +85,7 @@ describe('a run of 1,000 steps', () => {
     expect(most).toBeLessThanOrEqual(10);
   });
 
-  test('pays for step 1,000 what it paid for step 10: one commit of three documents, no read, the same bytes', async () => {
+  test('costs the same for step 1,000 as for step 10: one commit of three documents, no read, the same bytes', async () => {
     const { writes, reads } = await runChain();
     const costOf = (step: string) => {
       const own = writes.filter(({ commit }) =>
@@ -145,7 +145,7 @@ describe('a snapshot write without an event (J9)', () => {
     data: { signalId: 's', name: 'n', payloadText: '1' },
   } as const;
 
-  test('extends the lease, and is a sign of life at the time of the store', async () => {
+  test('extends the lease, and is a heartbeat at the time of the store', async () => {
     const { world, journal, stored } = await holder();
     world.clock.jump(3_000);
     await journal.touch();
@@ -170,7 +170,7 @@ describe('a snapshot write without an event (J9)', () => {
     expect(stored().wakeAt).toBe(wakeAt(journal.state, stored().soft));
   });
 
-  test('is not made by who has let go: others may have noted since that the run needs nobody', async () => {
+  test('is not made after the lease was released, because others may have written since', async () => {
     const { world, runId, journal, stored } = await holder();
     const error = { code: 'X', message: 'x', retryable: false };
     await journal.append(() => [{ type: 'run_failed', initiator: 'system', data: { error } }]);
@@ -181,7 +181,7 @@ describe('a snapshot write without an event (J9)', () => {
     expect(stored()).toMatchObject({ version, wakeAt: undefined });
   });
 
-  test('takes along what others appended, and never writes a head that goes back', async () => {
+  test('includes what others appended, and never writes an earlier head', async () => {
     const { journal, open, stored } = await holder();
     await (await open()).append(() => [signal]);
     expect(stored().snapshot.head).toBe(3);
@@ -194,7 +194,7 @@ describe('a snapshot write without an event (J9)', () => {
     assertSnapshot(stored());
   });
 
-  test('does not undo a foreign append that wrote the snapshot itself', async () => {
+  test('keeps a foreign append that wrote the snapshot itself', async () => {
     const { journal, open, stored } = await holder();
     await (await open()).append(() => [opened(waitOf('only'))]);
     expect(stored().snapshot.waits).toHaveLength(1);
@@ -204,7 +204,7 @@ describe('a snapshot write without an event (J9)', () => {
     assertSnapshot(stored());
   });
 
-  test('of a commit is due once a flush has passed, and comes with the next event then', async () => {
+  test('of a commit is due after the flush time, with the next event', async () => {
     const { world, journal, stored } = await holder();
     await journal.append(() => [signal]);
     expect(stored().snapshot.head).toBe(3);
@@ -217,7 +217,7 @@ describe('a snapshot write without an event (J9)', () => {
     ['a release', { type: 'run_released', data: { reason: 'budget', inFlight: [] } }],
     ['a suspension', { type: 'run_suspended', data: { status: 'waiting_external' } }],
     ['an end', { type: 'run_failed', data: { error: { code: 'X', message: 'x', retryable: false } } }],
-  ] as const)('is never left for later at %s (J4)', async (_, draft) => {
+  ] as const)('is never deferred at %s (J4)', async (_, draft) => {
     const { journal, stored } = await holder();
     await journal.append(() => [signal]);
     expect(stored().snapshot.head).toBe(3);

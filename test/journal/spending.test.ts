@@ -31,8 +31,8 @@ class Document {
   }
 }
 
-describe('what was spent', () => {
-  test('is told by the next write, with what that is billed itself, and once', async () => {
+describe('the cost of a run', () => {
+  test('is recorded by the next write once, including that write', async () => {
     const document = new Document();
     const spending = new Spending({ tasks: 1 });
     spending.add({ reads: 2 });
@@ -42,7 +42,7 @@ describe('what was spent', () => {
     expect(document.cost).toEqual({ reads: 2, writes: 2, tasks: 1 });
   });
 
-  test('is kept for the next write where one is refused, which is billed nothing', async () => {
+  test('is kept for the next write if one is refused, which is billed nothing', async () => {
     const document = new Document();
     const spending = new Spending({ reads: 3 });
     await document.carry(spending, 'a', 'refused');
@@ -51,17 +51,20 @@ describe('what was spent', () => {
     expect(document.cost).toEqual({ reads: 4, writes: 1 });
   });
 
-  test.each<Sent>(['lost after', 'lost before'])('is told once though an answer was %s', async (how) => {
-    const document = new Document();
-    const spending = new Spending({ reads: 3 });
-    await expect(document.carry(spending, 'a', how)).rejects.toThrow(OutcomeUnknown);
-    spending.add({ reads: 1 });
-    await document.carry(spending, 'a', 'applied');
-    await document.carry(spending, 'b', 'applied');
-    expect(document.cost).toEqual({ reads: 4, writes: 2 });
-  });
+  test.each<Sent>(['lost after', 'lost before'])(
+    'is recorded once although an answer was %s',
+    async (how) => {
+      const document = new Document();
+      const spending = new Spending({ reads: 3 });
+      await expect(document.carry(spending, 'a', how)).rejects.toThrow(OutcomeUnknown);
+      spending.add({ reads: 1 });
+      await document.carry(spending, 'a', 'applied');
+      await document.carry(spending, 'b', 'applied');
+      expect(document.cost).toEqual({ reads: 4, writes: 2 });
+    },
+  );
 
-  test('is kept where a write fails for good', async () => {
+  test('is kept if a write fails permanently', async () => {
     const spending = new Spending({ reads: 3 });
     const fail = () => Promise.reject(new Error('down'));
     await expect(
@@ -81,7 +84,7 @@ describe('what was spent', () => {
     { maxLength: 30 },
   );
 
-  test('is never told to be more than it was, whatever is lost or refused, and never falls', async () => {
+  test('is never reported too high and never decreases, whatever is lost or refused', async () => {
     await fc.assert(
       fc.asyncProperty(sendings, async (all) => {
         const document = new Document();
@@ -101,7 +104,7 @@ describe('what was spent', () => {
     );
   });
 
-  test('is all told where nothing is left in doubt', async () => {
+  test('is complete when no outcome is unknown', async () => {
     const settled = sendings.map((all) => all.map((one, i) => ({ ...one, key: `${i}` })));
     await fc.assert(
       fc.asyncProperty(settled, async (all) => {

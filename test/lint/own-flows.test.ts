@@ -34,7 +34,7 @@ const snippets = readdirSync(join(ROOT, 'docs'))
   })
   .filter(({ text }) => /\bflow\b/.test(text));
 
-describe('the lint rules say nothing about', () => {
+describe('the lint rules report nothing in', () => {
   test('the flows of the examples, the shipped workflows and the loop of agents', () => {
     expect(sources.flatMap(({ path, text }) => linted(path, text))).toEqual([]);
   });
@@ -44,7 +44,7 @@ describe('the lint rules say nothing about', () => {
   });
 });
 
-describe('the lint rules see the flows of', () => {
+describe('the lint rules report mistakes in the flows of', () => {
   /** Each operation that is awaited, as if it were not. */
   const spoiled = (text: string) => text.replaceAll(/\bawait (?=(?:flow\.\w+|runAgent)\()/g, '');
 

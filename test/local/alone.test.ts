@@ -84,12 +84,12 @@ test.each([
   ['tasks', ['--functions', 'here'], '--functions must be a URL'],
   ['pubsub', ['--topic', 'google'], '--topic must be'],
   ['pubsub', ['--nothing'], '--nothing'],
-])('local-%s %j is refused with what is wrong and the help', async (name, words, said) => {
+])('local-%s %j is refused with what is wrong and the help', async (name, words, expected) => {
   const server = run(name, words);
   const [complaints, [code]] = await Promise.all([text(server.stderr), once(server, 'exit')]);
   expect(code).toBe(2);
   expect(complaints).toContain(`local-${name}: `);
-  expect(complaints).toContain(said);
+  expect(complaints).toContain(expected);
   expect(complaints).toContain('--port N');
 });
 

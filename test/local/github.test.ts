@@ -265,8 +265,11 @@ describe('faults on request', () => {
 test('the calls are listed over HTTP, and the limits are those of GitHub', async () => {
   const { octokit, server } = await start();
   await octokit(comment, { ...ISSUE, body: MARK });
-  const told = (await (await fetch(`${server.url}/__calls`)).json()) as { calls: unknown[]; applied: object };
-  expect(told).toMatchObject({
+  const response = (await (await fetch(`${server.url}/__calls`)).json()) as {
+    calls: unknown[];
+    applied: object;
+  };
+  expect(response).toMatchObject({
     calls: [{ n: 1, route: comment, status: 201, applied: true }],
     applied: { [MARK]: 1 },
   });

@@ -4,7 +4,7 @@ import {
   IamError,
   type IamPolicy,
   iamCalls,
-  type SetRequest,
+  type SetPolicyRequest,
 } from '../../packages/local-kit/src/iam/policies.ts';
 
 const RESOURCE = 'topics/news';
@@ -30,7 +30,7 @@ function server() {
       if (name !== RESOURCE) throw new IamError(status.NOT_FOUND, 'missing');
     },
   });
-  const set = (request: SetRequest) => calls.SetIamPolicy({ resource: RESOURCE, ...request }) as Told;
+  const set = (request: SetPolicyRequest) => calls.SetIamPolicy({ resource: RESOURCE, ...request }) as Told;
   const get = (requestedPolicyVersion = 0) =>
     calls.GetIamPolicy({ resource: RESOURCE, options: { requestedPolicyVersion } }) as Told;
   return { ...calls, set, get };
@@ -87,7 +87,7 @@ describe('a policy', () => {
     expect(get().bindings[0]?.condition).toBeUndefined();
   });
 
-  test.each<[string, SetRequest, status]>([
+  test.each<[string, SetPolicyRequest, status]>([
     ['none', {}, status.INVALID_ARGUMENT],
     ['an unknown role', { policy: { bindings: [{ ...editors, role: 'editor' }] } }, status.INVALID_ARGUMENT],
     ['an unknown kind of member', { policy: { bindings: [{ ...editors, members: ['me'] }] } }, 3],

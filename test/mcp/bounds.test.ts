@@ -5,7 +5,7 @@ import { bounded, clipped, MAX_SAID_CHARS } from '../../packages/mcp/src/bounded
 import { argumentProblem, keyOf, seal, stateProblem, TOKEN_LIFE_MS } from '../../packages/mcp/src/seal.ts';
 
 describe('an answer', () => {
-  test('that fits is given whole', () => {
+  test('that fits is complete', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
         fc.pre(JSON.stringify(value).length < 2_000);
@@ -14,7 +14,7 @@ describe('an answer', () => {
     );
   });
 
-  test('never exceeds its bound, and says that it was cut', () => {
+  test('never exceeds its limit, and says that it was truncated', () => {
     const large = fc.array(fc.record({ text: fc.string({ maxLength: 500 }), more: fc.jsonValue() }), {
       maxLength: 60,
     });
@@ -29,7 +29,7 @@ describe('an answer', () => {
   });
 });
 
-test('a cut leaves no half of a character', () => {
+test('is never truncated within a character', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('a', '界', '📦')),
@@ -45,7 +45,7 @@ test('a cut leaves no half of a character', () => {
   );
 });
 
-test('the text of an answer is bounded too, and says that it was cut', () => {
+test('has a bounded text too, and says that it was truncated', () => {
   const { content, structuredContent } = toolResult({ text: 'x'.repeat(1_000_000), data: {} });
   const [said] = content as { text: string }[];
   const text = said?.text ?? '';
@@ -57,7 +57,7 @@ describe('a token', () => {
   const sealing = { secret: 'secret', now: 1_000 };
   const json = fc.jsonValue({ maxDepth: 2 });
 
-  test('is right for what it was given for until it expires', () => {
+  test('is valid for its arguments until it expires', () => {
     fc.assert(
       fc.property(json, json, fc.integer({ min: 0, max: TOKEN_LIFE_MS - 1 }), (args, state, laterMs) => {
         const seen = { action: 'cancel_run', args, state };
@@ -70,7 +70,7 @@ describe('a token', () => {
     );
   });
 
-  test('is wrong for anything else, and when any character of it is changed', () => {
+  test('is invalid for other arguments, and when any of its characters is changed', () => {
     fc.assert(
       fc.property(json, json, fc.nat(), (args, other, at) => {
         fc.pre(JSON.stringify(args) !== JSON.stringify(other));

@@ -8,12 +8,12 @@ import { readDocument } from '../docs/snippets.ts';
 
 const page = readDocument('docs/mcp.md');
 
-test('clients are told the version of the package', () => {
+test('clients receive the version of the package', () => {
   const { version } = JSON.parse(readDocument('packages/mcp/package.json')) as { readonly version: string };
   expect(VERSION).toBe(version);
 });
 
-test('the page of the tools names each of them, and its bounds', () => {
+test('the page of the tools names each of them, with its limits', () => {
   const [, section = ''] = /## Tools\n([\s\S]*?)\n## /.exec(page) ?? [];
   const named = [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),

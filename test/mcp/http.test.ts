@@ -10,10 +10,10 @@ import { clientOf } from './agent.ts';
 const stage = new Stage();
 let server: Server;
 let url: URL;
-const asked: string[] = [];
+const requests: string[] = [];
 
 beforeAll(async () => {
-  const { url: api, fetch } = await clientOf(stage, { before: (target) => asked.push(target) });
+  const { url: api, fetch } = await clientOf(stage, { before: (target) => requests.push(target) });
   const functionOf = mcpFunction({ url: () => api, fetch });
   server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -58,7 +58,7 @@ test('each request is served as its caller: previews, acts, and nothing of anoth
   await Promise.all([agent.close(), other.close()]);
 });
 
-test('without a credential that the API knows nothing is answered, not even which tools there are', async () => {
+test('without a valid credential nothing is answered, not even the list of tools', async () => {
   const post = (headers: Record<string, string>) =>
     fetch(url, {
       method: 'POST',
@@ -69,9 +69,13 @@ test('without a credential that the API knows nothing is answered, not even whic
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
     });
-  const before = asked.length;
+  const before = requests.length;
   const none = await post({});
-  expect([none.status, none.headers.get('www-authenticate'), asked.length]).toEqual([401, 'Bearer', before]);
+  expect([none.status, none.headers.get('www-authenticate'), requests.length]).toEqual([
+    401,
+    'Bearer',
+    before,
+  ]);
   expect(await none.json()).toMatchObject({ code: 'UNAUTHENTICATED', help: expect.any(String) });
   const wrong = await post({ authorization: 'Bearer cairn_nobody_abcdefghijklmnopqrstuvwxyz012345' });
   expect([wrong.status, (await wrong.json()) as unknown]).toEqual([

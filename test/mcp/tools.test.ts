@@ -53,7 +53,7 @@ async function asking(stage: Stage, agent: Agent): Promise<string> {
 
 const codeOf = ({ isError, data }: Answered) => (isError ? data.error.code : 'no error');
 
-test('an agent starts a run, is told what it asks, answers, and sees it end', async () => {
+test('an agent starts a run, reads its question, answers, and sees it end', async () => {
   const { stage, agent } = await scene();
   const runId = await asking(stage, agent);
   const questions = await agent.call('list_questions');
@@ -74,7 +74,7 @@ test('an agent starts a run, is told what it asks, answers, and sees it end', as
   ]);
 });
 
-test('runs are listed by a beginning, and in other orders than the newest first', async () => {
+test('runs are listed by a prefix, and in orders other than newest first', async () => {
   const { stage, agent } = await scene();
   const first = await asking(stage, agent);
   stage.installation.world.clock.jump(1_000);
@@ -157,7 +157,7 @@ describe('an act is refused', () => {
     expect((await agent.call('get_run', { runId })).data.run.status).toBe('awaiting_approval');
   });
 
-  test('when what was shown has changed', async () => {
+  test('when what was shown has changed since', async () => {
     const { stage, agent } = await scene();
     const runId = await asking(stage, agent);
     const { token } = (await agent.call('preview_cancel_run', { runId, reason: 'late' })).data;
@@ -212,7 +212,7 @@ test('a preview of a start names what is wrong with the input, and gives no toke
   expect(codeOf(await agent.call('preview_start_run', { type: 'nothing' }))).toBe('NOT_FOUND');
 });
 
-test('what does not exist is named with what to do', async () => {
+test('a missing resource is named with advice', async () => {
   const { stage, agent } = await scene();
   const runId = await asking(stage, agent);
   expect(codeOf(await agent.call('get_run', { runId: `run_${'a'.repeat(26)}` }))).toBe('RUN_NOT_FOUND');
@@ -263,7 +263,7 @@ test('a change whose answer is lost may have been made, and is repeated with the
   expect((await agent.call('list_runs')).data.items).toMatchObject([{ id: again.data.runId }]);
 });
 
-test('tools say which of them change something, and every change has its preview', async () => {
+test('tools state whether they change something, and every change has a preview', async () => {
   const { agent } = await scene();
   const { tools } = await agent.client.listTools();
   const names = tools.map(({ name }) => name);
@@ -281,7 +281,7 @@ test('tools say which of them change something, and every change has its preview
   }
 });
 
-test('long questions are cut in the text of an answer, and the token of the preview is not', async () => {
+test('long questions are truncated in the text of an answer, and the token of the preview is not', async () => {
   const long = defineWorkflow({
     type: 'long',
     planVersion: 1,

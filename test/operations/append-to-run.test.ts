@@ -114,7 +114,7 @@ describe('an append from outside', () => {
     expect(assertStored(world.db, runId).inbox.at(-1)).toMatchObject({ signalId: 'mine' });
   });
 
-  test('probes again after each pause: what a busy run did meanwhile costs no further try', async () => {
+  test('reads the run again after each pause: appends of a busy run use up no attempt', async () => {
     const { world, runId } = await worldWithRun();
     const { store: crowded, calls } = busy(world, runId, 2);
     // Its drive goes on in every pause, but not between a look and the commit that follows it.
@@ -133,7 +133,7 @@ describe('an append from outside', () => {
     expect(calls.get('commit')).toBe(3);
   });
 
-  test('gives up after ten seconds on a run that stays busy, and asks to be sent again', async () => {
+  test('gives up after ten seconds on a run that stays busy, and asks the caller to send it again', async () => {
     const { world, runId } = await worldWithRun();
     const { store, calls } = busy(world, runId, Number.POSITIVE_INFINITY);
     const before = world.clock.now();
@@ -151,7 +151,7 @@ describe('an append from outside', () => {
     expect(calls.get('commit')).toBeGreaterThan(30);
   });
 
-  test('that its decision refuses changes nothing and reports the refusal', async () => {
+  test('whose decision refuses changes nothing and reports the refusal', async () => {
     const { world, runId } = await worldWithRun();
     const decide = () => {
       throw new RangeError('no');

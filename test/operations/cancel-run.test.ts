@@ -145,7 +145,7 @@ describe.each(Object.keys(UNLEASED))('a run: %s', (name) => {
     expect(assertStored(world.db, runId).head).toBe(head);
   });
 
-  test('repeats the first answer to the next request, whatever it says, and writes nothing', async () => {
+  test('repeats the first answer to every later request, and writes nothing', async () => {
     const { world, runId } = await situation();
     const first = await cancelRun(world.deps, request(runId));
     world.clock.jump(1_000);

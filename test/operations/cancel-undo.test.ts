@@ -54,7 +54,7 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
     expect(scene.wakeAt).toBeLessThanOrEqual(scene.now + READY_GRACE_MS);
   });
 
-  test('is cancelled after the undoing, though every task is lost', async () => {
+  test('is cancelled after its compensations, although every task is lost', async () => {
     const scene = await situation();
     await cancel(scene);
     const { requestedAt } = scene.state.cancellation ?? {};
@@ -164,7 +164,7 @@ describe('a run with completion duties', () => {
     expect(scene.tasks()).toBe(1);
   });
 
-  test('is cancelled though the queue fails: the scan finds it', async () => {
+  test('is cancelled although the queue fails, because the scan finds it', async () => {
     const scene = await waitingForAnEvent();
     const queue = { enqueue: () => Promise.reject(new Error('no queue')) };
     expect(await cancel(scene, { queue })).toMatchObject({ status: 'cancelled' });

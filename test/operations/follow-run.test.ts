@@ -126,18 +126,18 @@ describe('a follower of a run', () => {
     expect(scene.observer).toBeUndefined();
   });
 
-  test('stops without `ended` when its time is over or it is aborted', async () => {
+  test('stops without `ended` when its time is up or it is aborted', async () => {
     const timed = new Scene();
     const done = timed.follow(0, QUIET_MS / 2);
     await settle();
     timed.clock.fireNext();
     await done;
-    const told = new Scene();
-    const left = told.follow(0);
+    const scene = new Scene();
+    const left = scene.follow(0);
     await settle();
-    told.gone.abort();
+    scene.gone.abort();
     await left;
-    expect([timed.told, told.told, timed.stopped, told.stopped]).toEqual([[], [], 1, 1]);
+    expect([timed.told, scene.told, timed.stopped, scene.stopped]).toEqual([[], [], 1, 1]);
   });
 
   test('receives the failure of the watch after the events before it', async () => {

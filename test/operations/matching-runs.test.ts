@@ -124,7 +124,7 @@ describe('runs that match', () => {
   test.each([
     [0, 50],
     [3, 25],
-  ])('cost few counts, once an hour, where the first %d have no entries', async (since, most) => {
+  ])('need few count queries, once an hour, where the first %d have no entries', async (since, most) => {
     const { pages, counts } = await shelf(AMOUNTS, since);
     await pages(1);
     expect(counts()).toBeLessThan(most);

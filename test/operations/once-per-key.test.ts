@@ -107,7 +107,7 @@ describe('a request with a key', () => {
     expect(await desk.ask({ requestHash: 'h2' })).toMatchObject({ kind: 'done' });
   });
 
-  test('that many send at once is done by one of them, and the others wait', async () => {
+  test('that many send at once is carried out by one of them, and the others wait', async () => {
     const desk = new Desk();
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => desk.ask()));
     expect(desk.done).toBe(1);
@@ -115,11 +115,11 @@ describe('a request with a key', () => {
     expect(await desk.ask()).toEqual(repeated);
   });
 
-  test('that its work refuses is refused with the same bytes again', async () => {
+  test('that is refused is refused again with the same bytes', async () => {
     const desk = new Desk();
-    let asked = 0;
+    let requestCount = 0;
     const refuse = async (): Promise<KeptResponse> => {
-      asked += 1;
+      requestCount += 1;
       throw new CairnError('RUN_TERMINAL_STATE', 'it is over', { details: { from: 'completed' } });
     };
     const refused = await desk.ask({}, refuse);
@@ -128,7 +128,7 @@ describe('a request with a key', () => {
       response: { status: 409, body: { code: 'RUN_TERMINAL_STATE', detail: 'it is over' } },
     });
     expect(await desk.ask({}, refuse)).toEqual({ ...refused, kind: 'replayed' });
-    expect(asked).toBe(1);
+    expect(requestCount).toBe(1);
   });
 });
 
@@ -206,7 +206,7 @@ describe('a worker that never ends', () => {
     expect(await shortly()).toEqual(first);
   });
 
-  test(`${MAX_ATTEMPTS} times has no further successor`, async () => {
+  test(`that ends this way ${MAX_ATTEMPTS} times has no further successor`, async () => {
     const desk = new Desk();
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       await desk.dieAtWork();
@@ -279,16 +279,16 @@ describe.each(Object.keys(BEFORE))('with %s there, and answers lost', (name) => 
     const desk = new Desk();
     await before(desk);
     const { store, calls } = losing(desk.records, lost, applied);
-    const asked = oncePerKey(desk.deps(store), request(), desk.work);
+    const response = oncePerKey(desk.deps(store), request(), desk.work);
     let ended = false;
-    void asked.finally(() => {
+    void response.finally(() => {
       ended = true;
     });
     for (let turn = 0; turn < 50 && !ended; turn += 1) {
       await settle();
       if (!ended) desk.clock.fireNext();
     }
-    return { desk, outcome: await asked, calls: calls.count };
+    return { desk, outcome: await response, calls: calls.count };
   }
 
   test.each([true, false])(

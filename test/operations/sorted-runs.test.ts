@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunStatus } from '../../packages/cairn/src/core/run/status.ts';
 import { comparePlaces, placeIn, RUN_ORDERS } from '../../packages/cairn/src/core/search/order.ts';
-import { descending, pageOf } from '../../packages/cairn/src/memory/paging.ts';
+import { descending, sortedPage } from '../../packages/cairn/src/memory/paging.ts';
 import { MAX_COUNTS, oldestRuns } from '../../packages/cairn/src/operations/search/oldest-runs.ts';
 import { MAX_SORTED, sortedRuns } from '../../packages/cairn/src/operations/search/sorted-runs.ts';
 import { decodeCursor, encodeCursor, encodeSortedCursor } from '../../packages/cairn/src/ports/cursor.ts';
@@ -66,7 +66,7 @@ test.each([MAX_SORTED, 20_000, 900_000])(
   },
 );
 
-test('the oldest runs that match a filter without an index are sought among the oldest, and the list continues after them', async () => {
+test('the oldest runs that match a filter without an index are searched for among the oldest, and the list continues after them', async () => {
   const { store, finder } = storeOf(20_000);
   const deps = { store, finder, clock };
   const filter = { tenantId: 't1', match: { kind: 'beginning', text: 'run_77' } as never };
@@ -113,10 +113,10 @@ test('a sorted list that fits one page is complete', async () => {
   expect(sorted).not.toHaveProperty('next');
 });
 
-test('a store whose pages are all short is asked a bounded number of times', async () => {
-  let asked = 0;
+test('of a store with only short pages a bounded number is read', async () => {
+  let requestCount = 0;
   const listRuns = async () => {
-    asked += 1;
+    requestCount += 1;
     return { items: [], next: encodeCursor('runs', [1, 'run_1']) };
   };
   const sorting = sortedRuns(
@@ -125,7 +125,7 @@ test('a store whose pages are all short is asked a bounded number of times', asy
     { order: 'oldest', limit: 1 },
   );
   await expect(sorting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  expect(asked).toBeLessThanOrEqual(MAX_SORTED);
+  expect(requestCount).toBeLessThanOrEqual(MAX_SORTED);
 });
 
 interface Some {
@@ -151,7 +151,7 @@ function storeWith(all: readonly Some[]) {
   const store = {
     listRuns: async (filter: RunFilter, page: PageRequest) =>
       seen(
-        pageOf(found(filter), page, {
+        sortedPage(found(filter), page, {
           list: 'runs',
           positionOf: ({ state }) => [state.createdAt, state.id],
           compare: descending,
@@ -162,7 +162,7 @@ function storeWith(all: readonly Some[]) {
     count: async (filter: RunFilter, most: number) => Math.min(most, found(filter).length),
     ordered: async (list: IndexedOrder, filter: RunFilter, page: PageRequest) =>
       seen(
-        pageOf(
+        sortedPage(
           found(filter).filter(({ state }) => list === 'updated' || state.durationMs !== undefined),
           page,
           { list, positionOf: ({ state }) => placeIn(list, state, 0), compare: descending },
@@ -215,8 +215,8 @@ test('the pages of every order together are the matching runs in that order, eac
       fc.constantFrom(...RUN_ORDERS),
       async (some, times, wanted, order) => {
         const { deps, found, read } = storeWith(Array.from({ length: times }, () => some).flat());
-        const asked = { tenantId: 't1', ...wanted };
-        const expected = found(asked).toSorted((a, b) =>
+        const filter = { tenantId: 't1', ...wanted };
+        const expected = found(filter).toSorted((a, b) =>
           comparePlaces(order, placeIn(order, a.state, NOW), placeIn(order, b.state, NOW)),
         );
         const limit = times === 1 ? 3 : 100;
@@ -224,7 +224,7 @@ test('the pages of every order together are the matching runs in that order, eac
         let cursor: string | undefined;
         do {
           const before = read();
-          const page = await sortedRuns(deps, asked, { order, limit, cursor });
+          const page = await sortedRuns(deps, filter, { order, limit, cursor });
           expect(page.items.length).toBeLessThanOrEqual(limit);
           // Those of the moment at which the last page ended, of two windows, and of the index.
           expect(read() - before).toBeLessThanOrEqual(3 * MAX_SORTED + limit);

@@ -110,7 +110,7 @@ test('an instance that is asked to end releases its run, and another continues i
   expect(finishedBefore).toHaveLength(1);
 });
 
-test('health and unknown paths are answered as the contract says', async () => {
+test('health and unknown paths are answered as the API documents', async () => {
   expect(await call('/v1/healthz')).toMatchObject({ status: 200, body: { status: 'ok', store: 'ok' } });
   expect(await call('/v1/nothing')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
   expect(

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import * as functions from '../../functions/src/index.ts';
-import { GRACE_MS } from '../../packages/cairn/src/core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../packages/cairn/src/core/retention/lineage.ts';
 import { TICK } from '../../packages/cairn/src/operations/retention/deps.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -72,7 +72,7 @@ function endpoint(name: string): Endpoint {
 }
 
 describe('the exported functions', () => {
-  test('are exactly these', () => {
+  test('are exactly the documented ones', () => {
     expect(Object.keys(functions).sort()).toEqual(ALL);
     expect(Object.keys(functions.pubsub).sort()).toEqual(['cloudBuilds', 'deployRequests']);
   });
@@ -117,7 +117,7 @@ describe('the exported functions', () => {
   });
 
   test.each(['drive', 'driveAlone'] as const)(
-    '%s is retried soon, then rarely, and may take as long as the engine plans for',
+    '%s is retried soon, then rarely, and has the timeout that the engine expects',
     (name) => {
       expect(endpoint(name)).toMatchObject({
         timeoutSeconds: 540,
@@ -174,7 +174,7 @@ describe('the exported functions', () => {
     const timeouts = EXPORTS.map((name) => endpoint(name).timeoutSeconds);
     const given = timeouts.filter((timeout) => typeof timeout === 'number');
     expect(given.length).toBeGreaterThan(3);
-    expect(Math.max(...given) * 1_000).toBeLessThan(GRACE_MS);
+    expect(Math.max(...given) * 1_000).toBeLessThan(DELETION_GRACE_MS);
   });
 });
 
@@ -286,7 +286,7 @@ test('the bundle for a deployment exports the functions that are tested', () => 
   expect(loaded.stdout.trim()).toBe(String(parts.length));
 });
 
-test('loading the functions loads no client library and no workflow, and of the store only the names of collections', () => {
+test('loading the functions loads no client library and no workflow, and only the collection names of the store', () => {
   const script = `
     const { registerHooks } = require('node:module');
     registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.log(found.url); return found; } });

@@ -91,16 +91,16 @@ test.each([
     { DRIVE_QUEUES_PER_TENANT: '-1' },
     'DRIVE_QUEUES_PER_TENANT is -1; it is a whole number from 0 (all of them)',
   ],
-])('queues of drive as the parameters say: %j', (env, expected) => {
+])('the queues of drive are those of the parameters: %j', (env, expected) => {
   const script = `
     const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
     const told = () => {
       try { return readSettings({}, ${JSON.stringify(NAMES)}).drive; } catch (error) { return error.message; }
     };
     process.stdout.write(JSON.stringify(told()));`;
-  const said = JSON.parse(inProcess(script, env).stdout);
-  if (typeof expected === 'string') expect(said).toBe(expected);
-  else expect(said).toMatchObject(expected);
+  const report = JSON.parse(inProcess(script, env).stdout);
+  if (typeof expected === 'string') expect(report).toBe(expected);
+  else expect(report).toMatchObject(expected);
 });
 
 test.each([
@@ -109,7 +109,7 @@ test.each([
   [{ RUN_SHARDS: '256' }, 256],
   [{ RUN_SHARDS: '8' }, 'RUN_SHARDS is 8; it is a whole number from 16 to 256'],
   [{ RUN_SHARDS: '257' }, 'RUN_SHARDS is 257; it is a whole number from 16 to 256'],
-])('shards as the parameter says: %j', (env, expected) => {
+])('the shards are those of the parameter: %j', (env, expected) => {
   const script = `
     const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
     const told = () => {
@@ -119,7 +119,7 @@ test.each([
   expect(JSON.parse(inProcess(script, env).stdout)).toBe(expected);
 });
 
-test('a missing project id is an error, not a guess', () => {
+test('a missing project id is an error', () => {
   const script = `
     const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
     try { readSettings({}, ${JSON.stringify(NAMES)}); } catch (error) { process.stdout.write(error.message); }`;

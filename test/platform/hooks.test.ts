@@ -60,18 +60,18 @@ describe('a hook', () => {
     ['[1]', {}],
     ['null', {}],
     ['{"a":1}', { a: 1 }],
-  ])('that answers %j says %j', async (text, members) => {
+  ])('that answers %j has the result %j', async (text, members) => {
     answers = [{ status: 204 + (text === '' ? 0 : -4), text }];
     expect(await new Hook('it', url).call({}, CALL)).toEqual(members);
   });
 
-  test.each([400, 401, 403, 404, 410, 422])('that answers %i is not asked again', async (status) => {
+  test.each([400, 401, 403, 404, 410, 422])('that answers %i is not called again', async (status) => {
     answers = [{ status, text: 'no' }];
     await expect(new Hook('it', url).call({}, CALL)).rejects.toThrow(Fatal);
     await expect(new Hook('it', url).call({}, CALL)).rejects.toThrow(`it answered ${status}`);
   });
 
-  test.each([408, 409, 423, 425, 429, 500, 503])('that answers %i may be asked again', async (status) => {
+  test.each([408, 409, 423, 425, 429, 500, 503])('that answers %i may be called again', async (status) => {
     answers = [{ status, text: 'later' }];
     const error: unknown = await new Hook('it', url).call({}, CALL).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(Error);
@@ -84,7 +84,7 @@ describe('a hook', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('that answers without end is cut off', async () => {
+  test('whose answer never ends is cut off', async () => {
     answers = [{ status: 200, text: 'x'.repeat(100_000) }];
     await expect(new Hook('it', url).call({}, CALL)).rejects.toThrow(/more than 65536 bytes/);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { unwrapped, wrapCalls } from '../../packages/cairn/src/ports/wrap-calls.ts';
+import { innermostPort, wrapCalls } from '../../packages/cairn/src/ports/wrap-calls.ts';
 
 interface Shelf {
   readonly label: string;
@@ -70,8 +70,8 @@ test('members that are no methods pass through', () => {
 test('two wrappers, one around the other, are around the same port', () => {
   const port = new WoodenShelf();
   const asIs = (shelf: WoodenShelf) => wrapCalls(shelf, (call) => call(shelf));
-  expect(unwrapped(asIs(asIs(port)))).toBe(port);
-  expect(unwrapped(port)).toBe(port);
+  expect(innermostPort(asIs(asIs(port)))).toBe(port);
+  expect(innermostPort(port)).toBe(port);
 });
 
 test('a method that is surrounded by nothing does not compile', () => {

@@ -20,7 +20,7 @@ export function everySeed({ from, count, also = [], repertoire, meet }: Seeds): 
   const { SEED: only, SEEDS: more } = process.env;
   const seeds = [...Array.from({ length: Number(more ?? count) }, (_, i) => from + i), ...also];
   test(
-    `come to an end that the reference predicts, ${seeds.length} of them`,
+    `end as the reference predicts, ${seeds.length} of them`,
     async () => {
       if (only !== undefined) {
         await trial({ seed: Number(only), repertoire });

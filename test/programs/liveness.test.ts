@@ -8,14 +8,14 @@ const event = (type: string, data: object = {}) => ({ type, data }) as unknown a
 const retry = event('step_retry_scheduled', { stepId: 'send', itemKey: '7', revision: 1 });
 const turn = [event('run_claimed'), event('run_released')];
 
-test('a run that claims and releases without getting anywhere spins', () => {
+test('a run that claims and releases without progress is reported', () => {
   const begun = [event('run_created'), event('run_started')];
   expect(() => assertLively([...begun, ...turn])).not.toThrow();
   const spinning = Array.from({ length: 20 }, () => turn).flat();
   expect(() => assertLively([...begun, ...spinning])).toThrow('spins');
 });
 
-test('an item that is tried again for ever spins, however much others get done', () => {
+test('an item that is retried for ever is reported, however much progress others make', () => {
   const done = Array.from({ length: 100 }, () => event('step_succeeded'));
   expect(() => assertLively([...done, retry, retry])).not.toThrow();
   expect(() => assertLively([...done, ...Array.from({ length: 5 }, () => retry)])).toThrow("'send[7] #1'");
@@ -36,11 +36,11 @@ describe('the memory of a dispatch', () => {
     return 'none';
   }
 
-  test('stays in its budget', async () => {
+  test('stays within its budget', async () => {
     expect(await firstFailure()).toBe('none');
   });
 
-  test('leaves it where outputs are kept that nothing needs any more', async () => {
+  test('exceeds it if outputs are kept that nothing needs any more', async () => {
     const { release } = StepOutputs.prototype;
     Object.assign(StepOutputs.prototype, { release() {} });
     try {

@@ -24,9 +24,9 @@ const seeds =
     ? [...Array.from({ length: COUNT }, (_, i) => FROM + i), OVERLOOKED_EVENT]
     : [Number(only)];
 
-describe('programs whose definitions are replaced in between, and come back', () => {
+describe('programs whose definitions are replaced in between, and restored', () => {
   test(
-    `come to the end that the reference predicts, ${seeds.length} of them`,
+    `end as the reference predicts, ${seeds.length} of them`,
     async () => {
       const met = new Set<string>();
       const ends: string[] = [];
@@ -48,7 +48,7 @@ describe('programs whose definitions are replaced in between, and come back', ()
     PATIENCE_MS,
   );
 
-  test('and it is noticed if processes go on with a definition that the run was not started on', async () => {
+  test("and processes that continue with a definition other than the run's are detected", async () => {
     const sabotage: Sabotage = (deps) => ({
       ...deps,
       store: intercept(deps.store, async ({ method }, proceed) => {

@@ -7,7 +7,7 @@ const { installedText, installText } = (await import(url.href)) as {
   installedText(there: number, seconds: number): string;
 };
 
-test('the installation says what npm does, also after the last package is unpacked', () => {
+test('the installation prints the progress of npm, also after the last package is unpacked', () => {
   const at = (there: number) => installText({ there, of: 683, seconds: 42 });
   expect(at(100)).toBe('cairn: installing dependencies (once): 100 of 683 packages, 42 s');
   expect(at(683)).toBe('cairn: installing dependencies (once): npm runs install scripts, 42 s');

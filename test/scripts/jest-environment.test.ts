@@ -20,7 +20,7 @@ afterEach(async () => {
   environment = next();
 });
 
-test('a test file finds the globals of Node', () => {
+test('a test file has the globals of Node', () => {
   const code = '[typeof fetch, typeof Buffer, typeof setTimeout, typeof structuredClone, process.version]';
   expect(runInContext(`${code}.join()`, environment.getVmContext())).toBe(
     `function,function,function,function,${process.version}`,
@@ -38,7 +38,7 @@ test.each([
   ['a listener', "process.on('left', () => {})", "process.listenerCount('left')", 0],
   ['how stacks are written', 'Error.prepareStackTrace = () => 1', 'typeof new Error().stack', 'string'],
   ['how deep stacks are', 'Error.stackTraceLimit = 1', 'Error.stackTraceLimit', 100],
-])('a test file leaves nothing to the next one: %s', async (_, change, question, answer) => {
+])('a test file changes nothing for the next one: %s', async (_, change, question, answer) => {
   runInContext(change, environment.getVmContext());
   expect(runInContext(question, environment.getVmContext())).not.toBe(answer);
   await environment.teardown();

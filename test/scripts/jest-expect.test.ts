@@ -23,7 +23,7 @@ test.each<[string, () => unknown]>([
   ['what a promise resolves to, negated', () => expect(Promise.resolve(1)).resolves.not.toBe(1)],
   ['what a promise rejects with', () => expect(Promise.reject(new Error('a'))).rejects.toThrow('b')],
   ['a promise that does not reject', () => expect(Promise.resolve(1)).rejects.toThrow()],
-])('a failed assertion names the line it stands in: %s', async (_, assert) => {
+])('a failed assertion names its line: %s', async (_, assert) => {
   const error = await failing(assert);
   expect((error as Error).message).toContain('received');
   expect(placeOf(error)).toMatch(/^jest-expect\.test\.ts:\d+$/);

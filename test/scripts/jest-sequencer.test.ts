@@ -47,7 +47,7 @@ test('files that wait for a browser are spread over the run, each kind beginning
   ]);
 });
 
-test('no file is lost where there is one kind alone', () => {
+test('no file is lost if there is only one kind', () => {
   expect(ordered({ 'core/a.test.ts': 1, 'core/b.test.ts': 2 })).toEqual(['core/b.test.ts', 'core/a.test.ts']);
   expect(ordered({ 'console/a.test.ts': 1, 'console/b.test.ts': 2 })).toEqual([
     'console/b.test.ts',

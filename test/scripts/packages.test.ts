@@ -9,22 +9,22 @@ const { deprecatedIn, missingIn, auditOf } = (await import(url.href)) as {
   auditOf(text: string): { unreachable?: string; bad?: string[]; mild?: string[] };
 };
 
-describe('what the registry tells of the packages', () => {
-  test('is that none of the lock files is deprecated', () => {
+describe("the registry's answer about the packages", () => {
+  test('has no deprecated package of a lock file', () => {
     for (const file of ['package-lock.json', 'functions/package-lock.json']) {
       const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
       expect(deprecatedIn(JSON.parse(text))).toEqual([]);
     }
   });
 
-  test('is in them for every platform, so that npm ci takes them', () => {
+  test('has them for every platform, so that npm ci installs them', () => {
     for (const file of ['package-lock.json', 'functions/package-lock.json']) {
       const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
       expect(missingIn(JSON.parse(text))).toEqual([]);
     }
   });
 
-  test('names an optional package that is neither beside its user nor above it', () => {
+  test('reports an optional package that is neither beside its user nor above it', () => {
     const optionalDependencies = { here: '1.0.0', above: '2.0.0', '@far/gone': '3.0.0', aside: '4.0.0' };
     const packages = {
       '': { optionalDependencies: { gone: '5.0.0' } },
@@ -41,7 +41,7 @@ describe('what the registry tells of the packages', () => {
     ]);
   });
 
-  test('names a package that is deprecated', () => {
+  test('reports a deprecated package', () => {
     const packages = {
       '': { version: '1.0.0' },
       'node_modules/fine': { version: '1.0.0' },
@@ -50,7 +50,7 @@ describe('what the registry tells of the packages', () => {
     expect(deprecatedIn({ packages })).toEqual(['@old/one@2.0.0 is deprecated: use another']);
   });
 
-  test('fails for high and critical advisories, tells the others', () => {
+  test('fails for high and critical advisories, and reports the others', () => {
     const vulnerabilities = {
       a: { name: 'a', severity: 'critical', range: '<2', via: [{ title: 'Prototype pollution' }, 'b'] },
       b: { name: 'b', severity: 'low', range: '*', via: ['a'] },
@@ -62,7 +62,7 @@ describe('what the registry tells of the packages', () => {
     expect(auditOf('{"auditReportVersion":2,"vulnerabilities":{}}')).toEqual({ bad: [], mild: [] });
   });
 
-  test('is unknown, and no failure, when the registry does not answer', () => {
+  test('is unknown, without a failure, when the registry does not respond', () => {
     expect(auditOf('{"message":"405 Method Not Allowed"}')).toEqual({
       unreachable: '405 Method Not Allowed',
     });

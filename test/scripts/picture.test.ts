@@ -10,7 +10,7 @@ const textsOf = (svg: string) =>
     text.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))),
   );
 
-test('a picture has every line with its whole text, whatever characters it has', () => {
+test('a picture has every line in full, with any characters', () => {
   const line = fc.record({
     at: fc.nat(100_000),
     parts: fc.array(fc.string().map(part), { minLength: 1, maxLength: 3 }),
@@ -24,7 +24,7 @@ test('a picture has every line with its whole text, whatever characters it has',
   );
 });
 
-test('lines appear in their order, long pauses are shortened, and nothing moves for who asked for that', () => {
+test('lines appear in order, long pauses are shortened, and nothing moves for readers who prefer reduced motion', () => {
   const lines = [0, 10, 600_000].map((at) => ({ at, parts: [part(String(at))] }));
   const svg = pictureOf(lines, 'a "run"');
   const shares = [...svg.matchAll(/@keyframes l\d+\{0%\{opacity:0\}([\d.]+)%/g)].map(([, share]) =>

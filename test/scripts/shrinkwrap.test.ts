@@ -47,7 +47,7 @@ describe('the lock of a package holds', () => {
     ]);
   });
 
-  test('optional packages as far as they are there, and peers that they ask for', () => {
+  test('optional packages that are installed, and peers that they require', () => {
     const packages = {
       'node_modules/a': {
         version: '1.0.0',
@@ -61,7 +61,7 @@ describe('the lock of a package holds', () => {
     expect(pathsOf(packages)).toEqual(['', 'node_modules/a', 'node_modules/native', 'node_modules/q']);
   });
 
-  test('the very versions of the manifest, or there is none', () => {
+  test('the exact versions of the manifest, or none', () => {
     expect(() => pathsOf({ 'node_modules/a': { version: '1.0.1' } })).toThrow(
       'needs a 1.0.0; the lock has 1.0.1',
     );
@@ -71,7 +71,7 @@ describe('the lock of a package holds', () => {
   });
 });
 
-test('the lock of a deployment has all that the kit depends on, without its peers, and one install script', () => {
+test('the lock of a deployment has all dependencies of the kit, without its peers, and one install script', () => {
   const { dependencies: engine } = readJson('packages/cairn/package.json');
   const { peerDependencies } = readJson('packages/calls/package.json');
   const names = installedOf(Object.keys(engine));

@@ -55,7 +55,7 @@ test.each([
   expect(() => effectCodec.decode(document, 'it')).toThrow(UndecodableDocument);
 });
 
-test('every state that a journal folds to is one of those that come back', () => {
+test('every state that a journal folds to is decoded again', () => {
   fc.assert(
     fc.property(journals(), ({ events, states }) => {
       for (const state of states) {
@@ -68,7 +68,7 @@ test('every state that a journal folds to is one of those that come back', () =>
   );
 });
 
-test('the properties see every member of a run document, and every type of event', () => {
+test('the properties cover every member of a run document, and every type of event', () => {
   const samples = fc.sample(any.runState, { numRuns: 100, seed: 1 });
   const members = new Set(samples.flatMap((state) => Object.keys(state)));
   const derived = [
@@ -86,7 +86,7 @@ test('the properties see every member of a run document, and every type of event
   expect([...types].sort()).toEqual([...EVENT_TYPES].sort());
 });
 
-describe('the soft part', () => {
+describe('the volatile metadata', () => {
   test('decodes to what was encoded', () => {
     fc.assert(
       fc.property(any.softState, ({ leaseExtendedTo, inFlight, running, obligationsMet }) => {
@@ -113,7 +113,7 @@ describe('the soft part', () => {
 });
 
 describe('a masked update', () => {
-  test('over any earlier document gives the document of the later state', () => {
+  test('applied to any earlier document gives the document of the later state', () => {
     fc.assert(
       fc.property(any.runState, any.runState, (before, { parent: _, ...later }) => {
         // Members that determine `wakeAt` and are fixed at creation.
@@ -130,7 +130,7 @@ describe('a masked update', () => {
     );
   });
 
-  test('names nothing that is fixed at creation and nothing of soft', () => {
+  test('contains nothing that is fixed at creation, and no volatile metadata', () => {
     const { state } = beginning('run_1');
     const names = Object.keys(encodeSnapshotUpdate({ snapshot: state }));
     const fixed = [
@@ -150,7 +150,7 @@ describe('a masked update', () => {
     expect(names).toEqual(expect.arrayContaining(['status', 'head', 'steps', 'lease', 'wakeAt']));
   });
 
-  test('without a snapshot names only what it is told', () => {
+  test('without a snapshot contains only the given members', () => {
     expect(Object.keys(encodeSnapshotUpdate({ wakeAt: T0 }))).toEqual(['wakeAt']);
     expect(Object.keys(encodeSnapshotUpdate({ soft: { heartbeat: true } }))).toEqual([
       'lastHeartbeatAt',
@@ -180,7 +180,7 @@ describe('in a document', () => {
     });
   });
 
-  test('no member has a name beside those that the codec declares', () => {
+  test('every member is declared by the codec', () => {
     fc.assert(
       fc.property(any.runState, (state) => {
         expect(
@@ -191,7 +191,7 @@ describe('in a document', () => {
   });
 });
 
-test('a step that an earlier version wrote has no location, and is read', () => {
+test('a step record of an earlier version has no location, and is read', () => {
   const stored = {
     id: 'flow[ask]',
     kind: 'step',
@@ -209,7 +209,7 @@ test('a step that an earlier version wrote has no location, and is read', () => 
 describe('a document that cannot be read', () => {
   const document = encodeNewSnapshot(beginning('run_1').state);
 
-  test('because it is newer is said to be newer, whatever else it holds', () => {
+  test('because it is newer is reported as newer, whatever else it contains', () => {
     const newer = { schemaVersion: 99, steps: { another: 'form' } };
     expect(() => decodeSnapshot(newer, 'run run_1')).toThrow(NewerSchemaError);
     for (const codec of [eventCodec, checkpointCodec, stepCodec, recordCodec, clientCodec]) {
@@ -233,7 +233,7 @@ describe('a document that cannot be read', () => {
       { lease: { owner: 'o', epoch: 1 } },
       /member 'lease': member 'expiresAt' is missing/,
     ],
-  ])('because it %s names document and member', (_why, damage, message) => {
+  ])('because it %s is reported with document and member', (_why, damage, message) => {
     const read = () => decodeSnapshot({ ...document, ...damage }, 'run run_1');
     expect(read).toThrow(UndecodableDocument);
     expect(read).toThrow(message);

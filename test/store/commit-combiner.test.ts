@@ -54,7 +54,7 @@ async function busy(held: Held): Promise<CommitCombiner> {
 }
 
 describe('commits of several runs', () => {
-  test('go out alone and at once while few are under way', async () => {
+  test('are sent alone and at once while few are under way', async () => {
     const held = new Held();
     const combiner = held.combiner();
     const [a, b] = [combiner.commit(part('a')), combiner.commit(part('b'))];
@@ -68,7 +68,7 @@ describe('commits of several runs', () => {
     expect(await b).toHaveLength(2);
   });
 
-  test('share a request when many are, and each gets the results of its own writes', async () => {
+  test('share a request when many are under way, and each gets the results of its own writes', async () => {
     const held = new Held();
     const combiner = await busy(held);
     const [a, b] = [combiner.commit(part('a', 3)), combiner.commit(part('b', 1))];
@@ -80,7 +80,7 @@ describe('commits of several runs', () => {
     expect(await b).toEqual([{ text: 'b0' }]);
   });
 
-  test('are sent again alone when the shared request was refused, so that one conflict hits one run', async () => {
+  test('are repeated alone when the shared request was refused, so that a conflict affects one run', async () => {
     const held = new Held();
     const combiner = await busy(held);
     const [a, b] = [combiner.commit(part('a')), combiner.commit(part('b'))];
@@ -98,7 +98,7 @@ describe('commits of several runs', () => {
     expect(await b).toHaveLength(2);
   });
 
-  test('are not repeated here when the outcome is unknown: each run knows how to ask', async () => {
+  test('are not repeated here when the outcome is unknown, because each run can find out', async () => {
     const held = new Held();
     const combiner = await busy(held);
     const [a, b] = [combiner.commit(part('a')), combiner.commit(part('b'))];

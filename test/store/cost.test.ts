@@ -41,8 +41,8 @@ beforeEach(async () => {
 });
 afterAll(() => harness.close());
 
-describe('what the Firestore run store is billed', () => {
-  test('for a step: one commit of three writes and no read, however many went before', async () => {
+describe('the Firestore run store is billed', () => {
+  test('one commit of three writes and no read for a step, however many came before', async () => {
     for (const id of ['first', 'second', 'third']) {
       const { after, commit } = move(state, [succeeded(id)]);
       expect(await costOf(() => runs.commit(commit))).toEqual({ reads: 0, writes: 3, commits: 1 });
@@ -50,18 +50,18 @@ describe('what the Firestore run store is billed', () => {
     }
   });
 
-  test('for steps that end together: still one commit', async () => {
+  test('one commit for steps that end together', async () => {
     const { commit } = move(state, [succeeded('a'), succeeded('b'), succeeded('c')], { snapshot: true });
     expect(await costOf(() => runs.commit(commit))).toEqual({ reads: 0, writes: 10, commits: 1 });
   });
 
-  test('for a refused append: nothing is written', async () => {
+  test('no write for a refused append', async () => {
     const { commit } = move(state, [succeeded('a')]);
     await runs.commit(commit);
     expect(await costOf(() => runs.commit(commit))).toMatchObject({ writes: 0 });
   });
 
-  test('for a load: the snapshot, and its tail only while somebody holds the lease', async () => {
+  test('the snapshot for a load, and its tail only under a lease', async () => {
     expect(await costOf(() => runs.load('run_1'))).toEqual({ reads: 2, writes: 0, commits: 0 });
     const steps = move(state, [succeeded('a'), succeeded('b')]);
     await runs.commit(steps.commit);
@@ -71,7 +71,7 @@ describe('what the Firestore run store is billed', () => {
     expect(await costOf(() => runs.load('run_1'))).toEqual({ reads: 1, writes: 0, commits: 0 });
   });
 
-  test('for a load of another tenant’s run: what one costs that is not there, also while somebody drives it', async () => {
+  test('the same for a load of another tenant’s run as for a missing one, even while it is driven', async () => {
     const steps = move(state, [succeeded('a')]);
     await runs.commit(steps.commit);
     for (const runId of ['run_1', 'run_none']) {
@@ -79,18 +79,18 @@ describe('what the Firestore run store is billed', () => {
     }
   });
 
-  test('for a scan: what is due, however many runs there are, and a look for more shards', async () => {
+  test('what is due and a query for more shards for a scan, however many runs exist', async () => {
     for (let i = 0; i < 20; i += 1) await runs.start(beginning(`run_later${i}`, { at: T0 + 500_000 + i }));
     expect(await costOf(() => runs.dueRuns(T0 + 300_000, 200))).toEqual({ reads: 2, writes: 0, commits: 0 });
   });
 
-  test('for a look for silent runs: one read for each status that a worker may hold, however many runs beat', async () => {
+  test('one read for each status that a worker may hold for the search for silent runs', async () => {
     await runs.dueRuns(T0, 1);
     const window = { after: T0 - 80_000, until: T0 - 26_000 };
     expect(await costOf(() => runs.silentRuns(window, 5_000))).toEqual({ reads: 2, writes: 0, commits: 0 });
   });
 
-  test('for a heartbeat: one write', async () => {
+  test('one write for a heartbeat', async () => {
     const seen = (await runs.load('run_1'))?.snapshotVersion ?? '';
     const beat = () =>
       runs.touch({ runId: 'run_1', seen, soft: { heartbeat: true, leaseExtendedTo: T0 + 999_999 } });
@@ -98,20 +98,20 @@ describe('what the Firestore run store is billed', () => {
   });
 });
 
-test('a watched list is billed its runs once, and then one read a change, whoever else begins', async () => {
+test('the runs of a watched list once, then one read for each change', async () => {
   for (const id of ['a', 'b', 'c']) await runs.start(beginning(`run_${id}`, { at: T0 + 1_000 }));
   let lists = 0;
-  let told = () => {};
+  let notify = () => {};
   const untilTold = (n: number) =>
     new Promise<void>((resolve) => {
-      told = () => (lists >= n ? resolve() : undefined);
-      told();
+      notify = () => (lists >= n ? resolve() : undefined);
+      notify();
     });
   let stop = () => {};
   const watched = await costOf(async () => {
     const onRuns = () => {
       lists += 1;
-      told();
+      notify();
     };
     const onError = (error: unknown) => {
       throw error;
@@ -134,7 +134,7 @@ test('a watched list is billed its runs once, and then one read a change, whoeve
   stop();
 });
 
-test('the run document keeps its input, and grows with the steps by a few bytes each', async () => {
+test('the run document keeps its input, and grows by a few bytes for each step', async () => {
   const document = () => harness.db().doc('gwi_runs/run_1').get();
   const before = (await document()).data() ?? {};
   const { commit } = move(

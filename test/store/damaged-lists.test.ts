@@ -58,7 +58,7 @@ const WHOLE = { ids: ['run_1', 'run_3'], unreadable: ['run_2', 'run_4', 'run_5']
 
 describe('a run document that cannot be read', () => {
   test.each([1, 2, 3, 10])(
-    'keeps nobody from the other runs of a list, and is named: %d a page',
+    'does not hide the other runs of a list, and is named: %d a page',
     async (limit) => {
       const { runs, finder } = stores;
       expect(
@@ -78,17 +78,17 @@ describe('a run document that cannot be read', () => {
     },
   );
 
-  test('ends no stream of the list', async () => {
-    const told = Promise.withResolvers<readonly string[]>();
+  test('does not end the stream of a list', async () => {
+    const report = Promise.withResolvers<readonly string[]>();
     const stop = new FirestoreRunListWatch(db, systemClock).watchRuns({ tenantId: 'acme' }, 10, {
-      onRuns: (runs) => told.resolve(runs.map(({ state }) => state.id)),
-      onError: told.reject,
+      onRuns: (runs) => report.resolve(runs.map(({ state }) => state.id)),
+      onError: report.reject,
     });
-    expect([...(await told.promise)].sort()).toEqual(WHOLE.ids);
+    expect([...(await report.promise)].sort()).toEqual(WHOLE.ids);
     stop();
   });
 
-  test('is answered for with what names the damage, and with nothing of what it holds', async () => {
+  test('is reported with what is damaged, and without its content', async () => {
     const error = await stores.runs.load('run_2', 'acme').catch((thrown: unknown) => thrown);
     const answer = problemResponse(error, SILENT);
     expect([answer.status, await answer.json()]).toEqual([

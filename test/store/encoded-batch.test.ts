@@ -85,7 +85,7 @@ describe('a batch that encodes itself', () => {
     });
   });
 
-  test('creates under must-not-exist', async () => {
+  test('creates documents under the condition that they do not exist', async () => {
     const [write] = await sent((batch) => batch.create(document, {}));
     expect(write?.currentDocument).toEqual({ exists: false });
   });
@@ -126,7 +126,7 @@ describe('a batch that encodes itself', () => {
     });
   });
 
-  test('is encoded to the same bytes as it is and by way of fromObject, which the client libraries take', async () => {
+  test('is encoded to the same bytes with and without fromObject, which the client libraries call', async () => {
     const { CommitRequest } = protos.google.firestore.v1;
     const members = fc.dictionary(memberName, memberArbitrary, { maxKeys: 6, noNullPrototype: true });
     const plainNames = fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), memberArbitrary, {
@@ -174,7 +174,7 @@ describe('a batch that encodes itself', () => {
       expect(() => batch.set(document, members)).toThrow("member 'member' has a kind that no codec writes");
   });
 
-  test('a refused write leaves no trace in the next one', async () => {
+  test('a refused write has no effect on the next one', async () => {
     const good = (batch: StoreBatch) => batch.set(document, { a: 'x' });
     const expected = await encoded(good);
     const found = await encoded((batch) => {

@@ -80,7 +80,7 @@ function anyOrder(name: string | undefined): string | undefined {
   return [collection, ...members.slice(0, -1).sort(), ...members.slice(-1)].join(' ');
 }
 
-describe('the queries that are tried', () => {
+describe('the probed queries', () => {
   let bare: readonly IndexProbe[];
   beforeAll(async () => {
     const fieldOverrides = file.fieldOverrides.map((override) => ({ ...override, indexes: [] }));
@@ -91,12 +91,12 @@ describe('the queries that are tried', () => {
     expect(bare.map(nameOf).toSorted()).toEqual([...composite, ...single].toSorted());
   });
 
-  test('are refused for want of just the index that the table names', async () => {
+  test('are refused exactly without the index that the table names', async () => {
     for (const probe of bare) expect(anyOrder(await missingFor(probe))).toBe(anyOrder(nameOf(probe)));
   });
 });
 
-test('one index that is missing is told, and no other; what it costs is a read for each query', async () => {
+test('report a missing index and no other, at one read a query', async () => {
   const gone = 'gwi_schedules: state nextAt';
   const indexes = file.indexes.filter((_, i) => composite[i] !== gone);
   expect(indexes.length).toBe(file.indexes.length - 1);
@@ -116,7 +116,7 @@ test.each([
   ['9 FAILED_PRECONDITION: The query requires an index. That index is currently building.', 9, 'building'],
   ['9 FAILED_PRECONDITION: The query requires an index.', 9, 'missing'],
   ['3 INVALID_ARGUMENT', 3, 'unknown'],
-])('an answer like "%s" is taken for what it says', async (message, code, state) => {
+])('an answer like "%s" is interpreted by its content', async (message, code, state) => {
   const { db } = opened.at(-1) ?? {};
   if (!db) throw new Error('no store was opened');
   const refusing = new Proxy(db, {

@@ -62,24 +62,24 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
 };
 
 describe('firestore.indexes.json', () => {
-  test('is what is generated for the prefix of this repository', () => {
+  test('equals what is generated for the prefix of this repository', () => {
     expect(file).toEqual(firestoreIndexes('gwi_'));
   });
 
   test.each(Object.entries(COLLECTIONS))(
-    'says for every member of %s what is indexed, and for nothing else',
+    'states for every member of %s what is indexed, and nothing else',
     (group, names) => {
       const overridden = file.fieldOverrides.filter(({ collectionGroup }) => collectionGroup === group);
       expect(overridden.map(({ fieldPath }) => fieldPath).sort()).toEqual([...names].sort());
     },
   );
 
-  test('knows no collection that no codec writes', () => {
+  test('has no collection that no codec writes', () => {
     const groups = [...file.indexes, ...file.fieldOverrides].map(({ collectionGroup }) => collectionGroup);
     expect(groups.filter((group) => !(group in COLLECTIONS))).toEqual([]);
   });
 
-  test('indexes alone what lists of a lineage, a tenant and erasures are found by: lists under a run need none', () => {
+  test('indexes only what lists of a lineage, a tenant and erasures need; lists under a run need none', () => {
     const alone = file.fieldOverrides.filter(({ indexes }) => indexes.length > 0);
     for (const { indexes } of alone)
       expect(indexes).toEqual([{ order: 'ASCENDING', queryScope: 'COLLECTION' }]);
@@ -94,7 +94,7 @@ describe('firestore.indexes.json', () => {
     ]);
   });
 
-  test('lets Firestore delete idempotency records, mailboxes nobody needs any more, effects without a run that are kept for a time and old budgets of days, and nothing else', () => {
+  test('lets Firestore delete only idempotency records, unused mailboxes, expiring effects without a run and old daily budgets', () => {
     const deleted = file.fieldOverrides.filter(({ ttl }) => ttl);
     expect(deleted).toEqual([
       { collectionGroup: 'gwi_idempotency', fieldPath: 'expiresAt', ttl: true, indexes: [] },
@@ -104,7 +104,7 @@ describe('firestore.indexes.json', () => {
     ]);
   });
 
-  test('holds the four indexes that the data model requires, those of a growing value behind a shard', () => {
+  test('has the four indexes that the data model requires, with a growing value behind a shard', () => {
     const written = file.indexes.map(
       ({ collectionGroup, fields }) =>
         `${collectionGroup}: ${fields.map(({ fieldPath, order }) => (order === 'DESCENDING' ? `-${fieldPath}` : fieldPath)).join(' ')}`,
@@ -124,7 +124,7 @@ describe('firestore.indexes.json', () => {
 describe('the prefix', () => {
   const OWN = 'shop_cairn_';
 
-  test('covers every collection that indexes and exemptions are made for, those below a run included', () => {
+  test('covers every collection with indexes and exemptions, including those below a run', () => {
     const { indexes, fieldOverrides } = firestoreIndexes(OWN);
     for (const { collectionGroup } of [...indexes, ...fieldOverrides])
       expect(collectionGroup).toMatch(/^shop_cairn_[a-z]+$/);
@@ -134,7 +134,7 @@ describe('the prefix', () => {
     ]);
   });
 
-  test('gwi_ keeps the names of the data model below a run, so that runs of before are found', () => {
+  test('gwi_ keeps the names of the data model below a run, so that existing runs are found', () => {
     const { events, checkpoints, steps, memos, payloads, pages, runs } = collectionNames('gwi_');
     expect([events, checkpoints, steps, memos, payloads, pages, runs]).toEqual([
       'events',
@@ -147,7 +147,7 @@ describe('the prefix', () => {
     ]);
   });
 
-  test('no two prefixes share a collection', () => {
+  test('two prefixes never share a collection', () => {
     const names = ['gwi_', 'cairn_', OWN].flatMap((prefix) => Object.values(collectionNames(prefix)));
     expect(new Set(names).size).toBe(names.length);
   });

@@ -32,7 +32,7 @@ test('a call without a response is abandoned after the budget, and the next one 
 
 test('failures of unknown outcome share the time budget, and are reported as such until it is used up', async () => {
   const { clock, budget } = made();
-  const told = await budget.run(async () => {
+  const outcome = await budget.run(async () => {
     const errors: unknown[] = [];
     for (let sent = 0; sent < 4; sent += 1) {
       errors.push(await call('read', unavailable).catch((error: unknown) => error));
@@ -40,7 +40,7 @@ test('failures of unknown outcome share the time budget, and are reported as suc
     }
     return errors;
   });
-  expect(told).toEqual([...Array(3).fill(expect.any(OutcomeUnknown)), UP]);
+  expect(outcome).toEqual([...Array(3).fill(expect.any(OutcomeUnknown)), UP]);
 });
 
 test('a response resets the budget: continuing work is not limited', async () => {
@@ -57,7 +57,7 @@ test('a response resets the budget: continuing work is not limited', async () =>
   expect(answered).toHaveLength(9);
 });
 
-test('outside a request nothing is abandoned', async () => {
+test('outside a request no call is abandoned', async () => {
   expect(RequestBudget.current).toBeUndefined();
   const { clock, budget } = made();
   expect(await budget.run(async () => RequestBudget.current)).toBe(budget);

@@ -2,21 +2,21 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { UndecodableDocument } from '../../packages/cairn/src/store/codec/kinds.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 
-describe('a runtime configuration made by hand', () => {
+describe('a runtime configuration edited by hand', () => {
   const harness = firestoreHarness();
   afterAll(() => harness.close());
 
   test.each([
     [{ killSwitch: true }, { killSwitch: true, paused: new Map() }],
     [{ paused: {} }, { killSwitch: false, paused: new Map() }],
-  ])('that says %j is understood', async (document, config) => {
+  ])('with %j is accepted', async (document, config) => {
     const { config: store } = await harness.make();
     await harness.db().doc('gwi_config/runtime').set(document);
     expect((await store.read())?.config).toEqual(config);
   });
 
   test.each([{ killSwitch: 'yes' }, { paused: true }, { paused: { 'a-type': {} } }])(
-    'that says %j is refused: what an operator meant must not be guessed',
+    'with %j is refused, because the intention must not be guessed',
     async (document) => {
       const { config: store } = await harness.make();
       await harness.db().doc('gwi_config/runtime').set(document);

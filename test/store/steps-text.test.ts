@@ -29,12 +29,12 @@ describe('the text of the steps', () => {
       { phase: 'running', seq: 7, revision: 1, attempt: 4, startedAt: 99, polls: 3 },
       's:7o@4,99+3',
     ],
-  ])('has its fixed form for a step that is %s', (_name, state, text) => {
+  ])('has a fixed form for a step that is %s', (_name, state, text) => {
     expect(encodeSteps(PersistentMap({ s: state }))).toBe(text);
     expect(decodeSteps(text).get('s')).toEqual(state);
   });
 
-  test('decodes to exactly what was encoded, whatever the keys hold', () => {
+  test('decodes to exactly what was encoded, for any keys', () => {
     fc.assert(
       fc.property(steps, (before) => {
         const after = decodeSteps(encodeSteps(before));
@@ -49,7 +49,7 @@ describe('the text of the steps', () => {
     expect(encodeSteps(PersistentMap([['size.v-2_x[item]', state]]))).toBe('size.v-2_x[item]:1');
   });
 
-  test('of 10,000 finished steps leaves more than half of a document free', () => {
+  test('of 10,000 finished steps takes less than half of a document', () => {
     const state = (seq: number): StepState => ({ phase: 'done', seq, revision: 1, outcome: 'succeeded' });
     const many = PersistentMap(
       Array.from({ length: 10_000 }, (_, i) => [`fan-out[item-${i}]`, state(i + 10_000)]),
@@ -70,7 +70,7 @@ describe('the text of the steps', () => {
     'a:1 ',
     ' ',
     'a:1  b:2',
-  ])('is refused where %j is not the entry of a step', (text) => {
+  ])('is refused where %j is not an entry of a step', (text) => {
     expect(() => decodeSteps(text)).toThrow(/is not the entry of a step/);
   });
 });

@@ -73,7 +73,7 @@ describe('a call of the Firestore stores', () => {
   );
 
   test.each([3, 7, 11, 12, 16, 'ERR_ASSERTION'])(
-    'that ended with %s was certainly not applied',
+    'that ended with %s was definitely not applied',
     async (code) => {
       failWith(code);
       for (const [name, send] of calls()) {
@@ -96,7 +96,7 @@ describe('a call of the Firestore stores', () => {
     ],
     [9, { 'start that replaces': { kind: 'exists' }, touch: { kind: 'stale' }, replace: { kind: 'stale' } }],
   ])(
-    'that ended with %s is an answer where a precondition can say that, and an error elsewhere',
+    'that ended with %s is a result where a precondition can cause that, and an error elsewhere',
     async (code, answers) => {
       failWith(code);
       const found = await Promise.all(
@@ -118,7 +118,7 @@ test('a read in a transaction that has expired may be made again', async () => {
   await expect(call('a check', () => Promise.reject(expired))).rejects.toBeInstanceOf(OutcomeUnknown);
 });
 
-test('a version that no document ever had is refused before anything is sent', async () => {
+test('a version that no document can have is refused before anything is sent', async () => {
   failWith(14);
   const runs = new FirestoreRunStore(db);
   await expect(runs.touch({ runId: 'run_1', seen: 'w1', wakeAt: T0 })).rejects.toThrow(
@@ -126,6 +126,6 @@ test('a version that no document ever had is refused before anything is sent', a
   );
 });
 
-test('a prefix that is none is refused', () => {
+test('an invalid prefix is refused', () => {
   expect(() => new FirestoreRunStore(db, 'a/b')).toThrow(/not a collection prefix/);
 });

@@ -14,7 +14,7 @@ import type { Fields, Value } from '../../packages/local-firestore/src/model/val
 import { intercept } from './intercept.ts';
 
 /** Limit of a document, name included (firebase.google.com/docs/firestore/quotas). */
-export const MOST_BYTES = 1_048_576;
+export const MAX_BYTES = 1_048_576;
 
 /** Longer than any path of ours. */
 const PATH = ['gwi_runs', 'r'.repeat(40), 'checkpoints', 'c'.repeat(400)];
@@ -56,7 +56,7 @@ export function asFirestoreTakes(store: RunStore): { readonly store: RunStore; r
   const take = (sizes: readonly number[]) => {
     for (const size of sizes) {
       written.largest = Math.max(written.largest, size);
-      if (size > MOST_BYTES) throw new Error(`INVALID_ARGUMENT: a document of ${size} bytes`);
+      if (size > MAX_BYTES) throw new Error(`INVALID_ARGUMENT: a document of ${size} bytes`);
     }
   };
   const takeSnapshot = (state: RunState | undefined) => {

@@ -7,7 +7,7 @@ import type { Binding } from '../../packages/cairn/src/engine/define/capability.
 import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { type EngineSettings, LOCAL_SETTINGS } from '../../packages/cairn/src/engine/settings.ts';
-import { requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import type { StartRequest } from '../../packages/cairn/src/operations/start/request.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
 import type { Log } from '../../packages/cairn/src/ports/log.ts';
@@ -70,7 +70,7 @@ export class World extends Installation {
       if (due.length > 0) {
         for (const task of due) {
           this.queue.take(task.id);
-          under.push(drive(deps, requestOf(task)));
+          under.push(drive(deps, driveRequestOf(task)));
         }
         continue;
       }

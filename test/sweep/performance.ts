@@ -11,7 +11,7 @@ import { isOver, type RunState, stepIdOf, stepsInFlight } from '../../packages/c
 import { Bindings } from '../../packages/cairn/src/engine/define/bindings.ts';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
-import { type QueuedTask, requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf, type QueuedTask } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { MemoryEventBus } from '../support/memory/memory-event-bus.ts';
 import { World } from '../support/world.ts';
@@ -227,7 +227,7 @@ export class Performance {
     const work: Work = { process: this.#process, task };
     this.#under.add(work);
     this.#process
-      .run((deps) => drive(deps, requestOf(task)))
+      .run((deps) => drive(deps, driveRequestOf(task)))
       .catch((error: unknown) => {
         if (!isPassing(error)) this.failure ??= error as Error;
         if (this.#under.has(work) && !work.isOutlived)

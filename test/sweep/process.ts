@@ -75,7 +75,7 @@ export class Process {
   constructor(params: ProcessParams) {
     this.#params = params;
     const { base, seed } = params;
-    const ports = Object.entries(base).filter(([name]) => !INSIDE.has(name));
+    const ports = Object.entries(base).filter(([name, port]) => port !== undefined && !INSIDE.has(name));
     const counted: ProcessDeps = {
       ...base,
       ...Object.fromEntries(
@@ -162,9 +162,9 @@ export class Process {
         await answer.catch(() => {});
         throw new OutcomeUnknown(label, 'its answer was lost');
       }
-      const told = await answer;
-      if (this.#alive && label.startsWith('store.')) this.#noteTold(call, told);
-      return this.#alive ? told : never();
+      const result = await answer;
+      if (this.#alive && label.startsWith('store.')) this.#noteTold(call, result);
+      return this.#alive ? result : never();
     } catch (error) {
       if (this.#alive) throw error;
       return never();

@@ -35,13 +35,13 @@ const EVERY_REFUSAL = 401;
 const EVERY_REFUSED_DOOR = 283;
 
 describe('a store that refuses writes to a run', () => {
-  test('has it end or named within ten dispatches, and everything end when it heals', async () => {
+  test('has it end or reported within ten dispatches, and everything end when it recovers', async () => {
     const { points, findings } = await sweepRefusals(scenarios, { every: EVERY_REFUSAL });
     expect(findings).toEqual([]);
     expect(points).toBeGreaterThan(25);
   });
 
-  test('tells who starts a run, answers for an effect or sends an event by a stable code, and does the same request when it heals', async () => {
+  test('answers starts, effects and events with a stable code, and accepts the same request when it recovers', async () => {
     const { points, findings } = await sweepRefusals(scenarios, {
       every: EVERY_REFUSED_DOOR,
       withoutMoves: true,
@@ -68,12 +68,12 @@ describe('the sweep', () => {
     expect(totals.crashPoints).toBeGreaterThan(scenarios.length);
   });
 
-  test('finds that it recovers from a second death in the middle of recovering from the first', async () => {
+  test('finds that it recovers from a second death during the recovery from the first', async () => {
     const { totals } = await sweep([named('sleep')], { every: 29 });
     expect(totals).toMatchObject({ recovered: totals.crashPoints, stuck: 0, lost: 0 });
   });
 
-  test('finds that a dispatch that lives on beside the redelivery of its task changes nothing', async () => {
+  test('finds that a dispatch that survives beside the redelivery of its task changes nothing', async () => {
     const all = ['not-idempotent', 'map', 'event', 'effect-external_action-not_supported'].map(named);
     const { totals, findings } = await sweep(all, { modes: ['redelivered', 'stalled'], withoutPairs: true });
     expect(findings).toEqual([]);
@@ -91,7 +91,7 @@ describe('the sweep', () => {
   });
 });
 
-describe('the sweep finds out', () => {
+describe('the sweep detects', () => {
   test('a store that acknowledges the commit of a step and drops it', async () => {
     const dropping = (deps: ProcessDeps): ProcessDeps => ({
       ...deps,
@@ -109,17 +109,17 @@ describe('the sweep finds out', () => {
     expect(world.db.findings.get(outside.runId)).toMatchObject({ reason: 'dispatches' });
   });
 
-  test('a trace that only a suspect leaves, in a journal of another, and one that every run leaves and that is missing', () => {
+  test("a trace of a suspect in another run's journal, and a missing trace that every run leaves", () => {
     const run = { type: 't', final: {}, story: {}, begun: { set: 'usual' }, cutOff: {} } as const;
-    const told = (more: Partial<RunOutcome>) => differenceOfRuns([run], [{ ...run, ...more }]);
-    expect(told({ begun: { set: 'of_a_suspect', plain: 'of_a_suspect' } })).toBeUndefined();
-    expect(told({ begun: { set: 'usual', plain: 'usual' } })).toContain('plain');
-    expect(told({ begun: { plain: 'of_a_suspect' } })).toContain('nothing tells of set');
-    expect(told({ cutOff: { plain: 'of_a_suspect' } })).toBeUndefined();
-    expect(told({ cutOff: { plain: 'usual' } })).toContain('plain');
+    const differenceWith = (more: Partial<RunOutcome>) => differenceOfRuns([run], [{ ...run, ...more }]);
+    expect(differenceWith({ begun: { set: 'of_a_suspect', plain: 'of_a_suspect' } })).toBeUndefined();
+    expect(differenceWith({ begun: { set: 'usual', plain: 'usual' } })).toContain('plain');
+    expect(differenceWith({ begun: { plain: 'of_a_suspect' } })).toContain('nothing tells of set');
+    expect(differenceWith({ cutOff: { plain: 'of_a_suspect' } })).toBeUndefined();
+    expect(differenceWith({ cutOff: { plain: 'usual' } })).toContain('plain');
   });
 
-  test('an engine that forgets to enqueue, where no scan makes up for it', async () => {
+  test('an engine that does not enqueue, without a scan that makes up for it', async () => {
     const forgetful = (deps: ProcessDeps): ProcessDeps => ({
       ...deps,
       queue: {
@@ -140,7 +140,7 @@ describe('the sweep finds out', () => {
     expect(alone.totals.stuck).toBeGreaterThan(alone.totals.crashPoints / 2);
   });
 
-  test('a drive that does not see what has succeeded', async () => {
+  test('a drive that ignores which steps have succeeded', async () => {
     const { totals, kinds } = await verdicts(named('chain'), (deps) => ({
       ...deps,
       store: intercept(deps.store, async ({ method }, proceed) => {
@@ -154,7 +154,7 @@ describe('the sweep finds out', () => {
     expect(kinds.has('repeated')).toBe(true);
   });
 
-  test('a start that leaves no idempotency record, so that whoever asks again gets a second run', async () => {
+  test('a start without an idempotency record, so that a repetition gets a second run', async () => {
     const { kinds } = await verdicts(
       named('chain'),
       (deps) => ({
@@ -168,7 +168,7 @@ describe('the sweep finds out', () => {
     expect(kinds.has('different')).toBe(true);
   });
 
-  test('a mailbox that acknowledges who waits and forgets them', async () => {
+  test('a mailbox that acknowledges a waiting run and forgets it', async () => {
     const { totals, kinds } = await verdicts(
       named('event'),
       (deps) => ({
@@ -184,7 +184,7 @@ describe('the sweep finds out', () => {
     expect(kinds.has('stuck')).toBe(true);
   });
 
-  test('a ledger that does not remember: what was done is done again', async () => {
+  test('a ledger that forgets, so that an action is repeated', async () => {
     const { totals, kinds } = await verdicts(
       named('effect-external_action-not_supported'),
       (deps) => ({
@@ -205,7 +205,7 @@ describe('the sweep finds out', () => {
     expect(totals.duplicateEffects).toBeGreaterThan(0);
   });
 
-  test('a take-over from a dispatch that lives and is at a step that must not run twice', async () => {
+  test('a takeover from a live dispatch at a step that must not run twice', async () => {
     const blind = (deps: ProcessDeps): ProcessDeps => ({
       ...deps,
       registry: new WorkflowRegistry(
@@ -220,7 +220,7 @@ describe('the sweep finds out', () => {
     expect(findings.map(({ verdict }) => verdict.kind)).toContain('repeated');
   });
 
-  test('a receiver that says it has acted, and has not', async () => {
+  test('a receiver that claims to have acted, and has not', async () => {
     const { totals, kinds } = await verdicts(
       named('effect-external_action-required'),
       (deps) => ({
@@ -235,7 +235,7 @@ describe('the sweep finds out', () => {
     expect(totals.silentlyDropped).toBe(totals.crashPoints);
   });
 
-  test('a store that loses what a run owes to its parent', async () => {
+  test('a store that loses the completion duties of a run', async () => {
     const { totals } = await verdicts(
       named('child'),
       (deps) => ({
@@ -250,7 +250,7 @@ describe('the sweep finds out', () => {
     expect(totals.recovered).toBe(0);
   });
 
-  test('a wait that is closed without its step having an outcome', async () => {
+  test('a wait that is closed without an outcome of its step', async () => {
     const careless: Operation = {
       name: 'close',
       when: (view) => view.waitsAt('night'),

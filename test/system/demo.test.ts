@@ -7,7 +7,7 @@ import { expect, test } from '@jest/globals';
 const PATIENCE_MS = 480_000;
 
 test(
-  'npm run demo ends well and says so in its last line',
+  'npm run demo succeeds and says so in its last line',
   async () => {
     const demo = spawn(process.execPath, [
       '--disable-warning=ExperimentalWarning',

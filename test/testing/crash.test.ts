@@ -24,7 +24,7 @@ describe('a crash', () => {
       .toEndAs('completed');
   });
 
-  test('now takes every body with it that is under way, and nothing it still does counts', async () => {
+  test('now stops every running body, and nothing it still does counts', async () => {
     const ends: ((value: string) => void)[] = [];
     const workflow = defineWorkflow({
       type: 'slow',
@@ -51,7 +51,7 @@ describe('a crash', () => {
     }
   });
 
-  test('happens once, and only to the step it is for', async () => {
+  test('happens once, and only at its step', async () => {
     const runtime = createTestRuntime({ workflows: [shaky] });
     runtime.crashBefore('nobody');
     runtime.crashBefore('last');
@@ -60,7 +60,7 @@ describe('a crash', () => {
     expectJournal(run.journal()).toHave('orphan_detected', 1);
   });
 
-  test('is noticed when the queue delivers the task again, not before', async () => {
+  test('is noticed when the queue delivers the task again, and not before', async () => {
     const runtime = createTestRuntime({ workflows: [shaky] });
     runtime.crashBefore('middle');
     const run = await runtime.start('shaky');

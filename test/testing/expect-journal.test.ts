@@ -39,7 +39,7 @@ beforeAll(async () => {
   await runtime.runToEnd(run);
 });
 
-describe('an expectation that is met', () => {
+describe('an expectation that holds', () => {
   test('can be followed by another', () => {
     expect(run.error()?.code).toBe('STEP_FAILED');
     expectJournal(run.journal())
@@ -63,7 +63,7 @@ describe('an expectation that is met', () => {
   });
 });
 
-describe('an expectation that is not met', () => {
+describe('an expectation that does not hold', () => {
   const wrong: readonly (readonly [string, (journal: JournalExpectations) => unknown, RegExp])[] = [
     ['ran', (journal) => journal.toHaveRun('left'), /'left' was expected to run; its end was step_skipped/],
     ['ran', (journal) => journal.toHaveRun('nobody'), /'nobody' was expected to run; it has not ended/],
@@ -98,12 +98,12 @@ describe('an expectation that is not met', () => {
     ['ended so', (journal) => journal.toEndAs('failed', 'X'), /failed with X; it failed with STEP_FAILED/],
   ];
 
-  test.each(wrong)('%s: says what was expected and what is there', (_name, expectation, message) => {
+  test.each(wrong)('%s: reports what was expected and what is there', (_name, expectation, message) => {
     expect(() => expectation(expectJournal(run.journal()))).toThrow(JournalMismatch);
     expect(() => expectation(expectJournal(run.journal()))).toThrow(message);
   });
 
-  test('says that a run has not ended', () => {
+  test('reports that a run has not ended', () => {
     expect(() => expectJournal(unfinished.journal()).toEndAs('completed')).toThrow(/it has not ended/);
   });
 

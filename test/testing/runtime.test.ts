@@ -6,7 +6,7 @@ import { nap, reader, shaky, stuck } from './fixtures.ts';
 const DAY = 86_400_000;
 
 describe('a run under test', () => {
-  test('is pending until it is driven, and then has all that its workflow makes of it', async () => {
+  test('is pending until it is driven, and then has the result of its workflow', async () => {
     const runtime = createTestRuntime({ workflows: [shaky] });
     const run = await runtime.start('shaky');
     expect(run.status()).toBe('pending');
@@ -50,7 +50,7 @@ describe('a run under test', () => {
     await expect(start()).rejects.toThrow(message);
   });
 
-  test('that fails says why, and has no result', async () => {
+  test('that fails has a reason, and no result', async () => {
     const runtime = createTestRuntime({ workflows: [shaky] });
     const run = await runtime.start('shaky', { failures: 3 });
     expect(await runtime.runToEnd(run)).toBe('failed');
@@ -76,7 +76,7 @@ describe('a run under test', () => {
     await expect(runtime.cancel(done)).rejects.toMatchObject({ code: 'RUN_TERMINAL_STATE' });
   });
 
-  test('leaves what its bodies logged', async () => {
+  test('has the log lines of its bodies', async () => {
     const runtime = createTestRuntime({ workflows: [shaky] });
     const run = await runtime.start('shaky');
     await runtime.runToEnd(run);
@@ -85,7 +85,7 @@ describe('a run under test', () => {
   });
 });
 
-describe('pretended time', () => {
+describe('simulated time', () => {
   test.each([
     ['the beginning of 2026', undefined, '2026-01-01T00:00:00.000Z'],
     ['a text', '2028-02-29T12:00:00Z', '2028-02-29T12:00:00.000Z'],
@@ -96,11 +96,11 @@ describe('pretended time', () => {
     expect(new Date(runtime.now()).toISOString()).toBe(iso);
   });
 
-  test('that is none is refused', () => {
+  test('that is invalid is refused', () => {
     expect(() => createTestRuntime({ workflows: [], now: 'soon' })).toThrow(/'soon'|is not a time: soon/);
   });
 
-  test('moves when the test says so, and does what is due on the way', async () => {
+  test('advances when the test says so, and does what is due on the way', async () => {
     const runtime = createTestRuntime({ workflows: [nap] });
     const began = runtime.now();
     const run = await runtime.start('nap');
@@ -117,7 +117,7 @@ describe('pretended time', () => {
     expect(runtime.now()).toBe(began + DAY + 1_500);
   });
 
-  test('makes a wait of a day, of a month and of a year take no time', async () => {
+  test('lets waits of a day, a month and a year pass at once', async () => {
     const runtime = createTestRuntime({ workflows: [nap] });
     for (const wait of ['24h', '30d', '365d']) {
       const run = await runtime.start('nap', { for: wait });
@@ -125,7 +125,7 @@ describe('pretended time', () => {
     }
   });
 
-  test('brings many runs to their ends in the order in which they are due', async () => {
+  test('ends many runs in the order in which they are due', async () => {
     const runtime = createTestRuntime({ workflows: [nap] });
     const waits = ['3h', '1h', '2h'];
     const runs = await Promise.all(waits.map((wait) => runtime.start('nap', { for: wait })));
@@ -141,7 +141,7 @@ describe('pretended time', () => {
     expect(run.state().durationMs).toBe(0);
   });
 
-  test('runs out on a body that hangs', async () => {
+  test('fails on a body that hangs', async () => {
     const runtime = createTestRuntime({ workflows: [stuck], patienceMs: 5 });
     const run = await runtime.start('stuck');
     expect(await runtime.runToEnd(run)).toBe('failed');
@@ -161,7 +161,7 @@ describe('the same seed', () => {
     return run.journal().map(({ id, seq, at, type, writer }) => ({ id, seq, at, type, writer }));
   }
 
-  test('gives the same ids and times, another one others', async () => {
+  test('gives the same ids and times, and a different seed others', async () => {
     const [first, again, other] = await Promise.all([7, 7, 8].map(journalOf));
     expect(again).toEqual(first);
     expect(other).not.toEqual(first);

@@ -26,7 +26,7 @@ async function waitingForMoney(input: object = {}) {
 }
 
 describe('a run that waits for a person', () => {
-  test('says what it asks', async () => {
+  test('shows its question', async () => {
     const { runtime, run } = await atTheGate();
     expect(run.status()).toBe('awaiting_approval');
     expect(run.waits()).toEqual([
@@ -40,7 +40,7 @@ describe('a run that waits for a person', () => {
     ]);
   });
 
-  test('is not run to its end: the error names the decision it needs', async () => {
+  test('cannot be run to its end: the error names the decision it needs', async () => {
     const { runtime, run } = await atTheGate();
     await expect(runtime.runToEnd(run)).rejects.toThrow(
       /'gated' waits for a decision on 'gate' \(until 2026-01-02T00:00:00\.000Z\)\n\n.*run_created/s,
@@ -48,7 +48,7 @@ describe('a run that waits for a person', () => {
     expect(run.status()).toBe('awaiting_approval');
   });
 
-  test('is not run into the deadline of the whole run either, but through what still moves beside the question', async () => {
+  test('is run until only the question is left, and not to the deadline of the run', async () => {
     const ran: string[] = [];
     const workflow = defineWorkflow({
       type: 'patient',
@@ -74,7 +74,7 @@ describe('a run that waits for a person', () => {
     expectJournal(run.journal()).toEndAs('failed', 'RUN_TIMEOUT');
   });
 
-  test('goes on with the decision, and keeps who made it', async () => {
+  test('continues with the decision, and records its author', async () => {
     const { run } = await waitingForMoney();
     expect(await run.output('gate')).toEqual({ decision: 'approve', note: 'fine', by: 'u.ada' });
     expectJournal(run.journal()).toHaveDecided('gate', 'approve').toHaveRun('book', 1);
@@ -108,7 +108,7 @@ describe('a run that waits for a person', () => {
   test.each([
     ['nothing is asked', nap, /there is nothing to decide.*waits for: timer 'pause'/],
     ['the step is none', gated, /no-such-step/],
-  ])('is refused a decision where %s', async (_name, workflow, message) => {
+  ])('refuses a decision where %s', async (_name, workflow, message) => {
     const runtime = createTestRuntime({ workflows: [workflow] });
     const run = await runtime.start(workflow.type);
     await runtime.settle();
@@ -118,14 +118,14 @@ describe('a run that waits for a person', () => {
 });
 
 describe('a run that waits for an event', () => {
-  test('is not run to its end: the error names the event', async () => {
+  test('cannot be run to its end: the error names the event', async () => {
     const { runtime, run } = await waitingForMoney();
     await expect(runtime.runToEnd(run)).rejects.toThrow(
       /waits for the event 'order\.paid' for 'o-1' in 'paid'/,
     );
   });
 
-  test('goes on with what the event brought', async () => {
+  test('continues with the data of the event', async () => {
     const { runtime, run } = await waitingForMoney();
     const sent = await runtime.deliver({ event: 'order.paid', key: 'o-1', data: { amount: 7 } });
     expect(sent).toMatchObject({ delivered: [run.id], kept: false });
@@ -133,7 +133,7 @@ describe('a run that waits for an event', () => {
     expect(await run.result()).toEqual({ ship: { order: 'o-1', revision: 1, amount: 7 } });
   });
 
-  test('finds an event that came before it asked, and none of another key', async () => {
+  test('receives an event sent before it waited, and none of another key', async () => {
     const { runtime, run } = await atTheGate();
     const sent = await runtime.deliver({ event: 'order.paid', key: 'o-1', data: { amount: 8 } });
     expect(sent).toMatchObject({ delivered: [], kept: true });
@@ -143,7 +143,7 @@ describe('a run that waits for an event', () => {
     expect(await run.result()).toMatchObject({ ship: { amount: 8 } });
   });
 
-  test('is told once, however often the same event is sent', async () => {
+  test('receives an event once, however often it is sent', async () => {
     const { runtime, run } = await waitingForMoney();
     const event = { event: 'order.paid', key: 'o-1', data: { amount: 7 }, eventId: 'e-1' };
     await runtime.deliver(event);
@@ -152,13 +152,13 @@ describe('a run that waits for an event', () => {
     expect(await run.result()).toMatchObject({ ship: { amount: 7 } });
   });
 
-  test('can be signalled by itself', async () => {
+  test('can be sent a signal', async () => {
     const { runtime, run } = await waitingForMoney();
     await runtime.signal(run, { event: 'order.paid', data: { amount: 1 } });
     expect(await runtime.runToEnd(run)).toBe('completed');
   });
 
-  test('takes back what it did, the newest first, if the event does not come', async () => {
+  test('undoes its steps, the newest first, if the event does not come', async () => {
     const { runtime, run } = await waitingForMoney();
     await runtime.advance('7d');
     expect(run.status()).toBe('failed');
@@ -171,7 +171,7 @@ describe('a run that waits for an event', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'takes back everything, even if the process dies %s a compensation',
+    'undoes its steps even if the process dies %s a compensation',
     async (moment) => {
       const { runtime, run } = await waitingForMoney({ fails: true });
       if (moment === 'before') runtime.crashBefore('book', 'compensate');
@@ -184,7 +184,7 @@ describe('a run that waits for an event', () => {
     },
   );
 
-  test('takes back what it did if it is cancelled', async () => {
+  test('undoes its steps if it is cancelled', async () => {
     const { runtime, run } = await waitingForMoney();
     await runtime.cancel(run);
     expect(await runtime.runToEnd(run)).toBe('cancelled');
@@ -193,7 +193,7 @@ describe('a run that waits for an event', () => {
 });
 
 describe('a run with items and a child', () => {
-  test('is followed into both', async () => {
+  test('shows the steps of both', async () => {
     const runtime = createTestRuntime({ workflows: [parent, gated] });
     const run = await runtime.start('parent', { items: [1, -2, 3] });
     runtime.crashAfter('square[2]');
@@ -221,28 +221,23 @@ describe('a run in doubt', () => {
     ['approve', 2, 'completed'],
     ['approve_with_waiver', 1, 'completed'],
     ['reject', 1, 'failed'],
-  ] as const)(
-    'is asked about, and with %s its body has been called %i times',
-    async (decision, calls, end) => {
-      const workflow = defineWorkflow({
-        type: 'doubtful',
-        planVersion: 1,
-        input: z.object({}),
-        onDoubt: 'ask',
-        steps: (step) => ({ paid: step('pay', { idempotent: false }, () => 'paid') }),
-      });
-      const runtime = createTestRuntime({ workflows: [workflow] });
-      runtime.crashAfter('pay');
-      const run = await runtime.start('doubtful');
-      await expect(runtime.runToEnd(run)).rejects.toThrow("waits for a decision on 'pay'");
-      expect(run.waits()).toMatchObject([
-        { step: 'pay', question: expect.stringContaining('may have acted') },
-      ]);
-      await runtime.decide(run, decision, { note: 'the bank says so' });
-      expect(await runtime.runToEnd(run)).toBe(end);
-      expect(run.calls('pay')).toBe(calls);
-    },
-  );
+  ] as const)('asks, and with %s its body has been called %i times', async (decision, calls, end) => {
+    const workflow = defineWorkflow({
+      type: 'doubtful',
+      planVersion: 1,
+      input: z.object({}),
+      onDoubt: 'ask',
+      steps: (step) => ({ paid: step('pay', { idempotent: false }, () => 'paid') }),
+    });
+    const runtime = createTestRuntime({ workflows: [workflow] });
+    runtime.crashAfter('pay');
+    const run = await runtime.start('doubtful');
+    await expect(runtime.runToEnd(run)).rejects.toThrow("waits for a decision on 'pay'");
+    expect(run.waits()).toMatchObject([{ step: 'pay', question: expect.stringContaining('may have acted') }]);
+    await runtime.decide(run, decision, { note: 'the bank says so' });
+    expect(await runtime.runToEnd(run)).toBe(end);
+    expect(run.calls('pay')).toBe(calls);
+  });
 });
 
 test('a run whose child has no workflow here is not run on: the error names the workflow', async () => {

@@ -134,7 +134,7 @@ describe('GitHub', () => {
     expect(changed(before, imageOf(world)).length > 0).toBe(isStart);
   });
 
-  test('a delivery that is being started elsewhere: 202', async () => {
+  test('a delivery whose start is under way: 202', async () => {
     const installation = new Installation([listens]);
     const { world } = installation;
     const now = world.clock.now();
@@ -160,8 +160,8 @@ describe('GitHub', () => {
 });
 
 describe('Slack', () => {
-  const said = (text: string) => ({ response_type: 'ephemeral', replace_original: false, text });
-  const some = said(expect.any(String) as unknown as string);
+  const ephemeral = (text: string) => ({ response_type: 'ephemeral', replace_original: false, text });
+  const some = ephemeral(expect.any(String) as unknown as string);
   const deploy = defineWorkflow({
     type: 'deploy',
     planVersion: 1,
@@ -209,7 +209,7 @@ describe('Slack', () => {
     expect(changed(before, imageOf(endpoint.world)).length > 0).toBe(because === 'a command');
   });
 
-  test('an installation without a secret says that the fault is its own', async () => {
+  test('an installation without a secret reports a fault of its own', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     const secrets = () => {
       throw new Error('a secret detail');

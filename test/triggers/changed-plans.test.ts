@@ -40,7 +40,7 @@ describe('GitHub', () => {
   const [beside] = both('beside', { github: [{ event: 'push' }] });
   const push = (id: string) => deliveryRequest({ event: 'push', body: `{"after":"${id}"}`, id });
 
-  test('shows 409 with what to do, starts all other listeners, and what is missing once it is sent again', async () => {
+  test('is answered 409 with advice, other listeners start, and the missing run starts when it is sent again', async () => {
     const installation = new Installation([old, beside]);
     const { world, github } = installation;
     expect((await githubWebhook(github, push('first'))).status).toBe(202);
@@ -65,7 +65,7 @@ describe('GitHub', () => {
 describe('Slack', () => {
   const [old, changed] = both('ships', { slack: { command: '/deploy' } });
 
-  test('tells whoever typed the command what is wrong and what to do, and starts nothing', async () => {
+  test('is shown the cause and the remedy, and starts nothing', async () => {
     const endpoint = new SlackEndpoint([old]);
     await endpoint.post({});
     const form = commandForm({ trigger_id: 'second' });
@@ -81,7 +81,7 @@ describe('Slack', () => {
 describe('Pub/Sub', () => {
   const [old, changed] = both('ships', { pubsub: [{ topic: 'orders' }] });
 
-  test('delivers the message again until the definition is put right; then it is one run', async () => {
+  test('delivers the message again until the definition is restored, and then starts one run', async () => {
     const endpoint = new PubsubEndpoint([old]);
     await endpoint.take('orders', { messageId: '1', data: {} });
     const wrong = deployed(endpoint.deps, endpoint.world, changed);
@@ -112,7 +112,7 @@ describe('a schedule', () => {
     ['all', [5, 10, 15, 20]],
     ['skip', [5]],
   ] as const)(
-    'says why nothing is started, tries every ten minutes, and then does with missed slots what it should: %s',
+    'reports why nothing is started, tries every ten minutes, and then treats missed slots by its policy: %s',
     async (catchUp, slots) => {
       const { on, to } = scene();
       await on.deps.schedules.create(stored({ type: 'ships', catchUp }));
@@ -140,7 +140,7 @@ describe('a schedule', () => {
     },
   );
 
-  test('does not keep other schedules from their slots', async () => {
+  test('does not delay the slots of other schedules', async () => {
     const [sound] = both('beside', {});
     const { on } = scene();
     const plans = () => new KnownPlans({ ...on.world.deps, store: on.world.planStore });

@@ -125,7 +125,7 @@ function linesOf(event: string) {
 describe.each(Object.entries(ENTRY_POINTS))(
   'the entry point %s',
   (_name, { send, source, idempotencyKey, traceId }) => {
-    test('logs a run that it made, and each repetition of the request, with run, tenant and trace', async () => {
+    test('logs a run that it started, and each repetition of the request, with run, tenant and trace', async () => {
       await send();
       const [run] = [...installation.world.db.runs.values()].map(({ snapshot }) => snapshot);
       expect(linesOf('run_created')).toMatchObject([
@@ -162,7 +162,7 @@ describe.each(Object.entries(ENTRY_POINTS))(
       }
     });
 
-    test('counts the first as a miss and a repetition as a hit', async () => {
+    test('counts the first request as a miss and a repetition as a hit', async () => {
       await send();
       await send();
       const { answers } = installation.metrics.countsOf('acme');
@@ -173,7 +173,7 @@ describe.each(Object.entries(ENTRY_POINTS))(
   },
 );
 
-test('a repeated mutation is logged with the run that it was about', async () => {
+test('a repeated mutation is logged with its run', async () => {
   await post('/v1/runs', { type: 'anything', input: {} }, 'k1');
   const [runId = ''] = installation.world.db.runs.keys();
   const cancel = () => post(`/v1/runs/${runId}/cancel`, {}, 'k2');

@@ -27,7 +27,7 @@ test('the examples cover every event and hold pull requests to review', () => {
 });
 
 test.each(PAYLOADS)(
-  '$event $action #$index becomes one run or none, and none when it comes again',
+  '$event $action #$index starts at most one run, and none when it is repeated',
   async (payload) => {
     const { event, action, body } = payload;
     const installation = new Installation([reviewPullRequest2]);

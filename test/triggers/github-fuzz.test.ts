@@ -182,7 +182,7 @@ function requestOf({ event, id, isForm, secret, method, path, ...sent }: Deliver
 const KINDS = ['started', 'duplicate', 'ignored', 'ponged', 'unsigned', 'refused'] as const;
 
 test(
-  `of ${INPUTS} deliveries none is answered with a 5xx, and none that starts nothing leaves anything behind`,
+  `of ${INPUTS} deliveries none is answered with a 5xx, and none that starts nothing writes anything`,
   async () => {
     const seen = new Map<(typeof KINDS)[number], number>();
     const complaints = new Map<string, string>();
@@ -201,11 +201,11 @@ test(
           before = after;
           try {
             expect(log.lines.filter(({ level }) => level === 'error')).toEqual([]);
-            const said = JSON.parse(text) as Record<string, unknown>;
-            const kind = kindOf(status, said);
+            const report = JSON.parse(text) as Record<string, unknown>;
+            const kind = kindOf(status, report);
             seen.set(kind, (seen.get(kind) ?? 0) + 1);
-            if (status >= 400) assertProblem(answer, said);
-            if (kind === 'started') expect(places).toContain(`runs/${said.runId}/snapshot`);
+            if (status >= 400) assertProblem(answer, report);
+            if (kind === 'started') expect(places).toContain(`runs/${report.runId}/snapshot`);
             // The same content under another delivery's id: that id is kept with the run, nothing else.
             else if (kind === 'duplicate')
               expect(places.filter((place) => !isKeyOf(delivery, place))).toEqual([]);

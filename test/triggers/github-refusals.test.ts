@@ -94,7 +94,7 @@ const notUtf8 = fc
   )
   .filter((bytes) => !isUtf8(bytes));
 
-test('a body that is not UTF-8 is refused for that if it is signed, and for its signature otherwise', async () => {
+test('a body that is not UTF-8 is refused for that if it is signed, and otherwise for its signature', async () => {
   const installation = new Installation([reviewPullRequest2]);
   await fc.assert(
     fc.asyncProperty(notUtf8, async (body) => {
@@ -112,7 +112,7 @@ test('a body that is not UTF-8 is refused for that if it is signed, and for its 
   expect(installation.written()).toBe(0);
 });
 
-test('a body above the limit is refused whatever it announced', async () => {
+test('a body above the limit is refused whatever length it announced', async () => {
   const installation = new Installation([reviewPullRequest2]);
   const answer = await installation.deliver({
     body: `"${'x'.repeat(MAX_DELIVERY_BYTES)}"`,
@@ -121,7 +121,7 @@ test('a body above the limit is refused whatever it announced', async () => {
   expect(answer.status).toBe(413);
 });
 
-test('what is refused for its size or headers is refused before its signature', async () => {
+test('a request is checked for size and headers before its signature', async () => {
   const installation = new Installation([reviewPullRequest2]);
   const unsigned = { 'x-hub-signature-256': undefined, 'x-github-event': undefined };
   expect((await installation.deliver({ headers: unsigned })).status).toBe(400);
@@ -129,7 +129,7 @@ test('what is refused for its size or headers is refused before its signature', 
   expect((await installation.deliver({ headers: large })).status).toBe(413);
 });
 
-test('an unsigned body of another content type learns nothing but that it is unsigned', async () => {
+test('an unsigned body of another content type is only told that it is unsigned', async () => {
   const installation = new Installation([reviewPullRequest2]);
   const headers = { 'content-type': 'text/plain', 'x-hub-signature-256': undefined };
   expect((await installation.deliver({ body: 'x', headers })).status).toBe(401);
@@ -142,7 +142,7 @@ test('another path is not found', async () => {
   expect((await githubWebhook(installation.github, elsewhere)).status).toBe(404);
 });
 
-describe('a payload that its workflow cannot take', () => {
+describe('a payload that its workflow refuses', () => {
   test('is acknowledged as ignored, with the reason, and nothing is written', async () => {
     const installation = new Installation([reviewPullRequest2]);
     const answer = await installation.deliver({ body: BODY });
@@ -154,7 +154,7 @@ describe('a payload that its workflow cannot take', () => {
   });
 });
 
-test('an installation without a secret says that the fault is its own', async () => {
+test('an installation without a secret reports a fault of its own', async () => {
   const installation = new Installation([reviewPullRequest2]);
   const secrets = () => {
     throw new Error('GITHUB_WEBHOOK_SECRET is empty');

@@ -28,7 +28,7 @@ const payload = (more: object = {}) =>
     ...more,
   });
 
-test('a hundred deliveries of one id at once are one run', async () => {
+test('a hundred concurrent deliveries of one id start one run', async () => {
   const installation = new Installation([PR]);
   const body = payload();
   const answers = await Promise.all(
@@ -56,7 +56,7 @@ test.each([
   expect(await second.json()).toEqual({ duplicate: true, runId });
 });
 
-test('a captured delivery of an event about no pull request is one run under every id too', async () => {
+test('a captured delivery of an event without a pull request starts one run under every id', async () => {
   const installation = new Installation([listener('on-push', 'push')]);
   const push = (after: string) => JSON.stringify({ after, repository: { full_name: 'acme/app' } });
   const deliver = async (id: string, body: string) => {
@@ -97,7 +97,7 @@ test('a redelivery that later versions refuse is answered with the runs that it 
   );
 });
 
-test('the same content a day later is a new run', async () => {
+test('the same content a day later starts a new run', async () => {
   const installation = new Installation([PR]);
   await installation.deliver({ id: 'd-1', body: payload() });
   installation.world.clock.jump(GITHUB_SECONDARY_WINDOW_MS);
@@ -105,7 +105,7 @@ test('the same content a day later is a new run', async () => {
   expect(installation.world.db.runs.size).toBe(2);
 });
 
-test('two pushes three seconds apart are two runs', async () => {
+test('two pushes three seconds apart start two runs', async () => {
   const installation = new Installation([PR]);
   await installation.deliver({ id: 'd-1', body: payload({ after: 'sha-1' }) });
   installation.world.clock.jump(3_000);
@@ -121,7 +121,7 @@ test('one delivery id with another payload is refused', async () => {
   expect(installation.world.db.runs.size).toBe(1);
 });
 
-test('a form with the payload is the same as the payload', async () => {
+test('a form with the payload is equivalent to the payload', async () => {
   const installation = new Installation([PR]);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const form = `payload=${encodeURIComponent(payload())}`;
@@ -180,7 +180,7 @@ test.each([
     { repository: { full_name: 'a b/c\nd' } },
     { repoId: undefined },
   ],
-])('%s is filed under what it is about', async (_what, event, more, expected) => {
+])('%s is filed under its subject', async (_what, event, more, expected) => {
   const installation = new Installation([listener('any', event)]);
   const body = JSON.stringify({ action: 'created', repository: { full_name: 'acme/app' }, ...more });
   expect((await installation.deliver({ event, body })).status).toBe(202);
@@ -190,7 +190,7 @@ test.each([
     if (value === undefined) expect(run?.snapshot).not.toHaveProperty(name);
 });
 
-test('the trace of the caller goes on in the run', async () => {
+test('the trace of the caller continues in the run', async () => {
   const installation = new Installation([PR]);
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   await installation.deliver({
@@ -201,7 +201,7 @@ test('the trace of the caller goes on in the run', async () => {
   expect(run?.snapshot.traceId).toBe(traceId);
 });
 
-test('while a secret is exchanged the old and the new one are both valid', async () => {
+test('while a secret is rotated the old and the new one are both valid', async () => {
   const installation = new Installation([PR]);
   const deps = {
     ...installation.github,

@@ -47,7 +47,7 @@ describe('two installations of two tenants', () => {
     return ((await answer.json()) as { items: { id: string; tenantId: string }[] }).items;
   };
 
-  test('never share a run, though repository, pull request and moment are the same', async () => {
+  test('never share a run, though repository, pull request and time are the same', async () => {
     const red = await deliver(listed, payload(11));
     const blue = await deliver(listed, payload(22));
     expect([red.status, blue.status]).toEqual([202, 202]);
@@ -61,7 +61,7 @@ describe('two installations of two tenants', () => {
     });
   });
 
-  test('learn nothing of each other from the id of a delivery', async () => {
+  test('learn nothing about each other from the id of a delivery', async () => {
     const red = await deliver(listed, payload(11), 'one-id');
     const before = installation.written();
     const blue = await deliver(listed, payload(22), 'one-id');
@@ -78,7 +78,7 @@ test.each([
   ['another installation', '11=red', payload(12)],
   ['none at all', '11=red', payload()],
   ['the installation of somebody else than the account', '11=red, other=blue', payload(12)],
-])('a delivery of %s is ignored with the reason, and leaves nothing behind', async (_who, listed, body) => {
+])('a delivery of %s is ignored with the reason, and writes nothing', async (_who, listed, body) => {
   expect(await deliver(listed, body)).toEqual({
     status: 202,
     body: { ignored: true, reason: 'this GitHub installation is not connected' },
@@ -89,7 +89,7 @@ test.each([
   ]);
 });
 
-test('a mapping that makes no sense stops deliveries, not pings, and leaves nothing behind', async () => {
+test('an invalid mapping stops deliveries, not pings, and writes nothing', async () => {
   expect((await deliver('11', payload(11))).status).toBe(500);
   expect(installation.written()).toBe(0);
   const { github } = installation;
@@ -97,7 +97,7 @@ test('a mapping that makes no sense stops deliveries, not pings, and leaves noth
   expect((await githubWebhook(broken, deliveryRequest({ event: 'ping' }))).status).toBe(200);
 });
 
-describe('whose run it becomes', () => {
+describe('the tenant of a run', () => {
   const everywhere = { listed: '11=by-id, acme=by-owner, *=by-star', others: 'by-default' };
   const org = { organization: { login: 'ACME' } };
   const app = { installation: { id: 5, account: { login: 'Acme' } } };
@@ -129,7 +129,7 @@ describe('whose run it becomes', () => {
     return { repository: { full_name: '11/app' } };
   }
 
-  test('is one of those configured, whatever a payload holds', () => {
+  test('is one of those configured, whatever a payload contains', () => {
     const tenants = githubTenantsIn({ listed: '11=red,acme=blue', others: '' });
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (a, b, c) => {
@@ -157,7 +157,7 @@ describe('GITHUB_TENANTS', () => {
     expect(() => githubTenantsIn({ listed, others: '' })).toThrow('GITHUB_TENANTS');
   });
 
-  test('and GITHUB_TENANT take only what a tenant can be called', () => {
+  test('and GITHUB_TENANT accept only valid names of tenants', () => {
     expect(() => githubTenantsIn({ listed: '', others: 'a b' })).toThrow('GITHUB_TENANT:');
   });
 });

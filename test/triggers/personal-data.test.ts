@@ -111,7 +111,7 @@ test('no line of the log has personal data of an input, an output, a memo, a req
   assertSilent();
 });
 
-test('no line of the log has personal data of the answer about a side effect in doubt', async () => {
+test('no line of the log has personal data of the resolution of a side effect in doubt', async () => {
   mails.faults.push('lose_answer');
   const runId = await started();
   const [wait] = installation.world.stateOf(runId).waits;

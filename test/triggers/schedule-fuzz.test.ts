@@ -205,7 +205,7 @@ class Run {
 }
 
 test(
-  `of ${INPUTS} requests and ticks none fails, and none that is refused leaves anything behind`,
+  `of ${INPUTS} requests and ticks none fails, and none that is refused writes anything`,
   async () => {
     const seen: Record<string, number> = {};
     const row = fc.array(acts, { minLength: IN_A_ROW, maxLength: IN_A_ROW });
@@ -225,7 +225,7 @@ test(
   TIMEOUT_MS,
 );
 
-test('of hostile lines and zones each is refused in words or names slots in order', () => {
+test('each of many hostile lines and zones is refused with a text, or has slots in order', () => {
   const kinds = { refused: 0, due: 0 };
   fc.assert(
     fc.property(

@@ -175,12 +175,12 @@ const agent = defineWorkflow({
     const length: number = await flow.step('count', ({ input }) => input.question.length);
     const { chargeId } = await flow.perform(charge, { cents: length });
     const doubled: number[] = await flow.map('double', [1, 2], ({ item, index }) => item * index);
-    const told = await flow.event<{ text: string }>('told', { key: question });
+    const answer = await flow.event<{ text: string }>('told', { key: question });
     const { decision } = await flow.approval('allow', { question, details: { chargeId } });
     const refunded: number = (await flow.approval('refund', 'Refund?')).data.cents;
     // @ts-expect-error -- this approval has no schema
     (await flow.approval('allow', 'Again?')).data;
-    const child = await flow.child('order', order, { cents: await flow.now(), at: told.text });
+    const child = await flow.child('order', order, { cents: await flow.now(), at: answer.text });
     await flow.sleep('rest', '1h');
     // @ts-expect-error -- a Date does not survive as JSON
     await flow.step('date', () => new Date());

@@ -52,7 +52,7 @@ function compiled(): string {
 }
 
 test(
-  'what is right compiles against the published packages, and each line that is wrong does not',
+  'valid code compiles against the published packages, and each invalid line does not',
   () => {
     expect(compiled()).toBe('');
   },
@@ -127,7 +127,7 @@ export const flow = defineWorkflow({
 `;
 
 test(
-  'ESLint finds the mistakes of a flow with the published rules',
+  'ESLint reports the mistakes of a flow with the published rules',
   () => {
     const config = `import cairn from 'cairn/eslint';\nexport default [cairn.configs.recommended];\n`;
     writeFileSync(join(project, 'eslint.config.js'), config);

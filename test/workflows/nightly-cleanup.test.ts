@@ -54,7 +54,7 @@ function cleaning(items: readonly { readonly id: string }[], more: object = {}) 
 }
 
 describe('a cleanup', () => {
-  test('removes what is stale, and looks after a while whether it is gone', async () => {
+  test('removes stale items, and checks after a while whether they are gone', async () => {
     const items = [old('a'), old('b', { isProtected: true }), old('c', { lastUsedAt: AS_OF }), old('d')];
     const { store, runtime, start } = cleaning(items);
     const run = await start();
@@ -69,7 +69,7 @@ describe('a cleanup', () => {
     expectJournal(run.journal()).toHaveSkipped('confirm').toHaveRun('report', 1);
   });
 
-  test('of nothing stale is done at once', async () => {
+  test('without stale items is completed at once', async () => {
     const { runtime, start } = cleaning([old('a', { lastUsedAt: AS_OF })]);
     const run = await start();
     await runtime.settle();
@@ -78,7 +78,7 @@ describe('a cleanup', () => {
     expect(await run.result()).toMatchObject({ report: { stale: 0 } });
   });
 
-  test('tolerates what cannot be removed and what comes back, and is degraded by it', async () => {
+  test('tolerates items that cannot be removed or reappear, and is degraded by them', async () => {
     const { store, runtime, start } = cleaning(Array.from({ length: 10 }, (_, i) => old(`item-${i}`)));
     store.stuck.add('item-3');
     store.false.add('item-5');
@@ -99,7 +99,7 @@ describe('a cleanup', () => {
     expectJournal(run.journal()).toHaveFailed('remove').notToHaveRun('report');
   });
 
-  test('whose worker dies among the removals goes on with the rest', async () => {
+  test('whose worker dies during the removals continues with the rest', async () => {
     const { store, runtime, start } = cleaning(Array.from({ length: 20 }, (_, i) => old(`item-${i}`)));
     runtime.crashAfter('remove[9]');
     const run = await start();
@@ -111,7 +111,7 @@ describe('a cleanup', () => {
   });
 });
 
-test('every night the janitor is asked what there is, and ages are counted from that night', async () => {
+test('asks the janitor for candidates every night, and counts their ages from that night', async () => {
   const store = new PretendedStore(['a', 'protected-b', 'c']);
   const workflow = nightlyCleanupBy(store);
   expect(workflow.schedules).toMatchObject([{ id: 'nightly-cleanup', cron: '0 3 * * *', input: {} }]);
@@ -127,7 +127,7 @@ test('every night the janitor is asked what there is, and ages are counted from 
 describe('an unusually large cleanup', () => {
   const many = Array.from({ length: 5 }, (_, i) => old(`item-${i}`));
 
-  test('asks first', async () => {
+  test('asks for approval first', async () => {
     const { store, runtime, start } = cleaning(many, { confirmAbove: 4 });
     const run = await start();
     await runtime.settle();
@@ -157,7 +157,7 @@ describe('an unusually large cleanup', () => {
   });
 });
 
-describe('what is stale', () => {
+describe('the decision whether an item is stale', () => {
   test.each([
     ['just not', '2026-01-30T03:00:00Z', 0],
     ['just', '2026-01-30T02:59:59Z', 1],
@@ -172,7 +172,7 @@ describe('what is stale', () => {
     ['no time', { items: [], asOf: 'tonight' }],
     ['no duration', { items: [], asOf: AS_OF, olderThan: 'long' }],
     ['too many items', { items: Array.from({ length: 1_001 }, (_, i) => old(`${i}`)), asOf: AS_OF }],
-  ])('cannot be judged with %s', (_name, request) => {
+  ])('is not possible with %s', (_name, request) => {
     expect(CleanupRequest.safeParse(request).success).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
-import { requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { DELETES_A_COMMIT } from '../../../packages/cairn/src/operations/retention/deps.ts';
 import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
 import type { Log } from '../../../packages/cairn/src/ports/log.ts';
@@ -106,7 +106,7 @@ export async function record({ steps, bodyMs, parallel }: Recorded): Promise<Pro
         world.queue.take(task.id);
         recorder.begin('dispatch');
         let isDone = false;
-        const driven = drive(deps, requestOf(task)).finally(() => {
+        const driven = drive(deps, driveRequestOf(task)).finally(() => {
           isDone = true;
         });
         while (!isDone) {

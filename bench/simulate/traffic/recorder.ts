@@ -85,10 +85,10 @@ export class Recorder {
   }
 
   /** Reads that the recording makes itself. */
-  async unseen<T>(look: () => Promise<T>): Promise<T> {
+  async unseen<T>(read: () => Promise<T>): Promise<T> {
     this.#isQuiet = true;
     try {
-      return await look();
+      return await read();
     } finally {
       this.#isQuiet = false;
     }

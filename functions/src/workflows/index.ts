@@ -1,7 +1,7 @@
 /** The workflows that are shipped. A new one, or a new version of one, is added here and nowhere else. */
 import type { Workflow } from 'cairn';
 import type { DeployTarget } from './deploy/target.ts';
-import { deployToldInSlack } from './deploy/told-in-slack.ts';
+import { deployWithSlack } from './deploy/with-slack.ts';
 import { deployTo } from './deploy/workflow.ts';
 import type { Janitor } from './nightly-cleanup/janitor.ts';
 import { nightlyCleanupBy } from './nightly-cleanup/workflow.ts';
@@ -25,7 +25,7 @@ export function shippedWorkflows({ deployTarget, janitor, github, slack }: Outsi
     reviewPullRequest2,
     ...(github ? [reviewPullRequestThat(() => github.isThere())] : []),
     ...(deployTarget ? [deployTo(deployTarget)] : []),
-    ...(deployTarget && slack ? [deployToldInSlack(deployTarget)] : []),
+    ...(deployTarget && slack ? [deployWithSlack(deployTarget)] : []),
     ...(janitor ? [nightlyCleanupBy(janitor)] : []),
   ];
 }

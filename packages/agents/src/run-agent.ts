@@ -21,13 +21,13 @@ export interface AgentOptions {
   readonly system?: string;
   /** The first message, or a conversation so far. */
   readonly prompt: string | readonly AgentMessage[];
-  /** Most calls of the model; default 20. */
+  /** Maximum calls of the model; default 20. */
   readonly maxTurns?: number;
   /** Longest time of a call of the model; default '2m'. */
   readonly modelTimeout?: string | number;
   /** Attempts of a call of the model, as `retry` of a step. */
   readonly retry?: { readonly maxAttempts?: number; readonly initialMs?: number; readonly capMs?: number };
-  /** Streams the text of each answer while the model writes it, where the model can: `stream` of a step body. Default false. */
+  /** Streams the text of each answer while the model writes it, if the model supports it: `stream` of a step body. Default false. */
   readonly stream?: boolean;
   /** Time limit for a person to decide about a call. */
   readonly approvalTimeout?: string | number;

@@ -9,7 +9,7 @@ import { callOf } from './call.ts';
 import { COMMANDS } from './commands/all.ts';
 import { CliOutput, type CommandContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { failureOf } from './render/problem.ts';
+import { errorReport } from './render/problem.ts';
 import { styleFor } from './render/style.ts';
 import type { World } from './world.ts';
 
@@ -32,7 +32,7 @@ export async function run(
   } catch (error) {
     if (world.interrupted.aborted) return EXIT.interrupted;
     const style = styleFor(world.stderr, world, flags.plain || flags.json);
-    const { exitCode, text, json } = failureOf(error, style, callOf(world.env));
+    const { exitCode, text, json } = errorReport(error, style, callOf(world.env));
     world.stderr.write(flags.json ? `${JSON.stringify(json)}\n` : text);
     return exitCode;
   }

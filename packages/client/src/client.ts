@@ -54,7 +54,7 @@ export interface Exchange {
 interface ListBounds {
   readonly limit: number;
   /** Requests; absent: as many as the items take. */
-  readonly mostPages?: number | undefined;
+  readonly maxPages?: number | undefined;
 }
 
 /** Items of a list, over its pages. */
@@ -122,7 +122,7 @@ export class CairnClient {
    */
   async list<P extends PagedPath>(
     path: P,
-    { limit, mostPages = Number.POSITIVE_INFINITY, ...question }: GetRequest<P> & ListBounds,
+    { limit, maxPages = Number.POSITIVE_INFINITY, ...question }: GetRequest<P> & ListBounds,
   ): Promise<Listed<ItemOf<P>>> {
     const items: ItemOf<P>[] = [];
     const unreadable: string[] = [];
@@ -142,7 +142,7 @@ export class CairnClient {
       unreadable.push(...(page.unreadable ?? []));
       first ??= page;
       cursor = page.next;
-    } while (cursor !== undefined && items.length < limit && pages < mostPages);
+    } while (cursor !== undefined && items.length < limit && pages < maxPages);
     return {
       items,
       more: cursor !== undefined,

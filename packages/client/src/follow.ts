@@ -5,10 +5,10 @@ import type { CairnClient } from './client.ts';
 import { followStream } from './follow-stream.ts';
 import { targetOf } from './target.ts';
 
-export type RunEvent = Answer<'RunEvent'>;
+export type RunEventView = Answer<'RunEvent'>;
 
 export type Followed =
-  | { readonly kind: 'event'; readonly event: RunEvent }
+  | { readonly kind: 'event'; readonly event: RunEventView }
   /** The stream was interrupted and is resumed. */
   | { readonly kind: 'again'; readonly why: string }
   | { readonly kind: 'end'; readonly status: string };
@@ -37,7 +37,7 @@ export async function* followRun(
       yield { kind: 'end', status: (JSON.parse(data) as { status: string }).status };
       continue;
     }
-    const event = JSON.parse(data) as RunEvent;
+    const event = JSON.parse(data) as RunEventView;
     if (event.seq <= seen) continue;
     seen = event.seq;
     yield { kind: 'event', event };

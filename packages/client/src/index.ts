@@ -18,7 +18,7 @@ export {
 export { helpFor } from './explain/help-for.ts';
 export { BUDGET_DECISIONS, DOUBT_DECISIONS, type ExplainedMove as Move, moveOf } from './explain/moves.ts';
 export { readActivity } from './explain/read-activity.ts';
-export type { Followed, RunEvent } from './follow.ts';
+export type { Followed, RunEventView as RunEvent } from './follow.ts';
 export type { FollowedLog, FollowingLogs } from './follow-logs.ts';
 export { type Finding, isOverdue, NOT_SEEN } from './health/findings.ts';
 export {

@@ -21,7 +21,7 @@ export interface MachineServices {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Node's, a browser's, or that of another runtime with the standards of the web. */
+/** Defaults for Node, a browser, or another runtime with the web standards. */
 export const THIS_MACHINE: MachineServices = {
   fetch: (url, init) => fetch(url, init),
   now: Date.now,

@@ -27,7 +27,7 @@ export interface QueueEntry {
   record: TaskRecord | undefined;
   /** The heap slot that counts; an older slot of the same task is skipped. */
   slot: QueueSlot | undefined;
-  gone: boolean;
+  isDeleted: boolean;
 }
 
 interface QueueSlot {
@@ -131,7 +131,7 @@ export class QueueRunner {
     if (this.#stopped || this.#config.state === 'paused') return undefined;
     for (;;) {
       const top = this.#heap.peek();
-      if (top === undefined || (top.entry.slot === top && !top.entry.gone)) return top;
+      if (top === undefined || (top.entry.slot === top && !top.entry.isDeleted)) return top;
       this.#heap.pop();
     }
   }
@@ -139,7 +139,7 @@ export class QueueRunner {
   #start(entry: QueueEntry): void {
     const record = entry.record ?? this.#events.load(entry);
     if (record === undefined) {
-      entry.gone = true;
+      entry.isDeleted = true;
       return;
     }
     const dispatchedAt = this.#clock.now();
@@ -161,7 +161,7 @@ export class QueueRunner {
   }
 
   #settle(entry: QueueEntry, record: TaskRecord, dispatchedAt: number, outcome: DispatchResult): void {
-    if (entry.gone) return;
+    if (entry.isDeleted) return;
     if (isSuccess(outcome)) {
       this.#events.finished(entry, record);
       return;

@@ -59,7 +59,7 @@ export class TaskRegistry {
     };
     for (const config of store.queues()) this.#addQueue(config);
     for (const head of store.heads()) {
-      const entry: QueueEntry = { ...head, record: undefined, slot: undefined, gone: false };
+      const entry: QueueEntry = { ...head, record: undefined, slot: undefined, isDeleted: false };
       this.#entries.set(entry.name, entry);
       this.#queues.get(entry.queue)?.add(entry);
     }
@@ -139,7 +139,7 @@ export class TaskRegistry {
       dueAt: record.scheduledAt,
       record: cached ? record : undefined,
       slot: undefined,
-      gone: false,
+      isDeleted: false,
     };
     this.#entries.set(record.name, entry);
     this.counts.created++;
@@ -200,7 +200,7 @@ export class TaskRegistry {
   }
 
   #forget(entry: QueueEntry): void {
-    entry.gone = true;
+    entry.isDeleted = true;
     entry.slot = undefined;
     this.#entries.delete(entry.name);
     if (entry.record) this.#cachedBytes -= entry.record.target.body.length + RECORD_OVERHEAD_BYTES;

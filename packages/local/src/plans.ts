@@ -47,12 +47,12 @@ export async function assertPlansUnchangedAtStart(
   ask: (path: string, signal: AbortSignal) => Promise<Response>,
   { answerMs, tries, timeout }: RetryLimits = RETRY_LIMITS,
 ): Promise<void> {
-  for (let asked = 1; ; asked += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await assertPlansUnchanged((path) => ask(path, timeout(answerMs)));
     } catch (error) {
       if (Object(error).name !== 'TimeoutError') throw error;
-      if (asked === tries) throw new Error(silent(answerMs * tries), { cause: error });
+      if (attempt === tries) throw new Error(silent(answerMs * tries), { cause: error });
     }
   }
 }

@@ -17,7 +17,7 @@ describe('an invalid key', () => {
     ['a truncated secret', 'Bearer cairn_dev_abcdefghijklmnopqrstuvwxyz01234'],
     ['a client id that is a path', 'Bearer cairn_../dev_abcdefghijklmnopqrstuvwxyz012345'],
     ['two keys', 'Bearer cairn_dev_abcdefghijklmnopqrstuvwxyz012345, Bearer x'],
-  ])('(%s) is answered 401 without a reason, like any other', async (_what, authorization) => {
+  ])('(%s) is answered 401 without a reason', async (_what, authorization) => {
     const installation = new Installation();
     await installation.key('dev', { roles: ['admin'] });
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
@@ -31,13 +31,13 @@ describe('an invalid key', () => {
     });
   });
 
-  test('is also one of a disabled client', async () => {
+  test('of a disabled client is answered 401', async () => {
     const installation = new Installation();
     const key = await installation.key('dev', { disabled: true });
     expect((await installation.get('/v1/runs', key)).status).toBe(401);
   });
 
-  test('is also one of a client without a role', async () => {
+  test('of a client without a role is answered 401', async () => {
     const installation = new Installation();
     const key = await installation.key('dev', { roles: [] });
     expect((await installation.get('/v1/runs', key)).status).toBe(401);
@@ -61,7 +61,7 @@ describe('roles', () => {
     ['submitter', 201],
     ['operator', 201],
     ['admin', 201],
-  ] as const)('a %s who starts a run is answered %i, and may read', async (role, status) => {
+  ] as const)('a %s who starts a run is answered %i, and may read runs', async (role, status) => {
     const installation = new Installation();
     const key = await installation.key('dev', { roles: [role] });
     const answer = await installation.post(key, START);
@@ -73,7 +73,7 @@ describe('roles', () => {
     expect((await installation.get('/v1/runs', key)).status).toBe(200);
   });
 
-  test('the highest of several counts, in any order', async () => {
+  test('the highest of several roles counts, in any order', async () => {
     const installation = new Installation();
     const key = await installation.key('dev', { roles: ['submitter', 'viewer'] });
     expect((await installation.post(key, START)).status).toBe(201);
@@ -122,8 +122,8 @@ describe('cached clients', () => {
   test('that do not exist cost one read until they expire, however often they are asked for', async () => {
     const { installation, get, reads } = counted();
     const key = 'cairn_late_abcdefghijklmnopqrstuvwxyz012345';
-    const asked = await Promise.all(Array.from({ length: 50 }, () => get(key)));
-    expect(new Set(asked)).toEqual(new Set([401]));
+    const responses = await Promise.all(Array.from({ length: 50 }, () => get(key)));
+    expect(new Set(responses)).toEqual(new Set([401]));
     for (let i = 0; i < 50; i++) expect(await get(`cairn_late_${'x'.repeat(32)}${i}`)).toBe(401);
     expect(reads).toHaveLength(1);
     installation.world.clock.jump(CLIENT_MISS_TTL_MS);

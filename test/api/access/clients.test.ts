@@ -53,7 +53,7 @@ describe('a created client', () => {
     expect(installation.world.db.clients.get(id)?.tenantId).toBe('acme');
   });
 
-  test('has its secret nowhere: not in the store, not in the list, not in the record for repetitions', async () => {
+  test('does not store its secret: not in the client, the list, or the idempotency record', async () => {
     const { installation, admin, create } = await office();
     const { secret } = await create('once');
     const bare = secret.split('_')[2] ?? '';
@@ -76,7 +76,7 @@ describe('a created client', () => {
     expect(installation.world.db.clients.size).toBe(2);
   });
 
-  test('receives its key though the answer of the store was lost', async () => {
+  test('receives its key although the answer of the store was lost', async () => {
     const { installation, create, works, clock } = await office();
     const { clients } = installation;
     const make = clients.create.bind(clients);
@@ -125,7 +125,7 @@ describe('a rotated secret', () => {
     expect(await Promise.all([works(secret), works(old)])).toEqual([true, false]);
   });
 
-  test('without a grace period ends all others, as soon as they leave the caches', async () => {
+  test('without a grace period ends all others once the caches expire', async () => {
     const { post, create, works, clock } = await office();
     const { id, secret: first } = await create();
     const { secret: second } = (await (await post(`/v1/clients/${id}/rotate`)).json()) as Shown;
@@ -134,7 +134,7 @@ describe('a rotated secret', () => {
     expect(await Promise.all([works(first), works(second)])).toEqual([false, false]);
   });
 
-  test('whose answers were lost does not end the one in use, up to a few times', async () => {
+  test('keeps the key in use valid although answers were lost, up to a few times', async () => {
     const { post, create, works, clock } = await office();
     const { id, secret } = await create();
     for (let turn = 0; turn < MAX_RETIRED; turn += 1) await post(`/v1/clients/${id}/rotate`);
@@ -221,7 +221,7 @@ describe('clients', () => {
     expect(await works(secret)).toBe(true);
   });
 
-  test.each(['a_b', '%2e%2e', 'x'.repeat(65), 'a%2Fb'])('have no id like %s', async (id) => {
+  test.each(['a_b', '%2e%2e', 'x'.repeat(65), 'a%2Fb'])('cannot have the id %s', async (id) => {
     const { post } = await office();
     expect((await post(`/v1/clients/${id}/revoke`)).status).toBe(404);
   });

@@ -38,7 +38,7 @@ function signedIn(token: VerifiedToken | 'unavailable' | undefined) {
 const USER = { uid: 'anna', claims: { tenant: 'acme', role: 'submitter' } };
 
 describe('a signed-in user', () => {
-  test('acts for the tenant of the account, under a name no client has', async () => {
+  test('acts for the tenant of the account, under a name that no client has', async () => {
     const { installation, call } = signedIn(USER);
     const answer = await call('/v1/runs', { method: 'POST', body: START });
     expect(answer.status).toBe(201);
@@ -63,7 +63,7 @@ describe('a signed-in user', () => {
     expect((await call('/v1/runs', { method: 'POST', body: START })).status).toBe(status);
   });
 
-  test('gets the answer for a missing run about a run of another tenant', async () => {
+  test('gets the answer for a missing run when it asks for a run of another tenant', async () => {
     const { installation, call } = signedIn(USER);
     const key = await installation.key('rival', { tenantId: 'rival' });
     const { runId } = (await (await installation.post(key, START)).json()) as { runId: string };

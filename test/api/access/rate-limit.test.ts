@@ -43,7 +43,7 @@ describe('a caller', () => {
     expect((await get(dev)).status).toBe(429);
   });
 
-  test('that is refused leaves nothing behind, and its idempotency key is free for the next attempt', async () => {
+  test('that is refused leaves nothing behind, and can use its idempotency key again', async () => {
     const installation = new Installation();
     const api = createApi({ ...installation.apiDeps, rateLimit: { perSecond: 1, burst: 1 } });
     const authorization = `Bearer ${await installation.key('dev')}`;
@@ -60,7 +60,7 @@ describe('a caller', () => {
     expect((await start()).status).toBe(201);
   });
 
-  test("with a wrong key uses up nothing of the key's owner; health is always answered", async () => {
+  test("with a wrong key uses none of the owner's allowance; health is always answered", async () => {
     const installation = new Installation();
     const api = createApi({ ...installation.apiDeps, rateLimit: { perSecond: 1, burst: 1 } });
     const key = await installation.key('dev');

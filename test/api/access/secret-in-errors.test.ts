@@ -234,7 +234,7 @@ async function told(place: keyof typeof places, given: z.input<typeof input>) {
 
 describe('a secret of the input', () => {
   test.each(Object.keys(places) as (keyof typeof places)[])(
-    'is in no document and in no line of the process log after it enters them by %s',
+    'appears in no document and no log line after it reaches them by %s',
     async (place) => {
       const { text } = await told(place, { token: SECRET });
       expect(text).not.toContain(SECRET);
@@ -242,7 +242,7 @@ describe('a secret of the input', () => {
     },
   );
 
-  test('leaves no part of itself where a long text is truncated', async () => {
+  test('leaves no fragment where a long text is truncated', async () => {
     const texts = ['body', 'retry', 'flow', 'degraded', 'undo', 'policy', 'call'] as const;
     await fc.assert(
       fc.asyncProperty(

@@ -91,7 +91,7 @@ describe('a secret member of an input', () => {
     expect(second.inputHash).toBe(first.inputHash);
   });
 
-  test('is available to a resume and a replay, and to one of its replay; a fork with another input has its own', async () => {
+  test('is available to a resume, a replay, and a replay of that; a fork with another input has its own', async () => {
     const { installation, runId, seen, cause } = await started(
       { text: '', replyTo: SECRET },
       { mended: false },

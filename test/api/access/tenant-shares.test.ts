@@ -10,7 +10,7 @@ import {
 import { intercept } from '../../support/intercept.ts';
 import { Installation } from '../installation.ts';
 
-const MOST_TURNS = 10_000;
+const MAX_TURNS = 10_000;
 
 /** An API whose starts of one tenant stay under way until they are let go. */
 class Flooded {
@@ -55,9 +55,9 @@ describe('a tenant that floods an instance', () => {
     const started: Promise<Response>[] = [];
     const answered: Response[] = [];
     for (let n = 0; n < 60; n += 1) {
-      const asked = flooded.start(keys[n % 2] ?? '');
-      started.push(asked);
-      void asked.then((response) => answered.push(response));
+      const work = flooded.start(keys[n % 2] ?? '');
+      started.push(work);
+      void work.then((response) => answered.push(response));
     }
     // Those beyond the share are answered while the others are under way.
     await untilTrue(() => answered.length >= 60 - share);
@@ -77,10 +77,10 @@ describe('a tenant that floods an instance', () => {
 
   test('is never refused without a limit', async () => {
     const { api, key } = await unbounded();
-    const asked = Array.from({ length: 100 }, () =>
+    const works = Array.from({ length: 100 }, () =>
       api.request('/v1/runs', { headers: { authorization: `Bearer ${key}` } }),
     );
-    expect((await Promise.all(asked)).filter(({ status }) => status !== 200)).toEqual([]);
+    expect((await Promise.all(works)).filter(({ status }) => status !== 200)).toEqual([]);
   });
 });
 
@@ -142,9 +142,9 @@ async function unbounded() {
 
 /** Nothing here waits for a clock, so turns of the event loop suffice. */
 async function untilTrue(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     if (holds()) return;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  throw new Error(`it does not hold after ${MOST_TURNS} turns`);
+  throw new Error(`it does not hold after ${MAX_TURNS} turns`);
 }

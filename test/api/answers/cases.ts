@@ -229,8 +229,8 @@ export const COMMON: readonly Case[] = ROUTES.flatMap(commonOf);
 
 /** As the table of routes asks, under a key. */
 export function usualOf(route: Route, stage: Stage, key: string, body?: object): Asking {
-  const asked = usual(route, stage, { headers: { 'idempotency-key': key } });
-  return body ? { ...asked, body: JSON.stringify(body) } : asked;
+  const keyedRequest = usual(route, stage, { headers: { 'idempotency-key': key } });
+  return body ? { ...keyedRequest, body: JSON.stringify(body) } : keyedRequest;
 }
 
 /** A request to erase names what is to go a second time. */

@@ -48,7 +48,7 @@ const WRITES: ReadonlySet<string> = new Set([
   'writePayload',
 ]);
 /** A request that needs more than these is not one of the table. */
-const MOST_WRITES = 12;
+const MAX_WRITES = 12;
 
 /** Refuses the write of this number and all after it, until it heals. */
 class Gate {
@@ -118,7 +118,7 @@ describe.each(Object.entries(REFUSALS))('a store that answers %s', (_, refusal) 
     'is reported by %s, and the repetition does the work when the store has recovered',
     async (route) => {
       let points = 0;
-      for (let from = 0; from < MOST_WRITES; from += 1) {
+      for (let from = 0; from < MAX_WRITES; from += 1) {
         const stage = await Stage.make();
         const gate = new Gate(from, refusal);
         // A heartbeat in the moment in which its wait was opened needs no write.
@@ -145,7 +145,7 @@ describe.each(Object.entries(REFUSALS))('a store that answers %s', (_, refusal) 
         ]);
       }
       expect(points).toBeGreaterThan(0);
-      expect(points).toBeLessThan(MOST_WRITES);
+      expect(points).toBeLessThan(MAX_WRITES);
     },
   );
 });

@@ -121,13 +121,13 @@ describe('a repetition', () => {
     const [a = '', b = ''] = await stage.starts('order', 2);
     await stage.drive();
     const found = stage.lose(a);
-    const asked = { act: 'replay', filter: { type: 'order' }, limit: 100 };
+    const bulkRequest = { act: 'replay', filter: { type: 'order' }, limit: 100 };
     const key = { 'idempotency-key': 'k1' };
-    expect((await stage.report(asked, key)).counts).toMatchObject({ done: 1, retry: 1 });
+    expect((await stage.report(bulkRequest, key)).counts).toMatchObject({ done: 1, retry: 1 });
     found();
     await stage.starts('order', 2);
     await stage.drive();
-    const { results } = await stage.report(asked, key);
+    const { results } = await stage.report(bulkRequest, key);
     expect(results.map(({ runId }) => runId).sort()).toEqual([a, b].sort());
   });
 
@@ -288,12 +288,12 @@ describe('approvals', () => {
     await stage.drive();
     expect(stage.statusOf(run)).toBe('awaiting_approval');
     expect(await stage.report({ act: 'approve', runs: [run] }, key)).toEqual(first);
-    const asked = {
+    const bulkRequest = {
       act: 'approve',
       batch: 'one',
       runs: [{ runId: run, stepId: 'first', waitId: 'first.1' }],
     };
-    expect(outcomes(await stage.report(asked))).toEqual(['done']);
+    expect(outcomes(await stage.report(bulkRequest))).toEqual(['done']);
     await stage.drive();
     expect(stage.statusOf(run)).toBe('awaiting_approval');
   });

@@ -78,7 +78,7 @@ const fates = fc.oneof(
 );
 
 test(
-  `of ${INPUTS} inputs to failing stores each gets an answer, and its only failure is a 503`,
+  `each of ${INPUTS} inputs to failing stores gets an answer, and the only server error is 503`,
   async () => {
     const first = await Stage.make();
     const seen = new Map<number, number>();

@@ -34,7 +34,7 @@ describe('an input stored in a payload', () => {
     expect(list).toMatchObject({ items: [{ seq, boundary: 'run_created', outputRef }] });
   });
 
-  test('is read whole, byte for byte', async () => {
+  test('is read as a whole, byte for byte', async () => {
     const answer = await installation.get(`/v1/runs/${runId}/checkpoints/1/output`, key);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json');
@@ -57,7 +57,7 @@ describe('the output of a checkpoint', () => {
     await installation.world.run();
   });
 
-  test('is read the same way if it is stored in the checkpoint itself', async () => {
+  test('is read in the same way if it is stored in the checkpoint itself', async () => {
     const { checkpointHead } = await installation.world.folded(runId);
     const answer = await installation.get(`/v1/runs/${runId}/checkpoints/${checkpointHead}/output`, key);
     expect(await answer.text()).toBe('{"said":{"text":"small"}}');
@@ -86,7 +86,7 @@ describe('the output of a checkpoint', () => {
     ]);
   });
 
-  test('takes no query parameters, and no other method', async () => {
+  test('takes no query parameters, and allows no other method', async () => {
     expect((await installation.get(`/v1/runs/${runId}/checkpoints/1/output?x=1`, key)).status).toBe(400);
     const posted = await installation.api.request(`/v1/runs/${runId}/checkpoints/1/output`, {
       method: 'POST',

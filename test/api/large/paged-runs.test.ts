@@ -91,9 +91,9 @@ async function told(billed: BilledWorld, runId: string) {
     const env = { CAIRN_URL: 'https://runs.test', CAIRN_API_KEY: key };
     const fetch = (url: string | URL | Request, init?: RequestInit) =>
       request(String(url).replace('https://runs.test', ''), init);
-    const said = await saying(words, listening({ now: billed.world.clock.now(), fetch, env } as never));
-    if (said.code !== 0) throw new Error(`cairn ${words.join(' ')}: ${said.err}`);
-    return said.out;
+    const output = await saying(words, listening({ now: billed.world.clock.now(), fetch, env } as never));
+    if (output.code !== 0) throw new Error(`cairn ${words.join(' ')}: ${output.err}`);
+    return output.out;
   };
   const at = `/v1/runs/${runId}`;
   const graph = await get(`${at}/graph`);

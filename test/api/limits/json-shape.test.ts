@@ -40,7 +40,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-test('only the depth of JSON decides, whatever it holds', () => {
+test('only the depth of JSON is limited, not its content', () => {
   const level = fc.oneof(
     fc.constant('['),
     fc.string().map((name) => `{${JSON.stringify(name)}:`),

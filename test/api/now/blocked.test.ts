@@ -65,11 +65,11 @@ test('lists, searches and their stream mark such a run as blocked, and no others
   await drive({ ...world.deps, registry: away.registry }, { runId: fresh });
   world.clock.jump(60_000);
   const headers = { authorization: `Bearer ${key}` };
-  const asked = async (path: string) => {
+  const bodyOf = async (path: string) => {
     const answer = await createApi(away).request(path, { headers });
     return path.includes('stream') ? await answer.text() : await answer.json();
   };
-  const { items } = (await asked('/v1/runs')) as {
+  const { items } = (await bodyOf('/v1/runs')) as {
     items: { id: string; blocked?: object; waits: { dueAt: string }[] }[];
   };
   const blockedOf = (id: string) => items.find((item) => item.id === id)?.blocked;
@@ -79,9 +79,9 @@ test('lists, searches and their stream mark such a run as blocked, and no others
     expect(blockedOf(id)).toEqual({ code, since });
   }
   expect(blockedOf(fresh)).toEqual({ code, since: expect.any(String) });
-  const found = (await asked(`/v1/search?q=${due}`)) as { items: { run: { blocked?: object } }[] };
+  const found = (await bodyOf(`/v1/search?q=${due}`)) as { items: { run: { blocked?: object } }[] };
   expect(found.items[0]?.run.blocked).toMatchObject({ code });
-  expect(await asked('/v1/runs/stream?follow=false')).toContain(`"blocked":{"code":"${code}"`);
+  expect(await bodyOf('/v1/runs/stream?follow=false')).toContain(`"blocked":{"code":"${code}"`);
   await world.run();
   const after = (await (await installation.api.request('/v1/runs', { headers })).json()) as typeof items & {
     items: typeof items;

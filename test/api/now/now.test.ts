@@ -142,7 +142,7 @@ describe('a run that asks a person while other branches run', () => {
     expect(await read('/v1/runs/counts')).toMatchObject({ counts: { awaiting_approval: 1, running: 1 } });
   });
 
-  test('refuses a resume with the name of the decision, accepts the decision at once, and then waits no more', async () => {
+  test('refuses a resume with the name of the decision, accepts the decision at once, and waits no longer', async () => {
     const { world, runId, at, read, ask } = await started({ asks: true });
     await at(100);
     const refused = await ask(`/v1/runs/${runId}/resume`, {});

@@ -298,8 +298,8 @@ test('answers about retention, holds and erasures match their description', asyn
     [failed, { why: 'held', runId: failed }],
     [asking, { why: 'live' }],
   ] as const) {
-    const told = await checked.ask('GET /v1/runs/{id}/retention', { path: { id } });
-    expect(told).toMatchObject({ runId: id, would: 'keep', because });
+    const response = await checked.ask('GET /v1/runs/{id}/retention', { path: { id } });
+    expect(response).toMatchObject({ runId: id, would: 'keep', because });
   }
   await checked.ask('GET /v1/runs/{id}/retention', { path: { id: completed } });
   const { items } = await checked.ask('GET /v1/retention', { query: '?limit=100' });

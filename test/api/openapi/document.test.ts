@@ -82,7 +82,7 @@ describe('the document', () => {
     }
   });
 
-  test('asks for a body exactly where an empty one is refused', () => {
+  test('requires a body exactly where an empty one is refused', () => {
     const required = (path: string, method: string) =>
       (document.paths[path]?.[method]?.requestBody as { required: boolean } | undefined)?.required;
     expect(required('/v1/runs', 'post')).toBe(true);

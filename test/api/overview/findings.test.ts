@@ -69,15 +69,15 @@ test('only the first page of the inbox has it', async () => {
   const { body } = await read('/v1/inbox?limit=1');
   expect(body.findings).toHaveLength(1);
   const { findings } = installation.apiDeps.diagnosis;
-  let asked = 0;
+  let requestCount = 0;
   Object.assign(findings, {
     ofTenant: async () => {
-      asked += 1;
+      requestCount += 1;
       return [];
     },
   });
   await read('/v1/inbox?cursor=bm9wZQ');
-  expect(asked).toBe(0);
+  expect(requestCount).toBe(0);
 });
 
 test('once the run is writable again its page and a check no longer report it, before the scan removes the finding', async () => {

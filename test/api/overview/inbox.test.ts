@@ -24,7 +24,7 @@ interface Item {
 }
 
 /** An installation whose one run asks something, and somebody who may answer. */
-class Asked {
+class AskingRun {
   readonly outside: Outside;
   readonly installation: Installation;
   #key = '';
@@ -94,61 +94,61 @@ class Asked {
   }
 }
 
-const MAKE: { readonly [what: string]: () => Promise<Asked> } = {
+const MAKE: { readonly [what: string]: () => Promise<AskingRun> } = {
   approval: async () => {
-    const asked = new Asked();
-    await Scene.asking({ world: asked.world, tenantId: 'acme' });
-    return asked;
+    const asking = new AskingRun();
+    await Scene.asking({ world: asking.world, tenantId: 'acme' });
+    return asking;
   },
   'an approval with no step before it': async () => {
-    const asked = new Asked();
-    const scene = await Scene.begun({ world: asked.world, tenantId: 'acme' });
+    const asking = new AskingRun();
+    const scene = await Scene.begun({ world: asking.world, tenantId: 'acme' });
     await scene.open('lone', { detailText: '{"question":"Begin?","amount":7}' });
     await scene.suspend();
-    return asked;
+    return asking;
   },
   step_in_doubt: async () => {
-    const asked = new Asked();
-    await Scene.inDoubt({ stepId: 'push' }, { world: asked.world, tenantId: 'acme' });
-    return asked;
+    const asking = new AskingRun();
+    await Scene.inDoubt({ stepId: 'push' }, { world: asking.world, tenantId: 'acme' });
+    return asking;
   },
   effect_in_doubt: async () => {
-    const asked = new Asked();
-    await asked.inDoubt();
-    return asked;
+    const asking = new AskingRun();
+    await asking.inDoubt();
+    return asking;
   },
   left_in_doubt: async () => {
-    const asked = new Asked();
-    const runId = await asked.inDoubt();
-    await cancelRun(asked.world.deps, { runId, tenantId: 'acme', actor: 'c.ops', stopKind: 'user' });
-    return asked;
+    const asking = new AskingRun();
+    const runId = await asking.inDoubt();
+    await cancelRun(asking.world.deps, { runId, tenantId: 'acme', actor: 'c.ops', stopKind: 'user' });
+    return asking;
   },
 };
 
-async function only(asked: Asked): Promise<Item> {
+async function only(asked: AskingRun): Promise<Item> {
   const { items } = await asked.inbox();
   expect(items).toHaveLength(1);
   return items[0] as Item;
 }
 
-async function made(what: string): Promise<Asked> {
-  const asked = await MAKE[what]?.();
-  if (!asked) throw new Error(`no ${what}`);
-  return asked;
+async function made(what: string): Promise<AskingRun> {
+  const asking = await MAKE[what]?.();
+  if (!asking) throw new Error(`no ${what}`);
+  return asking;
 }
 
 describe('GET /v1/inbox', () => {
-  test('is empty where nothing is asked', async () => {
-    const asked = new Asked();
-    await asked.world.start('post', {}, { tenantId: 'acme' });
-    await asked.world.run();
-    expect(await asked.inbox()).toEqual({ items: [] });
+  test('is empty without open questions', async () => {
+    const asking = new AskingRun();
+    await asking.world.start('post', {}, { tenantId: 'acme' });
+    await asking.world.run();
+    expect(await asking.inbox()).toEqual({ items: [] });
   });
 
   test('shows an approval with all that a decision needs', async () => {
-    const asked = await made('an approval with no step before it');
-    expect(await only(asked)).toEqual({
-      runId: [...asked.world.db.runs.keys()][0],
+    const asking = await made('an approval with no step before it');
+    expect(await only(asking)).toEqual({
+      runId: [...asking.world.db.runs.keys()][0],
       type: 'release',
       status: 'awaiting_approval',
       threadId: expect.any(String),
@@ -157,15 +157,15 @@ describe('GET /v1/inbox', () => {
       waitId: 'lone.1',
       question: 'Begin?',
       detail: { question: 'Begin?', amount: 7 },
-      openedAt: new Date(asked.world.clock.now()).toISOString(),
+      openedAt: new Date(asking.world.clock.now()).toISOString(),
       answers: ['approve', 'approve_with_waiver', 'reject', 'halt'],
     });
   });
 
   test('shows an effect in doubt with its id and its request', async () => {
-    const asked = await made('effect_in_doubt');
-    const [effectId] = [...asked.world.db.effects.keys()];
-    expect(await only(asked)).toMatchObject({
+    const asking = await made('effect_in_doubt');
+    const [effectId] = [...asking.world.db.effects.keys()];
+    expect(await only(asking)).toMatchObject({
       kind: 'effect_in_doubt',
       step: 'send',
       effectId,
@@ -177,20 +177,20 @@ describe('GET /v1/inbox', () => {
   });
 
   test('leaves out a large request of an effect', async () => {
-    const asked = new Asked({}, 'x'.repeat(5_000));
-    await asked.inDoubt();
-    expect(await only(asked)).not.toHaveProperty('request');
+    const asking = new AskingRun({}, 'x'.repeat(5_000));
+    await asking.inDoubt();
+    expect(await only(asking)).not.toHaveProperty('request');
   });
 
   test('shows a step in doubt by the name of the step', async () => {
-    const asked = new Asked({ replayPolicy: 'require_human' });
-    const runId = await asked.world.start('post', {}, { tenantId: 'acme' });
-    await asked.world.run();
-    const { api } = asked.installation;
-    const authorization = `Bearer ${await asked.key()}`;
+    const asking = new AskingRun({ replayPolicy: 'require_human' });
+    const runId = await asking.world.start('post', {}, { tenantId: 'acme' });
+    await asking.world.run();
+    const { api } = asking.installation;
+    const authorization = `Bearer ${await asking.key()}`;
     await api.request(`/v1/runs/${runId}/replay`, { method: 'POST', headers: { authorization } });
-    await asked.untilAsked();
-    expect(await only(asked)).toMatchObject({
+    await asking.untilAsked();
+    expect(await only(asking)).toMatchObject({
       kind: 'effect_in_doubt',
       capabilityId: 'post.send',
       question: expect.stringContaining("is about to call 'post.send' again"),
@@ -198,13 +198,13 @@ describe('GET /v1/inbox', () => {
   });
 
   test('shows the request of an effect, also where an earlier run of the lineage made it', async () => {
-    const asked = await made('left_in_doubt');
-    const { runId: source, effectId } = await only(asked);
-    const { api } = asked.installation;
-    const authorization = `Bearer ${await asked.key()}`;
+    const asking = await made('left_in_doubt');
+    const { runId: source, effectId } = await only(asking);
+    const { api } = asking.installation;
+    const authorization = `Bearer ${await asking.key()}`;
     await api.request(`/v1/runs/${source}/replay`, { method: 'POST', headers: { authorization } });
-    await asked.untilAsked();
-    const question = await only(asked);
+    await asking.untilAsked();
+    const question = await only(asking);
     expect(question).toMatchObject({ kind: 'effect_in_doubt', effectId, request: { text: 'hello' } });
     expect(question.runId).not.toBe(source);
     const answer = await api.request(`/v1/runs/${question.runId}/effects`, { headers: { authorization } });
@@ -220,8 +220,8 @@ describe('GET /v1/inbox', () => {
   });
 
   test('shows what an ended run left in doubt, until it is resolved', async () => {
-    const asked = await made('left_in_doubt');
-    const item = await only(asked);
+    const asking = await made('left_in_doubt');
+    const item = await only(asking);
     expect(item).toMatchObject({
       kind: 'left_in_doubt',
       status: 'cancelled',
@@ -234,30 +234,30 @@ describe('GET /v1/inbox', () => {
     expect(item).not.toHaveProperty('waitId');
     // An answer that came late says what became of it, and the run itself hears of it no more.
     const { effectId = '' } = item;
-    const stored = await asked.world.effects.read(effectId);
-    const updatedAt = asked.world.clock.now();
-    await asked.world.effects.change(effectId, stored?.version ?? '', {
+    const stored = await asking.world.effects.read(effectId);
+    const updatedAt = asking.world.clock.now();
+    await asking.world.effects.change(effectId, stored?.version ?? '', {
       status: 'recorded',
       blockedBy: undefined,
       responseHash: sha256Hex('{"id":1}'),
       resultText: '{"id":1}',
       updatedAt,
     });
-    expect(await asked.inbox()).toEqual({ items: [] });
+    expect(await asking.inbox()).toEqual({ items: [] });
   });
 
   test.each(Object.keys(MAKE))('of %s lists exactly the answers that would be accepted', async (what) => {
-    const asked = await made(what);
-    const item = await only(asked);
+    const asking = await made(what);
+    const item = await only(asking);
     expect(item.answers.length).toBeGreaterThan(0);
     for (const answer of [...DECISIONS, ...RESOLUTIONS, 'resume'].filter(
       (one) => !item.answers.includes(one),
     )) {
-      const { status } = await asked.give(item, answer);
+      const { status } = await asking.give(item, answer);
       expect([answer, status >= 400 && status < 500]).toEqual([answer, true]);
     }
     // A refused answer changes nothing; an accepted one closes the question.
-    expect(await only(asked)).toEqual(item);
+    expect(await only(asking)).toEqual(item);
     for (const answer of item.answers) {
       const other = await made(what);
       expect([answer, (await other.give(await only(other), answer)).ok]).toEqual([answer, true]);
@@ -268,22 +268,22 @@ describe('GET /v1/inbox', () => {
     }
   });
 
-  test('hides questions whose time is over, and those of a run that is ending', async () => {
+  test('hides expired questions, and those of a run that is ending', async () => {
     const late = await made('approval');
     late.world.clock.jump(HOUR_MS);
     expect(await late.inbox()).toEqual({ items: [] });
-    const asked = new Asked();
-    const scene = await Scene.begun({ world: asked.world, tenantId: 'acme' });
+    const asking = new AskingRun();
+    const scene = await Scene.begun({ world: asking.world, tenantId: 'acme' });
     await scene.open('lone');
-    expect(await only(asked)).toMatchObject({ step: 'lone', status: 'running' });
-    await cancelRun(asked.world.deps, {
+    expect(await only(asking)).toMatchObject({ step: 'lone', status: 'running' });
+    await cancelRun(asking.world.deps, {
       runId: scene.runId,
       tenantId: 'acme',
       actor: 'c.ops',
       stopKind: 'user',
     });
     await scene.suspend();
-    expect(await asked.inbox()).toEqual({ items: [] });
+    expect(await asking.inbox()).toEqual({ items: [] });
   });
 
   test.each([
@@ -291,16 +291,16 @@ describe('GET /v1/inbox', () => {
     ['left_in_doubt', 'resume', ['recorded', 'failed']],
     ['effect_in_doubt', 'failed', ['recorded', 're-execute']],
   ])('of %s refuses "%s" for a version that is not deployed, and says so', async (what, answer, rest) => {
-    const asked = await made(what);
-    asked.world.deps.registry.pinned = () => undefined;
-    const item = await only(asked);
+    const asking = await made(what);
+    asking.world.deps.registry.pinned = () => undefined;
+    const item = await only(asking);
     expect(item.answers).toEqual(rest);
-    expect((await asked.give(item, answer)).status).toBe(409);
+    expect((await asking.give(item, answer)).status).toBe(409);
   });
 
   test('groups the questions of a run, within limits of number and size', async () => {
-    const asked = new Asked();
-    const { world } = asked;
+    const asking = new AskingRun();
+    const { world } = asking;
     const first = await Scene.begun({ world, tenantId: 'acme' });
     const large = { question: 'q'.repeat(9_000), beside: 'd' };
     await first.open('lone', { openedAt: 1, detailText: JSON.stringify(large) });
@@ -308,12 +308,12 @@ describe('GET /v1/inbox', () => {
     for (let i = 0; i < MAX_QUESTIONS_OF_RUN + 3; i += 1) {
       await many.doubt({ stepId: 'files', itemKey: String(i), kind: 'map' });
     }
-    const { items, next } = await asked.inbox('?limit=1');
+    const { items, next } = await asking.inbox('?limit=1');
     expect(items).toHaveLength(1);
     expect(items[0]).toMatchObject({ step: 'lone', isCut: true });
     expect(items[0]?.question.length).toBe(2_000);
     expect(items[0]).not.toHaveProperty('detail');
-    const rest = await asked.inbox(`?limit=1&cursor=${next}`);
+    const rest = await asking.inbox(`?limit=1&cursor=${next}`);
     expect(rest.next).toBeUndefined();
     expect(rest.items).toHaveLength(MAX_QUESTIONS_OF_RUN);
     expect(new Set(rest.items.map(({ runId }) => runId))).toEqual(new Set([many.runId]));
@@ -321,9 +321,9 @@ describe('GET /v1/inbox', () => {
   });
 
   test('is limited to the caller’s tenant', async () => {
-    const asked = await made('approval');
-    const other = await asked.installation.key('others', { tenantId: 'others', roles: ['viewer'] });
-    const answer = await asked.installation.get('/v1/inbox', other);
+    const asking = await made('approval');
+    const other = await asking.installation.key('others', { tenantId: 'others', roles: ['viewer'] });
+    const answer = await asking.installation.get('/v1/inbox', other);
     expect([answer.status, await answer.json()]).toEqual([200, { items: [] }]);
   });
 });

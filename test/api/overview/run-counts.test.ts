@@ -48,7 +48,7 @@ describe('GET /v1/runs/counts', () => {
     expect(await counts(query)).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
   });
 
-  test('is not a run with the id “counts”, and has no other method', async () => {
+  test('is not mistaken for a run with the id “counts”, and allows no other method', async () => {
     const answer = await installation.api.request('/v1/runs/counts', {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
@@ -57,23 +57,23 @@ describe('GET /v1/runs/counts', () => {
   });
 
   test('counts the same filter once in two seconds for all callers, and another filter anew', async () => {
-    const asked: RunFilter[] = [];
+    const requests: RunFilter[] = [];
     const finder = {
       ...installation.apiDeps.finder,
       count: async (filter: RunFilter) => {
-        asked.push(filter);
+        requests.push(filter);
         return 1;
       },
     };
     const api = createApi({ ...installation.apiDeps, finder } as typeof installation.apiDeps);
     await Promise.all([counts('', api), counts('', api)]);
     await counts('', api);
-    expect(asked).toHaveLength(RUN_STATUSES.length);
+    expect(requests).toHaveLength(RUN_STATUSES.length);
     await counts('?type=echo', api);
-    expect(asked).toHaveLength(2 * RUN_STATUSES.length);
+    expect(requests).toHaveLength(2 * RUN_STATUSES.length);
     installation.world.clock.jump(COUNTS_KEPT_MS);
     await counts('', api);
-    expect(asked).toHaveLength(3 * RUN_STATUSES.length);
+    expect(requests).toHaveLength(3 * RUN_STATUSES.length);
   });
 });
 

@@ -90,10 +90,10 @@ test('statistics are cut at the limit of runs, and their time begins with the ol
       state: { id: `run_${n}`, type: 'echo', planVersion: 1, status: 'completed', createdAt: 1_000_000 - n },
       soft: {},
     }) as unknown as ListedRun;
-  const asked: PageRequest[] = [];
+  const requests: PageRequest[] = [];
   const store = {
     listRuns: async (_: RunFilter, page: PageRequest) => {
-      asked.push(page);
+      requests.push(page);
       const first = Number(page.cursor ?? 0);
       const items = Array.from({ length: page.limit }, (_, n) => run(first + n));
       return { items, next: String(first + page.limit) };
@@ -105,10 +105,10 @@ test('statistics are cut at the limit of runs, and their time begins with the ol
     from: 1_000_001 - MAX_RUNS_READ,
     total: { runs: MAX_RUNS_READ },
   });
-  expect(asked.reduce((sum, { limit }) => sum + limit, 0)).toBe(MAX_RUNS_READ);
+  expect(requests.reduce((sum, { limit }) => sum + limit, 0)).toBe(MAX_RUNS_READ);
 });
 
-test('a suspect is a run that is dispatched alone; a cleared one is none', async () => {
+test('counts a run that is dispatched alone as a suspect, and a cleared one not', async () => {
   const run = (alone: boolean) =>
     ({
       state: {

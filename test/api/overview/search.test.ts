@@ -45,7 +45,7 @@ describe('GET /v1/search', () => {
     expect(answer.status).toBe(200);
     return ((await answer.json()) as { items: Found[] }).items;
   };
-  const told = async (q: string) => (await find(q)).map(({ by, run }) => [by, run.id]);
+  const hitsOf = async (q: string) => (await find(q)).map(({ by, run }) => [by, run.id]);
 
   test('finds a run by each of its names', async () => {
     const key = await installation.key('ci', { roles: ['submitter'] });
@@ -58,18 +58,18 @@ describe('GET /v1/search', () => {
     const [{ run }] = (await find(runId)) as [Found];
     expect(run).toMatchObject({ id: runId, type: 'echo', status: 'pending' });
     expect(run).not.toHaveProperty('input');
-    expect(await told(runId)).toEqual([['run', runId]]);
-    expect(await told(` ${runId} `)).toEqual([['run', runId]]);
-    expect(await told('build:7')).toEqual([['idempotency_key', runId]]);
-    expect(await told('api:c.ci:build:7')).toEqual([['idempotency_key', runId]]);
-    expect(await told('release-7')).toEqual([['thread', runId]]);
-    expect(await told(run.traceId)).toEqual([['trace', runId]]);
+    expect(await hitsOf(runId)).toEqual([['run', runId]]);
+    expect(await hitsOf(` ${runId} `)).toEqual([['run', runId]]);
+    expect(await hitsOf('build:7')).toEqual([['idempotency_key', runId]]);
+    expect(await hitsOf('api:c.ci:build:7')).toEqual([['idempotency_key', runId]]);
+    expect(await hitsOf('release-7')).toEqual([['thread', runId]]);
+    expect(await hitsOf(run.traceId)).toEqual([['trace', runId]]);
   });
 
   test('finds a run by the beginning of its id, within the tenant', async () => {
     const runId = await installation.world.start('echo', { text: 'x' }, { tenantId: 'acme' });
-    expect(await told(runId.slice(0, 10))).toEqual([['run', runId]]);
-    expect(await told(runId.slice(0, 9))).toEqual([]);
+    expect(await hitsOf(runId.slice(0, 10))).toEqual([['run', runId]]);
+    expect(await hitsOf(runId.slice(0, 9))).toEqual([]);
     expect(await (await ask(runId.slice(0, 10), 'others')).json()).toEqual({ items: [] });
   });
 
@@ -99,7 +99,7 @@ describe('GET /v1/search', () => {
       expect([q, await (await ask(q, 'others')).text()]).toEqual([q, unknown]);
   });
 
-  test('ends where many runs share a name, the newest first', async () => {
+  test('is limited where many runs share a name, the newest first', async () => {
     const ids: string[] = [];
     for (let i = 0; i < MAX_FOUND + 5; i += 1) {
       installation.world.clock.jump(1);
@@ -139,7 +139,7 @@ describe('GET /v1/search', () => {
   });
 
   test.each(['x'.repeat(1_900), '\u0000', '%', '../../v1', '__x__', '🪨'.repeat(90), ' '])(
-    'finds nothing for hostile text, and says so',
+    'finds nothing for hostile text, and reports that',
     async (q) => {
       expect(await find(q)).toEqual([]);
     },

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
 import { Installation } from '../installation.ts';
 
@@ -7,21 +7,21 @@ const SECRET = 'ada@example.com';
 let installation: Installation;
 let admin: string;
 /** Requests so far: each has a key of its own. */
-let asked = 0;
+let requestCount = 0;
 beforeEach(async () => {
   installation = new Installation();
   admin = await installation.key('ops', { tenantId: 'local', roles: ['admin'] });
 });
 
 async function post(path: string, body: object, key = admin) {
-  asked += 1;
+  requestCount += 1;
   const answer = await installation.api.request(path, {
     method: 'POST',
     body: JSON.stringify(body),
     headers: {
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
-      'idempotency-key': `k${asked}`,
+      'idempotency-key': `k${requestCount}`,
     },
   });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
@@ -37,7 +37,7 @@ async function tick(): Promise<void> {
   const { apiDeps, world } = installation;
   const { retention, erasures, retentionOf } = apiDeps;
   await sweepRetention({ ...world.deps, retention, erasures, retentionOf });
-  world.clock.jump(GRACE_MS);
+  world.clock.jump(DELETION_GRACE_MS);
 }
 
 /** Every document, but those of keys. */
@@ -49,12 +49,12 @@ function stored(): string {
 test('an admin erases a run with all its names, and reads what was deleted', async () => {
   const runId = await finished();
   expect(stored()).toContain(SECRET);
-  const asked = await post(`/v1/runs/${runId}/erase`, { confirm: runId });
-  expect(asked).toMatchObject({ status: 202, body: { scope: 'lineage', state: 'open', lineagesLeft: 1 } });
+  const response = await post(`/v1/runs/${runId}/erase`, { confirm: runId });
+  expect(response).toMatchObject({ status: 202, body: { scope: 'lineage', state: 'open', lineagesLeft: 1 } });
   expect((await installation.get(`/v1/runs/${runId}`, admin)).status).toBe(404);
-  installation.world.clock.jump(GRACE_MS);
+  installation.world.clock.jump(DELETION_GRACE_MS);
   await tick();
-  const path = `/v1/erasures/${String(asked.body.id)}`;
+  const path = `/v1/erasures/${String(response.body.id)}`;
   const done = await (await installation.get(path, admin)).json();
   // The start was asked for under a key: its record is gone with it.
   expect(done).toMatchObject({ state: 'done', lineagesLeft: 0, gone: { runs: 1, records: 1 } });
@@ -85,24 +85,24 @@ test('only the installation erases a tenant', async () => {
   await finished();
   expect((await post('/v1/erasures', { tenantId: 'local', confirm: 'local' })).status).toBe(403);
   const key = await installationKey();
-  const asked = await post('/v1/erasures', { tenantId: 'local', confirm: 'local' }, key);
-  expect(asked).toMatchObject({ status: 202, body: { scope: 'tenant', state: 'open' } });
-  installation.world.clock.jump(GRACE_MS);
+  const response = await post('/v1/erasures', { tenantId: 'local', confirm: 'local' }, key);
+  expect(response).toMatchObject({ status: 202, body: { scope: 'tenant', state: 'open' } });
+  installation.world.clock.jump(DELETION_GRACE_MS);
   await tick();
-  const done = await (await installation.get(`/v1/erasures/${String(asked.body.id)}`, key)).json();
+  const done = await (await installation.get(`/v1/erasures/${String(response.body.id)}`, key)).json();
   expect(done).toMatchObject({ state: 'done', gone: { runs: 1, records: 1 } });
   expect(stored()).not.toContain(SECRET);
 });
 
 test('lists who requested which erasure: an admin sees those of its tenant, the installation all', async () => {
   const runId = await finished();
-  const asked = await post(`/v1/runs/${runId}/erase`, { confirm: runId });
+  const response = await post(`/v1/runs/${runId}/erase`, { confirm: runId });
   const key = await installationKey();
   installation.world.clock.jump(1_000);
   await post('/v1/erasures', { tenantId: 'rival', confirm: 'rival' }, key);
   const listed = async (as: string) =>
     ((await (await installation.get('/v1/erasures', as)).json()) as { items: unknown[] }).items;
-  const own = { ...asked.body, requestedBy: expect.stringMatching(/./) };
+  const own = { ...response.body, requestedBy: expect.stringMatching(/./) };
   expect(await listed(admin)).toEqual([own]);
   expect(await listed(key)).toEqual([
     expect.objectContaining({ scope: 'tenant', state: 'done', requestedBy: expect.stringContaining('root') }),

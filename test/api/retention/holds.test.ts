@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
 import { Installation } from '../installation.ts';
 
@@ -30,7 +30,7 @@ async function tick(): Promise<void> {
   const { apiDeps, world } = installation;
   const { retention, erasures, retentionOf } = apiDeps;
   await sweepRetention({ ...world.deps, retention, erasures, retentionOf });
-  world.clock.jump(GRACE_MS);
+  world.clock.jump(DELETION_GRACE_MS);
 }
 
 const read = async (path = '') => {

@@ -30,9 +30,9 @@ async function anOpenRun() {
   const open = async (path: string): Promise<Reader | undefined> => {
     const gone = new AbortController();
     const headers = { authorization: `Bearer ${key}` };
-    const asked = installation.api.request(`/v1/runs/${runId}${path}`, { headers, signal: gone.signal });
+    const response = installation.api.request(`/v1/runs/${runId}${path}`, { headers, signal: gone.signal });
     let answer: Response | undefined;
-    void Promise.resolve(asked).then((came) => {
+    void Promise.resolve(response).then((came) => {
       answer = came;
     });
     await settle();
@@ -47,7 +47,7 @@ async function anOpenRun() {
   return open;
 }
 
-test('a tenant has its places again as soon as readers leave', () =>
+test('a tenant gets its places back as soon as readers leave', () =>
   fc.assert(
     fc.asyncProperty(acts, async (drawn) => {
       const open = await anOpenRun();

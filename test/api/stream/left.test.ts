@@ -29,7 +29,7 @@ test.each([
     },
   ],
 ])(
-  'a stream whose reader leaves while it waits ends once without an error, though it then %s',
+  'a stream whose reader leaves while it waits ends once without an error, even if it then %s',
   async (_, after) => {
     const { answer, said } = waiting(after);
     const reader = answer.body?.getReader();

@@ -177,14 +177,14 @@ describe('the stream of what a run logs and streams', () => {
 
 test('the client assembles the text across every cut, and resumes from a position', async () => {
   const { installation, key, runId } = await ended();
-  const asked: (string | undefined)[] = [];
+  const requests: (string | undefined)[] = [];
   const client = new CairnClient({
     url: 'http://cairn.invalid',
     credential: key,
     sleep: async () => {},
     fetch: async (url, init) => {
       const headers = init.headers as Record<string, string>;
-      asked.push(headers['last-event-id']);
+      requests.push(headers['last-event-id']);
       const answer = await installation.api.request(url.slice('http://cairn.invalid'.length), { headers });
       const whole = await answer.text();
       // Two events of each answer come through, and half of a third.
@@ -204,7 +204,7 @@ test('the client assembles the text across every cut, and resumes from a positio
   expect(texts.get('say')).toMatchObject({ text: ANSWER, state: 'whole' });
   expect(logged).toEqual(['asked', 'asked', 'noted']);
   expect(new Set(ids).size).toBe(ids.length);
-  expect(asked.length).toBeGreaterThan(2);
+  expect(requests.length).toBeGreaterThan(2);
   const later: string[] = [];
   for await (const one of client.followLogs(runId, { after: ids.at(-2) ?? '', kind: 'log' }))
     later.push(one.kind);

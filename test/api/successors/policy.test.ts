@@ -24,9 +24,9 @@ function failingUnder(
 }
 
 test('a resume asks its policy with mode, environment and actor, and a refusal leaves the source unchanged', async () => {
-  const asked: PolicyQuestion<unknown>[] = [];
+  const requests: PolicyQuestion<unknown>[] = [];
   const installation = failingUnder((question) => {
-    asked.push(question);
+    requests.push(question);
     const allowed = question.mode === undefined || question.actor === 'c.boss';
     return { allowed, policySnapshotId: 'rules-1', reason: 'only the boss goes on' };
   });
@@ -50,7 +50,13 @@ test('a resume asks its policy with mode, environment and actor, and a refusal l
       code: 'FORBIDDEN',
       details: { policySnapshotId: 'rules-1', runId },
     });
-    expect(asked.at(-1)).toMatchObject({ mode, actor: 'c.robot', environment: 'test', runId, at: 'start' });
+    expect(requests.at(-1)).toMatchObject({
+      mode,
+      actor: 'c.robot',
+      environment: 'test',
+      runId,
+      at: 'start',
+    });
   }
   expect(world.stateOf(runId)).toEqual(before);
   expect(world.db.runs.size).toBe(1);

@@ -221,8 +221,8 @@ describe('a replay and a fork', () => {
       ['fork', { planVersion: 9 }, 409, 'planVersion'],
     ] as const;
     for (const [mode, body, status, field] of cases) {
-      const told = await ask(`/v1/runs/${runId}/${mode}`, body, { 'idempotency-key': field });
-      expect([mode, body, told.body]).toEqual([mode, body, expect.objectContaining({ status, field })]);
+      const response = await ask(`/v1/runs/${runId}/${mode}`, body, { 'idempotency-key': field });
+      expect([mode, body, response.body]).toEqual([mode, body, expect.objectContaining({ status, field })]);
     }
     expect(of.installation.world.db.runs.size).toBe(1);
   });
@@ -232,8 +232,8 @@ describe('a replay and a fork', () => {
     const ask = await asking(of);
     const { body } = await ask('/v1/runs', { type: 'flaky', input: { text: 'x' } });
     for (const mode of ['replay', 'fork']) {
-      const told = await ask(`/v1/runs/${body.runId}/${mode}`);
-      expect(told.body).toMatchObject({ status: 409, code: 'RUN_INVALID_TRANSITION' });
+      const response = await ask(`/v1/runs/${body.runId}/${mode}`);
+      expect(response.body).toMatchObject({ status: 409, code: 'RUN_INVALID_TRANSITION' });
     }
   });
 });
@@ -278,9 +278,9 @@ describe('a preview', () => {
     const ask = await asking(of);
     const { db, queue } = of.installation.world;
     const before = JSON.stringify([[...db.runs], [...db.records], queue.pending]);
-    const told = await ask(`/v1/runs/${runId}/preview`, { mode: 'resume' }, { 'idempotency-key': 'k' });
-    expect(told.status).toBe(200);
-    expect(told.body).toEqual({
+    const response = await ask(`/v1/runs/${runId}/preview`, { mode: 'resume' }, { 'idempotency-key': 'k' });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       runId,
       mode: 'resume',
       would: 'start_successor',
@@ -303,7 +303,7 @@ describe('a preview', () => {
     expect(JSON.stringify([[...db.runs], [...db.records], queue.pending])).toBe(before);
   });
 
-  test('has the blocker that the request itself would get', async () => {
+  test('reports the same blocker as the request itself', async () => {
     const of = scene();
     const runId = await failed(of);
     const ask = await asking(of);

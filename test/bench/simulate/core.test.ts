@@ -46,7 +46,7 @@ function planOf(words: string, more: Partial<Plan> = {}): Plan {
   return { ...readArguments(words.split(' ')).plan, spread: 0, ...more };
 }
 
-test('events happen in the order of their time, and of their addition where that is the same', () => {
+test('events happen in the order of their time, and of their addition if that is equal', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 20 })), (times) => {
       const events = new EventQueue();
@@ -61,7 +61,7 @@ test('events happen in the order of their time, and of their addition where that
   );
 });
 
-test('a rate is never exceeded, its burst apart', () => {
+test('a rate is never exceeded, except by its burst', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1, maxLength: 200 }),
@@ -127,7 +127,7 @@ describe('whatever the load and the installation', () => {
     );
   });
 
-  test('no run is quicker than its bodies and its requests', () => {
+  test('no run is faster than its bodies and its requests', () => {
     fc.assert(
       fc.property(load, ({ bodyMs, ...more }) => {
         const { run } = simulate(profileOf({ bodyMs }), planOf(SHORT, more));
@@ -174,7 +174,7 @@ test.each(MORE)('more $what: runs wait less where it was short, never longer', (
 
 const given = (plan: Plan): SimulateArguments => ({ ...readArguments([]), plan });
 
-describe('what gives way', () => {
+describe('the bottleneck', () => {
   test.each([
     { what: 'an index of a growing value', profile: profileOf({ hot: 2 }), rate: 400, limit: 'index c: at' },
     {
@@ -189,7 +189,7 @@ describe('what gives way', () => {
       rate: 800,
       limit: 'queue: dispatches a second',
     },
-  ])('$what, at the rate that was worked out and not below', ({ profile, rate, limit }) => {
+  ])('is $what, at the calculated rate and not below', ({ profile, rate, limit }) => {
     const plan = planOf(`--rate ${rate} --for 40s`);
     const [lowest] = ceilings(profile, plan);
     expect(lowest?.limit).toBe(limit);
@@ -201,13 +201,13 @@ describe('what gives way', () => {
     expect(simulate(profile, below).holds).toBe(true);
   });
 
-  test('a document that is written more often than ten times at once', () => {
+  test('is a document that is written more than ten times in one second', () => {
     const result = simulate(profileOf({ again: 15 }), planOf('--rate 1 --for 10s'));
     expect(result.held.map(({ limit }) => limit)).toContain('one document');
     expect(result.run?.p50).toBeGreaterThan(3_000);
   });
 
-  test('nothing of it below all limits', () => {
+  test('does not exist below all limits', () => {
     const result = simulate(profileOf(), planOf('--rate 10 --for 10s'));
     expect(result).toMatchObject({ holds: true, refused: 0, waiting: 0 });
   });
@@ -216,13 +216,13 @@ describe('what gives way', () => {
 describe('instances', () => {
   const one = planOf('--rate 20 --for 1s');
 
-  test('a cold installation takes two cold starts longer, that of the door and that of the drive', () => {
+  test('a cold installation takes two cold starts longer, of the API and of the drive', () => {
     const warm = simulate(profileOf(), one).run?.p50 ?? 0;
     const cold = simulate(profileOf(), { ...one, warm: 0 }).run?.max ?? 0;
     expect(cold).toBeGreaterThan(warm + 3_900);
   });
 
-  test('who finds no room within ten seconds is refused, and its task comes again', () => {
+  test('a request without room for ten seconds is refused, and its task is repeated', () => {
     const result = simulate(
       profileOf({ bodyMs: 30_000 }),
       planOf('--rate 5 --for 2s --rest 1h', { instances: 1, concurrency: 1 }),
@@ -232,7 +232,7 @@ describe('instances', () => {
   });
 });
 
-test('lost tasks are found by the scan, after the time in which they were to begin', () => {
+test('lost tasks are found by the scan, after the time in which they should have begun', () => {
   const result = simulate(profileOf(), planOf('--rate 20 --for 10s --rest 5m --lost 0.5'));
   expect(result.foundByScan).toBeGreaterThan(0);
   expect(result.waiting).toBe(0);
@@ -240,20 +240,20 @@ test('lost tasks are found by the scan, after the time in which they were to beg
   expect(result.run?.max).toBeLessThan(60_000 + 60_000 + 5_000);
 });
 
-describe('one tenant floods', () => {
+describe('when one tenant floods the installation', () => {
   const words = '--rate 20 --for 30s --rest 10m --tenants 10';
   const flooded = (more: Partial<Plan>) =>
     simulate(profileOf({ bodyMs: 15_000 }), planOf(words, { queueConcurrent: 400, flood: 200, ...more }))
       .waitOfOthers?.p95 ?? 0;
 
-  test('all others wait where all share the queues, and hardly anybody where each tenant has a few of many', () => {
+  test('all others wait if all share the queues, and few if each tenant has some of many', () => {
     const calm = flooded({ flood: 0 });
     expect(flooded({ queues: 1 })).toBeGreaterThan(100 * calm);
     expect(flooded({ queues: 2, queuesPerTenant: 0 })).toBeGreaterThan(100 * calm);
     expect(flooded({ queues: 200, queuesPerTenant: 2, queueConcurrent: 200 })).toBeLessThan(2 * calm);
   });
 
-  test('of those that share a queue with it half the runs wait', () => {
+  test('half the runs of those that share a queue with it wait', () => {
     const shared = flooded({ queues: 3, queuesPerTenant: 2, queueConcurrent: 200 });
     expect(shared).toBeGreaterThan(100 * flooded({ flood: 0 }));
   });

@@ -16,7 +16,7 @@ import {
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-describe('what the simulator takes as deployed is what is deployed', () => {
+describe('the simulator assumes what is deployed:', () => {
   test('parameters and shards', () => {
     expect(LIMITS.driveConcurrency.value).toBe(driveConcurrency.default);
     expect(LIMITS.driveInstances.value).toBe(driveMaxInstances.default);
@@ -27,7 +27,7 @@ describe('what the simulator takes as deployed is what is deployed', () => {
     expect(LIMITS.shards.value).toBe(SHARD_COUNT);
   });
 
-  test('the queue', () => {
+  test('the limits of the queue', () => {
     const deployed = read(LIMITS.minBackoffMs.source).replaceAll('_', '');
     expect(deployed).toContain(`const DISPATCHESPERSECOND = ${LIMITS.queueDispatches.value};`);
     expect(deployed).toContain(
@@ -35,7 +35,7 @@ describe('what the simulator takes as deployed is what is deployed', () => {
     );
   });
 
-  test('every index of a growing value begins with what keeps its entries apart', () => {
+  test('indexes of growing values that begin with a shard', () => {
     const { indexes } = JSON.parse(read('firestore.indexes.json')) as {
       indexes: { collectionGroup: string; fields: { fieldPath: string }[] }[];
     };
@@ -57,7 +57,7 @@ describe('what the simulator takes as deployed is what is deployed', () => {
   });
 });
 
-test('a queue bears what the interface of Cloud Tasks says', () => {
+test('a queue has the limits of the Cloud Tasks interface', () => {
   const proto = read(LIMITS.queueConcurrentMost.source);
   expect(proto).toMatch(/maximum allowed value is 5,000[^;]*int32 max_concurrent_dispatches/);
   expect(proto).toMatch(/maximum allowed value is 500\.[^;]*double max_dispatches_per_second/);
@@ -73,14 +73,14 @@ test('prices are those that runs are shown with', () => {
   expect(usdOf({ ...nothing, tasks: million })).toBeCloseTo(million * 2 * PRICES.taskOperation.value);
 });
 
-test('every figure that is called documented has an address or a file', () => {
+test('every figure marked as documented has an address or a file', () => {
   const documented = Object.values({ ...LIMITS, ...PRICES }).filter(({ basis }) => basis === 'documented');
   expect(documented.length).toBeGreaterThan(15);
   for (const { source } of documented) expect(source).toMatch(/^(https:\/\/|node_modules\/)/);
 });
 
 describe('arguments', () => {
-  test('have defaults of an installation as it is deployed', () => {
+  test('default to an installation as it is deployed', () => {
     const { plan, traffic } = readArguments([]);
     expect(plan).toMatchObject({
       rate: 100,
@@ -93,7 +93,7 @@ describe('arguments', () => {
     expect(traffic).toEqual({ steps: 10, bodyMs: 0, parallel: false });
   });
 
-  test('take times with their unit', () => {
+  test('take times with a unit', () => {
     const { plan, traffic } = readArguments(['--body', '1.5s', '--for', '2m', '--rest', '0']);
     expect([traffic.bodyMs, plan.forMs, plan.restMs]).toEqual([1_500, 120_000, 0]);
   });
@@ -111,7 +111,7 @@ describe('arguments', () => {
     { words: '--rate 100000 --for 1h', says: 'runs' },
     { words: '--lost 2', says: '--lost' },
     { words: '--nothing', says: '--nothing' },
-  ])('$words is refused, and what is wrong is named', ({ words, says }) => {
+  ])('$words is refused, naming what is wrong', ({ words, says }) => {
     expect(() => readArguments(words.split(' '))).toThrow(UsageError);
     expect(() => readArguments(words.split(' '))).toThrow(says);
   });

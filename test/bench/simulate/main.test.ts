@@ -33,7 +33,7 @@ test('a simulation ends with one line of JSON', async () => {
   expect(report.ceilings.length).toBeGreaterThan(5);
 });
 
-test('flags that make no sense end with code 2 and say which', async () => {
+test('invalid flags exit with 2 and are named', async () => {
   const { code, out, complaints } = await run(['--queues', '0']);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(complaints).toContain('--queues is a whole number from 1 to 400');

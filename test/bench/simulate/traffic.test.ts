@@ -37,7 +37,7 @@ test('a recorded run of three steps has the requests that the engine makes, in o
   expect(hot.get('gwi_idempotency: shard, status, expiresAt')).toEqual({ by: 'shard', writes: 1 });
 });
 
-test('each step costs the same, and a body that takes long costs heartbeats and looks', async () => {
+test('each step costs the same, and a long body costs heartbeats and checks', async () => {
   const two = totalOf(await record({ steps: 2, bodyMs: 0, parallel: false }));
   const four = totalOf(await record({ steps: 4, bodyMs: 0, parallel: false }));
   expect(four.writes - two.writes).toBe(2 * 3);

@@ -43,8 +43,8 @@ function call(options: Options = {}, signal = new AbortController().signal) {
 }
 
 function look(options: Options & { readonly agoMs?: number } = {}, signal = new AbortController().signal) {
-  const asked = { idempotencyKey: KEY, signal, attemptedAt: clock.now() - (options.agoMs ?? 0) };
-  return binding(options).lookup?.(REQUEST, asked) ?? Promise.reject(new Error());
+  const lookupCall = { idempotencyKey: KEY, signal, attemptedAt: clock.now() - (options.agoMs ?? 0) };
+  return binding(options).lookup?.(REQUEST, lookupCall) ?? Promise.reject(new Error());
 }
 
 function advance(ms: number): void {
@@ -60,7 +60,7 @@ function meaning(error: Error): string {
 }
 
 describe('a request', () => {
-  test('shows the token, and asks for the version of the API it was written for', async () => {
+  test('has the token, and the version of the API it was written for', async () => {
     await call();
     expect(server.asked).toHaveLength(1);
     expect(server.asked[0]).toMatchObject({
@@ -74,17 +74,17 @@ describe('a request', () => {
     });
   });
 
-  test('is not sent without a token, and never will be', async () => {
+  test('is never sent without a token', async () => {
     expect(meaning(await thrownBy(call({ token: null })))).toBe('never');
     expect(server.asked).toEqual([]);
   });
 
-  test('that nobody wants any more is not sent', async () => {
+  test('that was aborted before is not sent', async () => {
     expect(meaning(await thrownBy(call({}, AbortSignal.abort())))).toBe('not applied');
     expect(server.asked).toEqual([]);
   });
 
-  test('to a server that is not there was certainly not applied', async () => {
+  test('to an unreachable server was definitely not applied', async () => {
     expect(meaning(await thrownBy(call({ baseUrl: await deadUrl() })))).toBe('not applied');
   });
 
@@ -93,7 +93,7 @@ describe('a request', () => {
     expect(meaning(await thrownBy(call()))).toBe('in doubt');
   });
 
-  test('that was given up after it was sent is in doubt', async () => {
+  test('that was aborted after it was sent is in doubt', async () => {
     server.answers = ['hang'];
     const body = new AbortController();
     const thrown = thrownBy(call({}, body.signal));
@@ -110,19 +110,19 @@ describe('a request', () => {
     expect(meaning(await thrown)).toBe('in doubt');
   });
 
-  test('that is sent elsewhere does not follow, and says so', async () => {
+  test('that is redirected does not follow, and says so', async () => {
     server.answers = [{ status: 307, headers: { location: `${server.url}/repositories/1` } }];
     const error = await thrownBy(call());
     expect([meaning(error), error.message]).toEqual(['never', expect.stringContaining('307')]);
     expect(server.asked).toHaveLength(1);
   });
 
-  test('that succeeds with what is no comment is in doubt', async () => {
+  test('that succeeds without a comment is in doubt', async () => {
     server.answers = [{ status: 200, body: '<html>a proxy says hello</html>' }];
     expect(meaning(await thrownBy(call()))).toBe('in doubt');
   });
 
-  test('that is refused says what GitHub said, and neither token nor body', async () => {
+  test('that is refused has the message of GitHub, and neither token nor body', async () => {
     server.answers = [{ status: 422, body: { message: 'Validation Failed' } }];
     const error = await thrownBy(call());
     expect(error.message).toBe('GitHub answered 422 to a comment on acme/uploader#7: Validation Failed');
@@ -130,7 +130,7 @@ describe('a request', () => {
   });
 });
 
-describe('a look', () => {
+describe('a lookup', () => {
   const page = (count: number, body = 'other') => ({
     status: 200,
     body: Array.from({ length: count }, (_, id) => ({ id, body, html_url: `https://x/${id}` })),
@@ -140,7 +140,7 @@ describe('a look', () => {
     body: [{ id: 9, html_url: 'https://x/9', body: `Hi <!-- cairn-effect: ${KEY} -->` }],
   };
 
-  test('goes through the pages until it has found the mark', async () => {
+  test('reads pages until it has found the mark', async () => {
     server.answers = [page(100), page(100), marked];
     expect(await look()).toEqual({ found: true, response: { id: 9, url: 'https://x/9' } });
     expect(server.asked.map(({ path }) => new URLSearchParams(path.split('?')[1]).get('page'))).toEqual([
@@ -150,7 +150,7 @@ describe('a look', () => {
     ]);
   });
 
-  test('that found nothing looks again when a request under way would have ended', async () => {
+  test('without a result is repeated when a request under way would have ended', async () => {
     server.answers = [page(0), marked];
     const found = look({ settleMs: 15_000 });
     await until(() => clock.nextAt === clock.now() + 15_000, 'the pause');
@@ -160,7 +160,7 @@ describe('a look', () => {
     expect(await found).toMatchObject({ found: true });
   });
 
-  test('waits only for what is left of that time', async () => {
+  test('waits only for the rest of that time', async () => {
     server.answers = [page(0), marked];
     const found = look({ settleMs: 15_000, agoMs: 14_000 });
     await until(() => clock.nextAt === clock.now() + 1_000, 'the pause');
@@ -171,7 +171,7 @@ describe('a look', () => {
     expect(server.asked).toHaveLength(3);
   });
 
-  test('says that it is not there only after the second look', async () => {
+  test('reports absence only after it was repeated', async () => {
     server.answers = [page(0)];
     const found = look({ settleMs: 15_000 });
     await until(() => clock.nextAt === clock.now() + 15_000, 'the pause');
@@ -180,7 +180,7 @@ describe('a look', () => {
     expect(server.asked).toHaveLength(2);
   });
 
-  test('cannot know if there are more pages than it reads', async () => {
+  test('is undecided if there are more pages than it reads', async () => {
     server.answers = [page(100)];
     expect(await thrownBy(look())).not.toBeInstanceOf(NotApplied);
     expect(server.asked).toHaveLength(26);
@@ -190,18 +190,18 @@ describe('a look', () => {
     ['is refused', { status: 404, body: { message: 'Not Found' } }],
     ['is sent elsewhere', { status: 301, headers: { location: '/elsewhere' } }],
     ['breaks', 'cut' as const],
-  ])('that %s says nothing of whether the action took place', async (_what, answer) => {
+  ])('that %s is undecided', async (_what, answer) => {
     server.answers = [answer];
     const error = await thrownBy(look());
     expect([error instanceof NotApplied, error.name]).toEqual([false, 'Error']);
   });
 
-  test('that GitHub limits says when to look again', async () => {
+  test('that GitHub limits says when to repeat it', async () => {
     server.answers = [{ status: 429, headers: { 'retry-after': '30' } }];
     expect(await thrownBy(look())).toMatchObject({ name: 'RetryAt', at: clock.now() + 30_000 });
   });
 
-  test('without a token says nothing either', async () => {
+  test('without a token is undecided too', async () => {
     expect(await thrownBy(look({ token: null }))).not.toBeInstanceOf(NotApplied);
   });
 });

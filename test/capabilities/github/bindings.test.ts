@@ -70,7 +70,7 @@ const REQUESTS: readonly [string, (n: number) => Record<string, unknown>][] = [
 ];
 let place = 0;
 
-describe.each(REQUESTS)('%s, which GitHub takes no key for', (id, requestAt) => {
+describe.each(REQUESTS)('%s, for which GitHub accepts no key', (id, requestAt) => {
   const fresh = () => {
     const binding = bindingOf(id);
     place += 1;
@@ -98,14 +98,14 @@ describe.each(REQUESTS)('%s, which GitHub takes no key for', (id, requestAt) => 
     [{ kind: 'fail-after', status: 502 }, true],
     [{ kind: 'cut-before' }, false],
     [{ kind: 'refuse', status: 500 }, false],
-  ])('after %j is in doubt, and a look says whether it is there: %s', async (fault, found) => {
+  ])('after %j is in doubt, and a lookup decides: %s', async (fault, found) => {
     const { call, look } = fresh();
     server.faults.set([{ probability: 1, times: 1, fault }], 1);
     expect(await thrownBy(call(KEYS[0]))).not.toBeInstanceOf(NotApplied);
     expect(await look(KEYS[0])).toMatchObject({ found });
   });
 
-  test('that a limit refuses was not applied, and says when to come back', async () => {
+  test('that a limit refuses was not applied, and says when to retry', async () => {
     const { call, look } = fresh();
     server.faults.set(
       [{ probability: 1, times: 1, fault: { kind: 'rate-limit', status: 403, retryAfterS: 9 } }],
@@ -129,18 +129,18 @@ describe('labels, where a repetition changes nothing', () => {
     bindingOf(addLabels.id).call({ ...issue, labels }, optionsFor(KEYS[0]));
   const remove = (label: string) => bindingOf(removeLabel.id).call({ ...issue, label }, optionsFor(KEYS[0]));
 
-  test('are added to those that are there, once', async () => {
+  test('are added to the present ones, once', async () => {
     expect(await add(['bug', 'size/S'])).toEqual({ labels: ['bug', 'size/S'] });
     expect(await add(['bug', 'docs'])).toEqual({ labels: ['bug', 'size/S', 'docs'] });
   });
 
-  test('are taken off, also when they are gone already', async () => {
+  test('are removed, even if they are already gone', async () => {
     expect(await remove('size/S')).toEqual({});
     expect(await remove('size/S')).toEqual({});
     expect(await add(['bug'])).toEqual({ labels: ['bug', 'docs'] });
   });
 
-  test('that cannot be taken off because the issue is not to be seen are not taken for gone', async () => {
+  test('are not reported as gone if the issue cannot be read', async () => {
     server.faults.set([{ probability: 1, fault: { kind: 'refuse', status: 404, message: 'Not Found' } }], 1);
     expect(await thrownBy(remove('docs'))).toMatchObject({ name: 'NotApplied', final: true });
   });
@@ -151,7 +151,7 @@ describe('labels, where a repetition changes nothing', () => {
   });
 });
 
-test('the link of a status still leads where it did', async () => {
+test('the link of a status is unchanged', async () => {
   const [, requestAt] = REQUESTS[1] ?? [];
   const request = { ...requestAt?.(9_999), sha: SHA };
   await bindingOf('github.set-commit-status').call(request, optionsFor(KEYS[0]));
@@ -165,7 +165,7 @@ test('the link of a status still leads where it did', async () => {
   ]);
 });
 
-test('every capability of GitHub is bound once, and keeps its own story', () => {
+test('every capability of GitHub is bound once, with its own replay policy', () => {
   const stories = bindings.map(({ capability, lookup }) => [
     capability.id,
     capability.idempotency,

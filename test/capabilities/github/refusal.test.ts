@@ -53,7 +53,7 @@ test.each([
   expect(judge(status, headers as Record<string, string | number>, message)).toEqual(meaning);
 });
 
-test('no failure of the server is ever taken for a refusal', () => {
+test('no failure of the server is taken for a refusal', () => {
   const headers = fc.dictionary(
     fc.constantFrom('retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset'),
     fc.oneof(fc.constant('0'), fc.integer().map(String), fc.string()),
@@ -66,7 +66,7 @@ test('no failure of the server is ever taken for a refusal', () => {
   );
 });
 
-test('only a number of seconds or a date is one: what is neither is as if nothing was said', () => {
+test('only a number of seconds or a date sets a time', () => {
   const number = fc.oneof(
     fc.integer({ min: -9_999, max: -1 }).map(String),
     fc.nat(9_999).map((seconds) => `+${seconds}`),
@@ -87,7 +87,7 @@ test('only a number of seconds or a date is one: what is neither is as if nothin
   );
 });
 
-test('whatever a receiver says of its patience, the time is one between now and a day on, or none', () => {
+test('any retry time of a receiver is between now and a day ahead, or is ignored', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.nat().map(String), fc.date().map(String)), (text) => {
       const at = retryAfter(text, NOW);

@@ -32,7 +32,7 @@ function respond({ responseUrl = RESPONSE_URL, baseUrl = server.url, signal, ...
   return slackRespondBinding({ baseUrl, clock }).call({ responseUrl, text: 'Done.', ...rest }, options);
 }
 
-test('a message goes to the path of the response_url, for the eyes of the one who typed', async () => {
+test('a message is sent to the path of the response_url, visible to the person who typed only', async () => {
   expect(await respond()).toEqual({});
   expect(server.asked).toMatchObject([
     {
@@ -43,7 +43,7 @@ test('a message goes to the path of the response_url, for the eyes of the one wh
   ]);
 });
 
-test('a message can be for all in the channel, and take the place of another', async () => {
+test('a message can be visible to the channel, and replace another', async () => {
   await respond({ to: 'channel', replaceOriginal: true });
   expect(server.asked[0]?.body).toMatchObject({ response_type: 'in_channel', replace_original: true });
 });
@@ -73,12 +73,12 @@ test.each([
 ])('%s means: %s', async (_what, answer, meaning) => {
   server.answers = [answer];
   const error = await thrownBy(respond());
-  const told = error instanceof NotApplied ? (error.final ? 'never' : error.retryAt) : 'in doubt';
-  expect(told).toBe(meaning);
+  const retry = error instanceof NotApplied ? (error.final ? 'never' : error.retryAt) : 'in doubt';
+  expect(retry).toBe(meaning);
   expect(JSON.stringify([error.message, error.cause ?? null])).not.toContain('s3cret');
 });
 
-test('an answer that does not come in 10 s leaves the message in doubt', async () => {
+test('no answer in 10 s leaves the message in doubt', async () => {
   server.answers = ['hang'];
   const thrown = thrownBy(respond());
   await until(() => server.asked.length === 1, 'the request');
@@ -86,14 +86,14 @@ test('an answer that does not come in 10 s leaves the message in doubt', async (
   expect(await thrown).not.toBeInstanceOf(NotApplied);
 });
 
-test('a Slack that cannot be reached has no message', async () => {
+test('an unreachable Slack has received no message', async () => {
   expect(await thrownBy(respond({ baseUrl: await deadUrl() }))).toMatchObject({
     name: 'NotApplied',
     final: false,
   });
 });
 
-test('a message that nobody wants any more is not sent', async () => {
+test('a message that was aborted before is not sent', async () => {
   expect(await thrownBy(respond({ signal: AbortSignal.abort() }))).toBeInstanceOf(NotApplied);
   expect(server.asked).toEqual([]);
 });

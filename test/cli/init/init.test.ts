@@ -122,12 +122,12 @@ test('the output of init and its undo fits 80 columns, except commands to copy',
     'packed/cairn-0.2.0.tgz': 'packed',
     '.cairn/dev.json': '{}',
   });
-  const said = [
+  const outputs = [
     await project.init(['--yes']),
     await project.init([]),
     await project.init(['--undo', '--yes']),
   ];
-  const lines = said
+  const lines = outputs
     .flatMap(({ out, err }) => `${out}${err}`.split('\n'))
     .filter((line) => !line.includes(project.root));
   expect(lines.filter((line) => line.length > 80 && !/^ {2}npm /.test(line))).toEqual([]);
@@ -359,8 +359,8 @@ describe('is refused, and leaves nothing behind,', () => {
   ])('%s', async (_, files, words, code) => {
     const project = withFiles(files);
     const before = project.files();
-    const said = await project.init([...words, '--yes', '--json']);
-    const { error } = JSON.parse(said.err);
+    const output = await project.init([...words, '--yes', '--json']);
+    const { error } = JSON.parse(output.err);
     expect(error.code).toBe(code);
     expect(error.help).toMatch(/\w/);
     expect(project.files()).toEqual(before);
@@ -369,8 +369,8 @@ describe('is refused, and leaves nothing behind,', () => {
   test('without firebase.json, without the package, with another package of the name, or on an old Node', async () => {
     const codeOf = async (files: Readonly<Record<string, string>>, nodeVersion?: string) => {
       const project = opening(temporaryProject(files));
-      const said = await project.init(['--yes', '--json'], nodeVersion === undefined ? {} : { nodeVersion });
-      return JSON.parse(said.err).error.code;
+      const run = await project.init(['--yes', '--json'], nodeVersion === undefined ? {} : { nodeVersion });
+      return JSON.parse(run.err).error.code;
     };
     expect(await codeOf({ 'README.md': '' })).toBe('NO_PROJECT');
     expect(await codeOf(js)).toBe('NOT_INSTALLED');

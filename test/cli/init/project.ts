@@ -57,8 +57,8 @@ export function temporaryProject(files: Readonly<Record<string, string>>): Tempo
     remove: (path) => rmSync(at(path), { recursive: true }),
     async init(words, { cwd = '.', answer, program, nodeVersion = '24.0.0' } = {}) {
       const world = listening({ ...(answer !== undefined && { answer }), ...(program && { program }) });
-      const said = await saying(['init', ...words], { ...world, cwd: at(cwd), nodeVersion });
-      return { ...said, programs: world.programs };
+      const output = await saying(['init', ...words], { ...world, cwd: at(cwd), nodeVersion });
+      return { ...output, programs: world.programs };
     },
     dispose: () => rmSync(root, { recursive: true, force: true }),
   };

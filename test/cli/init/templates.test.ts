@@ -28,14 +28,14 @@ describe('what cairn init writes', () => {
     },
   );
 
-  test('differs for JavaScript only in a file name: the example has no types', () => {
+  test('differs for JavaScript only in a file name, because the example has no types', () => {
     const js = templatesOf({ name: 'cairn', language: 'js', node: '24', region: 'us-central1', installed });
     const all = Object.fromEntries(js.map(({ path, content }) => [path, String(content)]));
     expect(all['src/workflows/order.js']).toBe(contentOf('src/workflows/order.ts'));
     expect(all['src/index.js']).toBe(contentOf('src/index.ts').replace('order.ts', 'order.js'));
   });
 
-  test('completes an order, although its worker dies over the charge', async () => {
+  test('completes an order, although its worker dies during the charge', async () => {
     const { order } = (await import(snippets.at('cairn/src/workflows/order.ts'))) as { order: Workflow };
     const runtime = createTestRuntime({ workflows: [order] });
     const run = await runtime.start('order', { orderId: 'o-1', amountCents: 1200 });
@@ -45,7 +45,7 @@ describe('what cairn init writes', () => {
   });
 });
 
-test('docs/adopt.md says what to do for each code', () => {
+test('is explained in docs/adopt.md for each code', () => {
   const rows = readDocument('docs/adopt.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'));

@@ -72,7 +72,7 @@ describe('runs bulk', () => {
     expect(stage.installation.world.db.runs.size).toBe(4);
   });
 
-  test('a run that refuses does not stop the others, and the exit code says that one did', async () => {
+  test('continues after a run that refuses, with an exit code for that', async () => {
     const [first = ''] = await started('order', 3);
     isBroken = false;
     await stage.cairn(['runs', 'resume', first]);
@@ -139,7 +139,7 @@ describe('runs bulk', () => {
     expect(await statuses()).toEqual(['awaiting_approval', 'awaiting_approval']);
   });
 
-  test('changes the runs that are named, each once, by ids or their beginnings', async () => {
+  test('changes the named runs, each once, by ids or their prefixes', async () => {
     const [first = '', second = '', other = ''] = await started('order', 3);
     const words = ['--run', first, '--run', second.slice(0, 12), '--run', first];
     const report = await stage.answer<Report>(['runs', 'bulk', 'replay', ...words, '--yes']);
@@ -212,7 +212,7 @@ describe('runs bulk', () => {
     expect(err).toMatch(message);
   });
 
-  test('nothing that matches is no error', async () => {
+  test('succeeds without a matching run', async () => {
     const { code, out } = await stage.cairn(['runs', 'bulk', 'resume', '--type', 'order', '--yes']);
     expect([code, out]).toEqual([0, 'Nothing matches: nothing to resume.\n']);
   });

@@ -65,13 +65,13 @@ describe('watching a run', () => {
     ['completed', 0],
     ['failed', 1],
     ['cancelled', 6],
-  ])('that ends as %s ends with %d', async (status, code) => {
+  ])('that ends as %s exits with %d', async (status, code) => {
     const { world } = server(frame(1) + frame(2) + end(status));
-    const said = await saying(WATCH, world);
-    expect([said.code, seqs(said.out)]).toEqual([code, [1, 2]]);
+    const output = await saying(WATCH, world);
+    expect([output.code, seqs(output.out)]).toEqual([code, [1, 2]]);
   });
 
-  test('comes back to where it was cut, and shows each event once', async () => {
+  test('continues after an interruption, and shows each event once', async () => {
     const { from, world } = server(
       frame(1) + frame(2),
       { cutAfter: `${frame(2)}${frame(3)}id: 4\nevent: run_res` },
@@ -79,20 +79,20 @@ describe('watching a run', () => {
       { status: 503, code: 'UNAVAILABLE' },
       frame(4) + end('completed'),
     );
-    const said = await saying(WATCH, world);
-    expect(seqs(said.out)).toEqual([1, 2, 3, 4]);
+    const output = await saying(WATCH, world);
+    expect(seqs(output.out)).toEqual([1, 2, 3, 4]);
     expect(from).toEqual(['0', '2', '3', '3', '3']);
-    expect(said.code).toBe(0);
+    expect(output.code).toBe(0);
   });
 
-  test('asks for what there is, again and again, where answers come only when they are whole', async () => {
+  test('polls where answers arrive only when they are complete', async () => {
     jest.useFakeTimers();
     try {
       const { from, targets, world } = server('mute', 'mute', frame(1), '', frame(2) + end('completed'));
       const watching = saying(WATCH, world);
       await jest.advanceTimersByTimeAsync(2 * 5_000 + 100);
-      const said = await watching;
-      expect([said.code, seqs(said.out), said.err]).toEqual([0, [1, 2], '']);
+      const output = await watching;
+      expect([output.code, seqs(output.out), output.err]).toEqual([0, [1, 2], '']);
       expect(targets).toEqual(['', '', '?follow=false', '?follow=false', '?follow=false']);
       expect(from).toEqual(['0', '0', '0', '1', '1']);
     } finally {
@@ -100,7 +100,7 @@ describe('watching a run', () => {
     }
   });
 
-  test('follows a stream that was mute once, while its instance began', async () => {
+  test('follows a stream that was silent once, while its instance started', async () => {
     jest.useFakeTimers();
     try {
       const { targets, world } = server('mute', frame(1) + end('completed'));
@@ -113,13 +113,13 @@ describe('watching a run', () => {
     }
   });
 
-  test('begins after the event that is named', async () => {
+  test('begins after the named event', async () => {
     const { from, world } = server(frame(8) + end('completed'));
     await saying([...WATCH, '--after', '7'], world);
     expect(from).toEqual(['7']);
   });
 
-  test('gives up after many failures in a row, and at once where it is refused', async () => {
+  test('gives up after many consecutive failures, and at once where it is refused', async () => {
     const gone = server('nobody');
     expect(await saying(WATCH, gone.world)).toMatchObject({
       code: 4,
@@ -133,7 +133,7 @@ describe('watching a run', () => {
     expect(refused.from).toHaveLength(1);
   });
 
-  test('is a line an event for people, and says when it was cut', async () => {
+  test('prints a line for each event, and reports an interruption', async () => {
     const { world } = server({ cutAfter: frame(1) }, frame(2) + end('completed'));
     const { out, err } = await saying(['runs', 'watch', 'run_1'], world);
     expect(out.split('\n').filter(Boolean)).toEqual([
@@ -149,7 +149,7 @@ describe('server-sent events', () => {
   const text =
     ': quiet\n\nretry: 5\n\nid: 1\nevent: a\ndata: {"x":\ndata: 1}\n\r\ndata:no blank\r\n\r\nid: 2\ndata: cut off';
 
-  test('are read however the bytes are cut', async () => {
+  test('are read however the bytes are split', async () => {
     const bytes = new TextEncoder().encode(`${text.replace('{"x":', '{"é🜂":')}`);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 }), async (sizes) => {

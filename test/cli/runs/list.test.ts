@@ -3,7 +3,7 @@ import { echo } from '../../api/installation.ts';
 import { parent } from '../../api/openapi/workflows.ts';
 import { Stage } from '../support/stage.ts';
 
-test('lists leave out child runs, and say so where nothing else is left', async () => {
+test('lists omit child runs, and say so where nothing else is left', async () => {
   const stage = new Stage([echo, parent]);
   await stage.cairn(['runs', 'start', 'parent', '--input', '{}']);
   await stage.drive();
@@ -17,7 +17,7 @@ test('lists leave out child runs, and say so where nothing else is left', async 
   expect(err).toContain('--children');
 });
 
-test('lists are narrowed by the beginning of a thread, and put in another order', async () => {
+test('lists are filtered by the prefix of a thread, and sorted', async () => {
   const stage = new Stage([echo]);
   for (const thread of ['invoice-1', 'order-1', 'invoice-2']) {
     await stage.cairn(['runs', 'start', 'echo', '--input', '{"text":""}', '--thread', thread]);
@@ -35,7 +35,7 @@ test('lists are narrowed by the beginning of a thread, and put in another order'
   expect(unknown.err).toContain('longest');
 });
 
-test('a sorted list of more than a thousand goes on over its pages, and says where it stopped', async () => {
+test('a sorted list of more than a thousand continues over its pages, and says where it stopped', async () => {
   const stage = new Stage([echo]);
   const token = await stage.installation.key('operator', { tenantId: 't1', roles: ['operator'] });
   const count = 1_150;

@@ -58,7 +58,7 @@ describe('logs', () => {
     expect((await stage.cairn(['logs', 'last', '--limit', '1'])).err).toContain('--limit');
   });
 
-  test('-f prints each line once, also those that come while it waits, and ends with the run', async () => {
+  test('-f prints each line once, including new ones, and ends with the run', async () => {
     const { stage, runId } = await begun();
     const { world } = stage.installation;
     let moved: Promise<void> | undefined;
@@ -84,7 +84,7 @@ describe('logs', () => {
     ]);
   });
 
-  test('-f without a line says that it waits, and that there was none when the run has ended', async () => {
+  test('-f without a line says that it waits, and at the end of the run that there was none', async () => {
     const { stage } = await begun();
     let moved: Promise<void> | undefined;
     const { code, out, err } = await stage.cairn(['logs', '-f', 'last', '--step', 'gate'], {
@@ -107,7 +107,7 @@ describe('logs', () => {
     expect(json).toEqual({ code: 0, out: '', err: '' });
   });
 
-  test('-f prints streamed text as it comes, and says when an attempt begins it again', async () => {
+  test('-f prints streamed text as it comes, and marks a new attempt', async () => {
     const stage = new Stage([talks]);
     await stage.cairn(['runs', 'start', 'talks']);
     await stage.drive();
@@ -153,7 +153,7 @@ describe('a line', () => {
     for (const row of rows) expect(cells(row)).toBeLessThanOrEqual(80);
   });
 
-  test('is whole in a pipe, and cannot act on the terminal', () => {
+  test('is complete in a pipe, and contains no control sequences on a terminal', () => {
     const text = logText({ ...line, message: '\u001b[2Jhidden' }, began, {
       style: PLAIN,
       columns: undefined,

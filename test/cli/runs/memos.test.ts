@@ -15,7 +15,7 @@ const imports = defineWorkflow({
   }),
 });
 
-test('runs memos prints the memos of a step, whole with --json', async () => {
+test('runs memos prints the memos of a step, complete with --json', async () => {
   const stage = new Stage([imports]);
   await stage.cairn(['runs', 'start', 'imports']);
   await stage.drive();

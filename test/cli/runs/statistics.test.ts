@@ -39,7 +39,7 @@ async function ran() {
   return stage;
 }
 
-test('runs statistics tells rate, ends, share of failures, durations, versions and causes in 80 columns', async () => {
+test('runs statistics shows rate, ends, share of failures, durations, versions and causes in 80 columns', async () => {
   const stage = await ran();
   const { code, out } = await stage.cairn(['runs', 'statistics'], {
     isTty: true,

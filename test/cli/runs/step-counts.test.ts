@@ -6,7 +6,7 @@ import { type RunListItem, runTable } from '../../../packages/cli/src/views/runs
 const SHAPE = { style: PLAIN, columns: undefined };
 const count = fc.nat(400);
 
-test('the list tells how many steps of a run are done, and no total: more may follow those that have begun', () => {
+test('the list shows how many steps of a run are done, and no total, because more may follow', () => {
   fc.assert(
     fc.property(count, count, count, count, count, (done, running, retrying, waiting, failed) => {
       const begun = done + running + retrying + waiting + failed;

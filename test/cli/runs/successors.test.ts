@@ -84,7 +84,7 @@ test.each([
   [['runs', 'preview', 'last', 'resume', '--plan-version', '2'], 2],
   [['runs', 'preview', 'last', 'rewind'], 2],
   [['runs', 'resume', 'run_no'], 3],
-])('%j ends with %d', async (words, code) => {
+])('%j exits with %d', async (words, code) => {
   expect((await stage.cairn(words)).code).toBe(code);
 });
 

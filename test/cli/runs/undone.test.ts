@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { undoing } from '../../console/fixtures/run-view.ts';
 import { Stage } from '../support/stage.ts';
 
-test('a run that was undone in part says which step was, and whose undo failed', async () => {
+test('a partly undone run shows which step was undone, and whose compensation failed', async () => {
   const stage = new Stage([undoing]);
   const { out } = await stage.cairn(['runs', 'start', 'undoing', '--input', '{"order":"o-1"}']);
   await stage.drive();

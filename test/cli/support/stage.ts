@@ -146,9 +146,10 @@ export class Stage {
     words: readonly string[],
     options: StageOptions & { readonly role?: Role } = {},
   ): Promise<T> {
-    const said = await this.cairn([...words, '--json'], options);
-    if (said.code !== 0) throw new Error(`cairn ${words.join(' ')} ended with ${said.code}: ${said.err}`);
-    return JSON.parse(said.out) as T;
+    const output = await this.cairn([...words, '--json'], options);
+    if (output.code !== 0)
+      throw new Error(`cairn ${words.join(' ')} ended with ${output.code}: ${output.err}`);
+    return JSON.parse(output.out) as T;
   }
 
   /** Lets runs go until each has ended, or waits for what has to come from outside. */

@@ -82,8 +82,8 @@ test('the status of a running run with an open question says both', () => {
 test('the page of a run without its plan says why and what to do, and shows no past due time', () => {
   const since = '2026-01-01T00:00:00.000Z';
   const blocked = { code: 'PLAN_CHANGED', message: 'It cannot go on.', help: 'Deploy it.', since };
-  const told = blockedText(blocked as NonNullable<RunView['blocked']>, NOW, shape as unknown as Shape);
-  expect(told).toBe('  It cannot go on. (1 min ago)\n    Deploy it.\n');
+  const text = blockedText(blocked as NonNullable<RunView['blocked']>, NOW, shape as unknown as Shape);
+  expect(text).toBe('  It cannot go on. (1 min ago)\n    Deploy it.\n');
   const parked = { parked: 'PLAN_CHANGED', wakeAt: since };
   expect(head(parked)).toMatch(/next check/);
   expect(head({ ...parked, blocked })).not.toMatch(/next check|PLAN_CHANGED/);

@@ -72,9 +72,9 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
     afterAll(() => harness.close());
 
     function follow(filter: Partial<RunFilter> = {}, limit = 10): Told {
-      const told = new Told();
-      stops.push(stores.watch.watchRuns({ tenantId: 'acme', ...filter }, limit, told));
-      return told;
+      const observer = new Told();
+      stops.push(stores.watch.watchRuns({ tenantId: 'acme', ...filter }, limit, observer));
+      return observer;
     }
 
     async function start(runId: string, at: number, changes: Partial<RunIdentity> = {}): Promise<RunState> {
@@ -89,15 +89,15 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       return after;
     }
 
-    test('tells what is there, the newest first, and of an empty list that it is empty', async () => {
+    test('reports the existing runs, the newest first, and an empty list as empty', async () => {
       const empty = follow();
       await empty.untilIds();
       await start('run_a', T0);
       const b = await start('run_b', T0 + 1);
-      const told = follow();
-      await told.untilIds('run_b', 'run_a');
-      expect(told.lists).toHaveLength(1);
-      expect(told.lists[0]?.[0]).toEqual({
+      const observer = follow();
+      await observer.untilIds('run_b', 'run_a');
+      expect(observer.lists).toHaveLength(1);
+      expect(observer.lists[0]?.[0]).toEqual({
         state: listedState(b),
         soft: {},
         stepCounts: stepCounts(b.steps),
@@ -107,35 +107,38 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       await empty.untilIds('run_b', 'run_a');
     });
 
-    test('tells of a run that begins and of each change that its snapshot shows', async () => {
-      const told = follow();
-      await told.untilIds();
+    test('reports a run that begins, and each change in its snapshot', async () => {
+      const observer = follow();
+      await observer.untilIds();
       const begun = await start('run_a', T0);
-      await told.untilIds('run_a');
+      await observer.untilIds('run_a');
       const claimed = await append(begun, claim(begun, T0 + 1_000));
-      await told.until('claimed', () => told.lists.at(-1)?.[0]?.state.status === 'running');
-      expect(told.lists.at(-1)?.[0]?.state).toEqual(listedState(claimed));
+      await observer.until('claimed', () => observer.lists.at(-1)?.[0]?.state.status === 'running');
+      expect(observer.lists.at(-1)?.[0]?.state).toEqual(listedState(claimed));
     });
 
-    test('tells of what is kept beside the journal', async () => {
+    test('reports changes of what is stored beside the journal', async () => {
       await start('run_a', T0);
-      const told = follow();
-      await told.untilIds('run_a');
+      const observer = follow();
+      await observer.untilIds('run_a');
       const seen = (await stores.runs.load('run_a'))?.snapshotVersion ?? '';
       const leaseExtendedTo = T0 + 5_000;
       await stores.runs.touch({ runId: 'run_a', seen, soft: { heartbeat: true, leaseExtendedTo } });
-      await told.until('touched', () => told.lists.at(-1)?.[0]?.soft.leaseExtendedTo === leaseExtendedTo);
+      await observer.until(
+        'touched',
+        () => observer.lists.at(-1)?.[0]?.soft.leaseExtendedTo === leaseExtendedTo,
+      );
     });
 
-    test('shows as many as are wanted, and what moves up when one goes', async () => {
+    test('shows the requested number, and what moves up when one leaves', async () => {
       const states = new Map<string, RunState>();
       for (const [i, id] of ['run_a', 'run_b', 'run_c'].entries()) states.set(id, await start(id, T0 + i));
-      const told = follow({ status: 'pending' }, 2);
-      await told.untilIds('run_c', 'run_b');
+      const observer = follow({ status: 'pending' }, 2);
+      await observer.untilIds('run_c', 'run_b');
       await start('run_d', T0 + 9);
-      await told.untilIds('run_d', 'run_c');
+      await observer.untilIds('run_d', 'run_c');
       await append(states.get('run_c') as RunState, [CANCELLED]);
-      await told.untilIds('run_d', 'run_b');
+      await observer.untilIds('run_d', 'run_b');
     });
 
     test.each<Partial<RunFilter>>([
@@ -144,51 +147,51 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       { threadId: 'th' },
       { tag: 'customer:42', type: 'deploy' },
       { status: ['pending', 'running'], type: 'deploy', repoId: 'acme/app', threadId: 'th' },
-    ])('obeys %j', async (filter) => {
+    ])('applies the filter %j', async (filter) => {
       await start('run_other', T0 + 5);
-      const told = follow(filter);
-      await told.untilIds();
+      const observer = follow(filter);
+      await observer.untilIds();
       const wanted = { type: 'deploy', repoId: 'acme/app', threadId: 'th', tags: ['customer:42'] };
       await start('run_none', T0 + 6);
       await start('run_foreign', T0 + 7, { ...wanted, tenantId: 'other' });
       const run = await start('run_wanted', T0 + 2, wanted);
-      await told.untilIds('run_wanted');
+      await observer.untilIds('run_wanted');
       await append(run, claim(run, T0 + 1_000));
-      await told.until('moved', () => told.lists.at(-1)?.[0]?.state.status === 'running');
-      expect(told.lists.flat().every(({ state }) => state.id === 'run_wanted')).toBe(true);
+      await observer.until('moved', () => observer.lists.at(-1)?.[0]?.state.status === 'running');
+      expect(observer.lists.flat().every(({ state }) => state.id === 'run_wanted')).toBe(true);
     });
 
-    test('tells how runs were stopped, where that is asked for', async () => {
-      const told = follow({ status: 'cancelled', stopKind: ['halt'] });
+    test('reports how runs were stopped, if the filter asks for that', async () => {
+      const observer = follow({ status: 'cancelled', stopKind: ['halt'] });
       const [a, b] = [await start('run_a', T0), await start('run_b', T0 + 1)];
       await append(a, [CANCELLED]);
       await append(b, [{ ...CANCELLED, data: { stopKind: 'halt' } } as EventDraft]);
-      await told.untilIds('run_b');
+      await observer.untilIds('run_b');
     });
 
-    test('tells nothing of a run that is about to be deleted, and again if it is not', async () => {
+    test('omits a run that is marked for deletion, and shows it again when the mark is removed', async () => {
       await start('run_a', T0);
       await start('run_b', T0 + 1);
-      const told = follow();
-      await told.untilIds('run_b', 'run_a');
+      const observer = follow();
+      await observer.untilIds('run_b', 'run_a');
       const version = async () => (await stores.runs.load('run_b'))?.snapshotVersion ?? '';
       await stores.retention.mark('run_b', await version(), T0 + 9);
-      await told.untilIds('run_a');
+      await observer.untilIds('run_a');
       await stores.retention.mark('run_b', await version(), undefined);
-      await told.untilIds('run_b', 'run_a');
+      await observer.untilIds('run_b', 'run_a');
       await stores.retention.deleteRun('run_b', await version());
-      await told.untilIds('run_a');
+      await observer.untilIds('run_a');
     });
 
-    test('misses nothing though what carries it breaks off', async () => {
+    test('misses nothing when its connection breaks off', async () => {
       stores.cut?.();
-      const told = follow({}, 3);
+      const observer = follow({}, 3);
       for (let i = 0; i < 8; i += 1) await start(`run_${i}`, T0 + i);
-      await told.untilIds('run_7', 'run_6', 'run_5');
-      expect(told.errors).toEqual([]);
+      await observer.untilIds('run_7', 'run_6', 'run_5');
+      expect(observer.errors).toEqual([]);
     });
 
-    test('tells nothing after it was stopped, though another goes on', async () => {
+    test('reports nothing after it was stopped, while another continues', async () => {
       const stopped = follow();
       const other = follow();
       await Promise.all([stopped.untilIds(), other.untilIds()]);

@@ -12,7 +12,7 @@ export function commitClaims(current: () => Stores): void {
   });
 
   describe('commit', () => {
-    test('without a snapshot moves the journal only, and a load folds the tail', async () => {
+    test('without a snapshot appends to the journal only, and a load folds the tail', async () => {
       const state = await claimed(runs, 'run_1');
       const before = await loaded(runs, 'run_1');
       const one = move(state, [succeeded('size')], { at: T0 + 10 });
@@ -38,7 +38,7 @@ export function commitClaims(current: () => Stores): void {
       expect(result).toEqual({ kind: 'committed', snapshotVersion: run.snapshotVersion });
     });
 
-    test('at a place that is taken changes nothing at all', async () => {
+    test('at a sequence number that is taken changes nothing', async () => {
       const state = await claimed(runs, 'run_1');
       const ours = move(state, [succeeded('size')], { by: 'us' });
       const theirs = move(state, [succeeded('risk'), release()], { by: 'them', snapshot: true });
@@ -52,7 +52,7 @@ export function commitClaims(current: () => Stores): void {
       ]);
     });
 
-    test('that overlaps the journal with its first event only changes nothing', async () => {
+    test('that overlaps the journal with only its first event changes nothing', async () => {
       const state = await claimed(runs, 'run_1');
       const ours = move(state, [succeeded('size')]);
       await runs.commit(ours.commit);
@@ -61,7 +61,7 @@ export function commitClaims(current: () => Stores): void {
       expect((await loaded(runs, 'run_1')).state.head).toBe(ours.after.head);
     });
 
-    test('sent again in the same bytes is refused, and the journal holds its events once', async () => {
+    test('sent again with the same bytes is refused, and the journal has its events once', async () => {
       const state = await claimed(runs, 'run_1');
       const { after, commit } = move(state, [succeeded('size')], { snapshot: true });
       await runs.commit(commit);
@@ -72,7 +72,7 @@ export function commitClaims(current: () => Stores): void {
       expect((await loaded(runs, 'run_1')).state).toEqual(after);
     });
 
-    test('of many writers at one place lets exactly one through', async () => {
+    test('lets exactly one of many writers at a sequence number through', async () => {
       const state = await claimed(runs, 'run_1');
       const writers = Array.from({ length: 20 }, (_, i) =>
         move(state, [succeeded(`s${i}`)], { by: `w${i}` }),
@@ -105,7 +105,7 @@ export function commitClaims(current: () => Stores): void {
       expect(items[0]).not.toHaveProperty('errorTrace');
     });
 
-    test('that only a bug can ask for is refused with nothing applied', async () => {
+    test('that only a bug can request is refused with nothing applied', async () => {
       const state = await claimed(runs, 'run_1');
       const { after, commit } = move(state, [succeeded('size'), succeeded('risk')], { snapshot: true });
       const flood = Array.from({ length: 120 }, (_, i) => succeeded(`s${i}`));

@@ -19,7 +19,7 @@ export function dueClaims(current: () => Stores): void {
   }
 
   describe('runs due', () => {
-    test('are those whose time has come, the earliest first, at most as many as asked for', async () => {
+    test('are those whose time has come, the earliest first, up to the limit', async () => {
       const grace = 60_000;
       // Far more than one per shard, in no order.
       const order = Array.from({ length: 40 }, (_, i) => (i * 17) % 40);
@@ -32,7 +32,7 @@ export function dueClaims(current: () => Stores): void {
       expect(await runs.dueRuns(T0, 100)).toEqual([]);
     });
 
-    test('are read page after page, those of one time by id', async () => {
+    test('are read page by page, those of the same time by id', async () => {
       for (const i of [3, 1, 2, 0]) await start(`run_${i}`, T0);
       await start('run_before', T0 - 1);
       const now = T0 + 99_000;
@@ -46,7 +46,7 @@ export function dueClaims(current: () => Stores): void {
       expect(pages).toEqual([['run_before', 'run_0'], ['run_1', 'run_2'], ['run_3']]);
     });
 
-    test('tell their workflow, their status, and whether they are parked', async () => {
+    test('have their workflow, their status, and whether they are parked', async () => {
       const { state, ...rest } = beginning('run_parked', { at: T0 + 1 });
       await start('run_plain', T0);
       await runs.start({ ...rest, state: { ...state, status: 'waiting_external', parked: 'not deployed' } });
@@ -58,7 +58,7 @@ export function dueClaims(current: () => Stores): void {
       ]);
     });
 
-    test('carry the version that a touch needs to move them out of the window', async () => {
+    test('have the version that a touch needs to move them out of the window', async () => {
       await start('run_1', T0);
       const [due] = await runs.dueRuns(T0 + 99_000, 10);
       if (!due) throw new Error('nothing is due');
@@ -73,7 +73,7 @@ export function dueClaims(current: () => Stores): void {
       });
     });
 
-    test('are found though nobody could decode them', async () => {
+    test('are found even if they cannot be decoded', async () => {
       const { state, ...rest } = beginning('run_new');
       await runs.start({ ...rest, state: { ...state, schemaVersion: 99 } });
       expect((await runs.dueRuns(T0 + 99_000, 10)).map(({ runId }) => runId)).toEqual(['run_new']);
@@ -92,7 +92,7 @@ export function dueClaims(current: () => Stores): void {
     const idsIn = async (after: number, until: number, limit = 10) =>
       (await runs.silentRuns({ after, until }, limit)).map(({ runId }) => runId);
 
-    test('are those whose last heartbeat is in the window, the longest silence first, at most as many as asked for', async () => {
+    test('are those whose last heartbeat is in the window, the longest silence first, up to the limit', async () => {
       const beats: number[] = [];
       for (let i = 0; i < 5; i += 1) beats.push(await beat(`run_${i}`));
       const [first = 0, second = 0, , fourth = 0, last = 0] = beats;
@@ -111,7 +111,7 @@ export function dueClaims(current: () => Stores): void {
       });
     });
 
-    test('tell which of them rest between two attempts', async () => {
+    test('show which of them rest between two attempts', async () => {
       const at = await beat('run_1');
       const { state } = await loaded(runs, 'run_1');
       await runs.commit(move(state, [release()], { snapshot: true }).commit);
@@ -120,7 +120,7 @@ export function dueClaims(current: () => Stores): void {
       ]);
     });
 
-    test('are none that nobody has driven, or that wait', async () => {
+    test('exclude those that were never driven, or that wait', async () => {
       const begun = beginning('run_new');
       await runs.start(begun);
       const at = await beat('run_1');

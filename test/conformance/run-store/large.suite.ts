@@ -25,7 +25,7 @@ export function largeClaims(current: () => Stores): void {
     return undone.after;
   }
 
-  describe('a run larger than a document', () => {
+  describe('a run larger than one document', () => {
     test('is read as it was written, with the tail folded over it', async () => {
       const state = await large('run_1');
       expect((await loaded(runs, 'run_1')).state).toEqual(state);
@@ -34,7 +34,7 @@ export function largeClaims(current: () => Stores): void {
       expect(await loaded(runs, 'run_1')).toMatchObject({ state: more.after, snapshotHead: state.head });
     });
 
-    test('is moved on by commits and by touches of the version seen', async () => {
+    test('is changed by commits and by touches of the version seen', async () => {
       const state = await large('run_1');
       const more = move(state, failedUndos(280, 10));
       await runs.commit(more.commit);
@@ -48,7 +48,7 @@ export function largeClaims(current: () => Stores): void {
       expect((await loaded(runs, 'run_1')).state).toEqual(released.after);
     });
 
-    test('that has become small again is read as it is', async () => {
+    test('that has become small again is read correctly', async () => {
       const state = await large('run_1');
       const small = move(state, [...answers(0, 250), release()], { snapshot: true });
       await runs.commit(small.commit);
@@ -62,7 +62,7 @@ export function largeClaims(current: () => Stores): void {
       expect(items[0]?.stepCounts).toEqual(stepCounts(steps));
     });
 
-    test('has its costs told, those of its pages included', async () => {
+    test('reports its costs, including those of its pages', async () => {
       const state = await large('run_1');
       const more = move(state, failedUndos(280, 1), {
         snapshot: true,

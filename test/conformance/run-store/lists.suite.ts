@@ -60,7 +60,7 @@ export function listClaims(current: () => Stores): void {
       ]);
     });
 
-    test('is that of one tenant, the newest first, and complete over its pages', async () => {
+    test('has the runs of one tenant, the newest first, and is complete over its pages', async () => {
       const states = [
         await start('run_b', T0 + 1),
         await start('run_a', T0 + 1),
@@ -77,7 +77,7 @@ export function listClaims(current: () => Stores): void {
       );
     });
 
-    test('of top level leaves out child runs, however many lie between, and its pages join to the whole', async () => {
+    test('of top-level runs omits child runs, however many lie between, and is complete over its pages', async () => {
       const parent = { runId: 'run_old', stepId: 'ask' };
       await start('run_old', T0);
       for (let i = 0; i < 30; i += 1) await start(`run_child_${i}`, T0 + 1 + i, { parent });
@@ -89,7 +89,7 @@ export function listClaims(current: () => Stores): void {
       expect(await list({})).toHaveLength(32);
     });
 
-    test('that match leaves out the others, however many lie between, and its pages join to the whole', async () => {
+    test('of matching runs omits the others, however many lie between, and is complete over its pages', async () => {
       await start('run_old', T0, { tags: ['amount:200'] });
       for (let i = 0; i < 30; i += 1) await start(`run_small_${i}`, T0 + 1 + i, { tags: ['amount:9'] });
       await start('run_new', T0 + 100, { tags: ['amount:1000', 'customer:Ada'] });
@@ -103,7 +103,7 @@ export function listClaims(current: () => Stores): void {
       expect(await list({ match, topLevel: true, status: 'completed' })).toEqual([]);
     });
 
-    test('by the index of matches has exactly those that reading all of them finds, in pages, with other filters', async () => {
+    test('by the index of matches has exactly those found by reading all of them, in pages, with other filters', async () => {
       const values = [
         -250,
         -0.5,
@@ -146,7 +146,7 @@ export function listClaims(current: () => Stores): void {
       expect(await list({ among: [INDEXED] }, 'other')).toEqual(['run_foreign']);
     });
 
-    test('by status has runs that would have it if only their waits were left, until those end', async () => {
+    test('by status includes live runs that have the status by their waits, and not those that have ended', async () => {
       const asks = await start('run_asks', T0 + 3);
       const waits = await start('run_waits', T0 + 2);
       await start('run_pending', T0 + 1);
@@ -169,7 +169,7 @@ export function listClaims(current: () => Stores): void {
       expect(await list({ status: 'awaiting_approval' })).toEqual([]);
     });
 
-    test('tells the bodies under way that a sign of life named', async () => {
+    test('has the running bodies that a heartbeat named', async () => {
       const { id } = await driven('run_1', ['before']);
       const { snapshotVersion } = (await runs.load(id)) ?? {};
       const running = [{ step: 'a', revision: 1, attempt: 2, since: T0 }];
@@ -180,7 +180,7 @@ export function listClaims(current: () => Stores): void {
       expect(items[0]?.soft.running).toEqual(running);
     });
 
-    test('keeps its place when runs are added between two pages', async () => {
+    test('keeps its position when runs are added between two pages', async () => {
       for (let i = 0; i < 4; i += 1) await start(`run_${i}`, T0 + i);
       const first = await runs.listRuns({ tenantId: 'acme' }, { limit: 2 });
       await start('run_9', T0 + 9);
@@ -194,7 +194,7 @@ export function listClaims(current: () => Stores): void {
       expect(second).not.toHaveProperty('next');
     });
 
-    test('obeys every filter, alone and together', async () => {
+    test('applies every filter, alone and in combination', async () => {
       const wanted = { type: 'deploy', repoId: 'acme/app', threadId: 'th' };
       const only = <K extends keyof typeof wanted>(key: K) => ({ [key]: wanted[key] });
       await start('run_all', T0 + 9, wanted);
@@ -225,7 +225,7 @@ export function listClaims(current: () => Stores): void {
     });
   });
 
-  test('the list of runs takes several statuses, and how runs were stopped', async () => {
+  test('the list of runs accepts several statuses, and how runs were stopped', async () => {
     const cancel = async (runId: string, at: number, stopKind: 'user' | 'halt') => {
       const state = await start(runId, at, { repoId: 'acme/app' });
       const end = { type: 'run_cancelled', data: { stopKind }, initiator: 'user' } as const;
@@ -259,7 +259,7 @@ export function listClaims(current: () => Stores): void {
   });
 
   describe('the lists under a run', () => {
-    test('events and checkpoints come in their own order, steps by id, each complete over its pages', async () => {
+    test('have events and checkpoints in sequence, steps by id, and are complete over their pages', async () => {
       const ids = ['b', 'a', 'c[x y]', 'c[/]', 'd'];
       const state = await driven('run_1', ids);
       const events = await all((page) => runs.listEvents('run_1', page), 3);
@@ -282,13 +282,13 @@ export function listClaims(current: () => Stores): void {
       expect(steps.map(({ id }) => id).filter((id) => id.length === 1)).toEqual(['a', 'b', 'd']);
     });
 
-    test('of a run that is not there are empty', async () => {
+    test('of a missing run are empty', async () => {
       expect(await runs.listEvents('run_none', { limit: 3 })).toEqual({ items: [] });
       expect(await runs.listSteps('run_none', { limit: 3 })).toEqual({ items: [] });
       expect(await runs.listCheckpoints('run_none', { limit: 3 })).toEqual({ items: [] });
     });
 
-    test('hold nothing of another run', async () => {
+    test('have nothing of another run', async () => {
       await driven('run_1', ['a']);
       await driven('run_2', ['b', 'c']);
       expect((await runs.listSteps('run_1', { limit: 9 })).items.map(({ id }) => id)).toEqual(['a']);
@@ -298,7 +298,7 @@ export function listClaims(current: () => Stores): void {
   });
 
   describe('cursors', () => {
-    test('that no page of the list ended with are invalid input', async () => {
+    test('that did not come from a page of the list are invalid input', async () => {
       await driven('run_1', ['a', 'b', 'c']);
       const foreign = (await runs.listEvents('run_1', { limit: 1 })).next ?? '';
       const forged = [
@@ -329,7 +329,7 @@ export function listClaims(current: () => Stores): void {
   });
 
   describe('checkpoints by seq', () => {
-    test('come in the order asked for, more than one request holds included', async () => {
+    test('are returned in the requested order, even more than one request holds', async () => {
       const state = await driven(
         'run_1',
         Array.from({ length: 90 }, (_, i) => `s${i}`),
@@ -352,7 +352,7 @@ export function listClaims(current: () => Stores): void {
       await expect(runs.readCheckpoints('run_none', [4])).rejects.toThrow(/run_none has no checkpoint 4/);
     });
 
-    test('are found one by one, where they may not be there', async () => {
+    test('are found one by one where they may be absent', async () => {
       const { head } = await driven('run_1', ['a']);
       expect(await runs.findCheckpoint('run_1', head)).toEqual(
         (await runs.readCheckpoints('run_1', [head]))[0],

@@ -15,7 +15,7 @@ export function loadClaims(current: () => Stores): void {
   });
 
   describe('load', () => {
-    test('of no run is undefined', async () => {
+    test('of a missing run is undefined', async () => {
       expect(await runs.load('run_none')).toBeUndefined();
       await claimed(runs, 'run_1');
       expect(await runs.load('run_1/events/0000000001')).toBeUndefined();
@@ -23,7 +23,7 @@ export function loadClaims(current: () => Stores): void {
       expect(await runs.readEvents('run_none', 0, 10)).toEqual([]);
     });
 
-    test('for a tenant is undefined if the run is of another, be it of a version nobody here knows', async () => {
+    test("for a tenant is undefined if the run is another tenant's, even in an unknown version", async () => {
       const { tenantId } = await claimed(runs, 'run_1');
       expect((await runs.load('run_1', tenantId))?.state.id).toBe('run_1');
       expect(await runs.load('run_1', `${tenantId}x`)).toBeUndefined();
@@ -47,7 +47,7 @@ export function loadClaims(current: () => Stores): void {
       expect(page.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, i) => 101 + i));
     });
 
-    test('brings back waits, inbox, failures and everything else a state can hold', async () => {
+    test('returns waits, inbox, failures and everything else in the state', async () => {
       const start = beginning('run_1', {
         identity: {
           repoId: 'acme/app',
@@ -107,7 +107,7 @@ export function loadClaims(current: () => Stores): void {
       ]);
     });
 
-    test('gives values that nobody can change the store through', async () => {
+    test('returns values that do not alias the store', async () => {
       const state = await claimed(runs, 'run_1');
       const { after, commit } = move(state, [succeeded('size')]);
       await runs.commit(commit);
@@ -120,7 +120,7 @@ export function loadClaims(current: () => Stores): void {
       expect((await loaded(runs, 'run_1')).state).toEqual(expected);
     });
 
-    test('touches nothing that a newer version wrote', async () => {
+    test('does not change what a newer version wrote', async () => {
       const newer = beginning('run_new');
       await runs.start({ ...newer, state: { ...newer.state, schemaVersion: 99 } });
       await expect(runs.load('run_new')).rejects.toThrow(NewerSchemaError);

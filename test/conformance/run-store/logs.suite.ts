@@ -32,7 +32,7 @@ export function logClaims(current: () => Stores): void {
       return stores.runs.touch({ runId: 'run_1', seen, soft: { heartbeat: true, logged: update } });
     };
 
-    test('are read in the order of their documents, from any of them on', async () => {
+    test('are read in the order of their documents, from any document on', async () => {
       const state = await claimed(stores.runs, 'run_1');
       await touch(logged(1, 'one', 'two'));
       const { commit } = move(state, [succeeded('size')], { snapshot: true });
@@ -54,14 +54,14 @@ export function logClaims(current: () => Stores): void {
       expect(await stores.logs.readLogs('run_1', undefined, 10)).toHaveLength(1);
     });
 
-    test('may be written again with more', async () => {
+    test('may be written again with more lines', async () => {
       await claimed(stores.runs, 'run_1');
       await touch(logged(1, 'one'));
       await touch(logged(1, 'one', 'two'));
       expect(await stores.logs.readLogs('run_1', undefined, 10)).toEqual([logged(1, 'one', 'two').segment]);
     });
 
-    test('are not written by a commit or a touch that is refused', async () => {
+    test('are not written by a refused commit or touch', async () => {
       const state = await claimed(stores.runs, 'run_1');
       const { snapshotVersion } = await loaded(stores.runs, 'run_1');
       const { commit } = move(state, [succeeded('size')], { snapshot: true });

@@ -33,7 +33,7 @@ export function pageClaims(current: () => Stores): void {
 
   const question = (i: number) => questionOf('gate', { id: `gate.${i}`, openedAt: T0, detailText: long() });
 
-  describe('a page of large items is shorter than its limit, and the next goes on', () => {
+  describe('a page of large items is shorter than its limit, and the next continues', () => {
     test('of checkpoints', async () => {
       await journal((i) => succeeded(`s${i}`, { outputText: long() }));
       await expectBounded((page) => runs.listCheckpoints('run_1', page), COUNT);
@@ -45,13 +45,13 @@ export function pageClaims(current: () => Stores): void {
       await expectBounded((page) => runs.listEvents('run_1', page), COUNT);
     });
 
-    test('but not of runs, which are listed without most of what they ask', async () => {
+    test('but not of runs, which are listed without most of their questions', async () => {
       for (let i = 0; i < COUNT; i += 1) {
         const begun = beginning(`run_${i}`, { at: T0 + i, identity: { tenantId: 'acme' } });
         await runs.start(begun);
         const suspended = bySystem('run_suspended', { status: 'awaiting_approval', announced: true });
-        const asked = [...claim(begun.state, T0 + LEASE_MS), opened(question(i)), suspended];
-        await runs.commit(move(begun.state, asked, { snapshot: true }).commit);
+        const drafts = [...claim(begun.state, T0 + LEASE_MS), opened(question(i)), suspended];
+        await runs.commit(move(begun.state, drafts, { snapshot: true }).commit);
       }
       const { items, next } = await runs.listRuns({ tenantId: 'acme' }, { limit: COUNT });
       expect([items.length, next]).toEqual([COUNT, undefined]);
@@ -59,7 +59,7 @@ export function pageClaims(current: () => Stores): void {
     });
   });
 
-  test('a page of small items has as many as were asked for', async () => {
+  test('a page of small items has the requested number', async () => {
     await journal((i) => succeeded(`s${i}`));
     const listed = await counted((page) => runs.listCheckpoints('run_1', page), 24);
     expect(listed[0]).toBe(24);

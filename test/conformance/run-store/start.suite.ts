@@ -14,7 +14,7 @@ export function startClaims(current: () => Stores): void {
   });
 
   describe('start', () => {
-    test('makes run, first event and records, which read back exactly', async () => {
+    test('creates run, first event and records, which read back unchanged', async () => {
       const record = idempotencyRecord('api:c.1:k');
       const start = beginning('run_1', { records: [{ record }] });
       const result = await runs.start(start);
@@ -34,7 +34,7 @@ export function startClaims(current: () => Stores): void {
       expect((await stores.idempotency.read(record.key))?.record).toEqual(record);
     });
 
-    test('of a run that exists changes nothing', async () => {
+    test('of an existing run changes nothing', async () => {
       const first = beginning('run_1');
       await runs.start(first);
       const record = idempotencyRecord('api:c.1:k');
@@ -44,7 +44,7 @@ export function startClaims(current: () => Stores): void {
       expect(await stores.idempotency.read(record.key)).toBeUndefined();
     });
 
-    test('with a record that exists makes no run and no other record', async () => {
+    test('with an existing record creates no run and no other record', async () => {
       const taken = idempotencyRecord('api:c.1:taken');
       await stores.idempotency.create(taken);
       const other = idempotencyRecord('api:c.1:other');
@@ -69,7 +69,7 @@ export function startClaims(current: () => Stores): void {
     });
 
     test.each(['changed', 'deleted'] as const)(
-      'with a record to replace that was %s makes nothing',
+      'with a record to replace that was %s creates nothing',
       async (fate) => {
         const created = await stores.idempotency.create(idempotencyRecord('k'));
         if (created.kind !== 'created') throw new Error('not created');
@@ -82,7 +82,7 @@ export function startClaims(current: () => Stores): void {
       },
     );
 
-    test('of many at once under one key lets exactly one through', async () => {
+    test('lets exactly one of many concurrent starts under a key through', async () => {
       const starts = Array.from({ length: 20 }, (_, i) =>
         beginning(`run_${i}`, { records: [{ record: idempotencyRecord('one', { runId: `run_${i}` }) }] }),
       );

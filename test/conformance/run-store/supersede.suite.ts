@@ -41,7 +41,7 @@ export function supersedeClaims(current: () => Stores): void {
   }
 
   describe('a start that supersedes a run', () => {
-    test('says so in the journal and the snapshot of that run, in the same commit', async () => {
+    test('records that in the journal and the snapshot of that run, in the same commit', async () => {
       const source = await ended();
       const start = successor('run_2', source);
       expect(await runs.start(start)).toMatchObject({ kind: 'committed' });
@@ -54,7 +54,7 @@ export function supersedeClaims(current: () => Stores): void {
       expect((await loaded(runs, 'run_2')).state).toEqual(start.state);
     });
 
-    test('of several at once is one: of the others nothing is there', async () => {
+    test('succeeds once among several at the same time, and the others leave nothing', async () => {
       const source = await ended();
       const starts = ['run_2', 'run_3', 'run_4'].map((runId) => successor(runId, source));
       const results = await Promise.all(starts.map((start) => runs.start(start)));
@@ -68,7 +68,7 @@ export function supersedeClaims(current: () => Stores): void {
       }
     });
 
-    test('over a version that was written since makes nothing', async () => {
+    test('changes nothing if that run was written meanwhile', async () => {
       const source = await ended();
       await runs.touch({ runId: 'run_1', seen: source.snapshotVersion, wakeAt: T0 + 9 });
       expect(await runs.start(successor('run_2', source))).toEqual({ kind: 'exists' });
@@ -79,7 +79,7 @@ export function supersedeClaims(current: () => Stores): void {
       });
     });
 
-    test('has nobody look again at a run whose obligations are met', async () => {
+    test('gives a run without completion duties no further scan', async () => {
       const source = await ended();
       const soft = { heartbeat: false, obligationsMet: true } as const;
       await runs.touch({ runId: 'run_1', seen: source.snapshotVersion, soft });

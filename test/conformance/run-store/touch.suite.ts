@@ -27,7 +27,7 @@ export function touchClaims(current: () => Stores): void {
       expect(run.snapshotVersion).not.toBe(seen);
     });
 
-    test('of another version than the one seen is stale and writes nothing', async () => {
+    test('of a version other than the current one is stale and writes nothing', async () => {
       const state = await claimed(runs, 'run_1');
       const seen = (await loaded(runs, 'run_1')).snapshotVersion;
       await runs.touch({ runId: 'run_1', seen, wakeAt: T0 + 1_000 });
@@ -44,7 +44,7 @@ export function touchClaims(current: () => Stores): void {
       expect((await loaded(runs, 'run_1')).state).toEqual(after);
     });
 
-    test('stamps a heartbeat with the time of the store and keeps the rest of soft', async () => {
+    test('sets the heartbeat to the time of the store and keeps the rest of soft', async () => {
       const state = await claimed(runs, 'run_1');
       const first = await loaded(runs, 'run_1');
       stores.passTime(30_000);
@@ -76,7 +76,7 @@ export function touchClaims(current: () => Stores): void {
       });
     });
 
-    test('adds what was spent to what is there, with a snapshot or without, and only where it is applied', async () => {
+    test('adds costs to the stored ones, with or without a snapshot, only if it is applied', async () => {
       const begun = beginning('run_1');
       await runs.start({ ...begun, soft: { firstEventId: 'e', cost: { writes: 3 } } });
       const costNow = async () => (await loaded(runs, 'run_1')).soft.cost;

@@ -130,21 +130,21 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
     afterAll(() => harness.close());
 
     function follow(runId: string, afterSeq: number): Told {
-      const told = new Told();
-      stops.push(stores.watch.watch(runId, afterSeq, told));
-      return told;
+      const observer = new Told();
+      stops.push(stores.watch.watch(runId, afterSeq, observer));
+      return observer;
     }
 
     function awaitEnd(runId: string): Ended {
-      const told = new Ended();
-      stops.push(stores.watch.watchEnd(runId, told));
-      return told;
+      const observer = new Ended();
+      stops.push(stores.watch.watchEnd(runId, observer));
+      return observer;
     }
 
     function watchLogs(runId: string): Logged {
-      const told = new Logged();
-      stops.push(stores.watch.watchLogs(runId, told));
-      return told;
+      const observer = new Logged();
+      stops.push(stores.watch.watchLogs(runId, observer));
+      return observer;
     }
 
     async function log(runId: string, number: number): Promise<void> {
@@ -190,50 +190,50 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       return append(runId, claim(loaded.state, T0 + 1_000));
     }
 
-    test('tells what is there and then what comes, each event as the journal has it', async () => {
+    test('reports existing and then new events, each as in the journal', async () => {
       const head = await claimed('run_1');
-      const told = follow('run_1', 0);
-      await told.until(head);
+      const observer = follow('run_1', 0);
+      await observer.until(head);
       for (let i = 0; i < 8; i += 1) await append('run_1', [signal]);
-      await told.until(head + 8);
-      expect(told.seqs).toEqual(Array.from({ length: head + 8 }, (_, i) => i + 1));
-      expect(told.events).toEqual(await stores.runs.readEvents('run_1', 0, 100));
+      await observer.until(head + 8);
+      expect(observer.seqs).toEqual(Array.from({ length: head + 8 }, (_, i) => i + 1));
+      expect(observer.events).toEqual(await stores.runs.readEvents('run_1', 0, 100));
     });
 
-    test('tells of nothing up to the seq it begins after', async () => {
+    test('reports nothing up to the seq it begins after', async () => {
       const head = await claimed('run_1');
-      const told = follow('run_1', head);
+      const observer = follow('run_1', head);
       await append('run_1', [signal, signal]);
-      await told.until(head + 2);
-      expect(told.seqs).toEqual([head + 1, head + 2]);
+      await observer.until(head + 2);
+      expect(observer.seqs).toEqual([head + 1, head + 2]);
     });
 
-    test('of a run that begins later tells it from the beginning', async () => {
-      const told = follow('run_1', 0);
+    test('reports a run that begins later from its first event', async () => {
+      const observer = follow('run_1', 0);
       await start('run_1');
-      await told.until(1);
-      expect(told.events.map(({ type }) => type)).toEqual(['run_created']);
+      await observer.until(1);
+      expect(observer.events.map(({ type }) => type)).toEqual(['run_created']);
     });
 
-    test('tells nothing of other runs', async () => {
+    test('reports nothing of other runs', async () => {
       await start('run_1');
-      const told = follow('run_1', 0);
+      const observer = follow('run_1', 0);
       await claimed('run_2');
       await append('run_1', [signal]);
-      await told.until(2);
-      expect(told.seqs).toEqual([1, 2]);
+      await observer.until(2);
+      expect(observer.seqs).toEqual([1, 2]);
     });
 
-    test('misses nothing though what carries it breaks off', async () => {
+    test('misses nothing when its connection breaks off', async () => {
       stores.cut?.();
       const head = await claimed('run_1');
-      const told = follow('run_1', 0);
+      const observer = follow('run_1', 0);
       for (let i = 0; i < 12; i += 1) await append('run_1', [signal]);
-      await told.until(head + 12);
-      expect([...new Set(told.seqs)]).toEqual(Array.from({ length: head + 12 }, (_, i) => i + 1));
+      await observer.until(head + 12);
+      expect([...new Set(observer.seqs)]).toEqual(Array.from({ length: head + 12 }, (_, i) => i + 1));
     });
 
-    test('says once that a run has ended, whether before or while it is watched', async () => {
+    test('reports the end of a run once, before or during the watch', async () => {
       await claimed('run_1');
       await claimed('run_2');
       const early = awaitEnd('run_1');
@@ -246,7 +246,7 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       expect([early.ends, early.errors, other.ends, other.errors]).toEqual([1, 0, 0, 0]);
     });
 
-    test('says first whether there is such a run, and gives it as it ended', async () => {
+    test('reports first whether the run exists, and then the run at its end', async () => {
       await claimed('run_1');
       const early = awaitEnd('run_1');
       const none = awaitEnd('run_none');
@@ -263,7 +263,7 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       for (const { runs } of [early, late]) expect(runs).toEqual([expect.objectContaining(wanted)]);
     });
 
-    test('says that the log of a run has more, and that it is whole when the run has ended', async () => {
+    test('reports new lines in the log of a run, and that the log is complete when the run has ended', async () => {
       await claimed('run_1');
       const early = watchLogs('run_1');
       await early.times(1);
@@ -283,7 +283,7 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       }
     });
 
-    test('tells nothing after it was stopped, to one observer though another goes on', async () => {
+    test('reports nothing to a stopped observer, while another continues', async () => {
       const head = await claimed('run_1');
       const stopped = follow('run_1', 0);
       const other = follow('run_1', 0);

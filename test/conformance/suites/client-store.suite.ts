@@ -21,12 +21,12 @@ export function clientStoreConformance(name: string, harness: Harness): void {
     });
     afterAll(() => harness.close());
 
-    test('a client that was never saved is not there', async () => {
+    test('a client that was never saved is missing', async () => {
       expect(await store.read('nobody')).toBeUndefined();
       expect(await store.read('a/b/c')).toBeUndefined();
     });
 
-    test('a saved client reads back exactly', async () => {
+    test('a saved client reads back unchanged', async () => {
       await store.save(CLIENT);
       await store.save({ ...CLIENT, id: 'other', roles: [] });
       expect(await store.read('ci-bot')).toEqual(CLIENT);
@@ -40,7 +40,7 @@ export function clientStoreConformance(name: string, harness: Harness): void {
       expect(await store.read('ci-bot')).toEqual(disabled);
     });
 
-    test('every member reads back exactly', async () => {
+    test('every member reads back unchanged', async () => {
       const whole: ApiClient = {
         ...CLIENT,
         name: 'CI, Köln',
@@ -60,7 +60,7 @@ export function clientStoreConformance(name: string, harness: Harness): void {
       expect(await store.read('ci-bot')).toEqual(CLIENT);
     });
 
-    test('only the version last seen is replaced, as a whole', async () => {
+    test('a client is replaced as a whole, and only in the version last seen', async () => {
       await store.create({ ...CLIENT, name: 'before' });
       const seen = (await store.find('ci-bot'))?.version ?? '';
       const changed: ApiClient = { ...CLIENT, disabled: true };
@@ -71,7 +71,7 @@ export function clientStoreConformance(name: string, harness: Harness): void {
       expect(await store.read('nobody')).toBeUndefined();
     });
 
-    test('a list holds the clients of one tenant by id, up to a bound', async () => {
+    test('a list has the clients of one tenant by id, up to a limit', async () => {
       for (const id of ['c', 'a', 'b']) await store.save({ ...CLIENT, id });
       await store.save({ ...CLIENT, id: 'aa', tenantId: 'rival' });
       expect((await store.list('acme', 10)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);

@@ -30,13 +30,13 @@ export function dayBudgetStoreConformance(name: string, harness: Harness): void 
       return result.version;
     };
 
-    test('nothing is read of a day that has none, nor of another tenant or day', async () => {
+    test('a day without a budget, another tenant and another day read as absent', async () => {
       await written(EMPTY);
       expect(await store.read('t2', EMPTY.day)).toBeUndefined();
       expect(await store.read('t1', '2026-11-24')).toBeUndefined();
     });
 
-    test('a budget is read back as it was written, under the version that the write told', async () => {
+    test('a budget reads back unchanged, with the version that the write returned', async () => {
       const first = await written(FULL);
       expect(await store.read('t1', FULL.day)).toEqual({ budget: FULL, version: first });
       const second = await written(EMPTY, first);
@@ -44,7 +44,7 @@ export function dayBudgetStoreConformance(name: string, harness: Harness): void 
       expect(await store.read('t1', FULL.day)).toEqual({ budget: EMPTY, version: second });
     });
 
-    test('tenant ids of any letters lie apart', async () => {
+    test('tenant ids of any characters are separate', async () => {
       const ids = ['a/b', 'ä@ö', '2026-11-23@t', '..', 'x'.repeat(200)];
       for (const tenantId of ids) await written({ ...EMPTY, tenantId });
       for (const tenantId of ids)
@@ -62,7 +62,7 @@ export function dayBudgetStoreConformance(name: string, harness: Harness): void 
       });
     });
 
-    test('of writes at once under one version, one succeeds', async () => {
+    test('one of several concurrent writes under the same version succeeds', async () => {
       const version = await written(EMPTY);
       const results = await Promise.all(
         Array.from({ length: 8 }, (_, i) => store.write({ ...EMPTY, spent: { microUsd: i + 1 } }, version)),

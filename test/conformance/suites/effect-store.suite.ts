@@ -61,11 +61,14 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       ['to be confirmed', row({ ...ANY, status: 'blocked', blockedBy: 'confirmation', resolution })],
       ['to be repeated', row({ ...ANY, status: 'blocked', blockedBy: 'policy', originEffectId, resolution })],
       ['refused', row({ ...ANY, status: 'blocked', blockedBy: 'mismatch', originEffectId })],
-    ])('a row that is %s reads back exactly, in the version its commit told', async (_, record) => {
-      const version = await created(record);
-      expect(await stores.effects.read(record.effectId)).toEqual({ record, version });
-      expect(await stores.effects.rowsOf(KEY)).toEqual([{ record, version }]);
-    });
+    ])(
+      'a row that is %s reads back unchanged, in the version that its commit returned',
+      async (_, record) => {
+        const version = await created(record);
+        expect(await stores.effects.read(record.effectId)).toEqual({ record, version });
+        expect(await stores.effects.rowsOf(KEY)).toEqual([{ record, version }]);
+      },
+    );
 
     test('a row without a run is created once, and read with the time of the store', async () => {
       const record = row({ runId: 'external:t1:order-7', askingSince: T0 + 5 });
@@ -78,7 +81,7 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       expect((await stores.effects.listOfRun('external:t1:order-7', { limit: 5 })).items).toEqual([record]);
     });
 
-    test('rows that ask a person are found by tenant and time, the longest-waiting first, until they ask no more', async () => {
+    test('rows that ask a person are found by tenant and time, the longest-waiting first, until they are answered', async () => {
       const asking = [30, 10, 20].map((at, i) => row({ n: i + 1, tenantId: 'asking', askingSince: T0 + at }));
       for (const record of [...asking, row({ n: 4, tenantId: 'asking' }), row({ n: 5, askingSince: T0 })])
         await stores.effects.create(record);
@@ -99,19 +102,19 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       );
     });
 
-    test('what is not there is not found', async () => {
+    test('a missing row is not found', async () => {
       expect(await stores.effects.read(effectIdOf(KEY, 1))).toBeUndefined();
       expect(await stores.effects.rowsOf(KEY)).toEqual([]);
     });
 
-    test('the rows of a key come newest first, and only they', async () => {
+    test('the rows of a key are listed newest first, without others', async () => {
       for (const n of [1, 2, 10, 100, 9_999]) await created(row({ n }));
       await created(row({ idempotencyKey: `${'a'.repeat(63)}b` }));
       const rows = await stores.effects.rowsOf(KEY);
       expect(rows.map(({ record }) => record.n)).toEqual([9_999, 100, 10, 2, 1]);
     });
 
-    test('a row that is there is not created again, and the commit changes nothing at all', async () => {
+    test('an existing row is not created again, and the commit changes nothing', async () => {
       await created(row());
       const commit = commitOf('late', [{ kind: 'create', record: row({ bindingCallId: 'other' }) }]);
       const { kind } = await stores.runs.commit(commit);
@@ -120,7 +123,7 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       expect((await stores.effects.read(effectIdOf(KEY, 1)))?.record.bindingCallId).toBe('call-1');
     });
 
-    test('a commit changes a row in the version that was seen, once', async () => {
+    test('a commit changes a row once, in the version that was seen', async () => {
       const seen = await created(row());
       const change = { status: 'blocked', blockedBy: 'doubt', updatedAt: T0 + 5 } as const;
       const write = { kind: 'change', effectId: effectIdOf(KEY, 1), seen, change } as const;
@@ -131,7 +134,7 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       expect((await stores.effects.read(write.effectId))?.record).toEqual(row({ ...change }));
     });
 
-    test('an answer changes a row in the version that was seen, and takes members away', async () => {
+    test('an answer changes a row in the version that was seen, and removes members', async () => {
       const { effectId } = ASKING;
       const seen = await created(ASKING);
       const change = {
@@ -150,7 +153,7 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       expect(await stores.effects.change(effectId, seen, { updatedAt: T0 + 10 })).toEqual({ kind: 'stale' });
     });
 
-    test('a row that is not there is not changed', async () => {
+    test('a missing row is not changed', async () => {
       expect(
         await stores.effects.change(effectIdOf(KEY, 1), await created(row({ n: 2 })), { updatedAt: 1 }),
       ).toEqual({
@@ -158,7 +161,7 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       });
     });
 
-    test('the rows of a run are listed in the order in which it made them, page by page', async () => {
+    test('the rows of a run are listed in the order of their creation, page by page', async () => {
       const keys = ['f', '0', '9'].map((digit) => digit.repeat(64));
       for (const [i, idempotencyKey] of keys.entries())
         await created(row({ idempotencyKey, createdAt: T0 + i }));

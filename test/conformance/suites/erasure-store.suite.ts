@@ -29,7 +29,7 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
     });
     afterAll(() => harness.close());
 
-    test('keeps an erasure as it is, once, and replaces the version last seen as a whole', async () => {
+    test('creates an erasure once, and replaces the version last seen as a whole', async () => {
       const first = erasure('1');
       expect(await store.read(first.id)).toBeUndefined();
       expect(await store.create(first)).toEqual({ kind: 'created' });
@@ -44,7 +44,7 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       expect((await store.read(first.id))?.erasure).toEqual(done);
     });
 
-    test('finds those that are open, at most as many as asked for', async () => {
+    test('finds open erasures, up to the limit', async () => {
       for (const one of ['1', '2', '3']) await store.create(erasure(one));
       await store.create(erasure('4', { state: 'done' }));
       const open = await store.open(10);
@@ -58,7 +58,7 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       });
     });
 
-    test('lists erasures page after page, the newest first, of one tenant or of all', async () => {
+    test('lists erasures page by page, the newest first, of one tenant or of all', async () => {
       const hash = { scope: 'lineage', tenantHash: tenantHash('rival') } as const;
       await store.create(erasure('1', { requestedAt: T0 + 1, requestedBy: 'key.ops' }));
       await store.create(erasure('2', { requestedAt: T0 + 3, state: 'done' }));
@@ -75,26 +75,26 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       });
     });
 
-    test('lists the runs of a tenant page after page, the newest first, marked ones too', async () => {
+    test('lists the runs of a tenant page by page, the newest first, including marked ones', async () => {
       for (const [i, tenantId] of ['acme', 'acme', 'other', 'acme', 'acme'].entries()) {
         const identity = { tenantId, rootRunId: `run_${i}` };
         await stores.runs.start(beginning(`run_${i}`, { at: T0 + Math.min(i, 3), identity }));
       }
       const [member] = await stores.retention.lineage('run_1', 1);
       await stores.retention.mark('run_1', member?.version ?? '', T0);
-      const asked = { tenantId: 'acme', until: T0 + 3, limit: 2 };
-      const first = await store.runsOf({ ...asked, after: undefined });
+      const listing = { tenantId: 'acme', until: T0 + 3, limit: 2 };
+      const first = await store.runsOf({ ...listing, after: undefined });
       expect(first).toEqual([
         { runId: 'run_4', rootRunId: 'run_4', createdAt: T0 + 3 },
         { runId: 'run_3', rootRunId: 'run_3', createdAt: T0 + 3 },
       ]);
-      const second = await store.runsOf({ ...asked, after: first.at(-1) });
+      const second = await store.runsOf({ ...listing, after: first.at(-1) });
       expect(second.map(({ runId }) => runId)).toEqual(['run_1', 'run_0']);
-      expect(await store.runsOf({ ...asked, after: second.at(-1) })).toEqual([]);
-      expect(await store.runsOf({ ...asked, until: T0, after: undefined })).toHaveLength(1);
+      expect(await store.runsOf({ ...listing, after: second.at(-1) })).toEqual([]);
+      expect(await store.runsOf({ ...listing, until: T0, after: undefined })).toHaveLength(1);
     });
 
-    test('deletes records of a run or a tenant piece by piece, and no others', async () => {
+    test('deletes records of a run or a tenant in parts, and no others', async () => {
       const { idempotency } = stores;
       for (let i = 0; i < 3; i += 1) await idempotency.create(idempotencyRecord(`k${i}`, { runId: 'run_1' }));
       await idempotency.create(idempotencyRecord('k3', { runId: 'run_2' }));
@@ -107,7 +107,7 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       expect(await idempotency.read('k4')).toBeDefined();
     });
 
-    test('deletes what waits for events, and schedules, of one tenant', async () => {
+    test('deletes mailboxes and schedules of one tenant', async () => {
       for (const [tenantId, key] of [
         ['acme', '1'],
         ['acme', '2'],
@@ -126,7 +126,7 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       expect(await store.deleteSchedules('acme', 1)).toEqual({ deleted: 0, more: false });
     });
 
-    test('rows of a tenant without a run are deleted with their large results, piece by piece, and no other rows', async () => {
+    test('deletes rows of a tenant without a run with their large results, in parts, and no other rows', async () => {
       const owners = ['external:acme:a', 'external:acme:b', 'external:acme2:a', 'run_1'];
       const text = JSON.stringify('x'.repeat(300_000));
       const ref = await stores.runs.writePayload(owners[0] ?? '', text);

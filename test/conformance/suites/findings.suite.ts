@@ -25,12 +25,12 @@ export function findingsConformance(name: string, harness: Harness): void {
     });
     afterAll(() => harness.close());
 
-    test('a run that nobody named is not found, and may be cleared', async () => {
+    test('a run without a finding is not found, and can be cleared', async () => {
       await store.clear('run_1');
       expect([await store.find('run_1'), await store.list(5)]).toEqual([undefined, []]);
     });
 
-    test('a finding is found as it was noted, until it is cleared', async () => {
+    test('a finding reads back unchanged until it is cleared', async () => {
       const { stepId: _, ...bare } = finding('run_2', { reason: 'installation' });
       await store.note(finding('run_1'));
       await store.note(bare);
@@ -40,20 +40,20 @@ export function findingsConformance(name: string, harness: Harness): void {
       expect(await store.list(5)).toEqual([bare]);
     });
 
-    test('a later finding replaces the one before but for the time of the first', async () => {
+    test('a later finding replaces the earlier one, except for the time of the first', async () => {
       await store.note(finding('run_1'));
       await store.note(finding('run_1', { since: T0 + 9, lastAt: T0 + 9, head: 8 }));
       expect(await store.find('run_1')).toEqual(finding('run_1', { lastAt: T0 + 9, head: 8 }));
     });
 
-    test('a list has no more than it was asked for, by run id', async () => {
+    test('a list has at most the requested number, by run id', async () => {
       for (const id of ['run_c', 'run_a', 'run_b']) await store.note(finding(id));
       expect((await store.list(2)).map(({ runId }) => runId)).toEqual(['run_a', 'run_b']);
       expect((await store.list(2, 'run_b')).map(({ runId }) => runId)).toEqual(['run_c']);
       expect(await store.list(2, 'run_c')).toEqual([]);
     });
 
-    test('a list of a tenant has its own, and no more of them than it was asked for', async () => {
+    test('a list of a tenant has its own findings, at most the requested number', async () => {
       for (const id of ['run_d', 'run_c', 'run_a']) await store.note(finding(id));
       await store.note(finding('run_b', { tenantId: 'rival', reason: 'dispatches' }));
       const named = async (tenantId: string, limit: number) =>

@@ -17,11 +17,11 @@ export function heartbeatsConformance(name: string, harness: Harness): void {
     });
     afterAll(() => harness.close());
 
-    test('nothing is heard before anything beat, but what time it is', async () => {
+    test('without heartbeats only the time of the store is returned', async () => {
       expect(await store.read()).toEqual({ latest: {}, readAt: stores.now() });
     });
 
-    test('each function has its own sign, whatever the others do, and its last one only', async () => {
+    test('each function has its own heartbeat, of which the last is stored', async () => {
       await store.record('recoverRuns', FAILED);
       await store.record('fireSchedules', { ...DONE, outcome: 'off' });
       await store.record('recoverRuns', DONE);
@@ -29,7 +29,7 @@ export function heartbeatsConformance(name: string, harness: Harness): void {
       expect(latest).toEqual({ recoverRuns: DONE, fireSchedules: { ...DONE, outcome: 'off' } });
     });
 
-    test('what was found stays until something else is found, and is then replaced as a whole', async () => {
+    test('a finding stays until the next one, which replaces it as a whole', async () => {
       const first = { at: T0, checked: 50, problems: { JOURNAL_GAP: 2, STEP_DIFFERENT: 1 } };
       await store.record('checkRuns', DONE, { found: first });
       await store.record('checkRuns', FAILED);
@@ -39,7 +39,7 @@ export function heartbeatsConformance(name: string, harness: Harness): void {
       expect((await store.read()).latest).toEqual({ checkRuns: DONE, found: second });
     });
 
-    test('installations that beat are kept beside each other, each with its last time', async () => {
+    test('several installations are stored separately, each with its last time', async () => {
       const [here, there] = ['europe-west1/drive', 'us-central1/shop-cairn-drive'];
       await store.record('recoverRuns', FAILED, { installation: here });
       await store.record('recoverRuns', DONE, { installation: there });
@@ -52,7 +52,7 @@ export function heartbeatsConformance(name: string, harness: Harness): void {
       });
     });
 
-    test('it is known since when functions beat, by the time of the store', async () => {
+    test('the time of the first heartbeat is stored, by the clock of the store', async () => {
       stores.passTime(1_000);
       const began = stores.now();
       await store.record('deleteExpired', DONE);

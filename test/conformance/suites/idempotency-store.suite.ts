@@ -22,7 +22,7 @@ export function idempotencyStoreConformance(name: string, harness: Harness): voi
       return result.version;
     }
 
-    test('a key that was never used has no record', async () => {
+    test('an unused key has no record', async () => {
       expect(await store.read('api:c.1:none')).toBeUndefined();
     });
 
@@ -35,7 +35,7 @@ export function idempotencyStoreConformance(name: string, harness: Harness): voi
       '..',
       '__reserved__',
       'k'.repeat(1_500),
-    ])('a record under the key %j reads back exactly', async (key) => {
+    ])('a record under the key %j reads back unchanged', async (key) => {
       const record = idempotencyRecord(key, { error: 'e', lockExpiresAt: 5 });
       const version = await created(record);
       expect(await store.read(key)).toEqual({ record, version });
@@ -48,19 +48,19 @@ export function idempotencyStoreConformance(name: string, harness: Harness): voi
       expect(Object.keys(found ?? {}).sort()).toEqual(Object.keys(bare).sort());
     });
 
-    test('a response of null is a response', async () => {
+    test('a null response is stored as a response', async () => {
       await created(idempotencyRecord('k', { response: null }));
       expect((await store.read('k'))?.record.response).toBeNull();
     });
 
-    test('keys that differ in one character are two', async () => {
+    test('keys that differ in one character are separate', async () => {
       await created(idempotencyRecord('a/b'));
       await created(idempotencyRecord('a%2Fb', { attempts: 2 }));
       expect((await store.read('a/b'))?.record.attempts).toBe(1);
       expect((await store.read('a%2Fb'))?.record.attempts).toBe(2);
     });
 
-    test.each(['', 'k'.repeat(1_501), '\ud800'])('the impossible key %j is invalid input', async (key) => {
+    test.each(['', 'k'.repeat(1_501), '\ud800'])('the invalid key %j is refused', async (key) => {
       const invalid = { code: 'INVALID_INPUT' };
       await expect(store.read(key)).rejects.toMatchObject(invalid);
       await expect(store.create(idempotencyRecord(key))).rejects.toMatchObject(invalid);
@@ -74,7 +74,7 @@ export function idempotencyStoreConformance(name: string, harness: Harness): voi
       expect(await store.read('k')).toEqual({ record: first, version });
     });
 
-    test('of many creations at once exactly one wins', async () => {
+    test('exactly one of many concurrent creations succeeds', async () => {
       const records = Array.from({ length: 20 }, (_, i) => idempotencyRecord('k', { runId: `run_${i}` }));
       const results = await Promise.all(records.map((record) => store.create(record)));
       expect(results.filter(({ kind }) => kind === 'created')).toHaveLength(1);
@@ -82,7 +82,7 @@ export function idempotencyStoreConformance(name: string, harness: Harness): voi
       expect((await store.read('k'))?.record).toEqual(winner);
     });
 
-    test('a replacement leaves nothing of the record before', async () => {
+    test('a replacement keeps nothing of the earlier record', async () => {
       const seen = await created(idempotencyRecord('k', { error: 'e', lockExpiresAt: 5 }));
       const { runId: _, response: __, ...next } = idempotencyRecord('k', { status: 'failed', attempts: 2 });
       const replaced = await store.replace(next, seen);
@@ -93,7 +93,7 @@ export function idempotencyStoreConformance(name: string, harness: Harness): voi
       expect(found?.record).toEqual(next);
     });
 
-    test('a replacement of another version than the one seen, or of nothing, is stale', async () => {
+    test('a replacement of another version than the one seen, or of a missing record, is stale', async () => {
       const seen = await created(idempotencyRecord('k'));
       const second = idempotencyRecord('k', { attempts: 2 });
       await store.replace(second, seen);
@@ -103,7 +103,7 @@ export function idempotencyStoreConformance(name: string, harness: Harness): voi
       expect(await store.read('gone')).toBeUndefined();
     });
 
-    test('of many take-overs of one version exactly one wins', async () => {
+    test('exactly one of many concurrent replacements of a version succeeds', async () => {
       const seen = await created(idempotencyRecord('k'));
       const tries = Array.from({ length: 20 }, (_, i) =>
         idempotencyRecord('k', { attempts: 2, runId: `run_${i}` }),
@@ -114,7 +114,7 @@ export function idempotencyStoreConformance(name: string, harness: Harness): voi
       expect((await store.read('k'))?.record).toEqual(winner);
     });
 
-    test('what a caller does to its record later does not reach the store', async () => {
+    test('changing a record after it was saved does not change the store', async () => {
       const response = { runId: 'run_1' };
       await created(idempotencyRecord('k', { response }));
       response.runId = 'changed';

@@ -55,7 +55,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       return { runId: RUN, event, snapshot, steps: [], checkpoints: [], ...changes };
     }
 
-    test('tells every document of a run, the outputs by their fingerprints', async () => {
+    test('reads every document of a run, and the outputs as fingerprints', async () => {
       const { snapshot, events, checkpoints, steps } = await look(async (reader) => ({
         snapshot: await reader.snapshot(),
         events: await reader.events(ALL),
@@ -96,7 +96,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       expect(await stores.logs.readLogs(RUN, undefined, 1)).toEqual([]);
     });
 
-    test('tells what is not there as not there', async () => {
+    test('reports missing documents as missing', async () => {
       const nowhere = await stores.integrity.atOneMoment('run_none', async (reader) => [
         (await reader.snapshot()).found,
         await reader.events(ALL),
@@ -113,7 +113,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       expect(await stores.integrity.outputText(RUN, 4)).toBe('{"ok":true}');
     });
 
-    test('lists go on behind the last document that is known', async () => {
+    test('lists continue after the last document read', async () => {
       const page = await look((reader) => reader.events({ after: undefined, limit: 2 }));
       expect(page.map(({ id }) => id)).toEqual([seqId(1), seqId(2)]);
       const next = await look((reader) => reader.events({ after: seqId(2), limit: 2 }));
@@ -122,7 +122,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       expect(steps.map(({ id }) => id)).toEqual(['b%5B1%2F2%5D']);
     });
 
-    test('a look sees one moment, however the run moves meanwhile', async () => {
+    test('a read is consistent, however the run changes meanwhile', async () => {
       const { head } = state;
       const seen = await look(async (reader) => {
         const { found } = await reader.snapshot();
@@ -133,7 +133,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       expect(await look((reader) => reader.events(ALL))).toHaveLength(head + 1);
     });
 
-    test('a repair writes, replaces and deletes all it is told to, or nothing', async () => {
+    test('a repair is written completely or not at all', async () => {
       const { steps, checkpoints } = await look(async (reader) => ({
         steps: await reader.steps(ALL),
         checkpoints: await reader.checkpoints(ALL),
@@ -174,7 +174,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       expect(await stores.integrity.repair(commit)).toEqual({ kind: 'stale' });
     });
 
-    test('a repair of a run that has moved meanwhile writes nothing', async () => {
+    test('a repair of a run that has changed meanwhile writes nothing', async () => {
       const commit = await repairOf();
       await append([...claim(state, T0 + 2_000)], false);
       expect(await stores.integrity.repair(commit)).toEqual({ kind: 'stale' });
@@ -198,14 +198,14 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
         await start('run_d', 'other', T0 + 4_000);
       });
 
-      test('tells the newest runs of a tenant, and those that follow an id', async () => {
+      test('has the newest runs of a tenant, and those after an id', async () => {
         expect(await stores.sample.newest('acme', 2)).toEqual(['run_b', 'run_c']);
         expect(await stores.sample.newest('nobody', 2)).toEqual([]);
         expect(await stores.sample.following('run_1', 2)).toEqual(['run_b', 'run_c']);
         expect(await stores.sample.following('run_c', 5)).toEqual(['run_d']);
       });
 
-      test('tells what was started since, and which runs there are', async () => {
+      test('has the starts since a time, and which of their runs exist', async () => {
         expect(await stores.sample.startedSince(T0 + 2_500, 5)).toEqual([
           { runId: 'run_b', tenantId: 'acme' },
           { runId: 'run_d', tenantId: 'other' },
@@ -218,7 +218,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       });
     });
 
-    test('what is not folded stays as it is', async () => {
+    test('volatile metadata is unchanged by a repair', async () => {
       await append([...claim(state, T0 + 2_000)], true);
       const seen = (await stores.runs.load(RUN))?.snapshotVersion ?? '';
       const soft = { heartbeat: true, leaseExtendedTo: T0 + 9_000 };

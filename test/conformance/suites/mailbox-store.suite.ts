@@ -52,7 +52,7 @@ export function mailboxStoreConformance(name: string, harness: Harness): void {
       return stored.version;
     }
 
-    test('where nobody was, nothing is', async () => {
+    test('an unused mailbox is missing', async () => {
       expect(await store.read(PLACE)).toBeUndefined();
     });
 
@@ -60,12 +60,12 @@ export function mailboxStoreConformance(name: string, harness: Harness): void {
       ['full', mailbox()],
       ['bare', BARE],
       ['with a time to go', mailbox({ waiting: [], expiresAt: T0 + 7 })],
-    ])('what is %s reads back exactly', async (_, value) => {
+    ])('what is %s reads back unchanged', async (_, value) => {
       const version = await written(value);
       expect(await store.read(PLACE)).toEqual({ mailbox: value, version });
     });
 
-    test('a replacement leaves nothing of what was there', async () => {
+    test('a replacement keeps nothing of the earlier mailbox', async () => {
       const first = await written(mailbox({ waiting: [], expiresAt: T0 + 7 }));
       const second = await written(BARE, first);
       expect(second).not.toBe(first);
@@ -78,12 +78,12 @@ export function mailboxStoreConformance(name: string, harness: Harness): void {
       ['key', { key: '' }],
       ['border between them', { event: 'ci finished/refs', key: 'heads/main' }],
       ['tenant that looks like the rest', { tenantId: 'acme/ci finished', event: 'refs', key: 'heads/main' }],
-    ])('another %s is another place', async (_, change) => {
+    ])('a different %s is a different mailbox', async (_, change) => {
       await written(mailbox());
       expect(await store.read({ ...PLACE, ...change })).toBeUndefined();
     });
 
-    test('a write where somebody was faster changes nothing', async () => {
+    test('a write after a concurrent one changes nothing', async () => {
       const version = await written(mailbox());
       expect(await store.write(PLACE, BARE, undefined)).toEqual({ kind: 'stale' });
       const newer = await written(mailbox({ waiting: [] }), version);
@@ -92,7 +92,7 @@ export function mailboxStoreConformance(name: string, harness: Harness): void {
       expect(await store.read(PLACE)).toEqual({ mailbox: mailbox({ waiting: [] }), version: newer });
     });
 
-    test('what was deleted is gone: a write over it is stale, a new one is not', async () => {
+    test('a write over a deleted mailbox is stale, and a creation succeeds', async () => {
       const version = await written(mailbox());
       expect(await store.write(PLACE, undefined, version)).toEqual({ kind: 'written' });
       expect(await store.read(PLACE)).toBeUndefined();
@@ -101,7 +101,7 @@ export function mailboxStoreConformance(name: string, harness: Harness): void {
       expect(await written(BARE)).not.toBe(version);
     });
 
-    test('of many writes at once exactly one is made, first and later', async () => {
+    test('exactly one of many concurrent writes succeeds, the first and each later one', async () => {
       const race = async (seen?: string) => {
         const values = Array.from({ length: 10 }, (_, i) =>
           mailbox({ waiting: [{ runId: `run_${i}`, waitId: `after ${seen}` }] }),
@@ -116,7 +116,7 @@ export function mailboxStoreConformance(name: string, harness: Harness): void {
       await race(await race());
     });
 
-    test('holds as many waits and as much data as the engine allows at once', async () => {
+    test('holds as many waits and as much data as the engine allows', async () => {
       const waitId = `${'s'.repeat(100)}.100`;
       const value = mailbox({
         waiting: Array.from({ length: 2_000 }, (_, i) => ({

@@ -21,11 +21,11 @@ export function planStoreConformance(name: string, harness: Harness): void {
     });
     afterAll(() => harness.close());
 
-    test('nothing is read of a version that no run was started on', async () => {
+    test('a version without runs has no plan', async () => {
       expect(await store.read('order', 3)).toBeUndefined();
     });
 
-    test('a plan is read back as it was created, with and without its text', async () => {
+    test('a plan reads back unchanged, with and without its text', async () => {
       const { planText: _, ...bare } = PLAN;
       expect(await store.create(PLAN)).toBe('created');
       expect(await store.create({ ...bare, planVersion: 4 })).toBe('created');
@@ -33,13 +33,13 @@ export function planStoreConformance(name: string, harness: Harness): void {
       expect(await store.read('order', 4)).toEqual({ ...bare, planVersion: 4 });
     });
 
-    test('the first plan of a version stays, whoever creates it again', async () => {
+    test('the first plan of a version is kept, whoever creates it again', async () => {
       await store.create(PLAN);
       expect(await store.create({ ...PLAN, fingerprint: '1:other', by: 'run_2' })).toBe('exists');
       expect(await store.read('order', 3)).toEqual(PLAN);
     });
 
-    test('of many that create it at once one does, and versions and types do not meet', async () => {
+    test('one of many concurrent creations succeeds, and versions and types are separate', async () => {
       const plans = Array.from({ length: 5 }, (_, i) => ({ ...PLAN, by: `run_${i}` }));
       const answers = await Promise.all(plans.map((plan) => store.create(plan)));
       expect(answers.filter((answer) => answer === 'created')).toHaveLength(1);

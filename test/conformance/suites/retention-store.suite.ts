@@ -65,7 +65,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       return found;
     }
 
-    test('tells each way to end of each workflow once, in order, and nothing of runs under way', async () => {
+    test('lists each kind of end of each workflow once, in order, and no live runs', async () => {
       expect(await buckets()).toEqual([]);
       await run('run_1', { end: FAILED, identity: { type: 'b' } });
       await run('run_2', { end: COMPLETED, identity: { type: 'b' } });
@@ -79,7 +79,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       ]);
     });
 
-    test('lists what ended by a time in the order of the ends, page by page', async () => {
+    test('lists the runs that ended by a time in the order of their ends, page by page', async () => {
       const ends: [string, number][] = [
         ['run_1', 3],
         ['run_2', 1],
@@ -102,7 +102,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect(found).toEqual(['run_2', 'run_3', 'run_4', 'run_1']);
     });
 
-    test('tells the runs of a lineage with all that its fate depends on', async () => {
+    test('reads the runs of a lineage with everything that its decision needs', async () => {
       const parent = { runId: 'run_p', stepId: 'w' };
       await run('run_1', { at: T0 + 5, end: FAILED, identity: { rootRunId: 'r', parent } });
       await run('run_2', { identity: { rootRunId: 'r' } });
@@ -118,18 +118,18 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
           status: 'failed',
           completedAt: T0 + 5,
           // Its parent has yet to be told.
-          owes: true,
+          hasDuties: true,
           parentRunId: 'run_p',
           childRunIds: [],
         }),
-        expect.objectContaining({ runId: 'run_2', status: 'running', owes: true }),
+        expect.objectContaining({ runId: 'run_2', status: 'running', hasDuties: true }),
       ]);
       expect(members.map(({ hold, markedAt }) => ({ hold, markedAt }))).toEqual([{}, {}]);
       expect(await stores.retention.lineage('r', 1)).toHaveLength(1);
-      expect(await only('run_3')).toMatchObject({ owes: false, status: 'completed' });
+      expect(await only('run_3')).toMatchObject({ hasDuties: false, status: 'completed' });
     });
 
-    test('tells which of some runs are there, and whether they are over', async () => {
+    test('reports which of some runs exist, and whether they have ended', async () => {
       await run('run_1', { end: COMPLETED });
       await run('run_2');
       const present = await stores.retention.present(['run_1', 'run_2', 'run_none']);
@@ -140,7 +140,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect([...(await stores.retention.present([]))]).toEqual([]);
     });
 
-    test('a mark hides a run from people and from nobody else, and can be taken away', async () => {
+    test('a mark hides a run from people only, and can be removed', async () => {
       await run('run_1', { end: COMPLETED });
       await run('run_2', { at: T0 + 1, end: COMPLETED });
       const { version } = await only('run_1');
@@ -161,7 +161,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect((await only('run_1')).markedAt).toBeUndefined();
     });
 
-    test('a list goes on behind a page of which every run is hidden', async () => {
+    test('a list continues after a page of which every run is hidden', async () => {
       for (const n of [1, 2, 3]) await run(`run_${n}`, { at: T0 + n, end: COMPLETED });
       await stores.retention.mark('run_3', (await only('run_3')).version, T0);
       const first = await stores.runs.listRuns({ tenantId: 'acme' }, { limit: 1 });
@@ -170,7 +170,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect([first.items.length, second.items.map(({ state }) => state.id)]).toEqual([0, ['run_2']]);
     });
 
-    test('a hold is kept beside the mark, and outlives what the run writes itself', async () => {
+    test('a hold is stored beside the mark, and is not overwritten by the run', async () => {
       const state = await run('run_1');
       const hold = { by: 'c.ops', at: T0 + 1, reason: 'a dispute' };
       expect(await stores.retention.hold('run_1', (await only('run_1')).version, hold)).toEqual({
@@ -189,7 +189,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect(await stores.retention.hold('run_none', held.version, hold)).toEqual({ kind: 'stale' });
     });
 
-    test('what lies under a run goes in pieces, all of it, and nothing of any other', async () => {
+    test('deletes everything under a run in parts, and nothing of another run', async () => {
       const steps = [succeeded('a'), succeeded('b')];
       for (const runId of ['run_1', 'run_2']) {
         await run(runId, { end: COMPLETED, steps });
@@ -217,7 +217,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect(await stores.retention.deleteUnder('run_2', 100)).toMatchObject({ deleted: 15, more: false });
     });
 
-    test('rows of the ledger go with the run that made them', async () => {
+    test('deletes the ledger rows of a run with the run', async () => {
       const state = await run('run_1');
       const key = 'e'.repeat(64);
       const rows = [1, 2, 3].map((n) => ({
@@ -235,7 +235,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect((await stores.effects.rowsOf(key)).map(({ record }) => record.n)).toEqual([3]);
     });
 
-    test('a run document goes only as it was last seen', async () => {
+    test('deletes a run document only in the version last seen', async () => {
       await run('run_1', { end: COMPLETED });
       const { version } = await only('run_1');
       await stores.retention.mark('run_1', version, T0);
@@ -254,7 +254,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect(await stores.retention.deleteRun('run_1', marked.version)).toEqual({ kind: 'stale' });
     });
 
-    test('payloads are orphans only where there is neither a run nor a journal', async () => {
+    test('payloads are orphans only without a run and without a journal', async () => {
       const text = JSON.stringify('x'.repeat(2_000_000));
       await stores.runs.writePayload('run_1', text);
       await stores.runs.writePayload('run_2', text);
@@ -279,7 +279,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       ]);
     });
 
-    test('results of effects without a run are orphans once no row of their owner is left', async () => {
+    test('results of effects without a run are orphans once their owner has no row', async () => {
       const owner = 'external:t1:order-7';
       await stores.runs.writePayload(owner, JSON.stringify('x'.repeat(300_000)));
       await stores.effects.create({ ...row({ idempotencyKey: 'f'.repeat(64) }), runId: owner });
@@ -289,7 +289,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect(await stores.retention.payloadOwners(undefined, 10)).toEqual([]);
     });
 
-    test('how far the work has come is kept as it was given', async () => {
+    test('the progress of the work reads back unchanged', async () => {
       expect(await stores.retention.readProgress()).toEqual({});
       await stores.retention.saveProgress({ runs: 'here', payloads: 'there' });
       await stores.retention.saveProgress({ payloads: 'further', underway: ['run_1', 'run_2'] });

@@ -79,7 +79,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
     };
 
     describe('runs that ask a person', () => {
-      test('come as they are, who has asked for the longest first, and are those of one tenant', async () => {
+      test('are those of one tenant, the longest-waiting first', async () => {
         const states = [
           await asking('run_late', T0 + 9),
           await asking('run_b', T0 + 5),
@@ -93,7 +93,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(items.find(({ id }) => id === 'run_late')).toEqual(states[0]);
       });
 
-      test('come page by page, each once, though many ask since one moment', async () => {
+      test('are listed page by page, each once, though many have the same time', async () => {
         const runIds = Array.from({ length: 7 }, (_, i) => `run_${(i * 3) % 7}`);
         for (const [i, runId] of runIds.entries()) await asking(runId, T0 + (i % 2));
         const all = await listed('acme', 2);
@@ -102,7 +102,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(all).toEqual(await listed('acme', 100));
       });
 
-      test('are there no more when they are answered, and are again when they ask again', async () => {
+      test('disappear when they are answered, and reappear when they ask again', async () => {
         await asking('run_1', T0 + 5);
         await asking('run_2', T0 + 7);
         const answer: EventDraft = {
@@ -118,7 +118,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(await listed()).toEqual(['run_2', 'run_1']);
       });
 
-      test('are also those that ended in doubt, whoever goes on for them, until the ledger knows', async () => {
+      test('include those that ended in doubt, despite a successor, until the ledger knows the outcome', async () => {
         await start('run_1');
         const { state } = await loaded('run_1');
         await append('run_1', [...claim(state, T0 + 1_000), ATTEMPTED, FAILED], T0 + 6);
@@ -143,7 +143,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect([after.state, after.soft]).toEqual([before.state, before.soft]);
       });
 
-      test('are not those that are about to be deleted', async () => {
+      test('exclude those marked for deletion', async () => {
         await asking('run_1', T0 + 5);
         await asking('run_2', T0 + 6);
         const { snapshotVersion } = await loaded('run_1');
@@ -152,7 +152,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(await listed('acme', 1)).toEqual(['run_2']);
       });
 
-      test('a repair puts one where it belongs', async () => {
+      test('are listed correctly after a repair', async () => {
         const state = await asking('run_1', T0 + 5);
         const draft: EventDraft = {
           type: 'snapshot_repaired',
@@ -181,7 +181,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
       const count = (filter: Omit<RunFilter, 'tenantId'>, most = 100, tenantId = 'acme') =>
         stores.finder.count({ tenantId, ...filter }, most);
 
-      test('obey every filter, alone and together, and are those of one tenant', async () => {
+      test('apply every filter, alone and in combination, to one tenant', async () => {
         const wanted = { type: 'deploy', repoId: 'acme/app', threadId: 'th' };
         await start('run_all', wanted);
         await start('run_type', { type: 'deploy' });
@@ -213,18 +213,18 @@ export function runFinderConformance(name: string, harness: Harness): void {
         }
       });
 
-      test('stop at the most that was asked for', async () => {
+      test('stop at the requested limit', async () => {
         for (const runId of ['run_1', 'run_2', 'run_3']) await start(runId);
         expect(await count({}, 2)).toBe(2);
         expect(await count({}, 3)).toBe(3);
       });
     });
 
-    describe('runs by the beginning of their id', () => {
+    describe('runs by a prefix of their id', () => {
       const ids = async (prefix: string, most = 10) =>
         (await stores.finder.beginning('acme', prefix, most)).map(({ state }) => state.id);
 
-      test('are those of one tenant, in the order of their ids, and no more than were asked for', async () => {
+      test('are those of one tenant, by id, up to the limit', async () => {
         for (const runId of ['run_abd', 'run_abc', 'run_ab', 'run_b']) await start(runId);
         await start('run_abb', { tenantId: 'other' });
         expect(await ids('run_ab')).toEqual(['run_ab', 'run_abc', 'run_abd']);
@@ -233,7 +233,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(await ids('run_a', 2)).toEqual(['run_ab']);
       });
 
-      test('are not those that are about to be deleted', async () => {
+      test('exclude those marked for deletion', async () => {
         await asking('run_1', T0 + 5);
         const { snapshotVersion } = await loaded('run_1');
         await stores.retention.mark('run_1', snapshotVersion, T0 + 7);
@@ -252,7 +252,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         prUrl: 'https://github.com/acme/app/pull/7',
       } as const;
 
-      test('are found by each of their names, whole, and are those of one tenant', async () => {
+      test('are found by each of their complete names, within one tenant', async () => {
         await start('run_1', names);
         await start('run_foreign', { ...names, tenantId: 'other' });
         for (const name of [
@@ -269,7 +269,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(await ids('thread-7', 10, 'other')).toEqual(['run_foreign']);
       });
 
-      test('come as they are, the newest first, and no more than were asked for', async () => {
+      test('are listed newest first, up to the limit', async () => {
         const at = (runId: string, ms: number) =>
           stores.runs.start(beginning(runId, { at: T0 + ms, identity: { threadId: 'th' } }));
         for (const [runId, ms] of [
@@ -292,7 +292,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         });
       });
 
-      test('stay found however the run moves, and are not found when it is about to be deleted', async () => {
+      test('are found however the run changes, but not when it is marked for deletion', async () => {
         await asking('run_1', T0 + 5, names);
         expect(await ids('thread-7')).toEqual(['run_1']);
         const { snapshotVersion } = await loaded('run_1');

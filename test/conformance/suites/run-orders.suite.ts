@@ -74,7 +74,7 @@ export function runOrdersConformance(name: string, harness: Harness): void {
       await append(runId, [FAILED], T0 + ms);
     }
 
-    test('are those that have ended, the longest first, and the greater id first of equal ones', async () => {
+    test('are those that have ended, the longest first, and by descending id where equal', async () => {
       await lasting('run_a', 7);
       await lasting('run_c', 900);
       await lasting('run_b', 7);
@@ -117,7 +117,7 @@ export function runOrdersConformance(name: string, harness: Harness): void {
       expect(await inOrder('updated')).toEqual(['run_a', 'run_c', 'run_d', 'run_b', 'run_e']);
     });
 
-    test('are those of all shards, also of such as the installation writes no more', async () => {
+    test('are those of all shards, including shards that the installation no longer writes', async () => {
       for (const [n, shard] of [3, 15, 16, 200, 255].entries()) {
         const { state, ...commit } = beginning(`run_${n}`, { at: T0 + n });
         await stores.runs.start({ ...commit, state: { ...state, shard } });
@@ -126,7 +126,7 @@ export function runOrdersConformance(name: string, harness: Harness): void {
         expect(await inOrder('updated', {}, limit)).toEqual(['run_4', 'run_3', 'run_2', 'run_1', 'run_0']);
     });
 
-    test('are not those that are about to be deleted, and end no page for them', async () => {
+    test('exclude those marked for deletion, without ending a page there', async () => {
       for (const runId of ['run_1', 'run_2', 'run_3']) await lasting(runId, 5);
       const version = (await stores.runs.load('run_2'))?.snapshotVersion ?? '';
       expect(await stores.retention.mark('run_2', version, T0 + 7)).toEqual({ kind: 'written' });
@@ -142,7 +142,7 @@ export function runOrdersConformance(name: string, harness: Harness): void {
       ).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     });
 
-    test('pages of every order, in a row, are all runs in that order', async () => {
+    test('are complete over the pages of every order', async () => {
       const now = T0 + 1_000;
       const deps = { store: stores.runs, finder: stores.finder, clock: { now: () => now } as never };
       // Begun and changed in few moments, so that many are equal; every other has ended.

@@ -35,7 +35,7 @@ export function runStatisticsConformance(name: string, harness: Harness): void {
       expect(await stores.runs.commit(commit)).toMatchObject({ kind: 'committed' });
     }
 
-    test('tenants with runs are told once each, in order, also those whose runs have ended', async () => {
+    test('tenants with runs are listed once each, in order, including those whose runs have ended', async () => {
       expect(await stores.statistics.tenants(10)).toEqual([]);
       for (const [runId, tenantId] of [
         ['run_1', 'b'],
@@ -72,7 +72,7 @@ export function runStatisticsConformance(name: string, harness: Harness): void {
         expect(await stores.statistics.liveVersions('acme', 2)).toEqual(all.slice(0, 2));
       });
 
-      test('do not count what has ended, and count every status before that', async () => {
+      test('do not count ended runs, and count every other status', async () => {
         for (const runId of ['run_1', 'run_2', 'run_3']) await start(runId, { type: 'deploy' });
         await start('run_4', { type: 'over' });
         await end('run_2');
@@ -107,7 +107,7 @@ export function runStatisticsConformance(name: string, harness: Harness): void {
         interrupted: 0,
       };
 
-      test('are counted by status, and those that have ended are not', async () => {
+      test('are counted by status, without those that have ended', async () => {
         expect(await counts('acme')).toEqual(none);
         for (const runId of ['run_1', 'run_2', 'run_3', 'run_4']) await start(runId);
         await end('run_2');
@@ -126,7 +126,7 @@ export function runStatisticsConformance(name: string, harness: Harness): void {
     });
 
     describe('runs due soon', () => {
-      test('come earliest first, of all tenants and types', async () => {
+      test('are listed earliest first, of all tenants and types', async () => {
         await start('run_b', { type: 'two', tenantId: 'other' }, T0 + 2);
         await start('run_a', { type: 'one' }, T0 + 3);
         await start('run_c', { type: 'one' }, T0 + 1);
@@ -137,21 +137,21 @@ export function runStatisticsConformance(name: string, harness: Harness): void {
         ]);
       });
 
-      test('are only those of one type, if one is named', async () => {
+      test('are those of one type, if one is named', async () => {
         await start('run_a', { type: 'one' });
         await start('run_b', { type: 'two' });
         const due = await stores.statistics.due({ until: T0 + GRACE_MS, type: 'two', limit: 10 });
         expect(due.map(({ runId }) => runId)).toEqual(['run_b']);
       });
 
-      test('are no runs that have ended', async () => {
+      test('exclude runs that have ended', async () => {
         await start('run_a');
         await end('run_a');
         expect(await stores.statistics.due({ until: T0 + 999_999_999, limit: 10 })).toEqual([]);
       });
 
       test.each([undefined, 'one'])(
-        'come page by page, each once, though many are due at one moment (%s)',
+        'are listed page by page, each once, though many have the same time (%s)',
         async (type) => {
           const runIds = Array.from({ length: 23 }, (_, i) => `run_${String((i * 7) % 23).padStart(2, '0')}`);
           for (const [i, runId] of runIds.entries()) await start(runId, { type: 'one' }, T0 + (i % 3));

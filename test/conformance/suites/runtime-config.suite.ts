@@ -28,23 +28,23 @@ export function runtimeConfigConformance(name: string, harness: Harness): void {
       return written.version;
     }
 
-    test('nothing is there before anything was set', async () => {
+    test('an unset configuration is absent', async () => {
       expect(await store.read()).toBeUndefined();
     });
 
-    test('what was set reads back exactly, with the version of its write', async () => {
+    test('a configuration reads back unchanged, with the version of its write', async () => {
       const version = await write(PAUSED);
       expect(await store.read()).toEqual({ config: PAUSED, version });
     });
 
-    test('a write replaces all of it', async () => {
+    test('a write replaces the whole configuration', async () => {
       const first = await write(PAUSED);
       const second = await write(ON, first);
       expect(second).not.toBe(first);
       expect(await store.read()).toEqual({ config: ON, version: second });
     });
 
-    test('a write under a version that is not the newest changes nothing', async () => {
+    test('a write under an old version changes nothing', async () => {
       const first = await write(PAUSED);
       expect(await store.write(ON, undefined)).toEqual({ kind: 'stale' });
       const second = await write({ ...PAUSED, killSwitch: true }, first);
@@ -52,7 +52,7 @@ export function runtimeConfigConformance(name: string, harness: Harness): void {
       expect(await store.read()).toEqual({ config: { ...PAUSED, killSwitch: true }, version: second });
     });
 
-    test('of two who write over the same version one is told that it is stale', async () => {
+    test('one of two writes over the same version is stale', async () => {
       const seen = await write(ON);
       const kinds = await Promise.all([
         store.write(PAUSED, seen),
@@ -61,7 +61,7 @@ export function runtimeConfigConformance(name: string, harness: Harness): void {
       expect(kinds.map(({ kind }) => kind).sort()).toEqual(['stale', 'written']);
     });
 
-    test('a caller who goes on changing what it wrote changes nothing that is stored', async () => {
+    test('changing a configuration after it was written does not change the store', async () => {
       const paused = new Map(PAUSED.paused);
       await write({ killSwitch: false, paused });
       paused.clear();

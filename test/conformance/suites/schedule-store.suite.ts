@@ -56,7 +56,7 @@ export function scheduleStoreConformance(name: string, harness: Harness): void {
       return stored.version;
     }
 
-    test('where none was made, none is', async () => {
+    test('a schedule that was never created is missing', async () => {
       expect(await store.read('sch_none')).toBeUndefined();
       expect(await store.due(T0, 10)).toEqual([]);
       expect(await store.list('acme', { limit: 10 })).toEqual({ items: [] });
@@ -68,18 +68,18 @@ export function scheduleStoreConformance(name: string, harness: Harness): void {
       ['whose last slot was refused', REFUSED],
       ['with an input that is no object', schedule('sch_null', { input: null })],
       ['of a workflow', schedule('nightly-cleanup.weekly', { origin: 'declared', state: 'withdrawn' })],
-    ])('one %s reads back exactly', async (_, value) => {
+    ])('one %s reads back unchanged', async (_, value) => {
       expect(await store.create(value)).toEqual({ kind: 'created' });
       expect((await store.read(value.id))?.schedule).toEqual(value);
     });
 
-    test('a second one of the same id is not made', async () => {
+    test('a second creation of an id changes nothing', async () => {
       await store.create(FULL);
       expect(await store.create({ ...FULL, name: 'other' })).toEqual({ kind: 'exists' });
       expect((await store.read(FULL.id))?.schedule).toEqual(FULL);
     });
 
-    test('a replacement leaves nothing of what was there', async () => {
+    test('a replacement keeps nothing of the earlier schedule', async () => {
       await store.create(FULL);
       const bare: Schedule = { ...RESTING, id: FULL.id };
       expect(await store.write(bare, await versionOf(FULL.id))).toEqual({ kind: 'written' });
@@ -96,7 +96,7 @@ export function scheduleStoreConformance(name: string, harness: Harness): void {
       expect((await store.read(FULL.id))?.schedule).toEqual(newer);
     });
 
-    test('what was deleted is gone, and nobody writes over it', async () => {
+    test('a deleted schedule cannot be replaced', async () => {
       await store.create(FULL);
       const version = await versionOf(FULL.id);
       expect(await store.remove(FULL.id, version)).toEqual({ kind: 'written' });
@@ -105,7 +105,7 @@ export function scheduleStoreConformance(name: string, harness: Harness): void {
       expect(await store.remove(FULL.id, version)).toEqual({ kind: 'stale' });
     });
 
-    test('of many writes at once exactly one is made', async () => {
+    test('exactly one of many concurrent writes succeeds', async () => {
       await store.create(FULL);
       const version = await versionOf(FULL.id);
       const results = await Promise.all(
@@ -116,7 +116,7 @@ export function scheduleStoreConformance(name: string, harness: Harness): void {
       expect((await store.read(FULL.id))?.schedule.fired).toBe(winners[0]);
     });
 
-    test('due are those that are active and whose time has come, the most overdue first', async () => {
+    test('active schedules whose time has come are due, the most overdue first', async () => {
       const at = (id: string, nextAt: number, changes: Partial<Schedule> = {}) =>
         store.create(schedule(id, { nextAt, ...changes }));
       await at('sch_c', T0);
@@ -134,7 +134,7 @@ export function scheduleStoreConformance(name: string, harness: Harness): void {
       expect(await store.due(T0, 2, all[1])).toEqual(all.slice(2));
     });
 
-    test('a list is of one tenant, newest first, and goes on from page to page', async () => {
+    test('a list has the schedules of one tenant, newest first, page by page', async () => {
       for (const i of [1, 2, 3, 4, 5]) await store.create(schedule(`sch_${i}`, { createdAt: T0 + (i >> 1) }));
       await store.create(schedule('sch_other', { tenantId: 'other' }));
       const seen: string[] = [];

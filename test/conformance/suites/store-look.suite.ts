@@ -13,11 +13,11 @@ export function storeLookConformance(name: string, harness: Harness): void {
     });
     afterAll(() => harness.close());
 
-    test('no index that a query needs is missing', async () => {
+    test('every index that a query needs exists', async () => {
       for (const { state } of await stores.look.indexes()) expect(state).toBe('ready');
     });
 
-    test('runs come in the order in which they must be touched, with who has them and what they owe', async () => {
+    test('runs are listed in the order in which they must be touched, with lease holder and completion duties', async () => {
       const { runs, look } = stores;
       await runs.start(beginning('run_late', { at: T0 - HOUR_MS, identity: { tenantId: 'others' } }));
       await runs.start(beginning('run_next', { at: T0 }));
@@ -36,7 +36,7 @@ export function storeLookConformance(name: string, harness: Harness): void {
       expect(await look.waking(1)).toHaveLength(1);
     });
 
-    test('what expired longest ago of each collection is told, and nothing that expired later', async () => {
+    test('the document of each collection that expired first is reported', async () => {
       const { idempotency, mailboxes, look } = stores;
       const before = T0 - 72 * HOUR_MS;
       expect(await look.leftOvers(before)).toEqual([]);

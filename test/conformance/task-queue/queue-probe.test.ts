@@ -36,11 +36,11 @@ beforeEach(() => {
   now = tasks.clock.now();
 });
 
-test('a queue that is not there is missing', async () => {
+test('a missing queue is reported as missing', async () => {
   expect(await look().inspect(now, 'drive')).toEqual({ kind: 'missing' });
 });
 
-test('a queue tells whether it runs, how much is in it, and for how long the first has been due', async () => {
+test('a queue reports its state, its depth, and for how long its first task has been due', async () => {
   await tasks.client.createQueue({ parent: LOCATION, queue: { name: DRIVE } });
   const counted = { kind: 'counted', isCut: false };
   expect(await look().inspect(now, 'drive')).toEqual({
@@ -58,7 +58,7 @@ test('a queue tells whether it runs, how much is in it, and for how long the fir
   });
 });
 
-test('each queue is looked at by its name, those of drive classes too', async () => {
+test('each queue is probed by its name, including those of drive classes', async () => {
   expect(look().queues).toEqual([
     { name: 'drive', isAlone: false },
     { name: 'driveAlone', isAlone: true },
@@ -69,7 +69,7 @@ test('each queue is looked at by its name, those of drive classes too', async ()
   expect(await look().inspect(now, 'driveAlone')).toEqual({ kind: 'missing' });
 });
 
-test('several queues of one function are looked at, each named with the one that takes its tasks if it is missing', () => {
+test('several queues of one function are probed, and a missing one is named with the one that replaces it', () => {
   const several = (name: string) => ({
     shared: called(name),
     alone: called(`${name}Alone`),
@@ -88,7 +88,7 @@ test('several queues of one function are looked at, each named with the one that
   ]);
 });
 
-test('more than a page is not counted', async () => {
+test('tasks beyond one page are not counted', async () => {
   await Promise.all(Array.from({ length: 999 }, () => add(3_600_000)));
   expect(await look().inspect(now, 'drive')).toMatchObject({ tasks: { depth: 1_000, isCut: true } });
 });
@@ -105,7 +105,7 @@ const made = (client: Partial<QueueClient>) =>
     location: 'l',
   });
 
-test('who may not see it is told so, be it of the queue or of its tasks', async () => {
+test('a missing permission is reported, for the queue or for its tasks', async () => {
   expect(await made({ getQueue: refusing(7) }).inspect(0, 'drive')).toEqual({ kind: 'denied' });
   expect(await made({ listTasks: refusing(7) }).inspect(0, 'drive')).toEqual({
     kind: 'seen',
@@ -115,7 +115,7 @@ test('who may not see it is told so, be it of the queue or of its tasks', async 
   await expect(made({ getQueue: refusing(14) }).inspect(0, 'drive')).rejects.toThrow('status 14');
 });
 
-test('the client of the library fits', () => {
+test('the generated client has the methods that are called', () => {
   const accepts = (client: CloudTasksClient): QueueClient => client as QueueClient;
   expect(accepts(tasks.client)).toBeInstanceOf(CloudTasksClient);
 });

@@ -55,7 +55,7 @@ const setState = async (to: 'pauseQueue' | 'resumeQueue') => {
 const runsSent = () =>
   tasks.requests.map(({ body }) => JSON.parse(Buffer.from(body).toString()).data.runId as string).sort();
 
-test('the local cloud makes them like that of the function', async () => {
+test('the local cloud creates them like that of the function', async () => {
   await enqueueAll(5, (runId) => runId);
   const [queues] = await tasks.client.listQueues({ parent: LOCATION });
   expect(queues.map(({ name }) => name?.split('/').at(-1)).sort()).toEqual(
@@ -66,7 +66,7 @@ test('the local cloud makes them like that of the function', async () => {
   expect(runsSent()).toEqual([...RUNS].sort());
 });
 
-test('what waits in them is delivered after the number was lowered, and nothing is lost while it grows', async () => {
+test('all their tasks are delivered after the number was lowered, and none is lost while it grows', async () => {
   await enqueueAll(6, (runId) => `first-${runId}`);
   await tasks.dispatched(RUNS.length);
   tasks.requests.length = 0;
@@ -79,7 +79,7 @@ test('what waits in them is delivered after the number was lowered, and nothing 
   expect(runsSent()).toEqual([...RUNS, ...RUNS, ...RUNS].sort());
 });
 
-test('the same name given before and after the number has grown is delivered at least once, and at most once for each queue', async () => {
+test('a name used before and after the number has grown is delivered at least once, and at most once per queue', async () => {
   await enqueueAll(6, (runId) => runId);
   await enqueueAll(6, (runId) => runId);
   await enqueueAll(9, (runId) => runId);

@@ -94,7 +94,7 @@ taskQueueConformance('Cloud Tasks queue', () => {
 });
 
 describe('Cloud Tasks queue: the request', () => {
-  test('the client of the library fits', () => {
+  test('the generated client has the methods that are called', () => {
     const accepts = (client: CloudTasksClient): TasksClient => client;
     expect(accepts).toBeInstanceOf(Function);
   });
@@ -124,7 +124,7 @@ describe('Cloud Tasks queue: the request', () => {
     [false, 'driveVideo', 'https://video.example.test/'],
     [true, 'driveVideoAlone', 'https://video-alone.example.test/'],
   ])(
-    'goes to the functions of its workflow, and waits as long as they may take',
+    'goes to the functions of its workflow, with their timeout as its deadline',
     async (alone, name, url) => {
       const { client, queue } = make();
       await queue.enqueue({ runId: 'run_1', reason: 'start', pool: 'video', alone });
@@ -137,7 +137,7 @@ describe('Cloud Tasks queue: the request', () => {
     },
   );
 
-  test('says by which span it was asked for, where that is known', async () => {
+  test('has the span that caused it, if there is one', async () => {
     const { client, queue } = make();
     const trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
     await queue.enqueue({ runId: 'run_1', reason: 'start', trace });
@@ -147,7 +147,7 @@ describe('Cloud Tasks queue: the request', () => {
     expect(headers).toEqual({ 'Content-Type': 'application/json' });
   });
 
-  test('says that a person wants the run to go on, and of others nothing', async () => {
+  test('is marked if a person asked for the run to continue, and otherwise not', async () => {
     const { client, queue } = make();
     await queue.enqueue({ runId: 'run_1', reason: 'continue', asked: true });
     await queue.enqueue({ runId: 'run_1', reason: 'continue' });
@@ -157,7 +157,7 @@ describe('Cloud Tasks queue: the request', () => {
     ]);
   });
 
-  test('is never due later than the service takes', async () => {
+  test('is never due later than the service accepts', async () => {
     const { client, queue } = make();
     await queue.enqueue({ runId: 'run_1', reason: 'retry', at: T0 + 90 * 86_400_000 });
     const seconds = client.requests[0]?.task.scheduleTime?.seconds ?? 0;
@@ -180,7 +180,7 @@ describe('Cloud Tasks queue: several queues of one function', () => {
   const queueIds = (client: FakeTasksClient) =>
     client.accepted.map(({ parent }) => parent.slice('projects/p/locations/l/queues/'.length));
 
-  test('tasks of a tenant go into its own, all to the one function, and suspects into theirs', async () => {
+  test('tasks of a tenant go to its queue, all to the one function, and suspects to theirs', async () => {
     const { client, queue } = make(SPREAD);
     for (const runId of runs) await queue.enqueue({ runId, tenantId: 'acme', reason: 'start' });
     expect(new Set(queueIds(client)).size).toBe(2);
@@ -192,7 +192,7 @@ describe('Cloud Tasks queue: several queues of one function', () => {
     expect(new Set(queueIds(client).slice(runs.length))).toEqual(new Set(['driveAlone']));
   });
 
-  test('a name collapses repetitions while the number stays, and is another task after it has grown', async () => {
+  test('a name is deduplicated while the number of queues is the same, and is another task after it has grown', async () => {
     const { client, queue } = make(SPREAD);
     const grown = make({ queues: 90, perTenant: 2 });
     const task = { tenantId: 'acme', reason: 'retry', name: 'n' } as const;
@@ -206,7 +206,7 @@ describe('Cloud Tasks queue: several queues of one function', () => {
     expect(queueIds(grown.client)).not.toEqual(queueIds(client));
   });
 
-  test('one that is not there yet is passed over for a minute, and the queue of the function takes its tasks', async () => {
+  test('a missing queue is not used for a minute, and the queue of the function receives its tasks', async () => {
     const { client, clock, queue } = make({ queues: 100, perTenant: 0 });
     const runId = runs.find((one) => queuePlace({ queues: 100, perTenant: 0 }, { runId: one }) > 0) ?? '';
     client.failures.push(statusError(5));
@@ -219,7 +219,7 @@ describe('Cloud Tasks queue: several queues of one function', () => {
     expect(queueIds(client).at(-1)).toMatch(/^drive-\d+$/);
   });
 
-  test('is refused if not even the one of the function is there', async () => {
+  test('a task is refused if the queue of the function is missing too', async () => {
     const { client, queue } = make({ queues: 100, perTenant: 0 });
     client.failures.push(statusError(5), statusError(5));
     await expect(queue.enqueue({ runId: 'run_1', reason: 'start' })).rejects.toMatchObject({
@@ -229,7 +229,7 @@ describe('Cloud Tasks queue: several queues of one function', () => {
 });
 
 describe('Cloud Tasks queue: failures', () => {
-  test.each([5, 9])('a queue that is not there is named, and what makes it (status %s)', async (status) => {
+  test.each([5, 9])('a missing queue is reported with what creates it (status %s)', async (status) => {
     const { client, queue } = make();
     client.failures.push(statusError(status));
     await expect(queue.enqueue({ runId: 'run_1', reason: 'suspect', alone: true })).rejects.toMatchObject({
@@ -252,7 +252,7 @@ describe('Cloud Tasks queue: failures', () => {
     },
   );
 
-  test('a named task whose first answer was lost is done', async () => {
+  test('a named task whose first acknowledgement was lost is enqueued', async () => {
     const { client, queue } = make();
     client.names.add(`${PARENT}/tasks/n`);
     client.failures.push(statusError(14));
@@ -260,7 +260,7 @@ describe('Cloud Tasks queue: failures', () => {
     expect(client.requests).toHaveLength(2);
   });
 
-  test('an outcome that stays unknown is said to be unknown', async () => {
+  test('an outcome that stays unknown is reported as unknown', async () => {
     const { client, queue } = make();
     client.failures.push(...Array.from({ length: 9 }, () => statusError(14)));
     await expect(queue.enqueue({ runId: 'run_1', reason: 'start' })).rejects.toThrow(OutcomeUnknown);

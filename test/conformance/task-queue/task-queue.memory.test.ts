@@ -14,7 +14,7 @@ taskQueueConformance('memory task queue', () => {
 });
 
 describe('memory task queue: for a driver', () => {
-  test('what is due comes earliest first, and only once taken is gone', async () => {
+  test('due tasks come earliest first, and are removed only when they are taken', async () => {
     const queue = new MemoryTaskQueue();
     await queue.enqueue({ runId: 'late', reason: 'retry', at: 30 });
     await queue.enqueue({ runId: 'early', reason: 'retry', at: 10 });

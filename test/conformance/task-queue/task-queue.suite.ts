@@ -28,13 +28,13 @@ export function taskQueueConformance(name: string, make: () => QueueHarness): vo
       expect(harness.waiting()).toEqual(tasks);
     });
 
-    test('takes equal unnamed tasks as two', async () => {
+    test('accepts equal unnamed tasks as two', async () => {
       await harness.queue.enqueue({ runId: 'run_1', reason: 'start' });
       await harness.queue.enqueue({ runId: 'run_1', reason: 'start' });
       expect(harness.waiting()).toHaveLength(2);
     });
 
-    test('takes a name once, also after its task was delivered, and is content with the repetition', async () => {
+    test('accepts a name once, even after its task was delivered, and does not report a repetition as an error', async () => {
       await harness.queue.enqueue({ runId: 'run_1', reason: 'retry', name: 'n' });
       await harness.queue.enqueue({ runId: 'run_1', reason: 'recovery', name: 'n' });
       expect(harness.waiting()).toEqual([{ runId: 'run_1', reason: 'retry', name: 'n' }]);

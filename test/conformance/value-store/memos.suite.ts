@@ -37,23 +37,23 @@ export function memoClaims(stores: () => Stores): void {
       return found;
     };
 
-    test('is read as it was created, by any name', async () => {
+    test('reads back as it was created, under any name', async () => {
       const expected = Object.fromEntries(AWKWARD.map((name, i) => [name, `[${i},"ü"]`]));
       for (const [name, text] of Object.entries(expected)) expect(await create(name, text)).toBe(text);
       expect(await read()).toEqual(expected);
     });
 
-    test('keeps the text of whoever came first, and tells it to whoever comes later', async () => {
+    test('has the text of its first writer, which later writers receive', async () => {
       expect(await create('page', '1')).toBe('1');
       expect(await create('page', '2')).toBe('1');
       expect(await read()).toEqual({ page: '1' });
     });
 
-    test('of two writers at once has one text, which both are told', async () => {
-      const told = await Promise.all(['1', '2', '3', '4'].map((text) => create('page', text)));
+    test('of two concurrent writers has one text, which both receive', async () => {
+      const texts = await Promise.all(['1', '2', '3', '4'].map((text) => create('page', text)));
       const { page } = await read();
       expect(['1', '2', '3', '4']).toContain(page);
-      expect(told).toEqual(Array(4).fill(page));
+      expect(texts).toEqual(Array(4).fill(page));
     });
 
     test('belongs to one step, one item and one revision', async () => {
@@ -91,7 +91,7 @@ export function memoClaims(stores: () => Stores): void {
       expect(await listedOf(2, 2)).toEqual([]);
     });
 
-    test('of another revision does not come with a cursor of this one', async () => {
+    test('of another revision is not listed with a cursor of this one', async () => {
       for (const revision of [1, 2]) for (const name of ['a', 'b']) await create(name, '1', { revision });
       const { next = '' } = await runs.listMemos('run_1', { step: 'crawl', revision: 1 }, { limit: 1 });
       const page = await runs.listMemos('run_1', { step: 'crawl', revision: 2 }, { limit: 10, cursor: next });
@@ -112,14 +112,14 @@ export function memoClaims(stores: () => Stores): void {
       expect(await read()).toEqual({});
     });
 
-    test('of 256 KiB is kept, and a larger one refused with nothing written', async () => {
+    test('of 256 KiB is stored, and a larger one is refused with nothing written', async () => {
       const text = `"${'ü'.repeat(CHECKPOINT_VALUE_BYTES / 2 - 1)}"`;
       expect((await create('most', text)) === text).toBe(true);
       await expect(create('more', `${text} `)).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
       expect(Object.keys(await read())).toEqual(['most']);
     });
 
-    test('is one of a thousand at the most of one revision', async () => {
+    test('is one of at most a thousand of a revision', async () => {
       const names = Array.from({ length: MAX_MEMOS }, (_, i) => `page ${i}`);
       await Promise.all(names.map((name) => create(name, '1')));
       expect(Object.keys(await read()).sort()).toEqual([...names].sort());

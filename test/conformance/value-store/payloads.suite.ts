@@ -30,14 +30,14 @@ export function payloadClaims(stores: () => Stores): void {
       [PAYLOAD_CHUNK_BYTES, 1],
       [PAYLOAD_CHUNK_BYTES + 1, 2],
       [3 * PAYLOAD_CHUNK_BYTES - 1, 3],
-    ])('of %i bytes lies in %i chunks and is read as it was written', async (bytes, chunks) => {
+    ])('of %i bytes is stored in %i chunks and reads back unchanged', async (bytes, chunks) => {
       const text = bytes === 1 ? '7' : textOfBytes(bytes);
       const ref = await runs.writePayload('run_1', text);
       expect(ref).toEqual({ sha256: sha256(text), bytes, chunks });
       expect((await runs.readPayload('run_1', ref)) === text).toBe(true);
     });
 
-    test('of the largest size is kept, and a larger one refused with nothing written', async () => {
+    test('of the maximum size is stored, and a larger one is refused with nothing written', async () => {
       const text = textOfBytes(MAX_PAYLOAD_BYTES);
       const ref = await runs.writePayload('run_1', text);
       expect(ref.chunks).toBe(Math.ceil(MAX_PAYLOAD_BYTES / PAYLOAD_CHUNK_BYTES));
@@ -49,7 +49,7 @@ export function payloadClaims(stores: () => Stores): void {
       await expect(runs.readPayload('run_2', wouldBe)).rejects.toThrow(/chunk 0 of 37 is missing/);
     });
 
-    test('written twice, even at once, is there once and whole', async () => {
+    test('written twice, even concurrently, is stored once and complete', async () => {
       const text = textOfBytes(PAYLOAD_CHUNK_BYTES + 100);
       const [one, other] = await Promise.all([
         runs.writePayload('run_1', text),
@@ -60,7 +60,7 @@ export function payloadClaims(stores: () => Stores): void {
       expect((await runs.readPayload('run_1', one)) === text).toBe(true);
     });
 
-    test('belongs to its run alone', async () => {
+    test('is readable by its run only', async () => {
       const ref = await runs.writePayload('run_1', '"mine"');
       await runs.writePayload('run_2', '"mine"');
       await runs.deletePayload('run_2', ref);
@@ -70,7 +70,7 @@ export function payloadClaims(stores: () => Stores): void {
       );
     });
 
-    test('can be removed more than once, and written again', async () => {
+    test('can be removed repeatedly, and written again', async () => {
       const ref = await runs.writePayload('run_1', '"here"');
       await runs.deletePayload('run_1', ref);
       await runs.deletePayload('run_1', ref);
@@ -79,14 +79,14 @@ export function payloadClaims(stores: () => Stores): void {
       expect(await runs.readPayload('run_1', ref)).toBe('"here"');
     });
 
-    test('that is not as long as its reference says is not handed out', async () => {
+    test('whose length differs from its reference is not returned', async () => {
       const ref = await runs.writePayload('run_1', '"here"');
       await expect(runs.readPayload('run_1', { ...ref, bytes: 5 })).rejects.toThrow(
         /6 bytes are there; 5 were written/,
       );
     });
 
-    test('is what a checkpoint points to instead of carrying its output', async () => {
+    test('is referred to by a checkpoint instead of an inline output', async () => {
       const state = await claimed(runs, 'run_1');
       const outputRef = await runs.writePayload('run_1', textOfBytes(300 * 1024));
       const { outputText: _, ...draft } = succeeded('size');

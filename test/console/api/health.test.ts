@@ -16,9 +16,9 @@ const DEGRADED = { status: 'degraded', version: '0.2.0', store: 'unreachable' };
 
 test('an installation whose store is unreachable says so, and counts as reached', async () => {
   answering(503, JSON.stringify(DEGRADED));
-  const asked = api();
-  expect(await asked.health()).toEqual(DEGRADED);
-  expect(asked.reach.shown().lostAt).toBeUndefined();
+  const health = api();
+  expect(await health.health()).toEqual(DEGRADED);
+  expect(health.reach.shown().lostAt).toBeUndefined();
 });
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
   [502, '{"hello": 1}', 'HTTP_502'],
 ])('%s with %s is no answer of the API', async (status, text, code) => {
   answering(status, text);
-  const asked = api();
-  await expect(asked.health()).rejects.toMatchObject({ problem: { code } });
-  expect(asked.reach.shown().lostAt).toBeDefined();
+  const health = api();
+  await expect(health.health()).rejects.toMatchObject({ problem: { code } });
+  expect(health.reach.shown().lostAt).toBeDefined();
 });

@@ -15,8 +15,8 @@ describe('the clock of the API', () => {
     });
     fc.assert(
       fc.property(times, ({ at, trip, part }) => {
-        const asked = AT + at;
-        expect(offsetMs(header(asked + trip * part), asked, asked + trip)).toBe(0);
+        const sentAt = AT + at;
+        expect(offsetMs(header(sentAt + trip * part), sentAt, sentAt + trip)).toBe(0);
       }),
     );
   });
@@ -47,12 +47,12 @@ describe('the clock of the API', () => {
 
 test('the API counts as unreachable from the first failed request to the next successful one, and each change is reported once', () => {
   const reach = new Reach();
-  const told: (number | undefined)[] = [];
-  reach.subscribe(() => told.push(reach.shown().lostAt));
+  const received: (number | undefined)[] = [];
+  reach.subscribe(() => received.push(reach.shown().lostAt));
   reach.answered(header(AT), AT, AT);
   reach.lost(AT + 1);
   reach.lost(AT + 2);
   reach.answered(null, AT + 3, AT + 4);
   reach.answered(null, AT + 5, AT + 6);
-  expect(told).toEqual([AT + 1, undefined]);
+  expect(received).toEqual([AT + 1, undefined]);
 });

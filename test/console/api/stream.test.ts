@@ -24,7 +24,7 @@ afterEach(() => {
 /** The API behind something that hands on whole answers only, or does not. */
 function apiBehind(way: { isWholeOnly: boolean }) {
   const asked: string[] = [];
-  let told = 0;
+  let count = 0;
   const stream = (target: string, _headers: unknown, signal: AbortSignal): Promise<Response> => {
     asked.push(target);
     const isFollowed = !target.includes('follow=false');
@@ -34,8 +34,8 @@ function apiBehind(way: { isWholeOnly: boolean }) {
       if (way.isWholeOnly && isFollowed) return;
       const open = new ReadableStream<Uint8Array>({
         start(controller) {
-          told += 1;
-          controller.enqueue(new TextEncoder().encode(`retry: 1000\n\nevent: run\ndata: ${told}\n\n`));
+          count += 1;
+          controller.enqueue(new TextEncoder().encode(`retry: 1000\n\nevent: run\ndata: ${count}\n\n`));
           if (!isFollowed) controller.close();
           else
             signal.addEventListener('abort', () => controller.error(signal.reason as Error), { once: true });

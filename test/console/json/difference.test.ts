@@ -17,13 +17,13 @@ describe('the difference of two values', () => {
     ['within an item', [{ id: 1, v: 'x' }, 7], [{ id: 1, v: 'y' }, 7], [['changed', '/0/v', 'x', 'y']]],
     ['the value itself', 1, 'x', [['changed', '', 1, 'x']]],
   ])('%s', (_, before, after, expected) => {
-    const told = difference(before, after).changes.map((change) => [
+    const changes = difference(before, after).changes.map((change) => [
       change.kind,
       change.path.map((step) => `/${step}`).join(''),
       'before' in change ? change.before : undefined,
       'after' in change ? change.after : undefined,
     ]);
-    expect(told).toEqual(expected);
+    expect(changes).toEqual(expected);
   });
 
   test('is empty only for equal values, and names the same places when swapped', () => {

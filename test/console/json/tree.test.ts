@@ -7,12 +7,12 @@ import {
   pathOf,
   RANGE,
   rootOf,
-  rowsOf,
   type TreeNode,
+  visibleRows,
 } from '../../../packages/console/src/parts/json-view/tree.ts';
 import { rowWords } from '../../../packages/console/src/parts/json-view/words.ts';
 
-const all = (value: unknown) => rowsOf(rootOf(value), () => true);
+const all = (value: unknown) => visibleRows(rootOf(value), () => true);
 
 /** The value again, out of the rows. */
 function rebuilt(node: TreeNode): unknown {
@@ -59,7 +59,7 @@ describe('a JSON value as a tree', () => {
       fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 40 }), (value, most) => {
         const root = rootOf(value);
         const open = openWithin(root, most);
-        const rows = rowsOf(root, (id) => open.has(id));
+        const rows = visibleRows(root, (id) => open.has(id));
         expect(rows.length).toBeLessThanOrEqual(Math.max(most, 1 + childrenOf(root).length));
         expect(rows.length).toBeGreaterThanOrEqual(1 + childrenOf(root).length);
       }),
@@ -90,7 +90,7 @@ describe('the search', () => {
     expect(steps.filter((step) => step === undefined).length).toBeGreaterThan(1);
     const [hit] = steps.filter((step) => step !== undefined);
     const open = openTo(new Set(), hit as TreeNode);
-    const rows = rowsOf(root, (id) => open.has(id));
+    const rows = visibleRows(root, (id) => open.has(id));
     expect(rows.map(({ id }) => id)).toContain(hit?.id);
     expect(rows.length).toBeLessThan(2 * RANGE);
   });

@@ -12,13 +12,13 @@ async function withSuspect(page: Page): Promise<void> {
   await page.route('**/v1/runs?status=*', async (route) => {
     const response = await route.fetch();
     const { items, ...rest } = (await response.json()) as Listed;
-    const said: Readonly<Record<string, object>> = {
+    const answers: Readonly<Record<string, object>> = {
       [show.asking]: { suspect: { times: 2, alone: true, steps: ['approve'], deaths: [] } },
       [show.doubtful]: { wakeAt: '2026-01-01T00:00:00.000Z' },
     };
     await route.fulfill({
       response,
-      json: { ...rest, items: items.map((run) => ({ ...run, ...said[run.id] })) },
+      json: { ...rest, items: items.map((run) => ({ ...run, ...answers[run.id] })) },
     });
   });
 }

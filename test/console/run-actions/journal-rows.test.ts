@@ -5,7 +5,7 @@ import { isBoundary } from '../../../packages/cairn/src/core/run/records.ts';
 import {
   facetsOf,
   gistOf,
-  rowsOf,
+  journalRows,
   wantedRows,
 } from '../../../packages/console/src/pages/run/journal/rows.ts';
 import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
@@ -18,7 +18,7 @@ describe('the rows of a journal', () => {
   test('show the status change and checkpoint of each event as the fold has them', () => {
     fc.assert(
       fc.property(journals(), ({ events, states }) => {
-        const rows = rowsOf(shown(events));
+        const rows = journalRows(shown(events));
         let status = 'pending';
         for (const [at, row] of rows.entries()) {
           const after = states[at]?.status ?? '';
@@ -33,7 +33,7 @@ describe('the rows of a journal', () => {
 
   const event = (seq: number, type: string, data: object): RunEvent =>
     ({ seq, type, data, at: '2026-01-01T00:00:00.000Z', initiator: 'system' }) as unknown as RunEvent;
-  const rows = rowsOf([
+  const rows = journalRows([
     event(1, 'run_created', { type: 't' }),
     event(2, 'step_started', { stepId: 'check', itemKey: 'a' }),
     event(3, 'wait_opened', { wait: { id: 'ask.1', kind: 'approval', execution: { stepId: 'ask' } } }),

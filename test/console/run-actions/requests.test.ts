@@ -6,9 +6,9 @@ import {
   ResolveBody,
   ResumeBody,
 } from '../../../packages/cairn/src/api/openapi/schemas/bodies/runs.ts';
-import { assertMakesSense } from '../../../packages/cairn/src/operations/approvals/request.ts';
+import { assertDecisionContent } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import {
-  bodyOf,
+  bodyOfDecision,
   CHOICES,
   cliOf,
   type Filled,
@@ -33,8 +33,8 @@ describe('a decision that can be sent', () => {
   test.each(CHOICES.approval.map(({ decision }) => decision))('is valid for the API: %s', (decision) => {
     const form = filled({ decision, note: 'because', feedback: 'other words', steps: ['draft'] });
     expect(lacking(form)).toBeUndefined();
-    const body = DecisionBody.parse(bodyOf(form, 'review.1'));
-    expect(() => assertMakesSense(body)).not.toThrow();
+    const body = DecisionBody.parse(bodyOfDecision(form, 'review.1'));
+    expect(() => assertDecisionContent(body)).not.toThrow();
   });
 
   test.each([
@@ -43,17 +43,17 @@ describe('a decision that can be sent', () => {
   ] as const)('is not yet a %s that lacks what the API asks for', (decision, part) => {
     const form = filled({ decision, ...part });
     expect(lacking(form)).toBeDefined();
-    expect(() => assertMakesSense(bodyOf(form, 'review.1'))).toThrow();
+    expect(() => assertDecisionContent(bodyOfDecision(form, 'review.1'))).toThrow();
   });
 
   test('omits fields filled in for another answer', () => {
     const form = filled({ decision: 'reject', feedback: 'x', steps: ['draft'] });
-    expect(bodyOf(form, 'review.1')).toEqual({ decision: 'reject', waitId: 'review.1' });
+    expect(bodyOfDecision(form, 'review.1')).toEqual({ decision: 'reject', waitId: 'review.1' });
   });
 
   test('has the same content as a command', () => {
     const form = filled({ decision: 'retry_with_feedback', feedback: 'say more', steps: ['draft', 'facts'] });
-    expect(cliOf('r1', 'review', bodyOf(form, 'review.1'))).toEqual(
+    expect(cliOf('r1', 'review', bodyOfDecision(form, 'review.1'))).toEqual(
       'runs send-back r1 review --feedback|say more|--again draft --again facts --wait review.1'
         .split('|')
         .flatMap((part, at) => (at === 1 ? [part] : part.trim().split(' '))),
@@ -62,13 +62,16 @@ describe('a decision that can be sent', () => {
 
   test('raises the limits that were filled in, as numbers and a duration', () => {
     const form = filled({ raise: { usd: ' 2.5', tokens: '', wallClock: '2h' } });
-    const body = DecisionBody.parse(bodyOf(form, 'w1'));
+    const body = DecisionBody.parse(bodyOfDecision(form, 'w1'));
     expect(body).toEqual({ decision: 'approve', waitId: 'w1', raise: { usd: 2.5, wallClock: '2h' } });
-    expect(() => assertMakesSense(body)).not.toThrow();
+    expect(() => assertDecisionContent(body)).not.toThrow();
     expect(cliOf('r1', 'ask', body)).toEqual(
       'runs approve r1 ask --raise usd=2.5 --raise wallClock=2h --wait w1'.split(' '),
     );
-    expect(bodyOf({ ...form, decision: 'reject' }, 'w1')).toEqual({ decision: 'reject', waitId: 'w1' });
+    expect(bodyOfDecision({ ...form, decision: 'reject' }, 'w1')).toEqual({
+      decision: 'reject',
+      waitId: 'w1',
+    });
   });
 
   test('is not sent with an amount that is not a number', () => {

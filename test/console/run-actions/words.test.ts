@@ -17,7 +17,7 @@ import { integritySummary } from '../../../packages/console/src/pages/run/integr
 import {
   countsOf,
   type Preview,
-  stepWords,
+  previewStepWords,
 } from '../../../packages/console/src/pages/run/successors/words.ts';
 
 describe('a side effect is shown as', () => {
@@ -52,17 +52,17 @@ describe('a side effect is shown as', () => {
   });
 
   test('to be resolved by a person if one is asked, or if nothing else will resolve it', () => {
-    const told = (part: object, facts = over) => isResolvedByPerson(row(part), facts);
-    expect([told({ status: 'attempted' }), told({ status: 'blocked', blockedBy: 'doubt' })]).toEqual([
-      true,
-      true,
-    ]);
-    expect([told({ status: 'attempted' }, asked), told({ status: 'attempted' }, live)]).toEqual([
+    const isByPerson = (part: object, facts = over) => isResolvedByPerson(row(part), facts);
+    expect([
+      isByPerson({ status: 'attempted' }),
+      isByPerson({ status: 'blocked', blockedBy: 'doubt' }),
+    ]).toEqual([true, true]);
+    expect([isByPerson({ status: 'attempted' }, asked), isByPerson({ status: 'attempted' }, live)]).toEqual([
       true,
       false,
     ]);
     for (const part of [{ status: 'recorded' }, { status: 'blocked', blockedBy: 'policy' }])
-      expect(told(part)).toBe(false);
+      expect(isByPerson(part)).toBe(false);
   });
 
   test('counts by state', () => {
@@ -120,11 +120,11 @@ describe('a preview', () => {
     ({ id: 's', kind: 'step', revision: 1, ...part }) as unknown as Preview['steps'][number];
 
   test('shows what would happen to each step and why', () => {
-    expect(stepWords(step({ action: 'reused', from: { runId: 'r', checkpoint: 4 } }))).toMatchObject({
+    expect(previewStepWords(step({ action: 'reused', from: { runId: 'r', checkpoint: 4 } }))).toMatchObject({
       words: 'reused',
       because: 'as recorded at checkpoint 4',
     });
-    expect(stepWords(step({ action: 'runs', why: 'failed', revision: 2, items: 3 }))).toMatchObject({
+    expect(previewStepWords(step({ action: 'runs', why: 'failed', revision: 2, items: 3 }))).toMatchObject({
       words: 'runs, as revision 2',
       because: 'it had failed, 3 of its items are reused',
     });

@@ -134,15 +134,15 @@ describe('a step at a glance', () => {
       retryAt,
     };
     const error = { code: 'STEP_FAILED', message: 'connection refused' };
-    const told = new Map([
+    const reports = new Map([
       ['push', { key: 'push', kind: 'step', spans: [{ end: 'retried', error }, { end: 'interrupted' }] }],
     ]) as unknown as ReadonlyMap<string, StepHistory>;
     const known = new Map([['push', step]]) as unknown as ReadonlyMap<string, GraphStepState>;
     const of = (histories: ReadonlyMap<string, StepHistory>, status = 'running') =>
       doingOf({ nodes: undefined, steps: known, histories }, run({ status })).trying;
-    expect(of(told)).toEqual([{ key: 'push', attempt: 4, retryAt, error }]);
+    expect(of(reports)).toEqual([{ key: 'push', attempt: 4, retryAt, error }]);
     expect(of(new Map())).toEqual([{ key: 'push', attempt: 4, retryAt, error: undefined }]);
-    expect(of(told, 'failed')).toEqual([]);
+    expect(of(reports, 'failed')).toEqual([]);
   });
 
   test('without a deployed plan is listed if it has begun, with its items', () => {

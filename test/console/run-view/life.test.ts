@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
 import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
 import { StepHistories } from '../../../packages/console/src/pages/run/live/step-history.ts';
-import { lifeOf, rowsOf, withRunningSpans } from '../../../packages/console/src/pages/run/timeline/model.ts';
+import {
+  lifeOf,
+  timelineRows,
+  withRunningSpans,
+} from '../../../packages/console/src/pages/run/timeline/model.ts';
 import { lineOf } from '../../../packages/console/src/pages/run/timeline/words.ts';
 import { journals } from '../../core/run/random-journal.ts';
 
@@ -110,13 +114,13 @@ describe('the life of a run', () => {
   });
 
   test('a step that asked shows its wait, and its answer is not an attempt', () => {
-    const asked = execution('gate', 1, 2, { kind: 'approval' });
-    const wait = { id: 'w', kind: 'approval', execution: asked, openedAt: iso(2) };
+    const askingStep = execution('gate', 1, 2, { kind: 'approval' });
+    const wait = { id: 'w', kind: 'approval', execution: askingStep, openedAt: iso(2) };
     const events = journal(
       ['run_created', 0],
       ['wait_opened', 2, { wait }],
       ['wait_resolved', 50, { waitId: 'w', decision: 'approve' }],
-      ['step_succeeded', 50, { ...asked, durationMs: 48_000 }],
+      ['step_succeeded', 50, { ...askingStep, durationMs: 48_000 }],
     );
     expect(spansOf(events, 'gate')).toEqual([
       { kind: 'wait', attempt: 1, from: 2, to: 50, end: 'succeeded' },
@@ -124,13 +128,13 @@ describe('the life of a run', () => {
   });
 
   test('an attempt delayed by a budget has not failed, and the end of a day is not an answer', () => {
-    const asked = execution('ask', 1, 9);
+    const askingStep = execution('ask', 1, 9);
     const error = { code: 'BUDGET_REACHED', message: 'others hold the rest' };
     const wait = {
       id: 'ask.1.1.day',
       kind: 'approval',
       purpose: 'budget',
-      execution: asked,
+      execution: askingStep,
       openedAt: iso(9),
     };
     const events = journal(
@@ -157,13 +161,13 @@ describe('the life of a run', () => {
         ['step_succeeded', 5, execution('after', 1, 4, { durationMs: 1 })],
       ),
     );
-    expect(rowsOf(histories.byKey, true).map(({ key }) => key)).toEqual([
+    expect(timelineRows(histories.byKey, true).map(({ key }) => key)).toEqual([
       'read',
       'read[0]',
       'read[1]',
       'after',
     ]);
-    const folded = rowsOf(histories.byKey, false);
+    const folded = timelineRows(histories.byKey, false);
     expect(folded.map(({ key, items }) => [key, items])).toEqual([
       ['read', 2],
       ['after', 0],
@@ -186,7 +190,7 @@ describe('the life of a run', () => {
     );
     const running = [{ step: 'flow[look-up.2]', revision: 1, attempt: 1, since: iso(7) }];
     const all = withRunningSpans(histories.byKey, running);
-    const folded = rowsOf(all, false);
+    const folded = timelineRows(all, false);
     expect(folded.map(({ text, items }) => [text, items])).toEqual([
       ['flow', 4],
       ['ask', 2],
@@ -196,7 +200,7 @@ describe('the life of a run', () => {
       folded[at]?.steps.flatMap(({ spans }) => spans.map(({ from }) => from - T0));
     expect(starts(1)).toEqual([1_000, 5_000]);
     expect(starts(2)).toEqual([3_000, 7_000]);
-    expect(rowsOf(all, true).map(({ text }) => text)).toEqual([
+    expect(timelineRows(all, true).map(({ text }) => text)).toEqual([
       'flow',
       'ask',
       'look-up',

@@ -35,7 +35,7 @@ const event = (seq: number): RunEvent =>
 /** An API whose run has so many events; more come by `happen`. */
 function api(head: number, status = 'running') {
   let last = head;
-  let told: FollowerHandlers | undefined;
+  let handlers: FollowerHandlers | undefined;
   let after = () => 0;
   const asked: number[] = [];
   const source: RunSource = {
@@ -47,7 +47,7 @@ function api(head: number, status = 'running') {
       return from + PAGE < last ? { items, next: String(from + PAGE) } : { items };
     },
     follow: (from, listener, signal) => {
-      told = listener;
+      handlers = listener;
       after = from;
       listener.onState('live');
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
@@ -60,10 +60,10 @@ function api(head: number, status = 'running') {
       for (let at = 0; at < count; at += 1) {
         last += 1;
         expect(after()).toBe(last - 1);
-        told?.onEvent(event(last));
+        handlers?.onEvent(event(last));
       }
     },
-    told: () => told as FollowerHandlers,
+    told: () => handlers as FollowerHandlers,
   };
 }
 

@@ -2,7 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
 import { parse } from '../../../packages/cli/src/arguments/parse.ts';
 import { COMMANDS } from '../../../packages/cli/src/commands/all.ts';
-import { bodyOf, cliBulk, curlBulk } from '../../../packages/console/src/pages/runs/bulk/commands.ts';
+import {
+  bulkRequestBody,
+  cliBulk,
+  curlBulk,
+} from '../../../packages/console/src/pages/runs/bulk/commands.ts';
 
 const REASON = `-it's "odd"; $(touch /tmp/never) \`x\` \\ *`;
 const MANY = Array.from({ length: 201 }, (_, i) => ({ id: `run_${i}` }));
@@ -42,7 +46,7 @@ test('the command line changes the same runs with the same verb, for any reason 
 test('an approval has a note, and names the question; a resume takes neither note nor reason', () => {
   const question = { stepId: 'agree', waitId: 'agree.1' };
   const approve = { mode: 'approve', runs: [{ id: 'run_a', question }], batch: 'b', reason: 'seen' } as const;
-  expect(bodyOf(approve)).toEqual({
+  expect(bulkRequestBody(approve)).toEqual({
     act: 'approve',
     batch: 'b',
     runs: [{ runId: 'run_a', ...question }],
@@ -50,7 +54,7 @@ test('an approval has a note, and names the question; a resume takes neither not
   });
   const [words = []] = called(cliBulk(approve));
   expect(parsed(words)).toMatchObject({ args: { action: 'approve' }, options: { note: 'seen' } });
-  expect(bodyOf({ ...approve, mode: 'resume' })).not.toHaveProperty('note');
+  expect(bulkRequestBody({ ...approve, mode: 'resume' })).not.toHaveProperty('note');
   expect(parsed(called(cliBulk({ ...approve, mode: 'resume' }))[0] ?? []).options).toMatchObject({
     note: undefined,
     reason: undefined,

@@ -24,7 +24,7 @@ test('the sentences of a bulk change have exact numbers with correct plurals', (
     fc.property(mode, counts, (of, seen) => {
       const { done, failed, included, targets, checked } = seen;
       const whole = { ...seen, targets: checked };
-      const said = {
+      const wordsOf = {
         checking: progressText(of, 'checking', seen),
         ready: progressText(of, 'ready', whole),
         sending: progressText(of, 'sending', whole),
@@ -32,13 +32,17 @@ test('the sentences of a bulk change have exact numbers with correct plurals', (
       };
       const left = included - done - failed;
       const excluded = checked - included;
-      expect(numbersIn(said.checking)).toEqual([checked, targets]);
-      expect(numbersIn(said.ready)).toEqual(
+      expect(numbersIn(wordsOf.checking)).toEqual([checked, targets]);
+      expect(numbersIn(wordsOf.ready)).toEqual(
         checked === 0 ? [] : [included, ...(excluded > 0 ? [excluded] : [])],
       );
-      expect(numbersIn(said.sending)).toEqual([done + failed, included]);
-      expect(numbersIn(said.over)).toEqual([done, included, ...[failed, left].filter((count) => count > 0)]);
-      for (const text of Object.values(said)) {
+      expect(numbersIn(wordsOf.sending)).toEqual([done + failed, included]);
+      expect(numbersIn(wordsOf.over)).toEqual([
+        done,
+        included,
+        ...[failed, left].filter((count) => count > 0),
+      ]);
+      for (const text of Object.values(wordsOf)) {
         expect(text).not.toMatch(/\b1 runs\b|\b(?!1\b)\d+ run\b|undefined/);
         expect(text).toMatch(/^[A-Z0-9].*\.$/);
       }

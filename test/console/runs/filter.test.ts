@@ -10,7 +10,7 @@ import {
   spanOf,
   startOf,
   tagOrMatch,
-  toggled,
+  toggledStatus,
 } from '../../../packages/console/src/pages/runs/filter/filter.ts';
 import { type RunSummary, rowOf } from '../../../packages/console/src/pages/runs/row.ts';
 import { summary } from './support/summaries.ts';
@@ -62,10 +62,10 @@ test.each([
 });
 
 test('a status is added and removed in a fixed order', () => {
-  const both = toggled(toggled(undefined, 'failed'), 'pending');
+  const both = toggledStatus(toggledStatus(undefined, 'failed'), 'pending');
   expect(both).toBe('pending,failed');
-  expect(toggled(both, 'failed')).toBe('pending');
-  expect(toggled('pending', 'pending')).toBeUndefined();
+  expect(toggledStatus(both, 'failed')).toBe('pending');
+  expect(toggledStatus('pending', 'pending')).toBeUndefined();
 });
 
 test('a span of time in the address starts at a full minute; an unknown one is none', () => {

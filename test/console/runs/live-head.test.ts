@@ -14,7 +14,8 @@ import { rowNumber } from './support/summaries.ts';
 const LIMIT = 5;
 const ids = (rows: readonly RunRow[]) => rows.map(({ id }) => id);
 const rows = (...numbers: number[]) => numbers.map((number) => rowNumber(number)).sort(byAge);
-const told = (...numbers: number[]): LiveHeadEvent[] => rows(...numbers).map((row) => ({ kind: 'run', row }));
+const documented = (...numbers: number[]): LiveHeadEvent[] =>
+  rows(...numbers).map((row) => ({ kind: 'run', row }));
 const gone = (number: number): LiveHeadEvent => ({ kind: 'gone', id: rowNumber(number).id });
 const READY: LiveHeadEvent = { kind: 'ready' };
 
@@ -31,37 +32,45 @@ function moved(before: readonly RunRow[], ...batches: LiveHeadEvent[][]): Head {
 describe('the newest rows updated by the stream', () => {
   test('before the first complete list, rows change and none is added or removed', () => {
     const [change] = [{ kind: 'run', row: rowNumber(2, 'completed') }] as const;
-    const head = moved(rows(1, 2, 3), [change, ...told(9)]);
+    const head = moved(rows(1, 2, 3), [change, ...documented(9)]);
     expect(head.rows.map(({ status }) => status)).toEqual(['running', 'completed', 'running']);
   });
 
   test('a new run is first, and the one it pushes out stays in the list', () => {
-    const head = moved(rows(1, 2, 3, 4, 5), [...told(1, 2, 3, 4, 5), READY], [...told(6), gone(1)]);
+    const head = moved(
+      rows(1, 2, 3, 4, 5),
+      [...documented(1, 2, 3, 4, 5), READY],
+      [...documented(6), gone(1)],
+    );
     expect(ids(head.rows)).toEqual(ids(rows(6, 5, 4, 3, 2, 1)));
   });
 
   test('in either order of the two events', () => {
     const head = moved(
       rows(1, 2, 3, 4, 5),
-      [...told(1, 2, 3, 4, 5), READY],
-      [gone(2), gone(1), ...told(6, 7)],
+      [...documented(1, 2, 3, 4, 5), READY],
+      [gone(2), gone(1), ...documented(6, 7)],
     );
     expect(ids(head.rows)).toEqual(ids(rows(7, 6, 5, 4, 3, 2, 1)));
   });
 
   test('a run that no longer matches leaves the list, and the next moves up', () => {
-    const head = moved(rows(2, 3, 4, 5, 6), [...told(2, 3, 4, 5, 6), READY], [gone(2), ...told(1)]);
+    const head = moved(
+      rows(2, 3, 4, 5, 6),
+      [...documented(2, 3, 4, 5, 6), READY],
+      [gone(2), ...documented(1)],
+    );
     expect(ids(head.rows)).toEqual(ids(rows(6, 5, 4, 3, 1)));
   });
 
   test('the last of a short list leaves it too', () => {
-    expect(ids(moved(rows(1, 2), [...told(1, 2), READY], [gone(1)]).rows)).toEqual(ids(rows(2)));
+    expect(ids(moved(rows(1, 2), [...documented(1, 2), READY], [gone(1)]).rows)).toEqual(ids(rows(2)));
   });
 
   test('so many new runs that some were never sent are a gap', () => {
-    expect(moved(rows(1, 2), [...told(11, 12, 13, 14, 15), READY]).hasGap).toBe(true);
-    expect(moved(rows(1, 11), [...told(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
-    expect(moved([], [...told(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
+    expect(moved(rows(1, 2), [...documented(11, 12, 13, 14, 15), READY]).hasGap).toBe(true);
+    expect(moved(rows(1, 11), [...documented(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
+    expect(moved([], [...documented(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
   });
 });
 

@@ -14,8 +14,8 @@ describe('how long ago it was', () => {
     [-(16 * M + 10 * S), '16m ago'],
     [-(3 * H + 5 * M), '3h 5m ago'],
     [30 * H, 'in 1d 6h'],
-  ])('%d ms: %s', (away, said) => {
-    expect(relative(new Date(NOW + away).toISOString(), NOW)).toBe(said);
+  ])('%d ms: %s', (away, expected) => {
+    expect(relative(new Date(NOW + away).toISOString(), NOW)).toBe(expected);
   });
 
   test('is shown unchanged if it is not a time', () => {

@@ -14,8 +14,8 @@ import {
   MAX_RAISES,
   newDayBudget,
   raise,
-  settle,
-  sumOf,
+  settleHold,
+  sumOfAmounts,
   take,
   usedOf,
 } from '../../../packages/cairn/src/core/budget/day.ts';
@@ -77,7 +77,7 @@ describe('a dispatch', () => {
       kind: 'reached',
       names: ['microUsd'],
     });
-    const settled = settle(day, { owner: 'a', spent: { microUsd: 800 } }) ?? day;
+    const settled = settleHold(day, { owner: 'a', spent: { microUsd: 800 } }) ?? day;
     expect(take(settled, taking('b', { microUsd: 300 }), NOW)).toMatchObject({ kind: 'reached' });
     expect(take(settled, taking('b', { microUsd: 200 }), NOW)).toMatchObject({ kind: 'granted' });
   });
@@ -92,7 +92,7 @@ describe('a dispatch', () => {
     expect(next).toMatchObject({ kind: 'granted', day: { spent: { microUsd: 800 } } });
     // It was alive after all: what it held has been counted.
     const after = next.kind === 'granted' && next.day ? next.day : day;
-    expect(settle(after, { owner: 'a', spent: { microUsd: 100 } })).toBeUndefined();
+    expect(settleHold(after, { owner: 'a', spent: { microUsd: 100 } })).toBeUndefined();
   });
 
   test('is granted what it has already spent, even beyond the limit', () => {
@@ -125,8 +125,8 @@ describe('a dispatch', () => {
   });
 });
 
-describe('what is remembered', () => {
-  test('of raises: each once, the newest with their authors, and the sum of all', () => {
+describe('the memory of a day', () => {
+  test('of raises has each once, the newest with their authors, and the sum of all', () => {
     let day = empty();
     for (let i = 0; i < MAX_RAISES + 5; i += 1) {
       const given = { id: `r${i}`, by: 'c.ada', at: NOW + i, amounts: { microUsd: 2 } };
@@ -137,11 +137,11 @@ describe('what is remembered', () => {
     expect(ceilingOf(day)).toEqual({ microUsd: LIMIT + 2 * (MAX_RAISES + 5) });
   });
 
-  test('of kinds: the highest cost of each, within the size of a document', () => {
+  test('of kinds has the highest cost of each, within the size of a document', () => {
     const kinds = Object.fromEntries(Array.from({ length: MAX_KINDS }, (_, i) => [`k${i}`, { microUsd: i }]));
     const day = granted(empty(), 'a', { microUsd: 1 }, { kinds });
     const more = { k7: { microUsd: 3, tokens: 9 }, k8: { microUsd: 99 }, another: { microUsd: 1 } };
-    const { largest } = settle(day, { owner: 'a', spent: {}, kinds: more }) ?? day;
+    const { largest } = settleHold(day, { owner: 'a', spent: {}, kinds: more }) ?? day;
     expect(largest.k7).toEqual({ microUsd: 7, tokens: 9 });
     expect(largest.k8).toEqual({ microUsd: 99, tokens: 0 });
     expect(largest.another).toBeUndefined();
@@ -224,7 +224,7 @@ class Dispatch {
     while (this.calls.length > 0) this.end(100);
     if (this.held.microUsd)
       this.#change((budget) => {
-        const day = settle(budget, settling);
+        const day = settleHold(budget, settling);
         return day ? { kind: 'settled', day } : { kind: 'settled' };
       }, fates);
     this.isOver = true;
@@ -316,7 +316,9 @@ test('without a death the document has the exact spending after all dispatches h
       }
       for (const dispatch of dispatches) dispatch.leave([]);
       expect(shared.budget.holds).toEqual([]);
-      expect(sumOf([shared.budget.spent])).toEqual(shared.spent === 0 ? {} : { microUsd: shared.spent });
+      expect(sumOfAmounts([shared.budget.spent])).toEqual(
+        shared.spent === 0 ? {} : { microUsd: shared.spent },
+      );
     }),
     { numRuns: 1_000 },
   );
@@ -343,7 +345,7 @@ describe('runs that wait for the budget of a day', () => {
           day,
           needs.map((one) => ({ need: one })),
         );
-        const after = sumOf([usedOf(day), ...found.map((one) => one.need)]);
+        const after = sumOfAmounts([usedOf(day), ...found.map((one) => one.need)]);
         expect(after.microUsd ?? 0).toBeLessThanOrEqual(LIMIT);
         expect(after.tokens ?? 0).toBeLessThanOrEqual(LIMIT);
       }),

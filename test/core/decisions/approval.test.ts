@@ -17,8 +17,8 @@ import { journals } from '../run/random-journal.ts';
 
 const payloadHash = 'f'.repeat(64);
 
-describe('an answer to any question of any run', () => {
-  test('decides what is open and in time, repeats what was decided, or is refused with a stable code', () => {
+describe('the decision about an answer to any question of any run', () => {
+  test('accepts an open question in time, repeats an earlier answer, or refuses with a stable code', () => {
     const request = fc.record({
       step: fc.constantFrom('gate', 's0', 'e', 'm[0]', 'nope'),
       decision: fc.constantFrom(...DECISIONS),
@@ -64,7 +64,7 @@ const chain = buildGraph([
 ]);
 
 describe('sending steps back', () => {
-  test('takes them and everything that follows, and the approval is always among it', () => {
+  test('sends back the steps and everything that depends on them, always including the approval', () => {
     fc.assert(
       fc.property(acyclicNodes(), fc.nat(), fc.nat(), (nodes, pick, other) => {
         const graph = buildGraph(nodes);
@@ -83,7 +83,7 @@ describe('sending steps back', () => {
     );
   });
 
-  test(`comes to an end at revision ${MAX_REVISIONS}`, () => {
+  test(`ends at revision ${MAX_REVISIONS}`, () => {
     const at = (revision: number): RunState => grownBy(running(), [succeeded('b', { revision })]);
     expect(sentBackBy(chain, at(MAX_REVISIONS - 1), { approval: 'gate' }).steps).toEqual(['b']);
     expect(() => sentBackBy(chain, at(MAX_REVISIONS), { approval: 'gate' })).toThrow(
@@ -95,7 +95,7 @@ describe('sending steps back', () => {
     );
   });
 
-  test('is refused once the run keeps too much of what was said', () => {
+  test('is refused once the feedback kept in the run is too large', () => {
     const half = 'x'.repeat(MAX_KEPT_FEEDBACK_BYTES / 2);
     const state = grownBy(running(), [
       opened(questionOf('gate')),

@@ -19,7 +19,7 @@ const untold = run({ waits: [{ id: 'e.1', kind: 'event', announced: false }] });
 const taking = run({ status: 'replaying' });
 const [parkedAt, dueAt] = [NOW - 4 * MINUTE, NOW - 3 * MINUTE];
 
-describe('a run stands', () => {
+describe('a run is blocked', () => {
   test.each([
     ['parked, its version away', parked, away, 'PLAN_VERSION_UNAVAILABLE', parkedAt, 4 * MINUTE],
     ['parked, its version changed', parked, changed, 'PLAN_CHANGED', parkedAt, 4 * MINUTE],
@@ -42,7 +42,7 @@ describe('a run stands', () => {
     ['that is ready', run({ status: 'running' }), there],
     ['that was interrupted', run({ status: 'interrupted' }), away],
     ['that has ended', run({ status: 'completed' }), away],
-  ])('and nothing of it is said of one %s', (_, state, deployed) => {
+  ])('but not one %s', (_, state, deployed) => {
     expect(blockedOn(state as RunState, deployed, NOW)).toBeUndefined();
   });
 });

@@ -196,7 +196,7 @@ describe('what a drive may do with a run', () => {
   });
 });
 
-describe('a delivery of the task whose dispatch alone let go of the run', () => {
+describe('a redelivery of the task whose dispatch alone released the run', () => {
   const left: RunState = {
     ...released(),
     suspect: {

@@ -26,7 +26,7 @@ const due = (drafts: readonly EventDraft[], isCompensable: (key: string) => bool
     revision === 1 ? step : `${step} rev ${revision}`,
   );
 
-describe('what is still to be undone', () => {
+describe('the compensations that are due', () => {
   test.each<[string, EventDraft[], string[]]>([
     ['nothing of a run that did nothing', [], []],
     ['what completed, the newest first', [succeeded('a'), succeeded('c'), succeeded('b')], ['b', 'c', 'a']],
@@ -69,12 +69,12 @@ describe('what is still to be undone', () => {
     expect(due(drafts)).toEqual(expected);
   });
 
-  test('only what the definition can undo', () => {
+  test('include only steps that the definition can undo', () => {
     expect(due([succeeded('a'), succeeded('b')], (key) => key === 'a')).toEqual(['a']);
     expect(due([succeeded('a')], none)).toEqual([]);
   });
 
-  test('undoing step by step terminates for any run', () => {
+  test('end after finitely many, for any run', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         for (const state of states) {

@@ -55,10 +55,10 @@ function isDeadEnd(facts: DriveFacts): boolean {
   return unsettled > 0 && !underWay && earliestDueAt === undefined && !stopped;
 }
 
-describe('the terminal reducer of a drive', () => {
+describe('the decision that concludes a drive', () => {
   const combinations = everyCombination();
 
-  test('has one answer for every combination, and refuses the impossible one', () => {
+  test('gives one answer for every combination, and refuses impossible ones', () => {
     expect(combinations).toHaveLength(1_536);
     for (const facts of combinations) {
       if (isDeadEnd(facts)) expect(() => conclude(facts)).toThrow('no event can end them');
@@ -71,14 +71,14 @@ describe('the terminal reducer of a drive', () => {
       expect(conclude(facts).kind).toBe('wait');
   });
 
-  test('completes only what has ended without failure or cancel', () => {
+  test('completes only a run that ended without failure or cancel', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
       if (conclude(facts).kind !== 'completed') continue;
       expect(facts).toMatchObject({ active: 0, unsettled: 0, failure: undefined, cancellation: undefined });
     }
   });
 
-  test('never waits for nothing', () => {
+  test('never waits without something to wait for', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
       if (conclude(facts).kind !== 'wait') continue;
       expect(facts.active + facts.unacknowledged + facts.awaited).toBeGreaterThan(0);
@@ -91,7 +91,7 @@ describe('the terminal reducer of a drive', () => {
     }
   });
 
-  test('of a plan that can undo its steps, everything that ends badly is undone first, and nothing else', () => {
+  test('of a plan that can undo its steps undoes everything that ends badly first, and nothing else', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
       const end = conclude(facts);
       const endsBadly = end.kind === 'failed' || end.kind === 'cancelled';
@@ -162,7 +162,7 @@ describe('the terminal reducer of a drive', () => {
     expect(conclude({ ...idle, ...facts })).toEqual(expected);
   });
 
-  test('waits out children before an end that is not good, once nothing is about to be appended', () => {
+  test('waits for children before a failure or cancel, once nothing is about to be appended', () => {
     const failing = { ...idle, waits: 1, failure, childrenOpen: true };
     expect(conclude(failing)).toMatchObject({ kind: 'end_children', end: { error: failure } });
     expect(conclude({ ...failing, unacknowledged: 1 })).toEqual({ kind: 'wait' });

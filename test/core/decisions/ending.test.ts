@@ -92,10 +92,10 @@ const pairs = SITUATIONS.flatMap((first, index) =>
   SITUATIONS.slice(index + 1).map((later) => [first.name, later.name, first, later] as const),
 );
 
-describe('a run that waits out a child', () => {
+describe('a run that waits for its children to end', () => {
   const facts = { ...ATTENDED, childrenOpen: true };
 
-  test.each([false, true])('is cancelled or fails after it (to be undone: %s)', (undoDue) => {
+  test.each([false, true])('is cancelled or fails after them (to be undone: %s)', (undoDue) => {
     expect(endingOf({ ...facts, undoDue, cancellation })).toEqual({
       kind: 'continue',
       held: 'children_open',
@@ -121,22 +121,22 @@ describe('how a run ends', () => {
     expect(endingOf({ ...ATTENDED, ...facts })).toEqual(ending);
   });
 
-  test.each(pairs)('%s counts before: %s', (_first, _later, { facts, ending }, later) => {
+  test.each(pairs)('%s takes precedence: %s', (_first, _later, { facts, ending }, later) => {
     expect(endingOf({ ...ATTENDED, ...later.facts, ...facts })).toEqual(ending);
   });
 
-  test('it goes on if nothing of all that is so, whatever would have to be undone', () => {
+  test('it continues if none of these holds, whatever would have to be undone', () => {
     for (const undoDue of [false, true])
       expect(endingOf({ ...ATTENDED, undoDue })).toEqual({ kind: 'continue' });
   });
 
-  test('where the workflow says so, a person is asked about all the steps in doubt', () => {
+  test('a person is asked about all steps in doubt at once, where the workflow says so', () => {
     const facts = { ...ATTENDED, inDoubt: ['s2', 's3'], onDoubt: 'ask', undoDue: true } as const;
     expect(endingOf(facts)).toEqual({ kind: 'continue', held: 'in_doubt', steps: ['s2', 's3'] });
   });
 });
 
-describe('what it did is undone first', () => {
+describe('its completed steps are undone first', () => {
   const undone = SITUATIONS.filter(({ name }) =>
     [
       'somebody asked for its end',
@@ -188,15 +188,15 @@ describe('a run that is cancelled where its plan is not deployed', () => {
   });
 });
 
-test('where its plan is deployed, a run that is to end without that is not undone', () => {
-  const asked = { ...cancellation, withoutUndo: true as const };
-  expect(endingOf({ ...ATTENDED, undoDue: true, cancellation: asked })).toEqual({
+test('where its plan is deployed, a run that ends without compensations is not undone', () => {
+  const request = { ...cancellation, withoutUndo: true as const };
+  expect(endingOf({ ...ATTENDED, undoDue: true, cancellation: request })).toEqual({
     kind: 'cancelled',
-    cancellation: asked,
+    cancellation: request,
   });
 });
 
-test('whatever is so: a cancel of a run that nobody else drives comes about once what it did can be undone, and only what has ended well completes', () => {
+test('in any state, a cancel of an undriven run is carried out once its steps can be undone, and only a successful run completes', () => {
   const random: fc.Arbitrary<EndFacts> = fc.record({
     drivenByAnother: fc.boolean(),
     cancellation: fc.option(fc.constant(cancellation), { nil: undefined }),

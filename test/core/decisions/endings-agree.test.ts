@@ -132,7 +132,7 @@ function asked(state: RunState): RunState {
   return grownBy(state, [{ type: 'cancel_requested', initiator: 'system', data: { stopKind: 'user' } }]);
 }
 
-describe('over any run', () => {
+describe('for any run', () => {
   test('cancel and recovery decide the same as a dispatch', () => {
     const seen = new Set<string>();
     fc.assert(
@@ -154,7 +154,7 @@ describe('over any run', () => {
     expect([...seen].sort()).toEqual(['after its children', 'asked', 'cancelled', 'cancelled, undone first']);
   });
 
-  test('recovery ends nothing that a drive would end otherwise, and leaves to it what fails already', () => {
+  test('recovery ends no run that a drive would end differently, and leaves failing runs to the drive', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(journals(), plans, (grown, deployed) => {

@@ -42,7 +42,7 @@ describe('whether the outcome of a set of items is decided', () => {
     expect(fanOutStatus(completion, { items, succeeded, failed })).toBe(status);
   });
 
-  test('a share is that of the decimal fraction that was written, at every number of items', () => {
+  test('a share is the exact decimal fraction as written, for every number of items', () => {
     for (let thousandths = 0; thousandths <= 100_000; thousandths += 100) {
       const percent = Number((thousandths / 1_000).toFixed(3));
       for (let items = 1; items <= MAX_ITEMS; items += 7) {
@@ -66,7 +66,7 @@ describe('whether the outcome of a set of items is decided', () => {
     );
   });
 
-  test('is never taken back by what follows', () => {
+  test('is not revoked by later outcomes', () => {
     fc.assert(
       fc.property(completions(), countsOf(8), fc.boolean(), (completion, counts, succeeds) => {
         const { items, succeeded, failed } = counts;
@@ -83,7 +83,7 @@ describe('whether the outcome of a set of items is decided', () => {
 });
 
 describe('the progress of a set of items', () => {
-  test('begins in order, and at most so many at once', () => {
+  test('begins items in order, and at most the allowed number at once', () => {
     const progress = new FanOutProgress(idle(4), ALL, 2);
     expect(begin(progress)).toBe(0);
     expect(begin(progress)).toBe(1);
@@ -93,7 +93,7 @@ describe('the progress of a set of items', () => {
     expect([progress.open, progress.status]).toEqual([2, 'open']);
   });
 
-  test('goes on from where an earlier drive left it', () => {
+  test('continues where an earlier drive stopped', () => {
     const progress = new FanOutProgress(['succeeded', 'idle', 'open', 'idle', 'failed'], tolerate(1), 3);
     expect(progress.open).toBe(1);
     expect([begin(progress), begin(progress), progress.next()]).toEqual([1, 3, undefined]);
@@ -111,7 +111,7 @@ describe('the progress of a set of items', () => {
     expect([progress.status, progress.open]).toEqual(['succeeded', 0]);
   });
 
-  test('begins an item again that has become idle', () => {
+  test('begins an idle item again', () => {
     const progress = new FanOutProgress(idle(3), ALL, 1);
     begin(progress);
     progress.settle(0, 'idle');
@@ -119,7 +119,7 @@ describe('the progress of a set of items', () => {
     expect(begin(progress)).toBe(0);
   });
 
-  test('knows nothing of an item that is not one of the set', () => {
+  test('ignores an item that is not in the set', () => {
     const progress = new FanOutProgress(idle(1), ALL, 1);
     progress.settle(7, 'failed');
     expect([progress.status, progress.stateOf(7), progress.stateOf(0)]).toEqual(['open', undefined, 'idle']);
@@ -155,7 +155,7 @@ describe('the progress of a set of items', () => {
     );
   });
 
-  test('carried out to the end is decided, and no item begins twice', () => {
+  test('when carried out to the end is decided, and begins no item twice', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 30 }), completions(), (succeeds, completion) => {
         const progress = new FanOutProgress(idle(succeeds.length), completion, 3);

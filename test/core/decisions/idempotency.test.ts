@@ -25,7 +25,7 @@ const record = (fields: Partial<IdempotencyRecord>): IdempotencyRecord => ({
   ...fields,
 });
 
-test('a completed record lives a day, a failed one an hour; a lock holds five minutes, and three attempts are made', () => {
+test('a completed record expires after a day, a failed one after an hour, a lock after five minutes; three attempts are made', () => {
   const seconds = [COMPLETED_TTL_MS, FAILED_TTL_MS, PROCESSING_LOCK_MS].map((ms) => ms / 1_000);
   expect([...seconds, MAX_ATTEMPTS]).toEqual([86_400, 3_600, 300, 3]);
 });

@@ -27,7 +27,7 @@ const deployed = (twice: boolean, available = true): DeployedPlan => ({
   onDoubt: 'fail',
 });
 
-describe('a run whose worker died waits for its lease', () => {
+describe('a run waits for the lease of its dead worker', () => {
   test.each([
     ['for a step that must not run twice', running('pay'), false, ['pay'], "step 'pay' must not run twice"],
     [
@@ -53,12 +53,12 @@ describe('a run whose worker died waits for its lease', () => {
     expect(leaseWaitOf(leased, deployed(true, false))?.why).toBe('its plan is not deployed');
   });
 
-  test('and not for steps that may run twice, or without a lease', () => {
+  test('but not for steps that may run twice, or without a lease', () => {
     expect(leaseWaitOf(running('pay'), deployed(true))).toBeUndefined();
     expect(leaseWaitOf(fresh, deployed(false))).toBeUndefined();
   });
 
-  test('exactly where a redelivery does not take it over', () => {
+  test('exactly where a redelivery does not take over the run', () => {
     fc.assert(
       fc.property(journals(), fc.boolean(), fc.boolean(), ({ states }, twice, available) => {
         const plan = deployed(twice, available);

@@ -153,11 +153,11 @@ describe('the recovery of an interrupted run', () => {
     ['asks somebody', asking, safe],
     ['has no checkpoint', { ...interrupted, checkpointHead: 0 }, safe],
     ['died often while it undid', { ...done, suspect: alone(MAX_DEATHS_ALONE) }, undoing],
-  ])('one that %s ends if somebody had asked for that', (_, state, deployed) => {
+  ])('one that %s ends if a cancel was requested', (_, state, deployed) => {
     expect(recoveryDecision(cancelled(state), deployed)).toMatchObject({ kind: 'cancel' });
   });
 
-  test('one that was cancelled and has something to undo goes on to undo it', () => {
+  test('a cancelled run with something to undo continues undoing', () => {
     expect(recoveryDecision(cancelled(done), undoing)).toEqual({ kind: 'resume' });
   });
 
@@ -213,7 +213,7 @@ describe('a step is in doubt', () => {
     expect(stepsInDoubt(midFlight, unsafe)).toEqual(['s1']);
   });
 
-  test('together with others, in one question for all', () => {
+  test('and with others is one question for all', () => {
     const two = grownBy(leased, [began('s1'), began('s2'), began('safe')]);
     const isIdempotent = (key: string) => key === 'safe';
     expect(stepsInDoubt(two, { isIdempotent })).toEqual(['s1', 's2']);

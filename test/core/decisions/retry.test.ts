@@ -83,7 +83,7 @@ describe('retry', () => {
     [1_000, 0.5, 750],
     [1_000, 0.999, 999.5],
     [0, 0.5, 0],
-  ])('half the bound of %d ms is certain: %d gives %d ms', (boundMs, random, expected) => {
+  ])('at least half of the bound of %d ms is waited: %d gives %d ms', (boundMs, random, expected) => {
     expect(halfJitterMs(boundMs, random)).toBe(expected);
   });
 
@@ -110,7 +110,7 @@ describe('retry', () => {
     expect(nextRetry({ ...failed, attempt: 105, polls: 100 }).kind).toBe('give_up');
   });
 
-  test('no delay stays no delay, even where the growth leaves the range of numbers', () => {
+  test('a delay of zero stays zero, even where the growth overflows', () => {
     const none = { maxAttempts: 10_000, initialMs: 0, factor: 1e6, capMs: 500 };
     expect(nextRetry({ policy: none, attempt: 5_000, random: 0.9, now: 7, error })).toEqual({
       kind: 'retry',

@@ -153,11 +153,11 @@ describe('a step of an ended run', () => {
   });
 });
 
-describe('items', () => {
+describe('items that a successor takes over', () => {
   const begun = bySystem('step_started', settledOf('set'));
   const keys = (plan: SuccessorPlan) => plan.reused.map(({ key }) => key);
 
-  test('of a set that is not complete are taken over one by one, as far as they are the same', () => {
+  test('of an incomplete set are those completed before, as far as they are the same', () => {
     const did = [
       ['set[0]'],
       ['set[1]', { inputsHash: 'f'.repeat(64) }],
@@ -168,14 +168,14 @@ describe('items', () => {
     expect(plan.steps.find(({ id }) => id === 'set')).toMatchObject({ why: 'not_completed', items: 1 });
   });
 
-  test('with a side effect in doubt run', () => {
+  test('exclude those with a side effect in doubt, which run', () => {
     const effects = [{ effectId: 'e', step: 'set[1]', revision: 1, capabilityId: 'c' }];
     expect(keys(planned({ did: [['set[0]'], ['set[1]']], later: [begun], end: { effects } }))).toEqual([
       'set[0]',
     ]);
   });
 
-  test('of a complete set are taken over where they would have to be undone, in the order of their completion', () => {
+  test('of a complete set are recorded in the order of their completion where they would have to be undone', () => {
     expect(keys(planned({ did: ALL }))).toEqual(['first', 'second', 'third', 'set[0]', 'set']);
   });
 });

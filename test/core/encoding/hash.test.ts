@@ -25,7 +25,7 @@ describe('SHA-256', () => {
     expect(sha256Hex('żółw 🐢')).toBe(sha256Hex(new TextEncoder().encode('żółw 🐢')));
   });
 
-  test('only a full lower-case digest has the form of one', () => {
+  test('only a full lower-case digest is accepted as one', () => {
     expect(isSha256Hex(sha256Hex('x'))).toBe(true);
     expect(
       [sha256Hex('x').toUpperCase(), sha256Hex('x').slice(1), `"${sha256Hex('x')}"`, ''].some(isSha256Hex),
@@ -40,7 +40,7 @@ describe('the hash chain', () => {
     return hashes;
   };
 
-  test('starts from the run id and covers the event before', () => {
+  test('starts with the run id and covers the previous event', () => {
     expect(genesisHash('run_a')).toBe(sha256Hex('run_a'));
     expect(eventHash('prev', '{}')).toBe(sha256Hex('prev{}'));
   });

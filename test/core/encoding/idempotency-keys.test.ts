@@ -59,7 +59,7 @@ describe('the key of each source', () => {
     );
   });
 
-  test('different parts never make one key, within a source and across sources', () => {
+  test('different parts never give the same key, within a source and across sources', () => {
     const parts = fc.oneof(
       fc.tuple(
         fc.constant('api'),
@@ -225,7 +225,7 @@ describe('the idempotency header', () => {
     },
   );
 
-  test('bare and quoted are one key', () => {
+  test('bare and quoted keys are equal', () => {
     fc.assert(
       fc.property(
         visible.filter((key) => !key.startsWith('"')),

@@ -21,7 +21,7 @@ describe('ids', () => {
     expect(makeRunId(random)).toBe(`run_${expected}`);
   });
 
-  test('different bytes give different ids, and every run id has the form of one', () => {
+  test('different bytes give different ids, and every run id is recognised as one', () => {
     fc.assert(
       fc.property(bytes(), bytes(), (a, b) => {
         expect(makeRunId(a) === makeRunId(b)).toBe(Buffer.compare(a, b) === 0);
@@ -64,7 +64,7 @@ describe('shards', () => {
     expect(['run_a', 'run_b', 'run_c'].map((key) => shardOf(key, 64))).toEqual([36, 63, 24]);
   });
 
-  test('are below their number, and the beginning of a hash for sixteen', () => {
+  test('are below their count, and the first digits of a hash for sixteen', () => {
     const count = fc.integer({ min: SHARD_COUNT, max: MAX_SHARDS });
     fc.assert(
       fc.property(fc.string(), count, (key, shards) => {

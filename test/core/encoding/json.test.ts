@@ -91,12 +91,12 @@ describe('canonical JSON', () => {
     ['at it', 50],
     ['one level below', 51],
     ['deeper', 150],
-  ])('is what canonicalize writes of values nested %s', (_where, depth) => {
+  ])('is what canonicalize writes for values nested %s', (_where, depth) => {
     const value = nested(depth);
     expect(writeCanonical(value)).toBe(canonicalize(value));
   });
 
-  test('a cycle is refused, not followed', () => {
+  test('refuses a cycle instead of following it', () => {
     const cycle: Record<string, unknown> = {};
     cycle.self = [cycle];
     expect(() => writeCanonical(cycle)).toThrow('Circular reference');

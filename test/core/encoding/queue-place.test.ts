@@ -16,7 +16,7 @@ const placesOf = (spread: QueueSpread, tenantId: string) =>
   new Set(Array.from({ length: 100 }, (_, run) => queuePlace(spread, { runId: `run ${run}`, tenantId })));
 
 describe('the queue of a task', () => {
-  test('exists, and is always the same', () => {
+  test('exists, and is always the same one', () => {
     fc.assert(
       fc.property(queues, perTenant, task, (count, own, one) => {
         const place = queuePlace({ queues: count, perTenant: own }, one);

@@ -42,7 +42,7 @@ test('a member that is undefined changes neither text nor weight', () => {
   );
 });
 
-test('undefined in an array is refused: nothing could tell it from null', () => {
+test('undefined in an array is refused, because it would be read back as null', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.array(fc.jsonValue()), (before, after) => {
       const holed = { list: [...before, undefined, ...after] };

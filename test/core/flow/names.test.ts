@@ -25,7 +25,7 @@ describe('the name of an operation', () => {
     },
   );
 
-  test('gets a number when it is repeated, and every operation gets a different one', () => {
+  test('gets a number when it is repeated, and every operation gets a unique one', () => {
     fc.assert(
       fc.property(fc.array(name), (names) => {
         const numbered = new OperationNames();

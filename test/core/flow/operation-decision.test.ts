@@ -10,7 +10,7 @@ import {
 const charge = operationRequest('step', { cents: 1 });
 const dearer = operationRequest('step', { cents: 2 });
 const event = operationRequest('event', { event: 'paid', key: 'k' });
-const asked = { name: 'charge', request: charge };
+const operation = { name: 'charge', request: charge };
 
 describe('an operation that the code asks for', () => {
   test.each<[string, RecordedOperation, string]>([
@@ -30,14 +30,14 @@ describe('an operation that the code asks for', () => {
     ['the failure of another request', { at: 'done', outcome: 'failed', request: dearer }, 'diverged'],
     ['something else that was given up', { at: 'done', outcome: 'skipped', request: event }, 'diverged'],
   ])('when the journal has %s', (_, known, kind) => {
-    expect(operationDecision(asked, known).kind).toBe(kind);
+    expect(operationDecision(operation, known).kind).toBe(kind);
   });
 
   test.each([
     [event, `the code asks for 'charge' as a step; in the journal it ended as an event`],
     [dearer, `the code asks for 'charge' as a step with another request than the one in the journal`],
   ])('is named beside what the journal has', (request, message) => {
-    expect(operationDecision(asked, { at: 'done', outcome: 'succeeded', request })).toEqual({
+    expect(operationDecision(operation, { at: 'done', outcome: 'succeeded', request })).toEqual({
       kind: 'diverged',
       message,
     });

@@ -137,7 +137,7 @@ describe('relations', () => {
     expect(diamond.positionOf('b')).toBe(2);
   });
 
-  test('dependents are in the order of the graph where that is not the order of declaration', () => {
+  test('dependents have the order of the graph where it differs from the order of declaration', () => {
     const graph = buildGraph([node('z', 'a', 'y'), node('y', 'a'), node('a')]);
     expect(graph.order).toEqual(['a', 'y', 'z']);
     expect(graph.dependents('a')).toEqual(['y', 'z']);

@@ -12,7 +12,7 @@ function stateFrom(states: Readonly<Record<string, NodeState>>): (id: string) =>
   return (id) => states[id] ?? 'pending';
 }
 
-describe('what can start', () => {
+describe('the ready steps', () => {
   const graph = buildGraph([
     node('a'),
     node('b', 'a'),

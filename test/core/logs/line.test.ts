@@ -31,7 +31,7 @@ describe('a line', () => {
     });
   });
 
-  test('that is too long is cut, and says so', () => {
+  test('that is too long is truncated and marked', () => {
     const { message, cut } = logged('x'.repeat(MAX_MESSAGE_CHARS + 1));
     expect([message.length, message.endsWith('…'), cut]).toEqual([MAX_MESSAGE_CHARS, true, true]);
     expect(logged('x'.repeat(MAX_MESSAGE_CHARS))).not.toHaveProperty('cut');
@@ -107,7 +107,7 @@ describe('secret values of the input', () => {
     );
   });
 
-  test('there are none without paths', () => {
+  test('need no work without secret paths', () => {
     expect(maskOf(secretTexts(input, []))).toBeUndefined();
   });
 });

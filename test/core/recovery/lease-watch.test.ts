@@ -72,7 +72,7 @@ test('whenever a worker dies and whenever the ticks come, its run is dispatched 
   );
 });
 
-test('a deployment has the next step begin within 90 s, with two cold starts on the way', () => {
+test('a deployment begins the next step within 90 s, with two cold starts on the way', () => {
   const coldStartMs = 2_000;
   // The bound is reached by a run that is found due, which is recovered by the tick itself and started cold once.
   expect(heartbeatMs + LATE_HEARTBEAT_MS + TICK_MS + LATE_TICK_MS + coldStartMs).toBeLessThan(90_000);
@@ -80,6 +80,6 @@ test('a deployment has the next step begin within 90 s, with two cold starts on 
   expect(longestSilence(PRODUCTION_SETTINGS, TICK_MS + LATE_TICK_MS)).toBe(87_000);
 });
 
-test('a lease holds three lost heartbeats', () => {
+test('a lease survives three lost heartbeats', () => {
   expect(3 * heartbeatMs).toBeLessThan(leaseMs);
 });

@@ -44,7 +44,7 @@ describe('a body may have run before a restore at 1,000', () => {
     ['may run twice', { idempotent: true }, 1_000],
     ['allows a new attempt', { idempotent: false, newAttempt: true }, 1_000],
     ['belongs to a run that no restore concerns', { idempotent: false }, undefined],
-  ] as const)('which does not matter if it %s', (_, step, restoredAt) => {
+  ] as const)('but not if it %s', (_, step, restoredAt) => {
     expect(mayHaveRun(step, running, restoredAt)).toBe(false);
   });
 });

@@ -29,7 +29,7 @@ describe('the class of a due run', () => {
   });
 });
 
-describe('the next move of a tick', () => {
+describe('the next action of a tick', () => {
   const progress = (changes: Partial<Omit<ScanProgress, 'open'>> & Partial<ScanProgress['open']> = {}) => {
     const { movable = 0, parked = 0, held = 0, ...rest } = changes;
     return nextScanMove({ elapsedMs: 0, read: 0, isAtEnd: false, ...rest, open: { movable, parked, held } });
@@ -91,14 +91,14 @@ describe('the next move of a tick', () => {
     }
   }
 
-  test('10,000 held runs delay a lost task by the time of reading them', () => {
+  test('10,000 held runs delay a lost task only by the time to read them', () => {
     const due: DueClass[] = [...new Array<DueClass>(10_000).fill('held'), 'movable'];
     const tick = simulate(due, { movable: 3, parked: 3, held: 2, read: 200 }, 500);
     expect(tick.firstMovableMs).toBeLessThan(10_000);
     expect(tick.handled).toEqual({ movable: 1, parked: 0, held: 10_000 });
   });
 
-  test('10,000 overdue runs at 250 a second are handled within two ticks', () => {
+  test('10,000 overdue runs are handled at 250 a second within two ticks', () => {
     const first = simulate(
       new Array<DueClass>(10_000).fill('movable'),
       { movable: 4, parked: 4, held: 4, read: 200 },
@@ -113,14 +113,14 @@ describe('the next move of a tick', () => {
     expect(second.handled.movable).toBe(left);
   });
 
-  test('a flood of movable runs leaves time for parked and held ones', () => {
+  test('many movable runs leave time for parked and held ones', () => {
     const due: DueClass[] = ['parked', 'held', ...new Array<DueClass>(19_000).fill('movable')];
     const tick = simulate(due, { movable: 4, parked: 4, held: 4, read: 200 }, 500);
     expect(tick.handled).toMatchObject({ parked: 1, held: 1 });
     expect(tick.elapsedMs).toBeLessThan(SCAN_MS + 5);
   });
 
-  test('a tick ends by itself, handles nothing twice, and leaves nothing that it had time for', () => {
+  test('a tick ends by itself, handles nothing twice, and handles everything that it had time for', () => {
     const classes = fc.constantFrom<DueClass>('movable', 'parked', 'held');
     const cost = fc.integer({ min: 1, max: 5_000 });
     const costs = fc.record({ movable: cost, parked: cost, held: cost, read: cost });

@@ -2,25 +2,25 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   assertEventFits,
-  bounded,
+  boundedDraft,
   grouped,
-  MAX_EVENT_BYTES,
+  MAX_EVENT_DATA_BYTES,
 } from '../../../packages/cairn/src/core/run/bounded.ts';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
 
 const long = '界'.repeat(100_000);
 
-describe('what an event holds', () => {
-  test('is left as it is below its bounds, the same object', () => {
+describe('the data of an event', () => {
+  test('is the same object if it is within its bounds', () => {
     const draft: EventDraft = {
       type: 'run_failed',
       initiator: 'system',
       data: { error: { code: 'STEP_FAILED', message: 'no', retryable: false } },
     };
-    expect(bounded(draft)).toBe(draft);
+    expect(boundedDraft(draft)).toBe(draft);
   });
 
-  test('is cut where authors, policies and people write it, whoever forgot to', () => {
+  test('is truncated where authors, policies and people write it', () => {
     const error = { code: long, message: long, trace: long, stepId: long, retryable: false };
     const drafts: EventDraft[] = [
       { type: 'run_failed', initiator: 'system', data: { error } },
@@ -32,26 +32,26 @@ describe('what an event holds', () => {
       },
     ];
     for (const draft of drafts) {
-      const { data } = bounded(draft);
+      const { data } = boundedDraft(draft);
       expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThan(30_000);
       expect(Object.keys(data)).toEqual(Object.keys(draft.data));
       expect(JSON.stringify(data)).toContain('…');
     }
   });
 
-  test('is refused by name where its document could not be', () => {
+  test('is refused by name where its document would be too large', () => {
     const draft: EventDraft = { type: 'run_resumed', initiator: 'system', data: { reason: 'again' } };
-    expect(() => assertEventFits(draft, MAX_EVENT_BYTES)).not.toThrow();
-    expect(() => assertEventFits(draft, MAX_EVENT_BYTES + 1)).toThrow(
+    expect(() => assertEventFits(draft, MAX_EVENT_DATA_BYTES)).not.toThrow();
+    expect(() => assertEventFits(draft, MAX_EVENT_DATA_BYTES + 1)).toThrow(
       expect.objectContaining({
         code: 'RUN_TOO_LARGE',
-        message: expect.stringContaining(`the most is ${MAX_EVENT_BYTES}`),
+        message: expect.stringContaining(`the most is ${MAX_EVENT_DATA_BYTES}`),
       }),
     );
   });
 });
 
-test('groups have all items in order, and only a single larger item exceeds the limit', () => {
+test('is split into groups in order, and only a single larger item exceeds the limit', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 30 })), fc.integer({ min: 1, max: 50 }), (sizes, most) => {
       const groups = grouped(sizes, (size) => size, most);

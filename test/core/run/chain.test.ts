@@ -8,7 +8,7 @@ import { CREATED, RUN_ID, T0 } from './journal-drafts.ts';
 import { journals } from './random-journal.ts';
 
 describe('a sealed journal', () => {
-  test('is sound', () => {
+  test('passes verifyChain', () => {
     fc.assert(
       fc.property(journals(), ({ events }) => {
         expect(verifyChain(RUN_ID, events)).toBeUndefined();
@@ -30,7 +30,7 @@ describe('a sealed journal', () => {
     );
   });
 
-  test('has times that never run backwards, whatever the clocks of its writers do', () => {
+  test('has times that never decrease, whatever the clocks of its writers show', () => {
     fc.assert(
       fc.property(journals(), ({ events }) => {
         events.slice(1).forEach((event, i) => {
@@ -41,7 +41,7 @@ describe('a sealed journal', () => {
     );
   });
 
-  test('is the same after a trip through JSON', () => {
+  test('is unchanged by a round trip through JSON', () => {
     fc.assert(
       fc.property(journals(), ({ events }) => {
         expect(verifyChain(RUN_ID, JSON.parse(JSON.stringify(events)))).toBeUndefined();
@@ -50,7 +50,7 @@ describe('a sealed journal', () => {
     );
   });
 
-  test('is not that of another run', () => {
+  test('differs from that of another run', () => {
     fc.assert(
       fc.property(journals(), ({ events }) => {
         expect(verifyChain('run_other', events)).toMatchObject({ seq: 1 });
@@ -92,7 +92,7 @@ describe('verifyChain finds', () => {
     );
   });
 
-  test('a member that is gone, and one that was added', () => {
+  test('a removed member and an added one', () => {
     fc.assert(
       fc.property(cases, ({ events, index }) => {
         const { initiator: _, ...without } = events[index] as RunEvent;
@@ -104,7 +104,7 @@ describe('verifyChain finds', () => {
     );
   });
 
-  test('two events that changed places', () => {
+  test('two swapped events', () => {
     fc.assert(
       fc.property(cases, ({ events, index, other }) => {
         fc.pre(index !== other);
@@ -119,7 +119,7 @@ describe('verifyChain finds', () => {
     );
   });
 
-  test('an event that is missing or there twice', () => {
+  test('a missing event and a repeated one', () => {
     fc.assert(
       fc.property(cases, ({ events, index }) => {
         // The end of a journal can only be missed by who knows its head.

@@ -11,7 +11,7 @@ const many = (count: number, prefix = 's') =>
   Array.from({ length: count }, (_, i) => signal(`${prefix}${i}`));
 const large = (signalId: string) => signal(signalId, 'x'.repeat(MAX_INBOX_BYTES / 2));
 
-describe('an inbox has room', () => {
+describe('an inbox accepts a signal', () => {
   test.each([
     ['for the last of its signals', many(MAX_INBOX - 1), '1', true],
     ['for no signal more', many(MAX_INBOX), '1', false],
@@ -23,7 +23,7 @@ describe('an inbox has room', () => {
   });
 });
 
-describe('a successor takes over', () => {
+describe('a successor takes over signals', () => {
   const ids = (inbox: ReturnType<typeof many>, received: string[], unread: ReturnType<typeof many>) =>
     signalsToCarry({ inbox, received }, unread).map(({ signalId }) => signalId);
 
@@ -43,7 +43,7 @@ describe('a successor takes over', () => {
     expect(ids(inbox, received, unread)).toEqual(expected);
   });
 
-  test('nothing twice, if a dispatch died behind the first time', () => {
+  test('none twice, if a dispatch died after it had taken over some', () => {
     const unread = many(MAX_INBOX);
     const once = signalsToCarry({ inbox: [], received: [] }, unread);
     expect(once).toHaveLength(MAX_INBOX);

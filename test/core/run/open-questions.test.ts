@@ -23,7 +23,7 @@ import {
 import { journals } from './random-journal.ts';
 
 const leased = running();
-const asked = (...openedAt: readonly number[]) =>
+const runAskingAt = (...openedAt: readonly number[]) =>
   grownBy(
     leased,
     openedAt.map((at, i) => opened(questionOf(`s${i}`, { id: `s${i}`, openedAt: at }))),
@@ -41,7 +41,7 @@ const asksToCancel: EventDraft = {
 const superseded: EventDraft = { type: 'run_superseded', initiator: 'user', data: { by: 'run_2' } };
 const END = T0 + 9_000;
 
-describe('since when a run asks a person', () => {
+describe('the time since which a run asks a person', () => {
   test.each<[string, RunState, number | undefined]>([
     ['a run that waits for nothing', leased, undefined],
     [
@@ -49,15 +49,19 @@ describe('since when a run asks a person', () => {
       grownBy(leased, [opened(waitOf('a'))]),
       undefined,
     ],
-    ['the oldest of its questions, whichever was written down first', asked(T0 + 7, T0 + 3, T0 + 5), T0 + 3],
+    [
+      'the oldest of its questions, whichever was written down first',
+      runAskingAt(T0 + 7, T0 + 3, T0 + 5),
+      T0 + 3,
+    ],
     [
       'what is left when the oldest was answered',
-      grownBy(asked(T0 + 3, T0 + 5), [
+      grownBy(runAskingAt(T0 + 3, T0 + 5), [
         bySystem('wait_resolved', { waitId: 's0', decision: 'approve', payloadText: '{}' }),
       ]),
       T0 + 5,
     ],
-    ['a question whose drive died: it is open', grownBy(asked(T0 + 3), [orphaned(leased)]), T0 + 3],
+    ['a question whose drive died: it is open', grownBy(runAskingAt(T0 + 3), [orphaned(leased)]), T0 + 3],
     [
       'a doubt about a step',
       grownBy(leased, [opened(questionOf('s0', { openedAt: T0 + 2, purpose: 'doubt' }))]),
@@ -65,15 +69,15 @@ describe('since when a run asks a person', () => {
     ],
     [
       'one that is being cancelled: no answer would be taken',
-      grownBy(asked(T0 + 3), [asksToCancel]),
+      grownBy(runAskingAt(T0 + 3), [asksToCancel]),
       undefined,
     ],
     [
       'one that undoes what it did, likewise',
-      grownBy(asked(T0 + 3), [bySystem('compensation_started', { steps: [] })]),
+      grownBy(runAskingAt(T0 + 3), [bySystem('compensation_started', { steps: [] })]),
       undefined,
     ],
-    ['one that failed with its question open', grownBy(asked(T0 + 3), [failedRun()]), undefined],
+    ['one that failed with its question open', grownBy(runAskingAt(T0 + 3), [failedRun()]), undefined],
     ['one that acts', acting, undefined],
     ['one that failed while it acted: since its end', grownBy(acting, [failedRun()], END), END],
     ['one that was cancelled while it acted', grownBy(acting, [cancelled], END), END],
@@ -91,7 +95,7 @@ describe('since when a run asks a person', () => {
     expect(askingSince(state)).toBe(since);
   });
 
-  test('is a time of the run itself, and there is one exactly if there is something to answer', () => {
+  test('is a time in the run, and is set exactly if there is an open question', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         for (const state of states) {
@@ -104,7 +108,7 @@ describe('since when a run asks a person', () => {
     );
   });
 
-  test('a commit that opens a question or answers one writes the snapshot, so that the inbox never lags behind it', () => {
+  test('is current, because a commit that opens or answers a question writes the snapshot', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         for (const [i, after] of states.entries()) {

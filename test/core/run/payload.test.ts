@@ -4,7 +4,7 @@ import {
   PAYLOAD_CHUNK_BYTES,
   payloadOf,
   payloadRefOf,
-  textOf,
+  payloadText,
 } from '../../../packages/cairn/src/core/run/payload.ts';
 
 /** Texts around the places where they are cut. */
@@ -21,14 +21,14 @@ const texts = fc
   });
 
 describe('a payload', () => {
-  test('put together from its chunks is the text it was made of', () => {
+  test('joined from its chunks is the original text', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const { ref, chunks } = payloadOf(text);
         expect(ref).toEqual(payloadRefOf(text));
         expect(chunks.length).toBe(ref.chunks);
         expect(chunks.every((chunk) => chunk.length > 0 && chunk.length <= PAYLOAD_CHUNK_BYTES)).toBe(true);
-        expect(textOf(ref, chunks, 'it') === text).toBe(true);
+        expect(payloadText(ref, chunks, 'it') === text).toBe(true);
       }),
       { numRuns: 30 },
     );
@@ -46,6 +46,6 @@ describe('a payload', () => {
     ],
     ['with other bytes', [first, Buffer.from('y')], 'it: the bytes do not match their hash'],
   ])('%s is refused', (_, found, why) => {
-    expect(() => textOf(ref, found, 'it')).toThrow(why);
+    expect(() => payloadText(ref, found, 'it')).toThrow(why);
   });
 });

@@ -9,7 +9,7 @@ import {
   stepRecordOf,
   TRACE_CHARS,
 } from '../../../packages/cairn/src/core/run/records.ts';
-import { assertFits, storedValue } from '../../../packages/cairn/src/core/run/values.ts';
+import { assertFits, storedValueOf } from '../../../packages/cairn/src/core/run/values.ts';
 import { append, failedRun, running as runningNow, settledStep } from './journal-drafts.ts';
 import { journals } from './random-journal.ts';
 
@@ -81,7 +81,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  test('is where the folded state says the newest one is, and points to the one before', () => {
+  test('is named by the folded state, and points to the previous one', () => {
     fc.assert(
       fc.property(journals(), ({ events, states }) => {
         let newest = 0;
@@ -100,7 +100,7 @@ describe('a checkpoint', () => {
 });
 
 describe('a step record', () => {
-  test('says what the folded state says of the step', () => {
+  test('agrees with the folded state of the step', () => {
     const STATUS = {
       running: 'running',
       retrying: 'pending',
@@ -138,7 +138,7 @@ describe('a step record', () => {
     expect(stepRecordOf(event, 1)).toMatchObject({ id: 'a[7]', status: 'succeeded', checkpoint: event.seq });
   });
 
-  test('keeps the trace of a failure, cut, or its code and message', () => {
+  test('keeps the trace of a failure, truncated, or its code and message', () => {
     const failed = (trace?: string) =>
       append(running, {
         type: 'step_failed',
@@ -151,7 +151,7 @@ describe('a step record', () => {
 });
 
 describe('values', () => {
-  test('a cut text is never longer than asked, and stays well-formed', () => {
+  test('truncated text is never longer than the limit, and is well-formed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, limit) => {
         const short = cut(text, limit);
@@ -171,11 +171,11 @@ describe('values', () => {
     expect(() => assertFits(fits, 'it')).not.toThrow();
     expect(() => assertFits(`${fits}${letter}`, 'it')).toThrow('the most is');
     const small = letter.repeat(Math.floor(SNAPSHOT_VALUE_BYTES / bytes));
-    expect(storedValue(small, 7)).toEqual({ text: small });
-    expect(storedValue(`${small}${letter}`, 7)).toEqual({ checkpoint: 7 });
+    expect(storedValueOf(small, 7)).toEqual({ text: small });
+    expect(storedValueOf(`${small}${letter}`, 7)).toEqual({ checkpoint: 7 });
   });
 
-  test('a task has the name of its run, place and time, and of nothing else', () => {
+  test('a task name depends on run, position and time, and on nothing else', () => {
     expect(taskName('r', 1, 2)).toBe(taskName('r', 1, 2));
     const names = [taskName('r', 1, 2), taskName('r', 2, 2), taskName('r', 1, 3), taskName('q', 1, 2)];
     expect(new Set(names).size).toBe(4);

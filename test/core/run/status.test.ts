@@ -45,7 +45,7 @@ describe('run status', () => {
     expect(RUN_STATUSES.filter(isTerminal)).toEqual(['completed', 'failed', 'cancelled']);
   });
 
-  test('every status can be reached from pending, and every one that is not terminal can fail and be cancelled', () => {
+  test('every status is reachable from pending, and every one that is not final can fail and be cancelled', () => {
     const reached = new Set<RunStatus>(['pending']);
     for (const status of reached) for (const next of TRANSITIONS[status]) reached.add(next);
     expect([...reached].sort()).toEqual([...RUN_STATUSES].sort());
@@ -59,7 +59,7 @@ describe('run status', () => {
     expect(() => assertTransition('pending', 'completed')).toThrow(/pending.*completed/);
   });
 
-  test('words that are not ours are not statuses', () => {
+  test('unknown words are not statuses', () => {
     expect(['running', 'canceled', 'done', '', 'constructor'].filter(isRunStatus)).toEqual(['running']);
   });
 });

@@ -63,21 +63,24 @@ describe('vocabulary', () => {
     for (const status of RUN_STATUSES) expect(WORDS[name]).toContain(projectStatus({ status }, name));
   });
 
-  test.each(VOCABULARIES.map((name) => [name]))('%s keeps an ended run ended and a live one live', (name) => {
-    const ended = (status: RunStatus) => ['completed', 'failed', 'cancelled'].includes(status);
-    for (const status of RUN_STATUSES) {
-      expect(ended(canonicalStatus(projectStatus({ status }, name)))).toBe(ended(status));
-    }
-  });
+  test.each(VOCABULARIES.map((name) => [name]))(
+    '%s shows an ended run as ended and a live one as live',
+    (name) => {
+      const ended = (status: RunStatus) => ['completed', 'failed', 'cancelled'].includes(status);
+      for (const status of RUN_STATUSES) {
+        expect(ended(canonicalStatus(projectStatus({ status }, name)))).toBe(ended(status));
+      }
+    },
+  );
 
-  test('a status that a vocabulary can express survives the way out and back', () => {
+  test('a status that a vocabulary can express survives a round trip', () => {
     for (const name of VOCABULARIES) {
       const expressible = new Set(WORDS[name].map(canonicalStatus));
       for (const status of expressible) expect(canonicalStatus(projectStatus({ status }, name))).toBe(status);
     }
   });
 
-  test('halted is said only of a halted run, and only where the word exists', () => {
+  test('halted is shown only for a halted run, and only in vocabularies with that word', () => {
     expect(projectStatus({ status: 'cancelled', stopKind: 'halt' }, 'orcho')).toBe('halted');
     expect(projectStatus({ status: 'cancelled', stopKind: null }, 'orcho')).toBe('cancelled');
     expect(projectStatus({ status: 'failed', stopKind: 'halt' }, 'orcho')).toBe('failed');
@@ -85,12 +88,12 @@ describe('vocabulary', () => {
     expect(projectStatus({ status: 'cancelled', stopKind: 'halt' }, 'cairn')).toBe('cancelled');
   });
 
-  describe('the runs a word is said of', () => {
+  describe('the runs that a word selects', () => {
     const everyRun = RUN_STATUSES.flatMap((status) =>
       STOP_KINDS.map((stopKind) => (status === 'cancelled' ? { status, stopKind } : { status })),
     );
 
-    test.each(VOCABULARIES.map((name) => [name]))('in %s are exactly those it calls so', (name) => {
+    test.each(VOCABULARIES.map((name) => [name]))('in %s are exactly those shown with it', (name) => {
       for (const word of new Set(everyRun.map((run) => projectStatus(run, name)))) {
         const { statuses, stopKinds } = runsCalled(word, name);
         for (const run of everyRun) {
@@ -118,21 +121,24 @@ describe('vocabulary', () => {
       ['gwi', 'interrupted', { statuses: ['interrupted'] }],
       ['orcho', 'awaiting_gate_decision', { statuses: ['awaiting_approval'] }],
       ['orca', 'awaiting_approval', { statuses: ['awaiting_approval'] }],
-    ])('in %s, which does not say %s, are those it means elsewhere', (name, word, runs) => {
+    ])('in %s, which does not show %s, are those it means in other vocabularies', (name, word, runs) => {
       expect(runsCalled(word, name)).toEqual(runs);
     });
 
-    test.each(VOCABULARIES.map((name) => [name]))('in %s, for a word of none, are refused', (name) => {
-      for (const word of ['finished', '', '__proto__', 'toString'])
-        expect(() => runsCalled(word, name)).toThrow('is not a run status');
-    });
+    test.each(VOCABULARIES.map((name) => [name]))(
+      'in %s, for a word of no vocabulary, are refused',
+      (name) => {
+        for (const word of ['finished', '', '__proto__', 'toString'])
+          expect(() => runsCalled(word, name)).toThrow('is not a run status');
+      },
+    );
   });
 
-  test('all words that runs can be called by are known, each once', () => {
-    const said = VOCABULARIES.flatMap((name) =>
+  test('the list of all words for runs is complete and without duplicates', () => {
+    const words = VOCABULARIES.flatMap((name) =>
       RUN_STATUSES.map((status) => projectStatus({ status }, name)),
     );
-    expect([...PROJECTED_WORDS].sort()).toEqual([...new Set([...said, 'halted'])].sort());
+    expect([...PROJECTED_WORDS].sort()).toEqual([...new Set([...words, 'halted'])].sort());
   });
 
   test.each(['Running', 'finished', '', 'constructor', '__proto__'])('%p is refused', (word) => {

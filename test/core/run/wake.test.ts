@@ -107,39 +107,39 @@ describe('wakeAt (J10)', () => {
     expect(wakeAt(state)).toBe(expected);
   });
 
-  test('is put off by a sign of life, and never brought forward by an old one', () => {
+  test('is deferred by a heartbeat, and never advanced by an old one', () => {
     expect(wakeAt(leased, { leaseExtendedTo: T0 + 8_000 })).toBe(T0 + 8_000);
     expect(wakeAt(leased, { leaseExtendedTo: T0 - 8_000 })).toBe(T0 + 5_000);
     expect(wakeAt(released(), { leaseExtendedTo: T0 + 99_000_000 })).toBe(T0 + READY_GRACE_MS);
   });
 });
 
-describe('the end of a run that concerns somebody else', () => {
+describe('the end of a run that others wait for', () => {
   const parent = { runId: 'run_parent', stepId: 'kid' };
   test.each<[string, RunState]>([
     ['its parent', ended(running({ parent }))],
     ['a child of it', ended(grownBy(leased, [opened(childOf('kid', 'run_child'))]))],
     ['a mailbox', ended(grownBy(leased, [opened(wait('a'))]))],
-  ])('is looked after until that is done: %s', (_, state) => {
+  ])('is scanned until that is done: %s', (_, state) => {
     expect(wakeAt(state)).toBe(T0 + READY_GRACE_MS);
     expect(wakeAt(state, { obligationsMet: false })).toBe(T0 + READY_GRACE_MS);
     expect(wakeAt(state, { obligationsMet: true })).toBeUndefined();
   });
 
-  test('matters at the end only', () => {
+  test('matters only after the end', () => {
     const state = running({ parent });
     expect(wakeAt(state, { obligationsMet: true })).toBe(wakeAt(leased));
   });
 });
 
 describe('a suspended run', () => {
-  test('is parked where it said why, or where nothing that is open could wake it', () => {
+  test('is parked where it gave a reason, or where nothing open could wake it', () => {
     expect(isParked(waiting([wait('a')]))).toBe(false);
     expect(isParked(waiting([wait('a')], PARK))).toBe(true);
     expect(isParked(waiting([]))).toBe(true);
   });
 
-  test('has its next thing to do at the earliest of its times', () => {
+  test('is due at the earliest of its times', () => {
     expect(nextDue(waiting([wait('a')]))).toBeUndefined();
     expect(nextDue(waiting([wait('a', T0 + 9), wait('b', T0 + 3)]))).toBe(T0 + 3);
     expect(nextDue(waiting([wait('a', T0 + 9)], { until: T0 + 2 }))).toBe(T0 + 2);
@@ -147,8 +147,8 @@ describe('a suspended run', () => {
   });
 });
 
-describe('over any journal', () => {
-  test('there is a time for every run that has not ended or is still owed something, and for no other', () => {
+describe('for any journal', () => {
+  test('a run has a time exactly if it has not ended or has completion duties', () => {
     fc.assert(
       fc.property(journals(), fc.boolean(), ({ states }, obligationsMet) => {
         for (const state of states) {
@@ -162,7 +162,7 @@ describe('over any journal', () => {
     );
   });
 
-  test('it is stored in time: what may be committed without the snapshot never brings it forward', () => {
+  test('the stored time is early enough: no commit without the snapshot advances it', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         let stored = states[0] as RunState;
@@ -182,7 +182,7 @@ describe('over any journal', () => {
   });
 });
 
-test('a parked run is looked at after half a minute, then after twice as long each time, up to ten minutes', () => {
+test('a parked run is scanned after half a minute, and then after twice as long each time, up to ten minutes', () => {
   const parked = waiting([], { ...PARK, until: T0 + FIRST_PARKED_LOOK_MS });
   const looks: number[] = [];
   for (let now = wakeAt(parked) ?? 0; looks.length < 8; now += nextParkedCheckMs(parked, now))

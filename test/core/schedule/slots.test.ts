@@ -34,7 +34,7 @@ describe('the slots of a cron line', () => {
     ['months of 31 days', '0 0 31 * *', ['2026-01-31', '2026-03-31', '2026-05-31', '2026-07-31']],
     ['the last day of the month', '0 0 L * *', ['2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30']],
     ['the turn of the year', '0 0 1 1 *', ['2027-01-01', '2028-01-01']],
-  ])('know %s', (_, cron, days) => {
+  ])('include %s', (_, cron, days) => {
     const after = Date.UTC(2026, 0, 1);
     const found = slotsBetween({ cron, timezone: 'Etc/UTC' }, after, Date.UTC(2040, 0, 1), days.length);
     expect(found.map((slot) => new Date(slot).toISOString().slice(0, 10))).toEqual(days);
@@ -56,7 +56,7 @@ describe('the slots of a cron line', () => {
       '2026-10-25',
       ['10-25T00:00', '10-25T00:30', '10-25T01:00', '10-25T01:30'],
     ],
-  ])('where clocks are set, a slot %s', (_, cron, day, expected) => {
+  ])('where clocks change, a slot %s', (_, cron, day, expected) => {
     expect(slots(cron, 'Europe/Berlin', day)).toEqual(expected);
   });
 
@@ -66,22 +66,22 @@ describe('the slots of a cron line', () => {
     ['0 23 * * SAT', ['03-29T01:00']],
     ['0 23 * * SUN', ['03-30T00:00']],
     ['*/30 23 * * *', ['03-28T01:00', '03-28T01:30', '03-30T00:00', '03-30T00:30']],
-  ])('of %s are where the clock jumps over midnight too', (cron, expected) => {
+  ])('of %s exist where the clock jumps over midnight', (cron, expected) => {
     expect(slots(cron, 'America/Nuuk', '2026-03-28', 3)).toEqual(expected);
   });
 
-  test('are in the time of their zone, in summer and in winter', () => {
+  test('follow the time of their zone, in summer and in winter', () => {
     const times = ['2026-01-15', '2026-07-15'].flatMap((day) => slots('0 9 * * *', 'America/New_York', day));
     expect(times).toEqual(['01-15T14:00', '07-15T13:00']);
   });
 
-  test('go on evenly where clocks are set by half an hour', () => {
+  test('stay regular where clocks change by half an hour', () => {
     const found = slots('*/15 * * * *', 'Australia/Lord_Howe', '2026-04-04');
     expect(found).toHaveLength(96);
     expect(new Set(found).size).toBe(96);
   });
 
-  test('are after the one moment and not after the other', () => {
+  test('are after the lower bound and not after the upper bound', () => {
     const timing = { cron: '0 * * * *', timezone: 'Etc/UTC' };
     expect(slotsBetween(timing, 0, HOUR, 10)).toEqual([HOUR]);
     expect(slotsBetween(timing, HOUR, HOUR, 10)).toEqual([]);
@@ -153,7 +153,7 @@ describe('slots of any line', () => {
     );
   });
 
-  test('the newest of too many are a suffix of all', () => {
+  test('beyond the limit are the newest ones', () => {
     const lines = fc.constantFrom('* * * * *', '*/5 * * * *', '* 0 * * *', '* 1 3 * *', '0,1,2 */6 * * *');
     fc.assert(
       fc.property(
@@ -206,7 +206,7 @@ describe('invalid timings', () => {
     },
   );
 
-  test('spaces are tidied', () => {
+  test('spaces are normalised', () => {
     expect(checkedTiming({ cron: ' 0\t3  * * *\n', timezone: 'Europe/Berlin' })).toEqual({
       cron: '0 3 * * *',
       timezone: 'Europe/Berlin',

@@ -36,7 +36,7 @@ describe('secret values in a stream of text', () => {
     );
   });
 
-  test('delay only text that could be the beginning of one', () => {
+  test('delay only text that could be the beginning of a secret', () => {
     const mask = new StreamMask(['secret-value']);
     expect(mask.push('a sec')).toBe('a ');
     expect(mask.push('ond')).toBe('second');
@@ -45,7 +45,7 @@ describe('secret values in a stream of text', () => {
   });
 });
 
-test('a character of two code units is not cut in two', () => {
+test('never split a character of two code units', () => {
   const mask = new StreamMask([]);
   expect(mask.push('a\ud83e')).toBe('a');
   expect(mask.push('\udd16b')).toBe('🤖b');

@@ -41,10 +41,10 @@ const isOff = ({ apis }: Google, host: string) => !ALWAYS_ON.includes(host) && !
 export async function answer(google: Google, request: Request): Promise<Answer> {
   const { method, url } = request;
   const path = decodeURIComponent(url.pathname);
-  const said = await found(google, request, path);
+  const response = await found(google, request, path);
   const body = request.body === undefined ? null : structuredClone(request.body);
-  google.calls.push({ method, host: url.host, path: path + url.search, status: said.status, body });
-  return said;
+  google.calls.push({ method, host: url.host, path: path + url.search, status: response.status, body });
+  return response;
 }
 
 async function found(google: Google, request: Request, path: string): Promise<Answer> {

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 export interface Ended {
   readonly code: number | null;
   /** Both outputs. */
-  readonly said: string;
+  readonly output: string;
 }
 
 interface DeploymentOptions {
@@ -72,8 +72,8 @@ export class Deployment {
       env: await this.#env(),
     });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    return { code, said: output + errors };
+    const [stdout, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { code, output: stdout + errors };
   }
 
   async #env(): Promise<NodeJS.ProcessEnv> {

@@ -9,7 +9,7 @@ const PATIENCE_MS = 120_000;
 
 export interface TerminalEnd {
   readonly code: number | null;
-  readonly said: string;
+  readonly output: string;
 }
 
 /** Undefined: programs can be run in a terminal. Otherwise why not. */
@@ -76,7 +76,7 @@ export class Terminal {
 
   async end(): Promise<TerminalEnd> {
     const code = await this.#ended;
-    return { code, said: this.said };
+    return { code, output: this.said };
   }
 
   kill(): void {

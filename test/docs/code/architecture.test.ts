@@ -39,7 +39,7 @@ function codeOf(folder: string): string {
     .join('\n');
 }
 
-test('every file and folder that ARCHITECTURE.md names is there', () => {
+test('every file and folder that ARCHITECTURE.md names exists', () => {
   const paths = named(/`([\w./-]+\.(?:ts|json|md))`/g, prose);
   const folders = named(/`([a-z-]+(?:\/[a-z-]+)*)\/`/g, prose);
   expect(paths.length).toBeGreaterThan(40);

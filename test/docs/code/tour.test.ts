@@ -5,7 +5,7 @@ import { readDocument } from '../snippets.ts';
 
 const CODE = join(import.meta.dirname, '../../../packages/cairn/src');
 /** A reader keeps so many places in mind. */
-const MOST_STOPS = 8;
+const MAX_STOPS = 8;
 
 const [, ...sections] = readDocument('docs/tour.md').split(/^## /m);
 const tours = sections.map((section) => ({
@@ -24,9 +24,9 @@ test('the tour follows five values', () => {
 });
 
 describe.each(tours)('$title', ({ stops }) => {
-  test(`has at most ${MOST_STOPS} stops, numbered without gaps`, () => {
+  test(`has at most ${MAX_STOPS} stops, numbered without gaps`, () => {
     expect(stops.length).toBeGreaterThan(1);
-    expect(stops.length).toBeLessThanOrEqual(MOST_STOPS);
+    expect(stops.length).toBeLessThanOrEqual(MAX_STOPS);
     expect(stops.map(({ at }) => at)).toEqual(stops.map((_, index) => index + 1));
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { Installation } from '../../api/installation.ts';
 import { commandsOf, requestOf } from '../commands.ts';
 
-test('docs/access.md shows commands that issue a key, once, and list it', async () => {
+test('docs/access.md shows commands that issue a key once, and list it', async () => {
   const installation = new Installation();
   const key = await installation.key('boss', { roles: ['admin'] });
   const [create = '', list = '', ...rest] = commandsOf('docs/access.md');

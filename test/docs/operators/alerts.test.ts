@@ -40,7 +40,7 @@ const functions = [...list.matchAll(/(\w+),/g)].map(([, name = '']) =>
 );
 
 describe.each(policies)('docs/alerts/%s', (file, policy) => {
-  test('is a policy that gcloud takes, and leads to a section of the runbook, which has it too', () => {
+  test('is a policy that gcloud accepts, and links to a section of the runbook, which contains it too', () => {
     expect(policy).toMatchObject({
       displayName: expect.stringMatching(/^Cairn: /),
       combiner: 'OR',
@@ -62,7 +62,7 @@ describe.each(policies)('docs/alerts/%s', (file, policy) => {
   });
 });
 
-test('alerts are on services, queues and jobs that a deployment makes, with or without a prefix', () => {
+test('alerts use services, queues and jobs that a deployment creates, with or without a prefix', () => {
   const services = filters.flatMap((filter) => patternsIn(filter, 'service_name'));
   const queues = filters.flatMap((filter) => patternsIn(filter, 'queue_id'));
   const jobs = filters.flatMap((filter) => patternsIn(filter, 'job_id'));
@@ -78,7 +78,7 @@ test('alerts are on services, queues and jobs that a deployment makes, with or w
   expect(services.some((one) => one.test('shop'))).toBe(false);
 });
 
-test('alerts are on entries that the code logs as errors', () => {
+test('alerts use entries that the code logs as errors', () => {
   const [, names = ''] = /jsonPayload\.event=\(([^)]*)\)/.exec(filters.join('\n')) ?? [];
   const events = [...names.matchAll(/"(\w+)"/g)].map(([, name = '']) => name);
   expect(events.length).toBeGreaterThan(3);
@@ -89,7 +89,7 @@ test('alerts are on entries that the code logs as errors', () => {
   for (const event of events) expect(sources).toContain(`log.error('${event}'`);
 });
 
-test('the runbook says what to do when something below Cairn fails', () => {
+test('the runbook covers failures of the services below Cairn', () => {
   for (const title of [
     'Quota exhausted',
     'Queue stopped',

@@ -5,13 +5,13 @@ import { parse } from '../../../packages/cli/src/arguments/parse.ts';
 import { COMMANDS } from '../../../packages/cli/src/commands/all.ts';
 import { EXIT } from '../../../packages/cli/src/exit.ts';
 import { saidInDocs } from '../../cli/support/said-in-docs.ts';
-import { sceneOf } from '../said/scenes.ts';
+import { sceneOf } from '../commands/scenes.ts';
 import { readDocument } from '../snippets.ts';
 
 const page = readDocument('docs/cli.md');
 
 describe('docs/cli.md', () => {
-  test('says every exit code there is', () => {
+  test('lists every exit code', () => {
     const [, table = ''] = /\| exit code \| means \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(page) ?? [];
     const codes = [...table.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
     expect(codes.toSorted((a, b) => a - b)).toEqual(Object.values(EXIT).toSorted((a, b) => a - b));
@@ -27,10 +27,10 @@ describe('docs/cli.md', () => {
   });
 });
 
-test('every command line that a document shows can be said', () => {
-  const said = saidInDocs();
-  expect(said.length).toBeGreaterThan(10);
-  for (const { document, line, words } of said) {
+test('every command line in the documents is valid', () => {
+  const documented = saidInDocs();
+  expect(documented.length).toBeGreaterThan(10);
+  for (const { document, line, words } of documented) {
     const read = (() => {
       try {
         return parse(words, COMMANDS).kind;

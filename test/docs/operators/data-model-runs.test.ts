@@ -44,15 +44,16 @@ function namedOnThePage(): Set<string> {
   return new Set(named.filter((name) => !name.endsWith('.x') && name !== 'run.resumed'));
 }
 
-test('every member of a document of these runs is on the page', () => {
+test('has every member of a document of these runs', () => {
   const named = namedOnThePage();
   // A member is on the page as well if the members in it are.
-  const told = (name: string) => named.has(name) || [...named].some((row) => row.startsWith(`${name}.`));
+  const isDocumented = (name: string) =>
+    named.has(name) || [...named].some((row) => row.startsWith(`${name}.`));
   const members = [...documents.names].filter((name) => name.split('.').length === 2);
   expect(members.length).toBeGreaterThan(100);
-  expect(members.filter((name) => !told(name))).toEqual([]);
+  expect(members.filter((name) => !isDocumented(name))).toEqual([]);
 });
 
-test('every member that the page names is in a document of these runs', () => {
+test('has only members of a document of these runs', () => {
   expect([...namedOnThePage()].filter((name) => !documents.names.has(name))).toEqual([]);
 });

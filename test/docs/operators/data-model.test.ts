@@ -34,7 +34,7 @@ function rowsUnder(heading: string): string[][] {
 const wordsIn = (cell: string | undefined) =>
   [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 
-test('every member that the page names is one the code writes', () => {
+test('every member on the page is written by the code', () => {
   const named = [
     ...page.matchAll(/`(run|event|checkpoint|step|effect|record|capability|binding)\.(\w+)(?:\.(\w+))?`/g),
   ];
@@ -69,11 +69,11 @@ const FIELDS: Readonly<Record<string, string>> = {
     'side_effects idempotency replay_policy binding_call_id side_effect_status effect_id run_id step_id capability_id binding_id effect_class idempotency_key request_hash response_hash status recorded_result_ref created_at updated_at',
 };
 
-describe('docs/data-model.md says of every field what it is here, or why it is not:', () => {
+describe('docs/data-model.md describes every field, or says why it is absent:', () => {
   test.each(Object.entries(FIELDS))('%s', (heading, fields) => {
     const rows = rowsUnder(heading);
-    const told = rows.flatMap(([text]) => wordsIn(text));
-    for (const field of fields.split(' ')) expect(told).toContain(field);
+    const documented = rows.flatMap(([text]) => wordsIn(text));
+    for (const field of fields.split(' ')) expect(documented).toContain(field);
     for (const [text, here, note] of rows) {
       expect([text, here]).toEqual([text, expect.stringMatching(/\S/)]);
       // A missing counterpart needs a reason.
@@ -84,8 +84,8 @@ describe('docs/data-model.md says of every field what it is here, or why it is n
 
 test('every collection that the store names is on the page', () => {
   const names = Object.values(collectionNames('gwi_'));
-  const told = rowsUnder('Collections').flatMap(([first]) => wordsIn(first));
-  expect(told.map((path) => path.split('/').at(-1)).sort()).toEqual(names.sort());
+  const documented = rowsUnder('Collections').flatMap(([first]) => wordsIn(first));
+  expect(documented.map((path) => path.split('/').at(-1)).sort()).toEqual(names.sort());
 });
 
 /** Members that the code writes, by the word under which the page names them. */

@@ -18,7 +18,7 @@ test('docs/deploy.md sets every secret, and no other', () => {
   expect(named(/functions:secrets:set (\w+)/g, page).toSorted()).toEqual(secrets);
 });
 
-test('docs/deploy.md tells when to set each parameter', () => {
+test('docs/deploy.md says when to set each parameter', () => {
   const parameters = named(/ = (?:text|whole)\('(\w+)'/g, params);
   expect(firstCells('parameter').toSorted()).toEqual(parameters.toSorted());
 });
@@ -26,11 +26,11 @@ test('docs/deploy.md tells when to set each parameter', () => {
 test('docs/deploy.md names every function that is deployed, and who calls it', () => {
   const [, list = ''] = /export const \{([^}]+)\} =/.exec(readDocument('functions/src/index.ts')) ?? [];
   const functions = named(/(\w+),/g, list);
-  const told = firstCells('function').map((name) => name.replace('-…', ''));
-  expect(told.toSorted()).toEqual(functions.toSorted());
+  const documented = firstCells('function').map((name) => name.replace('-…', ''));
+  expect(documented.toSorted()).toEqual(functions.toSorted());
 });
 
-test('docs/deploy.md names the TTL policies there are', () => {
+test('docs/deploy.md names the existing TTL policies', () => {
   const { fieldOverrides } = JSON.parse(readDocument('firestore.indexes.json')) as {
     fieldOverrides: { collectionGroup: string; fieldPath: string; ttl?: boolean }[];
   };

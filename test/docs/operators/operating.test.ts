@@ -6,7 +6,7 @@ import { commandsOf, requestOf } from '../commands.ts';
 
 const commands = commandsOf('docs/operating.md');
 
-test('every command of docs/operating.md does what it says', async () => {
+test('every command in docs/operating.md has the effect that the page states', async () => {
   const review = defineWorkflow({
     type: 'review-pull-request',
     planVersion: 1,

@@ -30,21 +30,21 @@ const sections = new Map(
 );
 const codes = [...new Set([...Object.keys(ERROR_CODES), ...PROBLEM_CODES, ...recordedCodes()])];
 
-test('the codes of the engine are found', () => {
+test('the codes of the engine are found in its sources', () => {
   expect(recordedCodes()).toEqual(
     expect.arrayContaining(['STEP_FAILED', 'STEP_TIMEOUT', 'RUN_TIMEOUT', 'ITEMS_FAILED']),
   );
 });
 
-test.each(codes)('docs/operations.md says what to do about %s', (code) => {
+test.each(codes)('docs/operations.md has a remedy for %s', (code) => {
   expect(sections.get(code)?.trim().length ?? 0).toBeGreaterThan(40);
 });
 
-test('docs/operations.md has no section of a code that there is not', () => {
+test('docs/operations.md has no section for a code that does not exist', () => {
   expect([...sections.keys()].filter((code) => !codes.includes(code))).toEqual([]);
 });
 
-test('each section of an error says the status that it is answered with', () => {
+test('each section of an error has its HTTP status', () => {
   for (const [code, { httpStatus }] of Object.entries(ERROR_CODES)) {
     expect([code, sections.get(code)?.slice(0, 'Status 409.'.length)]).toEqual([
       code,
@@ -53,7 +53,7 @@ test('each section of an error says the status that it is answered with', () => 
   }
 });
 
-test('docs/operations.md says what to do about everything that doctor finds wrong', () => {
+test('docs/operations.md has a remedy for every problem that doctor finds', () => {
   const own = ['deployment-findings', 'store-findings', 'work-findings', 'observe'];
   const sources = [
     'packages/client/src/health/findings.ts',
@@ -66,9 +66,9 @@ test('docs/operations.md says what to do about everything that doctor finds wron
     ),
   );
   const [, table = ''] = /^\| `doctor` says \| do \|\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(page) ?? [];
-  const told = [...table.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm)].flatMap(([, codes = '']) =>
+  const documented = [...table.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm)].flatMap(([, codes = '']) =>
     [...codes.matchAll(/[A-Z_]+/g)].map(([code]) => code),
   );
   expect(wrong.length).toBeGreaterThan(20);
-  expect(told.toSorted()).toEqual([...new Set(wrong)].toSorted());
+  expect(documented.toSorted()).toEqual([...new Set(wrong)].toSorted());
 });

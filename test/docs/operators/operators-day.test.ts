@@ -32,8 +32,8 @@ async function say(stage: Stage, line: string, { run, effect = '' }: Names) {
       .replace(/\bRUN\b/, run)
       .replace(/\bEFFECT\b/, effect),
   );
-  const said = await stage.cairn(words);
-  return { ...said, line };
+  const output = await stage.cairn(words);
+  return { ...output, line };
 }
 
 async function started(stage: Stage, type: string, input: object = {}): Promise<string> {
@@ -47,8 +47,8 @@ async function statusOf(stage: Stage, run: string): Promise<string> {
   return (await stage.answer<{ run: { status: string } }>(['runs', 'show', run])).run.status;
 }
 
-describe("the operator's day, by the lines of docs/operations.md alone:", () => {
-  test('a run that is stuck, because its event was lost', async () => {
+describe('with the lines of docs/operations.md alone an operator can resolve', () => {
+  test('a run that is stuck because its event was lost', async () => {
     const stage = new Stage([
       defineWorkflow({
         type: 'deploy',
@@ -108,11 +108,11 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
       3,
       expect.stringContaining("no effect of the run begins with '0zz'"),
     ]);
-    const said = await say(stage, line.replace('{"id":"pay_1"}', '{"id":1}'), {
+    const output = await say(stage, line.replace('{"id":"pay_1"}', '{"id":1}'), {
       run,
       effect: `${effect.slice(0, 11)}…`,
     });
-    expect([said.code, said.err]).toEqual([0, '']);
+    expect([output.code, output.err]).toEqual([0, '']);
     await stage.drive();
     const outcome = wordsOf(line)[5];
     expect([outcome, await statusOf(stage, run), outside.applied.length]).toEqual(
@@ -124,7 +124,7 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     );
   });
 
-  test('a deployment that left a version out, put right or left behind', async () => {
+  test('a deployment without a version that runs need: restored or abandoned', async () => {
     const version = (planVersion: number): Workflow =>
       defineWorkflow({
         type: 'review-pull-request',
@@ -151,8 +151,8 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     expect(seen[0]?.out).toContain('2 live runs are on review-pull-request v1, which is not deployed');
 
     for (const line of [cancel, preview, fork]) {
-      const said = await say(stage, line, { run: away });
-      expect([line, said.code, said.err]).toEqual([line, 0, '']);
+      const output = await say(stage, line, { run: away });
+      expect([line, output.code, output.err]).toEqual([line, 0, '']);
     }
     stage.deploy([version(1), version(2)]);
     expect(await say(stage, resume, { run: back })).toMatchObject({
@@ -175,7 +175,7 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     ]);
   });
 
-  test('a run document that drifted', async () => {
+  test('a run document that differs from its journal', async () => {
     const stage = new Stage();
     const run = await started(stage, 'echo', { text: 'hello' });
     const documents = stage.installation.world.db.runs.get(run);
@@ -205,14 +205,14 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     const run = await started(stage, 'review-pull-request');
     const [lines = []] = blocksOf('A workflow that does harm');
     for (const line of lines) {
-      const said = await say(stage, line, { run });
-      expect([line, said.code, said.err]).toEqual([line, 0, '']);
+      const output = await say(stage, line, { run });
+      expect([line, output.code, output.err]).toEqual([line, 0, '']);
     }
     expect(await statusOf(stage, run)).toBe('cancelled');
   });
 });
 
-test('the lines with which the page begins can be said of an installation that is well', async () => {
+test('the first lines of the page work on a healthy installation', async () => {
   const stage = new Stage();
   await started(stage, 'echo', { text: 'hello' });
   const [, block = ''] = /^Start with:\n\n```\n([\s\S]*?)^```/m.exec(page) ?? [];

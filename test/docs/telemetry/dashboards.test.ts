@@ -67,10 +67,10 @@ function askedIn(expression: string): { name: string; labels: string[] }[] {
 }
 
 describe.each([...DASHBOARDS, 'docs/observability.md'])('%s', (document) => {
-  test('asks for metrics and labels that are sent', () => {
-    const asked = expressionsIn(document).flatMap(askedIn);
-    expect(asked.length).toBeGreaterThan(9);
-    for (const { name, labels } of asked) {
+  test('queries metrics and labels that are sent', () => {
+    const queried = expressionsIn(document).flatMap(askedIn);
+    expect(queried.length).toBeGreaterThan(9);
+    for (const { name, labels } of queried) {
       expect([...emitted.keys()]).toContain(name);
       for (const label of labels) expect([name, ...(emitted.get(name) ?? [])]).toContain(label);
     }
@@ -91,21 +91,21 @@ test('both dashboards show the same', () => {
   expect(one).toEqual(other);
 });
 
-test('docs/observability.md tells of every metric that is sent, with its labels', () => {
+test('docs/observability.md lists every metric that is sent, with its labels', () => {
   const rows = [
     ...readDocument('docs/observability.md').matchAll(
       /^\|(?: \w+ \|)? `(gwi_\w+)` \|(?: \w+ \|)? ([^|]*)\|/gm,
     ),
   ];
-  const told = rows.map(([, name = '', labels = '']) => [
+  const documented = rows.map(([, name = '', labels = '']) => [
     name,
     [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label).sort(),
   ]);
   const sent = new Map([...emitted].map(([name, labels]) => [base(name), labelsOf(labels)]));
-  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(sent));
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(sent));
 });
 
-test('docs/observability.md tells of every attribute that a span can have, and of no other', () => {
+test('docs/observability.md lists every attribute that a span can have, and no other', () => {
   const files = [
     ...globSync('packages/cairn/src/engine/tracing/*.ts', { cwd: root }),
     ...globSync('packages/cairn/src/platform/telemetry/{request-span,traced-queue,otlp-spans}.ts', {

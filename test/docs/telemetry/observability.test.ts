@@ -21,7 +21,7 @@ test('docs/observability.md names every metric with its type and labels, and sho
   const text = await answer.text();
 
   const rows = [...readDocument('docs/observability.md').matchAll(/^\| `(gwi_\w+)` \| (\w+) \| (.*?) \|/gm)];
-  const told = rows.map(([, name, type, labels = '']) => ({
+  const documented = rows.map(([, name, type, labels = '']) => ({
     name,
     type,
     labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label),
@@ -30,10 +30,10 @@ test('docs/observability.md names every metric with its type and labels, and sho
     const [, labels = ''] = new RegExp(`^${name}(?:_count)?\\{(.*)\\}`, 'm').exec(text) ?? [];
     return { name, type, labels: [...labels.matchAll(/(\w+)="/g)].map(([, label]) => label) };
   });
-  expect(told).toEqual(served);
+  expect(documented).toEqual(served);
 });
 
-test('docs/observability.md names a parameter that there is, and events that are logged', () => {
+test('docs/observability.md names an existing parameter, and events that are logged', () => {
   const text = readDocument('docs/observability.md');
   expect(readDocument('functions/.env')).toContain('\nOTEL_EXPORTER_OTLP_ENDPOINT=\n');
   const sources = ['background-handlers.ts', 'telemetry/telemetry.ts', 'telemetry/configured.ts'].map(
@@ -63,9 +63,9 @@ test('docs/observability.md names the fields of the log lines that it shows', as
   await installation.world.run(undefined, { ...installation.world.deps, log });
 
   const rows = [...readDocument('docs/observability.md').matchAll(/^\| `(\w+)` \| [^|]* \| (`.*`) \|$/gm)];
-  const told = rows.map(([, event, fields = '']) => [event, fields.replaceAll('`', '').split(', ')]);
-  expect(told.length).toBeGreaterThan(1);
-  for (const [event, fields] of told) {
+  const documented = rows.map(([, event, fields = '']) => [event, fields.replaceAll('`', '').split(', ')]);
+  expect(documented.length).toBeGreaterThan(1);
+  for (const [event, fields] of documented) {
     const line = log.lines.find((one) => one.event === event);
     expect([event, new Set(fields)]).toEqual([event, new Set(Object.keys(line?.fields ?? {}))]);
   }

@@ -9,7 +9,7 @@ import { readDocument, writeSnippets } from '../snippets.ts';
 const snippets = writeSnippets('docs/agents.md');
 afterAll(() => snippets.remove());
 
-test('the agent of docs/agents.md refunds once, and a large sum only if a person agrees', async () => {
+test('the agent of docs/agents.md refunds once, and a large sum only after an approval', async () => {
   const { refundAgent } = (await import(snippets.at('functions/src/workflows/refund-agent.ts'))) as {
     refundAgent: (model: AgentModel, orders: unknown, refund: unknown) => Workflow;
   };
@@ -45,6 +45,6 @@ test('the agent of docs/agents.md refunds once, and a large sum only if a person
   expect(refunded.size).toBe(1);
 });
 
-test('docs/agents.md says the most turns', () => {
+test('docs/agents.md states the maximum number of turns', () => {
   expect(readDocument('docs/agents.md')).toContain(`| \`maxTurns\` | ${MAX_TURNS} |`);
 });

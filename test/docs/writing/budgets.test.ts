@@ -9,7 +9,7 @@ import { writeSnippets } from '../snippets.ts';
 const snippets = writeSnippets('docs/budgets.md');
 afterAll(() => snippets.remove());
 
-test('the research of docs/budgets.md asks before a call that its budget has no room for, and goes on when it is raised', async () => {
+test('the research of docs/budgets.md asks before a call that exceeds its budget, and continues when it is raised', async () => {
   const { research } = (await import(snippets.at('functions/src/workflows/research.ts'))) as {
     research: (ask: () => Promise<object>) => Workflow;
   };
@@ -28,7 +28,7 @@ test('the research of docs/budgets.md asks before a call that its budget has no 
   expect(calls).toBe(25);
 });
 
-test('the budgets of docs/budgets.md hold for all runs of a tenant, which go on the next day', async () => {
+test('the budgets of docs/budgets.md apply to all runs of a tenant, which continue the next day', async () => {
   const { budgets } = (await import(snippets.at('functions/src/budgets.ts'))) as { budgets: BudgetOptions };
   const workflow = defineWorkflow({
     type: 'costly',

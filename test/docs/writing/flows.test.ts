@@ -40,7 +40,7 @@ async function shipping(...statuses: Status[]) {
 }
 
 describe('the flow of docs/flows.md', () => {
-  test('asks the carrier each day, and makes one label', async () => {
+  test('asks the carrier each day, and creates one label', async () => {
     const { runtime, run, labels } = await shipping('waiting', 'waiting', 'delivered');
     expect(await runtime.runToEnd(run)).toBe('completed');
     expect(await run.result()).toEqual({ output: { parcel: 'parcel of o-1', days: 3 } });
@@ -48,7 +48,7 @@ describe('the flow of docs/flows.md', () => {
     expect(run.steps().map(({ id }) => id)).toContain('flow[ask-carrier.3]');
   });
 
-  test('asks a person about a lost parcel, and undoes the reservation when it ends badly', async () => {
+  test('asks a person about a lost parcel, and undoes the reservation when it fails', async () => {
     const { runtime, run } = await shipping('lost');
     await runtime.settle();
     await runtime.decide(run, 'reject', { step: 'flow[send-again]' });
@@ -59,7 +59,7 @@ describe('the flow of docs/flows.md', () => {
 });
 
 describe('the loop of docs/flows.md', () => {
-  test('asks the carrier until the parcel is there, often at first', async () => {
+  test('asks the carrier until the parcel arrives, more often at first', async () => {
     const { trackParcel } = (await import(snippets.at('functions/src/workflows/track-parcel.ts'))) as {
       trackParcel: (statusOf: () => Promise<Status>) => Workflow;
     };
@@ -82,6 +82,6 @@ test.each([
   [`at most ${MAX_STATE_BYTES / 1024} KiB; a larger one`],
   [`at most ${MAX_FLOW_OPERATIONS.toLocaleString('en')}`],
   [`| \`timeout\` | ${PRODUCTION_SETTINGS.stepTimeoutMs / 60_000} minute |`],
-])('docs/flows.md says: %s', (bound) => {
+])('docs/flows.md documents: %s', (bound) => {
   expect(readDocument('docs/flows.md').replaceAll('\n', ' ')).toContain(bound);
 });

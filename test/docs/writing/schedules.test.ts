@@ -29,7 +29,7 @@ test('the schedules of docs/schedules.md are declared and fire', async () => {
   ]);
 });
 
-test('every command of docs/schedules.md does what it says', async () => {
+test('every command in docs/schedules.md has the documented effect', async () => {
   const installation = await installed();
   const key = await installation.key('ops', { roles: ['operator'] });
   let id = '';

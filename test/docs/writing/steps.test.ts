@@ -48,7 +48,7 @@ describe('a step', () => {
     expect(run.calls('rate')).toBe(1);
   });
 
-  test('is told to stop when its time is over, and tried again', async () => {
+  test('is stopped at its timeout, and retried', async () => {
     const reasons: unknown[] = [];
     const rateOf = (_currency: string, signal: AbortSignal) =>
       new Promise<number>((_resolve, reject) => {
@@ -80,7 +80,7 @@ describe('a map', () => {
     expect(await run.result()).toEqual({ broken: ['b', 'c'] });
   });
 
-  test('fails with ITEMS_FAILED over one more, and is done at once over none', async () => {
+  test('fails with ITEMS_FAILED on one failure more, and ends at once without items', async () => {
     const runtime = await runtimeWith('check-links', async (link: string) => {
       if (link !== 'a') throw new Error('no route');
       return 200;
@@ -103,7 +103,7 @@ describe('an approval', () => {
     return { runtime, run, published };
   }
 
-  test('sends the draft back with feedback, asks again, and says who agreed', async () => {
+  test('sends the draft back with feedback, asks again, and records the approver', async () => {
     const { runtime, run, published } = await asked();
     await runtime.decide(run, 'retry_with_feedback', { feedback: 'Faster.' });
     await runtime.settle();
@@ -124,7 +124,7 @@ describe('an approval', () => {
     expect(run.error()?.code).toBe(code);
   });
 
-  test('takes data that fits its schema, and stays open over other data', async () => {
+  test('accepts data that matches its schema, and stays open for other data', async () => {
     const paid: number[] = [];
     const runtime = await runtimeWith('refund-order', async (cents: number) => void paid.push(cents));
     const run = await runtime.start('refund-order', { order: 'A-1', paid: 900 });
@@ -138,7 +138,7 @@ describe('an approval', () => {
     expect(paid).toEqual([400]);
   });
 
-  test('fails when its time is over', async () => {
+  test('fails at its deadline', async () => {
     const { runtime, run } = await asked();
     await runtime.advance('3d');
     expectJournal(run.journal()).notToHaveRun('publish').toEndAs('failed', 'APPROVAL_EXPIRED');
@@ -155,7 +155,7 @@ describe('an event, and a sleep', () => {
     return { runtime, run };
   }
 
-  test('go on with what was sent, two hours later', async () => {
+  test('continue with the data of the event, two hours later', async () => {
     const { runtime, run } = await waiting();
     const refused = await runtime.deliver(paid('a lot'));
     expect([refused.delivered.length, refused.refused.length]).toEqual([0, 1]);
@@ -166,14 +166,14 @@ describe('an event, and a sleep', () => {
     expect(await run.result()).toEqual({ shipped: 'shipped for 500' });
   });
 
-  test('skip all that follows if nothing comes', async () => {
+  test('skip everything that depends on them if no event comes', async () => {
     const { runtime, run } = await waiting();
     await runtime.advance('14d');
     expectJournal(run.journal()).toHaveSkipped('paid').toHaveSkipped('pack').toHaveSkipped('ship');
     expect(await run.result()).toEqual({ shipped: null });
   });
 
-  test('find an event that came before', async () => {
+  test('receive an event that came before', async () => {
     const runtime = await runtimeWith('ship-order');
     await runtime.deliver(paid(500));
     await runtime.advance('23h');
@@ -190,7 +190,7 @@ test('children give their results in the order of the items', async () => {
   expect(runtime.runs()).toHaveLength(3);
 });
 
-test('a body that is tried again, or died, does not import the same page twice', async () => {
+test('a body that is retried, or died, does not import the same page twice', async () => {
   const imported: number[] = [];
   let fails = true;
   const runtime = await runtimeWith('import-pages', async (page: number) => {
@@ -223,7 +223,7 @@ describe('a payment', () => {
     return { bank, released };
   }
 
-  test('goes on with less than was asked for', async () => {
+  test('continues with less than was requested', async () => {
     const runtime = await runtimeWith('take-payment', pretendedBank().bank);
     const run = await runtime.start('take-payment', { cents: 500 });
     expect(await runtime.runToEnd(run)).toBe('completed');
@@ -231,7 +231,7 @@ describe('a payment', () => {
     expectJournal(run.journal()).toHaveDegraded('reserve').toHaveDegraded('receipt');
   });
 
-  test('is undone when the bank refuses it for good', async () => {
+  test('is undone when the bank refuses permanently', async () => {
     const { bank, released } = pretendedBank('refused');
     const runtime = await runtimeWith('take-payment', bank);
     const run = await runtime.start('take-payment', { cents: 500 });
@@ -252,7 +252,7 @@ describe('a payment', () => {
     expectJournal(run.journal()).toHaveCompensated('reserve').toEndAs('failed', 'RUN_TIMEOUT');
   });
 
-  test('goes on after a crash if a person knows that it was sent', async () => {
+  test('continues after a crash if a person confirms that it was sent', async () => {
     const runtime = await runtimeWith('take-payment', pretendedBank().bank);
     const run = await runtime.start('take-payment', { cents: 500 });
     runtime.crashAfter('send');
@@ -282,7 +282,7 @@ test.each([
   `with delays of at most ${{ 5000: 'five' }[shortRetryMs]} seconds`,
   `waits for its lease: ${leaseMs / 1_000} s after its last heartbeat, which is sent every ${heartbeatMs / 1_000} s`,
   `after ${{ 3: 'three' }[MAX_DEATHS_ALONE]} deaths at the same step`,
-])('docs/steps.md gives the bound that the engine has: %s', (claim) => {
+])('docs/steps.md states the limit of the engine: %s', (claim) => {
   // Wherever the lines are broken.
   const flat = (text: string) => text.replace(/\s+/g, ' ');
   expect(flat(readDocument('docs/steps.md'))).toContain(flat(claim));

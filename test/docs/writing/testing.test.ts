@@ -6,7 +6,7 @@ import { readDocument, writeSnippets } from '../snippets.ts';
 const snippets = writeSnippets('docs/testing.md');
 afterAll(() => snippets.remove());
 
-test('an expectation that is not met reads as docs/testing.md shows it', async () => {
+test('a failed expectation reads as docs/testing.md shows it', async () => {
   const { orderReturn } = (await import(snippets.at('functions/src/workflows/order-return.ts'))) as {
     orderReturn: (shop: object) => Workflow;
   };

@@ -45,7 +45,7 @@ withFirebaseTools({ title: 'a project with Cairn and a kit', command: 'test:emul
     project?.dispose();
   }, SET_UP_MS);
 
-  test('the second installation is another instance, and each is told what its first deployment makes', () => {
+  test('the second installation is another instance, and each is shown what its first deployment creates', () => {
     expect(first).toBe('calls');
     expect(second).toMatch(/^calls-[0-9a-f]{4}$/);
     for (const [at, instance] of [first, second].entries()) {
@@ -203,22 +203,22 @@ withFirebaseTools({ title: 'a project with Cairn and a kit', command: 'test:emul
     );
 
     test(
-      'a run of each instance of the kit completes under its own parameters, and is none of the other',
+      'a run of each instance of the kit completes under its own parameters, and the other has no run of it',
       async () => {
         const one = await instanceOf(first);
         const two = await instanceOf(second);
         const call = { method: 'PUT', path: '/orders/7', body: { cents: 500 } };
         const free = await one.start('http-call', call);
-        const asked = await two.start('http-call', { path: '/orders' });
+        const started = await two.start('http-call', { path: '/orders' });
         expect(await one.until(free, 'completed')).toMatchObject({
           result: { answer: { status: 200, body: { nth: 1 }, truncated: false } },
         });
-        await two.until(asked, 'awaiting_approval');
+        await two.until(started, 'awaiting_approval');
         expect(ready().received.map(({ path }) => path)).toEqual(['/first/orders/7']);
 
-        const decided = await two.call(`/v1/runs/${asked}/approvals/approve`, { decision: 'approve' });
+        const decided = await two.call(`/v1/runs/${started}/approvals/approve`, { decision: 'approve' });
         expect(decided).toMatchObject({ status: 200 });
-        await two.until(asked, 'completed');
+        await two.until(started, 'completed');
         expect(ready().received).toMatchObject([
           {
             path: '/first/orders/7',
@@ -227,7 +227,7 @@ withFirebaseTools({ title: 'a project with Cairn and a kit', command: 'test:emul
           },
           { path: '/second/orders', body: '', headers: { authorization: 'Bearer of-the-receiver' } },
         ]);
-        expect((await one.call(`/v1/runs/${asked}`)).status).toBe(404);
+        expect((await one.call(`/v1/runs/${started}`)).status).toBe(404);
         expect((await two.call(`/v1/runs/${free}`)).status).toBe(404);
       },
       TEST_MS,

@@ -46,7 +46,7 @@ describe('an approval', () => {
         published: ['draft 1', { decision: 'approve', note: 'by default' }],
       },
     ],
-  ])('rejected means what onFailure %j says', async (onFailure, status, result) => {
+  ])('that is rejected ends as onFailure %j says', async (onFailure, status, result) => {
     const scene = await sceneOf(reviewed({ onFailure: onFailure as OnFailure<never> }));
     await untilAsked(scene);
     await scene.decide('reject', { note: 'no' });
@@ -62,7 +62,7 @@ describe('an approval', () => {
     ['approve', 'completed', { published: ['draft 1', { decision: 'approve' }] }],
     ['halt', 'cancelled', undefined],
   ])(
-    'that nobody decides ends as onExpiry %s says, and a decision is too late',
+    'that nobody decides ends as onExpiry %s says, and refuses later decisions',
     async (onExpiry, status, result) => {
       const scene = await sceneOf(reviewed({ onExpiry: onExpiry as NonNullable<Gate['onExpiry']> }));
       const startedAt = scene.world.clock.now();
@@ -79,7 +79,7 @@ describe('an approval', () => {
   );
 });
 
-describe('undoing', () => {
+describe('completed steps', () => {
   const undoable = (log: string[]) =>
     defineWorkflow({
       type: 'undoable',
@@ -99,7 +99,7 @@ describe('undoing', () => {
   test.each([
     ['reject', 'failed'],
     ['halt', 'cancelled'],
-  ] as const)('follows %s: the newest first, then the run is %s', async (decision, status) => {
+  ] as const)('are undone after %s, the newest first, and the run is %s', async (decision, status) => {
     const scene = await sceneOf(undoable);
     await untilAsked(scene);
     await scene.decide(decision);

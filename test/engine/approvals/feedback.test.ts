@@ -6,7 +6,7 @@ import { settle } from '../../support/virtual-clock.ts';
 import { reviewed, sceneOf, untilAsked } from './scene.ts';
 
 describe('feedback', () => {
-  test('makes the next revision, whose body receives it; the newest revision counts, earlier ones stay readable', async () => {
+  test('starts the next revision, whose body receives it; earlier revisions stay readable', async () => {
     const scene = await sceneOf(reviewed());
     await untilAsked(scene);
     const first = scene.state().steps.get('draft');

@@ -273,7 +273,7 @@ const RACES: readonly (Race & { readonly claim: string; readonly ends: readonly 
   },
 ];
 
-describe('racing decisions, with answers lost:', () => {
+describe('racing decisions with lost acknowledgements:', () => {
   test.each(RACES)('$claim', async ({ claim: _, ends, ...race }) => {
     const seen = new Set<string>();
     for (const seed of SEEDS) {

@@ -30,7 +30,7 @@ describe('fifty runs of one tenant at once', () => {
     });
   });
 
-  test('without an estimate never exceed it either, after one of the same kind has ended', async () => {
+  test('without an estimate never exceed the limit once one of the same kind has ended', async () => {
     const spent = { usd: 0 };
     const tenant = new Tenant({ perTenantAndDay: { usd: 1 } }, calling(spent));
     await tenant.start(1);
@@ -41,7 +41,7 @@ describe('fifty runs of one tenant at once', () => {
     expect(tenant.statuses()).toEqual({ completed: 10, awaiting_approval: 41 });
   });
 
-  test("of a kind that has never run count as the installation's estimate", async () => {
+  test("of a kind that has never run are reserved at the installation's estimate", async () => {
     const spent = { usd: 0 };
     const tenant = new Tenant({ perTenantAndDay: { usd: 1, estimate: { usd: 0.2 } } }, calling(spent));
     await tenant.start(RUNS);
@@ -209,7 +209,7 @@ describe('a run that waits for the budget of its day', () => {
     expect(made({ perTenant: { usd: 1 } })).toThrow("unknown option 'perTenant'");
   });
 
-  test('fails its step when it is rejected, by whoever may decide', async () => {
+  test('fails its step when a person who may decide rejects it', async () => {
     const { tenant, asking } = await reached();
     const [runId = ''] = asking;
     await tenant.decide(runId, 'reject', { mayRaiseDay: false });
@@ -221,7 +221,7 @@ describe('a run that waits for the budget of its day', () => {
   });
 });
 
-describe('the cost of a budget of a day', () => {
+describe('the cost of a daily budget', () => {
   const store = (tenant: Tenant) => {
     const calls: string[] = [];
     const dayBudgets = intercept(tenant.world.dayBudgets, ({ method }, proceed) => {
@@ -231,7 +231,7 @@ describe('the cost of a budget of a day', () => {
     return { calls, deps: { ...tenant.world.deps, dayBudgets } };
   };
 
-  test('is one read and two writes for a dispatch that spends; one read more for the first of a day', async () => {
+  test('is one read and two writes for a dispatch that spends, and one more read for the first of a day', async () => {
     const tenant = new Tenant({ perTenantAndDay: { usd: 10 } }, calling({ usd: 0 }, { usd: 0.1 }));
     const { calls, deps } = store(tenant);
     await tenant.start(1);

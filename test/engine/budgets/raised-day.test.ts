@@ -17,8 +17,8 @@ async function reached(count: number) {
 const eventsOf = (tenant: Tenant, id: string, type: string) =>
   (tenant.world.db.runs.get(id)?.events ?? []).filter((event) => event.type === type);
 
-describe('when the answer to one run raises the day, of the other asking runs', () => {
-  test('those that fit continue; the others keep their question', async () => {
+describe('when an answer raises the limit of the day, the other waiting runs', () => {
+  test('continue if they fit, and otherwise keep their question', async () => {
     const { tenant, asking } = await reached(5);
     const [, approved = ''] = asking;
     await tenant.decide(approved, 'approve', { raise: { usd: 0.3 } });
@@ -36,7 +36,7 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     }
   });
 
-  test('those that fit continue: each needs the estimate of the operation of a flow that asks', async () => {
+  test('continue if they fit: each needs the estimate of the operation of a flow that asks', async () => {
     const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, (step) => ({
       all: step.flow('all', {}, async (flow) => {
         await flow.step('ask', ({ usage }) => usage({ usd: 0.1 }), { estimate: { usd: 0.1 } });
@@ -51,7 +51,7 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     for (const id of tenant.asking()) expect(eventsOf(tenant, id, 'wait_opened')).toHaveLength(1);
   });
 
-  test('none continues if the raise is for the answered run only', async () => {
+  test('do not continue if the raise is for the answered run only', async () => {
     const { tenant, asking } = await reached(3);
     const [approved = '', other = ''] = asking;
     await tenant.decide(approved, 'approve', { raise: { usd: 0.1 } });
@@ -86,7 +86,7 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     expect(tenant.asking().map((id) => tenant.world.stateOf(id).tenantId)).toEqual(['t2']);
   });
 
-  test('one that a person has answered meanwhile keeps that answer', async () => {
+  test('keep an answer that a person has given meanwhile', async () => {
     const { tenant, asking } = await reached(3);
     const [approved = '', rejected = ''] = asking;
     const { deps } = tenant.world;
@@ -101,7 +101,7 @@ describe('when the answer to one run raises the day, of the other asking runs', 
     expect(eventsOf(tenant, rejected, 'wait_resolved')).toMatchObject([{ data: { decision: 'reject' } }]);
   });
 
-  test('none continues if they cannot be found, and the answer still counts', async () => {
+  test('do not continue if they cannot be found, and the answer still counts', async () => {
     const { tenant, asking } = await reached(3);
     const [approved = ''] = asking;
     const { deps } = tenant.world;

@@ -6,7 +6,7 @@ import type { Binding } from '../../../packages/cairn/src/engine/define/capabili
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import { requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
 import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
 import { callsByFrames } from '../../../packages/cairn/src/platform/clients/calls-by-frames.ts';
@@ -120,7 +120,7 @@ export class BilledWorld {
       for (const task of due) {
         queue.take(task.id);
         this.delivered += 1;
-        await drive(deps, requestOf(task));
+        await drive(deps, driveRequestOf(task));
       }
       if (due.length > 0) continue;
       if (await done()) return;

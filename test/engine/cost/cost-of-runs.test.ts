@@ -99,7 +99,7 @@ function documents({ reads, writes, deletes }: OperationCost): Bill {
 }
 
 describe('the cost that a run reports is what was billed', () => {
-  test('for ten steps: every read and write, and the tasks that drove it', async () => {
+  test('includes every read, write and task of ten steps', async () => {
     const billed = await make();
     const runId = await ended(billed, 'chain');
     const cost = await billed.costOf(runId);
@@ -108,13 +108,13 @@ describe('the cost that a run reports is what was billed', () => {
     expect(cost.writes).toBeGreaterThanOrEqual(3 * STEPS);
   });
 
-  test('for one whose events are published: including the note of the last published event', async () => {
+  test('includes the record of the last published event', async () => {
     const billed = await worlds.make({ workflows: [chain], bus: { publish: async () => {} } });
     const runId = await ended(billed, 'chain');
     expect(documents(await billed.costOf(runId))).toEqual(billed.billed());
   });
 
-  test('for large values and memos: their chunks, without the read for an earlier start', async () => {
+  test('includes the chunks of large values and memos, and no read for an earlier start', async () => {
     const billed = await make();
     const runId = await ended(billed, 'large', { text: 'x'.repeat(700_000) });
     const { reads, ...rest } = billed.billed();
@@ -124,23 +124,26 @@ describe('the cost that a run reports is what was billed', () => {
   test.each([
     ['logs', 'lines'],
     ['streams', 'chunks of text'],
-  ])('for one whose step %s: one write for all its %s, no read, and nothing without any', async (type) => {
-    const silent = await make();
-    await ended(silent, 'mute');
-    const { reads, writes, deletes } = silent.billed();
-    const telling = await make();
-    const runId = await ended(telling, type);
-    const bill = telling.billed();
-    expect(bill).toEqual({ reads, writes: writes + 1, deletes });
-    expect(documents(await telling.costOf(runId))).toEqual(bill);
-  });
+  ])(
+    'of a run whose step %s includes one write for all its %s, and nothing if there are none',
+    async (type) => {
+      const silent = await make();
+      await ended(silent, 'mute');
+      const { reads, writes, deletes } = silent.billed();
+      const telling = await make();
+      const runId = await ended(telling, type);
+      const bill = telling.billed();
+      expect(bill).toEqual({ reads, writes: writes + 1, deletes });
+      expect(documents(await telling.costOf(runId))).toEqual(bill);
+    },
+  );
 
-  test('for one that asks a person: including the answer', async () => {
+  test('includes the answer of a person', async () => {
     const billed = await make();
     const runId = await billed.start('asks');
     await billed.run(async () => billed.world.queue.due(billed.world.clock.now()).length === 0);
-    const asked = await billed.costOf(runId);
-    expect(documents(asked)).toEqual(billed.billed());
+    const costBefore = await billed.costOf(runId);
+    expect(documents(costBefore)).toEqual(billed.billed());
     await decideApproval(billed.deps, {
       runId,
       tenantId: 't1',
@@ -151,12 +154,13 @@ describe('the cost that a run reports is what was billed', () => {
     await billed.run(() => billed.isOver(runId));
     const cost = await billed.costOf(runId);
     expect(documents(cost)).toEqual(billed.billed());
-    for (const what of ['reads', 'writes', 'tasks'] as const) expect(cost[what]).toBeGreaterThan(asked[what]);
+    for (const what of ['reads', 'writes', 'tasks'] as const)
+      expect(cost[what]).toBeGreaterThan(costBefore[what]);
   });
 });
 
-describe('a run never reports more than was billed', () => {
-  test('also not parent and child together', async () => {
+describe('the cost that runs report', () => {
+  test('is not more than was billed, for parent and child together', async () => {
     const billed = await make();
     const runId = await billed.start('parent');
     await billed.run(() => billed.isOver(runId));
@@ -172,34 +176,37 @@ describe('a run never reports more than was billed', () => {
   /** The claim, steps, and the last with the end of the run. */
   const COMMITS = [1, 2, 3, 6, STEPS + 1];
 
-  test.each(COMMITS)('nor less than half of it, where the worker died at commit %i', async (nth) => {
-    const billed = await make();
-    const runId = await billed.start('chain');
-    let commits = 0;
-    const store = intercept(billed.deps.store, ({ method }, proceed) => {
-      if (method !== 'commit') return proceed();
-      commits += 1;
-      return commits === nth ? never() : proceed();
-    });
-    const dying: EngineDeps = { ...billed.deps, store };
-    billed.world.queue.take();
-    billed.delivered += 1;
-    let isOver = false;
-    void drive(dying, { runId }).then(() => {
-      isOver = true;
-    });
-    while (commits < nth && !isOver) await new Promise<void>((resolve) => setImmediate(resolve));
-    expect(isOver).toBe(false);
-    await billed.scanAfter(10 * 60_000);
-    await billed.run(() => billed.isOver(runId));
-    const cost = await billed.costOf(runId);
-    const all = billed.billed();
-    expect(cost.writes).toBeLessThanOrEqual(all.writes);
-    expect(cost.reads).toBeLessThanOrEqual(all.reads);
-    expect(cost.writes).toBeGreaterThanOrEqual(all.writes / 2);
-    expect(cost.reads).toBeGreaterThanOrEqual(all.reads / 2);
-    expect(cost.tasks).toBeLessThanOrEqual(billed.delivered);
-    // The journal shows the writes of a dead worker.
-    if (nth > 1) expect(cost.writes).toBe(all.writes);
-  });
+  test.each(COMMITS)(
+    'is at least half of what was billed, where the worker died at commit %i',
+    async (nth) => {
+      const billed = await make();
+      const runId = await billed.start('chain');
+      let commits = 0;
+      const store = intercept(billed.deps.store, ({ method }, proceed) => {
+        if (method !== 'commit') return proceed();
+        commits += 1;
+        return commits === nth ? never() : proceed();
+      });
+      const dying: EngineDeps = { ...billed.deps, store };
+      billed.world.queue.take();
+      billed.delivered += 1;
+      let isOver = false;
+      void drive(dying, { runId }).then(() => {
+        isOver = true;
+      });
+      while (commits < nth && !isOver) await new Promise<void>((resolve) => setImmediate(resolve));
+      expect(isOver).toBe(false);
+      await billed.scanAfter(10 * 60_000);
+      await billed.run(() => billed.isOver(runId));
+      const cost = await billed.costOf(runId);
+      const all = billed.billed();
+      expect(cost.writes).toBeLessThanOrEqual(all.writes);
+      expect(cost.reads).toBeLessThanOrEqual(all.reads);
+      expect(cost.writes).toBeGreaterThanOrEqual(all.writes / 2);
+      expect(cost.reads).toBeGreaterThanOrEqual(all.reads / 2);
+      expect(cost.tasks).toBeLessThanOrEqual(billed.delivered);
+      // The journal shows the writes of a dead worker.
+      if (nth > 1) expect(cost.writes).toBe(all.writes);
+    },
+  );
 });

@@ -32,7 +32,7 @@ function one(kind: Kind, options: object): () => unknown {
 }
 
 test.each<Kind>(['step', 'map', 'approval', 'event', 'sleep', 'child', 'loop'])(
-  'a %s with all that it must have is accepted, so that what follows is refused for what it says',
+  'a complete %s is accepted, so that each refusal below has only its stated cause',
   (kind) => {
     expect(one(kind, {})).not.toThrow();
   },

@@ -22,8 +22,8 @@ function takeTasks({ queue, clock }: World): void {
   for (const task of queue.due(clock.now())) queue.take(task.id);
 }
 
-describe('a body whose call was refused has not succeeded', () => {
-  test('though it caught the error when its process was shutting down', async () => {
+describe('a body whose call was refused does not succeed', () => {
+  test('although it caught the error, when its process was shutting down', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation(async (perform, capability) => {
       await gate.promise;
@@ -46,7 +46,7 @@ describe('a body whose call was refused has not succeeded', () => {
     expect(world.stateOf(id).result).toEqual({ text: '{"sent":{"id":1}}' });
   });
 
-  test('though it did not await the call that a cancel refused', async () => {
+  test('although it did not await the call that a cancel refused', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation(async (perform, capability) => {
       await gate.promise;
@@ -79,7 +79,7 @@ async function leftInDoubt(world: World, outside: Outside): Promise<string> {
 }
 
 describe('an effect that the source run left in doubt', () => {
-  test('stays in doubt when its repetition was refused: a replay that acts anew makes no call beside it', async () => {
+  test('stays in doubt when its repetition was refused, and a replay makes no second call', async () => {
     const { outside, world } = installation((perform, capability) => perform(capability, { text: 'hello' }), {
       idempotency: 'required',
       replayPolicy: 'reexecute',
@@ -125,15 +125,15 @@ describe('an effect that the source run left in doubt', () => {
     expect(outside.calls).toBe(1);
   });
 
-  test('is resolved once, by whichever successor asks', async () => {
+  test('is resolved once, whichever successor asks about it', async () => {
     const { outside, world } = installation(hello);
     const source = await leftInDoubt(world, outside);
     const one = await succeed(world, 'replay', source);
     const other = await succeed(world, 'replay', source);
     await world.run();
     const effectId = rowsOf(world)[0]?.effectId ?? '';
-    const asked = [one, other].map((id) => world.stateOf(id).waits.map((wait) => wait.effectId));
-    expect(asked).toEqual([[effectId], [effectId]]);
+    const waitingEffects = [one, other].map((id) => world.stateOf(id).waits.map((wait) => wait.effectId));
+    expect(waitingEffects).toEqual([[effectId], [effectId]]);
     const said = { tenantId: 't1', effectId, actor: 'c.ann' };
     await resolveEffect(world.deps, { ...said, runId: one, outcome: 'recorded', result: { id: 1 } });
     const against = resolveEffect(world.deps, {
@@ -152,7 +152,7 @@ describe('an effect that the source run left in doubt', () => {
 });
 
 describe('a replay that acts anew', () => {
-  test("makes no call beside the one it repeated to resolve its source's doubt", async () => {
+  test('makes no call besides the one that resolves the doubt of its source', async () => {
     const outside = new Outside({ idempotency: 'required', replayPolicy: 'reexecute' });
     const workflow = defineWorkflow({
       type: 'post',
@@ -184,7 +184,7 @@ describe('a replay that acts anew', () => {
     expect(outside.applied).toHaveLength(1);
   });
 
-  test('asks first, also where its body does not await the answer', async () => {
+  test('asks first, even where its body does not await the answer', async () => {
     const { outside, world } = installation(
       (perform, capability) => {
         for (const key of ['a', 'b']) perform(capability, { text: 'hello' }, { key }).catch(() => {});
@@ -267,7 +267,7 @@ function undoing(undo: Undo, options: OutsideOptions = {}) {
 }
 
 describe('a compensation', () => {
-  test('in doubt has failed, though its body caught the error', async () => {
+  test('in doubt fails although its body caught the error', async () => {
     const { outside, world } = undoing(async ({ perform }, { capability }) => {
       await perform(capability, { text: 'undo' }).catch(() => {});
     });

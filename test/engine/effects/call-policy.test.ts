@@ -76,15 +76,15 @@ const overFive: CallPolicy = ({ request }) =>
 
 describe('a call policy', () => {
   test('receives the capability, the caller, and a copy of the request', async () => {
-    const asked: CallQuestion[] = [];
+    const requests: CallQuestion[] = [];
     const { runtime, run, paid } = await paying((call) => {
-      asked.push(structuredClone(call));
+      requests.push(structuredClone(call));
       Object.assign(call.request as object, { cents: 1 });
       return { decision: 'allow' };
     });
     expect(await runtime.runToEnd(run)).toBe('completed');
     expect(paid).toEqual([900]);
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       {
         capabilityId: 'bank.pay',
         sideEffects: 'external_action',
@@ -137,7 +137,7 @@ describe('a call policy', () => {
     ['throws', () => Promise.reject(new Error('no connection'))],
     ['answers with no decision', () => ({}) as never],
     ['asks without a reason', () => ({ decision: 'ask' }) as never],
-  ])('that %s lets nothing through: the attempt fails, and is made again', async (_, policy) => {
+  ])('that %s allows no call: the attempt fails and is retried', async (_, policy) => {
     let times = 0;
     const { runtime, run, paid } = await paying((call) => {
       times += 1;

@@ -16,7 +16,7 @@ import { World } from '../../support/world.ts';
 import { crashAtCall, eventsOf, hello, installation, RETRY, rowsOf } from './stage.ts';
 
 describe('E1: the row and its event are one commit, acknowledged before the binding is called', () => {
-  test('and both are durable when the binding is called', async () => {
+  test('both are durable when the binding is called', async () => {
     const { outside, world } = installation(hello);
     const id = await world.start('post');
     let seen: unknown;
@@ -77,7 +77,7 @@ describe('E1: the row and its event are one commit, acknowledged before the bind
 });
 
 describe('E1: an unwanted call is not begun', () => {
-  test('in a run that was cancelled, though its drive does not know it yet', async () => {
+  test('in a cancelled run whose drive has not noticed the cancel', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation(async (perform, capability) => {
       await gate.promise;
@@ -98,7 +98,7 @@ describe('E1: an unwanted call is not begun', () => {
 });
 
 describe('E2: the result of a call is written as soon as it is known', () => {
-  test('for an answer, and for a certain refusal', async () => {
+  test('for an answer and for a definite refusal', async () => {
     const { outside, world } = installation(hello);
     outside.faults.push('refuse');
     await world.start('post');
@@ -119,7 +119,7 @@ describe('E2: the result of a call is written as soon as it is known', () => {
     expect(world.stateOf(id).result).toEqual({ text: '{"sent":["recorded"]}' });
   });
 
-  test('so a step cannot succeed while an effect of it is in doubt, even if its body caught the error', async () => {
+  test('a step does not succeed while its effect is in doubt, even if its body caught the error', async () => {
     const { outside, world } = installation(async (perform, capability) => {
       try {
         return await perform(capability, { text: 'hello' });
@@ -134,7 +134,7 @@ describe('E2: the result of a call is written as soon as it is known', () => {
     expect(eventsOf(world, id).some(({ type }) => type === 'step_succeeded')).toBe(false);
   });
 
-  test('nor while a call that its body does not await is under way', async () => {
+  test('a step does not succeed while a call that its body does not await is under way', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation((perform, capability) => {
       void perform(capability, { text: 'hello' });
@@ -151,7 +151,7 @@ describe('E2: the result of a call is written as soon as it is known', () => {
     expect(rowsOf(world)).toMatchObject([{ status: 'recorded' }]);
   });
 
-  test('also for a call under way when the run is cancelled: it may still answer', async () => {
+  test('a call that is under way when the run is cancelled may still answer', async () => {
     const gate = Promise.withResolvers<void>();
     const { outside, world } = installation(hello);
     outside.onCall = () => gate.promise;
@@ -167,7 +167,7 @@ describe('E2: the result of a call is written as soon as it is known', () => {
     expect(rowsOf(world)).toMatchObject([{ status: 'recorded' }]);
   });
 
-  test("but a late answer does not change a person's resolution, and is kept as evidence", async () => {
+  test("a late answer is kept as evidence and does not change a person's resolution", async () => {
     const { outside, world } = installation(hello);
     const gate = Promise.withResolvers<void>();
     outside.onCall = () => gate.promise;
@@ -212,7 +212,7 @@ describe('E3: only a recorded answer is reused, by a row that refers to it', () 
     expect(reused).toMatchObject({ status: 'reused', attempt: 2, originEffectId: origin?.effectId });
   });
 
-  test('and a failed row answers nothing', async () => {
+  test('a failed row answers nothing', async () => {
     const { outside, world } = installation(hello);
     outside.faults.push('refuse', 'refuse');
     const id = await world.start('post');
@@ -223,7 +223,7 @@ describe('E3: only a recorded answer is reused, by a row that refers to it', () 
 });
 
 describe('E4: one key has one request', () => {
-  test('so another one in a later attempt is refused, in a row', async () => {
+  test('a different request in a later attempt is refused, in a row', async () => {
     const { outside, world } = installation(async (perform, capability, attempt) => {
       await perform(capability, { text: `attempt ${attempt}` });
       throw new Error('after the act');
@@ -238,7 +238,7 @@ describe('E4: one key has one request', () => {
     ]);
   });
 
-  test('and another one in the same attempt is refused at once', async () => {
+  test('a different request in the same attempt is refused at once', async () => {
     const { outside, world } = installation(async (perform, capability) => {
       await perform(capability, { text: 'one' }, { key: 'k' });
       return perform(capability, { text: 'two' }, { key: 'k' });
@@ -280,7 +280,7 @@ describe('E5: an effect in doubt is resolved', () => {
     expect(outside.applied).toHaveLength(1);
   });
 
-  test('by a lookup that finds nothing, after which it is called', async () => {
+  test('by a lookup that finds nothing, after which the call is made again', async () => {
     const { outside, world } = installation(hello, { withLookup: true });
     const id = await crashAtCall(world, outside, 'before');
     await world.run();
@@ -303,7 +303,7 @@ describe('E5: an effect in doubt is resolved', () => {
   test.each([
     ['for now', 'refuse'],
     ['for good', 'refuse_for_good'],
-  ] as const)('while a repetition refused %s does not decide the first call', async (_, refusal) => {
+  ] as const)('a repetition refused %s does not decide the first call', async (_, refusal) => {
     const { outside, world } = installation(hello, { idempotency: 'required' });
     outside.faults.push('lose_answer', refusal);
     const id = await world.start('post');
@@ -365,7 +365,7 @@ describe('E5: an effect in doubt is resolved', () => {
 });
 
 describe('E7: every row has author, place, time and result', () => {
-  test('and the journal refers to it', async () => {
+  test('the journal refers to the row', async () => {
     const { world } = installation(hello);
     const id = await world.start('post');
     await world.run();

@@ -92,7 +92,7 @@ describe('events and several runs, with real drives, a crash and two lost answer
   });
 });
 
-describe('a damaged mailbox is noticed:', () => {
+describe('a damaged mailbox is detected:', () => {
   const BREACHES: readonly [string, (sound: MailboxStore) => MailboxStore][] = [
     [
       'writes that do not look at what was written meanwhile',

@@ -175,7 +175,7 @@ describe('a step that waits for an event', () => {
 });
 
 describe('two steps of a run that wait for the same event', () => {
-  test('one after the other, receive an event each, though the first sender died before the mailbox was updated', async () => {
+  test('receive one event each in turn, though the first sender died before the mailbox was updated', async () => {
     const { world, runId } = await started('in-turn', new World({ workflows: [inTurn] }));
     let writes = 0;
     const { mailboxes: whole } = world;
@@ -202,7 +202,7 @@ describe('two steps of a run that wait for the same event', () => {
     expect(await send(world, 'e1', { build: 1 })).toMatchObject({ delivered: [runId] });
   });
 
-  test('at the same time both receive it', async () => {
+  test('both receive it if they wait at the same time', async () => {
     const { world, runId } = await started('twice');
     await send(world, 'e1');
     expect(await result(world, runId)).toEqual({
@@ -212,7 +212,7 @@ describe('two steps of a run that wait for the same event', () => {
     });
   });
 
-  test('do not lose it for each other: one receives the buffered one, the other waits on', async () => {
+  test('share no buffered event: one receives it, the other keeps waiting', async () => {
     const world = new World({ workflows: [twice] });
     await send(world, 'e1', 'no build');
     const { runId } = await started('twice', world);
@@ -222,7 +222,7 @@ describe('two steps of a run that wait for the same event', () => {
     expect(await result(world, runId)).toMatchObject({ status: 'completed', patient: { build: 7 } });
   });
 
-  test('do not lose it when the time of one is over', async () => {
+  test('do not lose it when one of them has timed out', async () => {
     const { world, runId } = await started('twice');
     const until = () => world.db.runs.get(runId)?.snapshot.waits.length === 1;
     await world.run(until);

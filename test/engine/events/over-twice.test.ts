@@ -47,9 +47,9 @@ async function told(what: 'the mailbox' | 'the child', meanwhile: (world: World,
   const world = new World({ workflows: [waitingFor(work.promise), inner] });
   const runId = await world.start('waiting');
   const word = Promise.withResolvers<void>();
-  let asked = false;
+  let isSecond = false;
   const wait = () => {
-    asked = true;
+    isSecond = true;
     return word.promise;
   };
   const event = { tenantId: 't1', event: 'news', key: 'k', data: 'early', eventId: 'e1' };
@@ -69,7 +69,7 @@ async function told(what: 'the mailbox' | 'the child', meanwhile: (world: World,
           },
         }),
   };
-  await world.run(() => asked, deps);
+  await world.run(() => isSecond, deps);
   await meanwhile(world, runId);
   const begun = world.clock.now();
   await world.run(() => world.clock.now() - begun > NOTICED_MS, deps);
@@ -81,7 +81,7 @@ async function told(what: 'the mailbox' | 'the child', meanwhile: (world: World,
 }
 
 describe('a wait that ends twice at the same moment is continued once', () => {
-  test('its time is up while its drive takes an event from the mailbox', async () => {
+  test('when it times out while its drive takes an event from the mailbox', async () => {
     const { status, result } = await told('the mailbox', () => {});
     expect({ status, result }).toMatchObject({
       status: 'completed',
@@ -89,7 +89,7 @@ describe('a wait that ends twice at the same moment is continued once', () => {
     });
   });
 
-  test('a signal answers it while its drive takes an event from the mailbox', async () => {
+  test('when a signal answers it while its drive takes an event from the mailbox', async () => {
     const { status, result } = await told('the mailbox', (world, runId) =>
       signalRun(world.deps, { runId, tenantId: 't1', name: 'news', data: 'a signal', signalId: 's1' }),
     );
@@ -99,7 +99,7 @@ describe('a wait that ends twice at the same moment is continued once', () => {
     });
   });
 
-  test('its time is up while its drive learns that it can start no child', async () => {
+  test('when it times out while its drive learns that it can start no child', async () => {
     const { status, result } = await told('the child', () => {});
     expect({ status, result }).toMatchObject({
       status: 'completed',

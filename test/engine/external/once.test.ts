@@ -19,7 +19,7 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
     const scene = new Scene(kind);
     for (let i = 0; i < 3; i += 1) expect(await scene.until(scene.once(scene.process()))).toEqual(PAID);
     expect(scene.done).toHaveLength(1);
-    expect(await scene.asked()).toEqual([]);
+    expect(await scene.openQuestions()).toEqual([]);
   });
 
   test('of a process that is killed before or after any call is made once, or asks a person', async () => {
@@ -33,10 +33,10 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
         expect(await scene.until(dead)).toBe('stuck');
         expect(plan.made).toEqual(calls.slice(0, call + 1));
         const end = await scene.until(scene.once(scene.process()));
-        const asked = await scene.asked();
+        const questions = await scene.openQuestions();
         if (end !== 'stuck' && end.status === 'fulfilled') {
           expect([call, moment, end.value, scene.done.length]).toEqual([call, moment, { id: 'pay_1' }, 1]);
-          expect(asked).toEqual([]);
+          expect(questions).toEqual([]);
         } else {
           // Only a receiver that cannot be asked leaves a question, and then it was called once at the most.
           expect([call, moment, kind, end]).toMatchObject([
@@ -46,7 +46,7 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
             { reason: { code: 'EFFECT_PENDING' } },
           ]);
           expect(scene.done.length).toBeLessThanOrEqual(1);
-          expect(asked).toMatchObject([{ status: 'blocked', blockedBy: 'doubt' }]);
+          expect(questions).toMatchObject([{ status: 'blocked', blockedBy: 'doubt' }]);
         }
       }
     }
@@ -72,7 +72,7 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
         const isAnswered = last !== 'stuck' && last.status === 'fulfilled';
         expect(scene.done.length).toBeLessThanOrEqual(1);
         if (isAnswered) expect([last, scene.done.length]).toEqual([PAID, 1]);
-        else expect(await scene.asked()).toHaveLength(1);
+        else expect(await scene.openQuestions()).toHaveLength(1);
       }),
       { numRuns: 40 },
     );
@@ -80,18 +80,18 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
 });
 
 describe('an effect without a run', () => {
-  test('E9: whose process died becomes a question by itself, when the call must have ended', async () => {
+  test('E9: whose process died becomes a question, without another process, once the call must have ended', async () => {
     const scene = new Scene('lookup');
     // Dies after the call, before its answer is recorded.
     const call = (await callsOf('lookup')).indexOf('call bank.pay');
     void scene.once(scene.process(new CrashPlan({ call, moment: 'after' })));
     await scene.until(Promise.withResolvers<never>().promise, 1_000);
-    expect(await scene.asked()).toEqual([]);
+    expect(await scene.openQuestions()).toEqual([]);
     scene.clock.jump(CALL_MS + 60_000);
-    expect(await scene.asked()).toMatchObject([
+    expect(await scene.openQuestions()).toMatchObject([
       { status: 'attempted', runId: 'external:t1:order-7', tenantId: 't1' },
     ]);
-    expect(await scene.asked('t2')).toEqual([]);
+    expect(await scene.openQuestions('t2')).toEqual([]);
   });
 
   test("that did not take effect is repeated, and fails with the receiver's error", async () => {
@@ -111,7 +111,7 @@ describe('an effect without a run', () => {
     expect(await scene.until(scene.once(scene.process(), other))).toMatchObject({
       reason: { name: 'NotApplied', message: 'no such account' },
     });
-    expect(await scene.asked()).toEqual([]);
+    expect(await scene.openQuestions()).toEqual([]);
     // Nothing took effect, so the next call may act.
     scene.answer = undefined;
     expect(await scene.until(scene.once(scene.process(), other))).toEqual(PAID);
@@ -131,13 +131,13 @@ describe('an effect without a run', () => {
         help: expect.stringContaining('cairn effects resolve'),
       },
     });
-    expect(await scene.asked()).toHaveLength(1);
+    expect(await scene.openQuestions()).toHaveLength(1);
     // Repetitions ask no second question and make no call.
     scene.answer = undefined;
     expect(await scene.until(scene.once(scene.process()))).toMatchObject({
       reason: { code: 'EFFECT_PENDING' },
     });
-    expect([await scene.asked(), scene.done]).toMatchObject([[{ n: 1 }], []]);
+    expect([await scene.openQuestions(), scene.done]).toMatchObject([[{ n: 1 }], []]);
   });
 
   test('whose binding ignores its signal does not block its caller, and is not called again meanwhile', async () => {
@@ -156,14 +156,14 @@ describe('an effect without a run', () => {
   test('that needs permission asks first, and is made when it is given', async () => {
     const scene = new Scene('ask', { requiresConfirmation: true });
     expect(await scene.until(scene.once(scene.process()))).toMatchObject({ reason: { why: 'confirmation' } });
-    const [row] = await scene.asked();
+    const [row] = await scene.openQuestions();
     expect([row?.blockedBy, scene.done]).toEqual(['confirmation', []]);
     const stored = await scene.effects.read(row?.effectId ?? '');
     const resolution = { outcome: 're-execute' as const, by: 'c.ann', at: scene.clock.now() };
     const change = { resolution, askingSince: undefined, updatedAt: scene.clock.now() };
     await scene.effects.change(row?.effectId ?? '', stored?.version ?? '', change);
     expect(await scene.until(scene.once(scene.process()))).toEqual(PAID);
-    expect([scene.done.length, await scene.asked()]).toEqual([1, []]);
+    expect([scene.done.length, await scene.openQuestions()]).toEqual([1, []]);
   });
 
   test('is counted by the result of each call', async () => {
@@ -219,7 +219,10 @@ describe('an effect without a run', () => {
     };
     const asking = restored('ask');
     expect(await promptly(asking)).toMatchObject({ reason: { code: 'EFFECT_PENDING', why: 'doubt' } });
-    expect([asking.done, await asking.asked()]).toMatchObject([[], [{ presumedAt: asking.restore?.at }]]);
+    expect([asking.done, await asking.openQuestions()]).toMatchObject([
+      [],
+      [{ presumedAt: asking.restore?.at }],
+    ]);
     const since = asking.clock.now() + 1;
     expect(await asking.until(asking.once(asking.process(), { key: 'younger', since }))).toEqual(PAID);
     // A receiver that can be asked tells that it was not.
@@ -263,7 +266,7 @@ describe('a key with a lifetime', () => {
     };
     await scene.until(scene.once(scene.process()));
     scene.clock.jump(30 * DAY);
-    const [row] = await scene.asked();
+    const [row] = await scene.openQuestions();
     if (!row) throw new Error('nothing is asked');
     expect(row.expiresAt).toBeUndefined();
     const resolved = await scene.resolve(row, 'failed');
@@ -285,7 +288,7 @@ describe('a key with a lifetime', () => {
       expect(await scene.until(scene.once(scene.process()))).toMatchObject({
         reason: { why: 'confirmation' },
       });
-      const [row] = await scene.asked();
+      const [row] = await scene.openQuestions();
       if (!row) throw new Error('nothing is asked');
       await scene.resolve(row, 're-execute');
       scene.clock.jump(60_000);

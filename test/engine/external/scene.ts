@@ -119,7 +119,7 @@ export class Scene {
   }
 
   /** The open questions to a person. */
-  async asked(tenantId = 't1') {
+  async openQuestions(tenantId = 't1') {
     return (await this.effects.asking(tenantId, this.clock.now(), 10)).items;
   }
 

@@ -8,7 +8,7 @@ import { flowWorkflow } from './one-flow.ts';
 const LENGTH = 6_000;
 
 describe('a flow of six thousand operations', () => {
-  test('costs at its end what it costs at its beginning, and resumes there after a crash by its checkpoints alone', async () => {
+  test('costs the same at its beginning and its end, and resumes after a crash from its checkpoints alone', async () => {
     const bodies: number[] = [];
     let isDead = false;
     const workflow = flowWorkflow(async (flow) => {

@@ -34,12 +34,12 @@ async function run(code: Code, sources: SourceLocations | undefined = new FileSo
 
 /** By key: the location in the newest event of each operation. */
 async function located(world: World, id: string): Promise<Record<string, string | undefined>> {
-  const told: Record<string, string | undefined> = {};
+  const locations: Record<string, string | undefined> = {};
   for (const event of await world.store.readEvents(id, 0, 1_000)) {
     const record = stepRecordOf(event, 1);
-    if (record?.id.includes('[')) told[record.id] = record.location;
+    if (record?.id.includes('[')) locations[record.id] = record.location;
   }
-  return told;
+  return locations;
 }
 
 describe('the journal has the location in the code', () => {
@@ -98,7 +98,7 @@ describe('the journal has the location in the code', () => {
     expect(await located(world, id)).toEqual({ 'flow[model]': lineOf('agent') });
   });
 
-  test('but not of the turns of a loop, whose code is in the engine', async () => {
+  test('except for the turns of a loop, whose code is in the engine', async () => {
     const workflow = defineWorkflow({
       type: 'w',
       planVersion: 1,
@@ -138,10 +138,10 @@ describe('a location in the code', () => {
   });
 
   test('is determined for new operations, not for those answered from the journal', async () => {
-    const asked: (readonly CodePosition[])[] = [];
+    const requests: (readonly CodePosition[])[] = [];
     const sources: SourceLocations = {
       of: (calls) => {
-        asked.push(calls);
+        requests.push(calls);
         return undefined;
       },
     };
@@ -153,9 +153,9 @@ describe('a location in the code', () => {
     await world.run();
     expect(world.stateOf(id).status).toBe('completed');
     // The sleep is asked about a second time at most, when the run goes on after it.
-    expect(asked.length).toBeGreaterThanOrEqual(22);
-    expect(asked.length).toBeLessThanOrEqual(23);
-    for (const [first] of asked) expect(first?.file).toContain('locations.test.ts');
+    expect(requests.length).toBeGreaterThanOrEqual(22);
+    expect(requests.length).toBeLessThanOrEqual(23);
+    for (const [first] of requests) expect(first?.file).toContain('locations.test.ts');
   });
 
   test('is absent if nobody determines it', async () => {

@@ -262,7 +262,7 @@ describe('a loop with more turns than one run holds is refused', () => {
     });
   });
 
-  test('but not where it fits its run', () => {
+  test('unless its turns fit its run', () => {
     expect(
       refusal({ max: MAX_TURNS_IN_A_RUN, compensate: () => {} }, { budget: { usd: 1 } }),
     ).toBeUndefined();

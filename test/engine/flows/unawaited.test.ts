@@ -30,7 +30,7 @@ describe('an operation that the code of a flow does not await', () => {
     expect(run.state().head).toBe(head);
   });
 
-  test('is a body that ends before the flow, whose failure stays with it', async () => {
+  test('ends before the flow if it is a body, and its failure does not fail the flow', async () => {
     const { run } = await ended(async (flow) => {
       void flow.step('done', () => 1);
       void flow.step('failing', () => Promise.reject(new Error('no')), { retry: { maxAttempts: 1 } });
@@ -42,7 +42,7 @@ describe('an operation that the code of a flow does not await', () => {
     expect(run.step('main[failing]').status).toBe('failed');
   });
 
-  test('stops at the wait at which the code returned', async () => {
+  test('stops at the wait that was open when the code returned', async () => {
     const { run } = await ended(async (flow) => {
       const branch = async () => {
         await flow.sleep('patience', '1h');

@@ -43,7 +43,7 @@ test.each<[string, (body: Pick<StepContext<object>, 'usage' | 'heartbeat'>) => v
   ['less than no tokens', ({ usage }) => usage({ tokens: { input: -1, output: 0 } })],
   ['a function as a sign of life', ({ heartbeat }) => heartbeat({ done: () => 1 } as never)],
   ['half a character as one', ({ heartbeat }) => heartbeat('\ud800')],
-])('%s fails the step at once, which says why: the journal could not carry it', async (_, say) => {
+])('%s fails the step at once with the reason, because the journal cannot hold it', async (_, say) => {
   const { state } = await ran((step) => ({ a: step('a', (body) => say(body)) }));
   expect(state).toMatchObject({
     status: 'failed',
@@ -157,13 +157,13 @@ test.each<[string, () => unknown, RegExp]>([
   ],
   ['a number without end', () => Number.NaN, /output of step 'a' is NaN/],
   ['a function', () => [() => 1], /output of step 'a'\[0\] is a function/],
-])('%s is no output: the step fails at once, by the path', async (_, body, told) => {
+])('%s is no output: the step fails at once, by the path', async (_, body, expected) => {
   const { state } = await ran((step) => ({ a: step('a', body) }));
   expect(state.error).toMatchObject({
     code: 'STEP_OUTPUT_INVALID',
     stepId: 'a',
     retryable: false,
-    message: expect.stringMatching(told),
+    message: expect.stringMatching(expected),
   });
 });
 

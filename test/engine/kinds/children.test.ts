@@ -193,8 +193,8 @@ describe('a child', () => {
     await world.run(() => isDone(world, runId), deps);
     expect(died).toBe(true);
     expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed' });
-    const told = (await world.eventTypes(runId)).filter((type) => type === 'wait_resolved');
-    expect(told).toHaveLength(1);
+    const resolutions = (await world.eventTypes(runId)).filter((type) => type === 'wait_resolved');
+    expect(resolutions).toHaveLength(1);
   });
 });
 

@@ -111,7 +111,7 @@ test('every revision of a step that was sent back is undone, each with its own o
   });
   const world = new World({ workflows: [workflow] });
   const runId = await world.start('w');
-  const asked = () => world.db.runs.get(runId)?.snapshot.status === 'awaiting_approval';
+  const isAsking = () => world.db.runs.get(runId)?.snapshot.status === 'awaiting_approval';
   const decide = (decision: 'retry_with_feedback' | 'halt', feedback?: string) =>
     decideApproval(world.deps, {
       runId,
@@ -121,9 +121,9 @@ test('every revision of a step that was sent back is undone, each with its own o
       decision,
       feedback,
     });
-  await world.run(asked);
+  await world.run(isAsking);
   await decide('retry_with_feedback', 'more');
-  await world.run(() => built === 2 && asked());
+  await world.run(() => built === 2 && isAsking());
   await decide('halt');
   await world.run();
   expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled', stopKind: 'halt' });

@@ -64,14 +64,14 @@ const failed = (message: RegExp) => ({
   error: { code: 'STEP_FAILED', stepId: 'a', message: expect.stringMatching(message) },
 });
 
-describe.each(ODD)('%s', (_, thrown, told) => {
+describe.each(ODD)('%s', (_, thrown, expected) => {
   test('thrown by a body fails its step', async () => {
     const { state } = await ran((step) => ({
       a: step('a', once, () => {
         throw thrown();
       }),
     }));
-    expect(state).toMatchObject(failed(told));
+    expect(state).toMatchObject(failed(expected));
   });
 
   test('thrown by a condition, a list or a question fails the step', async () => {
@@ -85,7 +85,7 @@ describe.each(ODD)('%s', (_, thrown, told) => {
       await ran((step) => ({ a: step.event('a', { event: 'e', key: throws }) })),
       await ran((step) => ({ a: step.sleep('a', { for: throws }) })),
     ];
-    for (const { state } of ways) expect(state).toMatchObject(failed(told));
+    for (const { state } of ways) expect(state).toMatchObject(failed(expected));
   });
 });
 
@@ -107,15 +107,15 @@ test('a retry predicate that throws matches no error: the step is retried by its
 });
 
 test('a policy that throws a value without a text is asked again, and the run is deferred', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const policy = ({ at }: { readonly at: string }) => {
-    asked.push(at);
-    if (asked.length < 3) throw Object.create(null);
+    requests.push(at);
+    if (requests.length < 3) throw Object.create(null);
     return { allowed: true, policySnapshotId: 'p1' };
   };
   const { state } = await ran((step) => ({ a: step('a', () => 1) }), { policy });
   expect(state.status).toBe('completed');
-  expect(asked).toHaveLength(3);
+  expect(requests).toHaveLength(3);
 });
 
 describe('a promise that a body does not await', () => {

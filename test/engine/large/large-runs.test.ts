@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Fatal, NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
-import { asFirestoreTakes, MOST_BYTES } from '../../support/document-sizes.ts';
+import { asFirestoreTakes, MAX_BYTES } from '../../support/document-sizes.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 
@@ -35,7 +35,7 @@ describe('ten maps of a thousand items with ids of a hundred characters', () => 
     await world.run(undefined, { ...world.deps, store });
     const state = assertStored(world.db, runId);
     expect([state.status, state.steps.size]).toEqual(['completed', 10 * (ITEMS + 1) + 1]);
-    expect(written.largest).toBeLessThan(MOST_BYTES);
+    expect(written.largest).toBeLessThan(MAX_BYTES);
     expect(written.pages).toBeGreaterThan(5);
   });
 });
@@ -74,7 +74,7 @@ describe('three maps whose receiver answers 503 to every undo', () => {
     expect(state.compensationLog).toHaveLength(3 * ITEMS);
     expect(state.compensationLog.every(({ outcome }) => outcome === 'failed')).toBe(true);
     expect(written.pages).toBeGreaterThan(10);
-    expect(written.largest).toBeLessThan(MOST_BYTES);
+    expect(written.largest).toBeLessThan(MAX_BYTES);
     const events = await world.store.readEvents(runId, 0, 100_000);
     const started = events.find(({ type }) => type === 'compensation_started');
     expect(started?.data).toMatchObject({ count: 3 * ITEMS, steps: { length: 100 } });

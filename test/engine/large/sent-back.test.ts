@@ -96,13 +96,13 @@ describe('a decision recorded as several events', () => {
   test('folds to the state of a single event, except for its numbers', () => {
     const one = move(running, [given(ids, ['s0'])]).after;
     const several = move(running, [given(ids.slice(0, 5), ['s0']), given(ids.slice(5), [])]).after;
-    const told = (state: typeof one) => ({
+    const comparable = (state: typeof one) => ({
       steps: ids.map((id) => [id, state.steps.get(id)?.phase, state.steps.get(id)?.revision]),
       sentBack: state.sentBack,
       waits: state.waits,
       feedback: ids.map((id) => feedbackFor(state, id)),
     });
-    expect(told(several)).toEqual(told(one));
+    expect(comparable(several)).toEqual(comparable(one));
   });
 
   test('a replay that begins within it has the revisions and the feedback of all', () => {

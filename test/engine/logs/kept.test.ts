@@ -157,11 +157,11 @@ describe('lines that bodies log', () => {
     const runId = await world.start('flow');
     await world.run(() => world.stateOf(runId).status === 'waiting_external');
     await settle();
-    const asked = ['talk: begins', 'talk[ask]: asking', 'talk: asked'];
-    expect(await said(runId)).toEqual(asked);
+    const lines = ['talk: begins', 'talk[ask]: asking', 'talk: asked'];
+    expect(await said(runId)).toEqual(lines);
     await signalRun(world.deps, { runId, tenantId: 't1', name: 'answer', data: {}, signalId: 's1' });
     await world.run();
-    expect(await said(runId)).toEqual([...asked, 'talk: answered']);
+    expect(await said(runId)).toEqual([...lines, 'talk: answered']);
   });
 
   test('are masked for secret members of the input', async () => {

@@ -11,7 +11,7 @@ import { World } from '../../support/world.ts';
 import { TextReader } from './text-reader.ts';
 
 /** More calls than the run makes. */
-const MOST_CALLS = 200;
+const MAX_CALLS = 200;
 const PAUSE_MS = 700;
 
 /** @returns whether there was such a call */
@@ -72,8 +72,8 @@ test.each(['before', 'after'] as const)(
   'a worker that dies %s any call leaves only the text of its successor',
   async (when) => {
     let call = 1;
-    while (call < MOST_CALLS && (await diesAt(call, when))) call += 1;
+    while (call < MAX_CALLS && (await diesAt(call, when))) call += 1;
     expect(call).toBeGreaterThan(8);
-    expect(call).toBeLessThan(MOST_CALLS);
+    expect(call).toBeLessThan(MAX_CALLS);
   },
 );

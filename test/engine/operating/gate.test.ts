@@ -73,7 +73,7 @@ describe('the configuration cached by a process', () => {
     expect(reads).toBe(2);
   });
 
-  test('may be open for that long after a switch was thrown, and not longer', async () => {
+  test('may stay open for that long after a switch is thrown, and not longer', async () => {
     expect(await mayDrive({ runtime }, run)).toBe(true);
     await world.config.write(KILLED, undefined);
     world.clock.jump(GATE_AGE_MS - 1);
@@ -97,7 +97,7 @@ describe('the configuration cached by a process', () => {
     expect(await mayDrive({ runtime }, run)).toBe(false);
   });
 
-  test('is not invented: a failed read stops new drives, not running ones, and is repeated', async () => {
+  test('has no default: a failed read stops new drives but not running ones, and is repeated', async () => {
     let fails = true;
     const failing = intercept(world.config, (_call, proceed) =>
       fails ? Promise.reject(new OutcomeUnknown('read', 'gone')) : proceed(),
@@ -150,7 +150,7 @@ describe('a paused run', () => {
     expect(after).toBeGreaterThan(world.clock.now() + HELD_MS);
   });
 
-  test('has no time if it had none because it has ended', async () => {
+  test('that has ended gets no new time', async () => {
     const world = new World({ workflows: [nap] });
     const runId = await world.start('nap');
     await world.run();

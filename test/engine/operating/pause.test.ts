@@ -125,7 +125,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(head(runId)).toBe(1);
   });
 
-  test('a sleep ends late instead of never: when the gate opens', async () => {
+  test('a sleep that is over meanwhile ends when the gate opens', async () => {
     const runId = await world.start('work', { nap: true });
     seen.inMiddle.resolve();
     await world.run(() => status(runId) === 'waiting_external');
@@ -257,10 +257,10 @@ describe('the scan', () => {
     world.clock.jump(120_000);
     await setKillSwitch(deps, { on: true, actor: 'c.ops', tenantId: 't1' });
     const version = world.db.runs.get(runId)?.version;
-    const said: string[] = [];
-    const log = { ...world.deps.log, warn: (event: string) => void said.push(event) };
+    const received: string[] = [];
+    const log = { ...world.deps.log, warn: (event: string) => void received.push(event) };
     expect(await scan({ ...world.deps, log })).toMatchObject({ off: true, found: 0 });
-    expect(said).toEqual(['recovery_scan_off']);
+    expect(received).toEqual(['recovery_scan_off']);
     expect(world.db.runs.get(runId)?.version).toBe(version);
     await setKillSwitch(
       { ...deps, queue: { enqueue: () => Promise.reject(new Error('x')) } },

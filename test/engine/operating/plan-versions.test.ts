@@ -135,32 +135,29 @@ describe('a run whose version is not deployed', () => {
   test.each([
     ['with a deadline', '6h'],
     ['without one', undefined],
-  ] as const)(
-    'and waits for an event %s has one that came meanwhile, though it is not sent again',
-    async (_, timeout) => {
-      const waits = defineWorkflow({
-        type: 'work',
-        planVersion: 1,
-        input: z.object({}),
-        steps: (step) => ({
-          sent: step.event('go', { event: 'go', key: () => 'k', ...optional('timeout', timeout) }),
-        }),
-      });
-      world = new World({ workflows: [waits] });
-      const runId = await world.start('work');
-      await world.run(() => isAsleep(runId));
-      const others = deployed(two);
-      const sent = { tenantId: 't1', event: 'go', key: 'k', eventId: 'e1', data: 7, actor: 'c.ci' };
-      expect(await deliverEvent(others, sent)).toMatchObject({ kept: true, refused: [{ runId }] });
-      const { head } = await world.folded(runId);
-      const back = world.clock.now() + 3 * 3_600_000;
-      await world.run(() => world.clock.now() >= back, others);
-      expect((await world.folded(runId)).head).toBe(head);
-      await world.run(() => snapshotOf(runId)?.status === 'completed');
-      expect(world.clock.now() - back).toBeLessThanOrEqual(PARKED_MS);
-      expect(assertStored(world.db, runId).result).toEqual({ text: '{"sent":7}' });
-    },
-  );
+  ] as const)('and that waits for an event %s receives one that came meanwhile', async (_, timeout) => {
+    const waits = defineWorkflow({
+      type: 'work',
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => ({
+        sent: step.event('go', { event: 'go', key: () => 'k', ...optional('timeout', timeout) }),
+      }),
+    });
+    world = new World({ workflows: [waits] });
+    const runId = await world.start('work');
+    await world.run(() => isAsleep(runId));
+    const others = deployed(two);
+    const sent = { tenantId: 't1', event: 'go', key: 'k', eventId: 'e1', data: 7, actor: 'c.ci' };
+    expect(await deliverEvent(others, sent)).toMatchObject({ kept: true, refused: [{ runId }] });
+    const { head } = await world.folded(runId);
+    const back = world.clock.now() + 3 * 3_600_000;
+    await world.run(() => world.clock.now() >= back, others);
+    expect((await world.folded(runId)).head).toBe(head);
+    await world.run(() => snapshotOf(runId)?.status === 'completed');
+    expect(world.clock.now() - back).toBeLessThanOrEqual(PARKED_MS);
+    expect(assertStored(world.db, runId).result).toEqual({ text: '{"sent":7}' });
+  });
 
   test('can be cancelled at once after completed steps, since its stored plan has no compensations', async () => {
     const runId = await world.start('work');

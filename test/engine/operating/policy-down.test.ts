@@ -106,11 +106,11 @@ test.each(Object.keys(NO_DECISIONS) as NoDecision[])(
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('guarded');
     await world.run(() => world.stateOf(runId).lease !== undefined);
-    const asked = world.clock.now();
+    const startedAt = world.clock.now();
     await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user', actor: 'u.ada' });
     await world.run(() => isOver(world.stateOf(runId)));
     expect([world.stateOf(runId).status, ran]).toEqual(['cancelled', false]);
-    expect(world.clock.now() - asked).toBeLessThan(5_000);
+    expect(world.clock.now() - startedAt).toBeLessThan(5_000);
   },
 );
 
@@ -149,21 +149,21 @@ test.each(Object.keys(NO_DECISIONS) as NoDecision[])(
 
 /** A run whose policy never answers, while it is asked, and the number of questions. */
 async function asking() {
-  let asked = 0;
+  let requestCount = 0;
   const workflow = defineWorkflow({
     type: 'guarded',
     planVersion: 1,
     input: z.object({}),
     policy: () => {
-      asked += 1;
+      requestCount += 1;
       return NO_DECISIONS['never answers']() as Promise<PolicyDecision>;
     },
     steps: (step) => ({ a: step('a', () => 1) }),
   });
   const world = new World({ workflows: [workflow], settings: { budgetMs: 48_000 } });
   const runId = await world.start('guarded');
-  await world.run(() => asked > 0);
-  return { world, runId, since: world.clock.now(), asked: () => asked };
+  await world.run(() => requestCount > 0);
+  return { world, runId, since: world.clock.now(), asked: () => requestCount };
 }
 
 const lastEvent = async (world: World, runId: string) =>
@@ -202,13 +202,13 @@ describe('a dispatch that waits for a policy', () => {
 });
 
 test('asks a silent policy once: three questions together have 60 s', async () => {
-  const asked: number[] = [];
+  const requests: number[] = [];
   const workflow = defineWorkflow({
     type: 'guarded',
     planVersion: 1,
     input: z.object({}),
     policy: () => {
-      asked.push(world.clock.now());
+      requests.push(world.clock.now());
       return NO_DECISIONS['never answers']() as Promise<PolicyDecision>;
     },
     steps: (step) => ({ a: step('a', () => 1) }),
@@ -217,7 +217,7 @@ test('asks a silent policy once: three questions together have 60 s', async () =
   const id = await world.start('guarded');
   const begun = world.clock.now();
   await world.run(() => world.stateOf(id).failures !== undefined);
-  expect([asked.length, world.clock.now() - begun]).toEqual([1, 60_000]);
+  expect([requests.length, world.clock.now() - begun]).toEqual([1, 60_000]);
 });
 
 test('a step whose policy is silent stops within seconds of a cancel', async () => {

@@ -100,7 +100,7 @@ test.each<[string, Steps, Steps]>([
     (step) => ({ a: step.approval('a', { ask: () => 'ok?' }) }),
     (step) => ({ a: step.approval('a', { ask: () => 'ok?', onExpiry: 'approve' }) }),
   ],
-])('%s counts', (_, one, other) => {
+])('%s is part of the fingerprint', (_, one, other) => {
   expect(fingerprint(one)).not.toBe(fingerprint(other));
 });
 

@@ -22,7 +22,7 @@ async function outcomes(name: string, tamper: (deps: ProcessDeps) => ProcessDeps
   return { totals, reasons };
 }
 
-test('publishing is a crash point, at which the world is stopped like at any other', async () => {
+test('publishing is a crash point of the sweep', async () => {
   const { calls } = await rehearse(named('chain-published'), { withoutPairs: true });
   expect(calls).toContain('bus.publish');
   const { calls: quiet } = await rehearse(named('chain'), { withoutPairs: true });
@@ -69,15 +69,18 @@ test.each([
   [[1, 3, 2, 3], 'was published before 2'],
   [[1, 2], 'events 3 to 3'],
   [[], 'events 1 to 3'],
-])('of the arrivals %j it reports whether all came, and first arrivals in order', async (seqs, problem) => {
-  const bus = new MemoryEventBus();
-  const message = (seq: number): BusMessage => ({
-    orderingKey: 'r',
-    attributes: { seq: String(seq) },
-    text: '{}',
-  });
-  for (const seq of seqs) await bus.publish([message(seq)]);
-  const judge = () => assertPublished(bus, 'r', 3);
-  if (problem === undefined) judge();
-  else expect(judge).toThrow(problem);
-});
+])(
+  'the arrivals %j are judged by completeness, and by the order of first arrivals',
+  async (seqs, problem) => {
+    const bus = new MemoryEventBus();
+    const message = (seq: number): BusMessage => ({
+      orderingKey: 'r',
+      attributes: { seq: String(seq) },
+      text: '{}',
+    });
+    for (const seq of seqs) await bus.publish([message(seq)]);
+    const judge = () => assertPublished(bus, 'r', 3);
+    if (problem === undefined) judge();
+    else expect(judge).toThrow(problem);
+  },
+);

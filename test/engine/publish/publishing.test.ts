@@ -204,7 +204,7 @@ describe('the events of a run', () => {
 
 describe('a drive that dies between the commit and the publishing', () => {
   test.each(['chain', 'asking', 'sleeping'])(
-    'is made up for within two minutes, however long the run may rest (%s)',
+    'leaves no event unpublished for more than two minutes, however long the run rests (%s)',
     async (type) => {
       const bus = new MemoryEventBus();
       const world = worldWith(bus);

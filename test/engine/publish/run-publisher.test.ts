@@ -118,10 +118,10 @@ test('all events arrive, first arrivals in order, whatever repetitions and failu
         let head = Math.max(1, publishedSeq);
         for (const { skip, take, again } of moves) {
           const from = head + skip;
-          const told = [events.slice(from, from + take)];
-          if (again) told.push(events.slice(Math.max(0, from - 2), from + 1));
-          for (const some of told) publisher.take(some);
-          head = Math.max(head, ...told.flat().map(({ seq }) => seq));
+          const batches = [events.slice(from, from + take)];
+          if (again) batches.push(events.slice(Math.max(0, from - 2), from + 1));
+          for (const some of batches) publisher.take(some);
+          head = Math.max(head, ...batches.flat().map(({ seq }) => seq));
           clock.fireNext(clock.now() + 1_000);
           await settle();
         }

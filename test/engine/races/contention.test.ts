@@ -184,8 +184,8 @@ describe.each([
       const before = await journalOf(`before ${ask}`);
       await journalOf(`after ${ask}`);
       const written = world.db.runs.get(runId)?.version;
-      const asked = ask === 'append' ? before.append(() => [RELEASED]) : before[ask]();
-      await expect(asked).rejects.toThrow(LeaseLost);
+      const outcome = ask === 'append' ? before.append(() => [RELEASED]) : before[ask]();
+      await expect(outcome).rejects.toThrow(LeaseLost);
       // And for good.
       await expect(before.touch()).rejects.toThrow(LeaseLost);
       expect(world.db.runs.get(runId)?.version).toBe(written);

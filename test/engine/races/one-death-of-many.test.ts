@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
-import { type QueuedTask, requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf, type QueuedTask } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -16,7 +16,7 @@ const REDELIVERED_AFTER_MS = 100;
 const BODY_MS = 60_000;
 
 describe('an instance that runs out of memory with 80 runs under way', () => {
-  test('delays no neighbour beyond the redelivery of its task, and only the run that killed it fails', async () => {
+  test('delays other runs only until their tasks are redelivered, and fails only the run that killed it', async () => {
     const began = new Map<string, { at: number; alone: boolean }[]>();
     let culprit = '';
     let isAlone = false;
@@ -46,7 +46,7 @@ describe('an instance that runs out of memory with 80 runs under way', () => {
     const tasks = queue.due(clock.now());
     for (const task of tasks) {
       queue.take(task.id);
-      void drive(crowd.deps, requestOf(task));
+      void drive(crowd.deps, driveRequestOf(task));
     }
     await settle();
     expect([...began.values()].map(({ length }) => length)).toEqual(Array(RUNS).fill(1));
@@ -58,14 +58,14 @@ describe('an instance that runs out of memory with 80 runs under way', () => {
     /** One process for each dispatch to `driveAlone`, as deployed; the others share one that lives. */
     const deliver = async (task: QueuedTask) => {
       queue.take(task.id);
-      if (!task.alone) return void drive(world.deps, requestOf(task));
+      if (!task.alone) return void drive(world.deps, driveRequestOf(task));
       const worker = mortal(world.deps, 1_000 + task.id * 10 + task.retryCount);
       isAlone = true;
       killer = () => {
         worker.kill();
         queue.repeat(task, { at: clock.now() + REDELIVERED_AFTER_MS, answered: false });
       };
-      void drive(worker.deps, requestOf(task));
+      void drive(worker.deps, driveRequestOf(task));
       await settle();
       isAlone = false;
     };

@@ -97,10 +97,10 @@ async function answerAll(world: World, { outsides, done }: Scene): Promise<numbe
       const key = effectId.split('.')[0] ?? '';
       const outside = outsides.find(({ applied }) => applied.some((one) => one.key === key));
       const id = 1 + (outside?.applied.findIndex((one) => one.key === key) ?? -1);
-      const said = outside
+      const answers = outside
         ? { outcome: 'recorded' as const, result: { id } }
         : { outcome: 're-execute' as const };
-      await resolveEffect(world.deps, { ...run, effectId, ...said });
+      await resolveEffect(world.deps, { ...run, effectId, ...answers });
     }
   }
   return answered;
@@ -164,7 +164,7 @@ describe('a run continues from a backup', () => {
     return taken;
   }
 
-  test('of any moment, whatever happened since: nothing is repeated, and nothing left out', async () => {
+  test('taken at any moment, without repeating or omitting anything', async () => {
     const first = scene();
     const { length } = await backups(first);
     assertOnce(first);
@@ -181,7 +181,7 @@ describe('a run continues from a backup', () => {
     }
   });
 
-  test('without the mark it would repeat calls', async () => {
+  test('but would repeat calls without the mark of the restore', async () => {
     const of = scene();
     const [, second] = await backups(of);
     if (!second) throw new Error('no backup');

@@ -4,7 +4,7 @@ import { longestSilence } from '../../../packages/cairn/src/core/recovery/lease-
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
-import { requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { GRPC_STATUS } from '../../../packages/cairn/src/ports/grpc-outcome.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { intercept } from '../../support/intercept.ts';
@@ -57,7 +57,7 @@ class Watched {
     const task = this.world.queue.take();
     if (!task) throw new Error('no task');
     const worker = mortal(this.world.deps, 50);
-    void drive(worker.deps, requestOf(task));
+    void drive(worker.deps, driveRequestOf(task));
     await settle();
     expect(this.begunAt).toHaveLength(1);
     return worker;
@@ -76,7 +76,7 @@ class Watched {
       else clock.fireNext(this.now);
       for (const task of queue.due(this.now)) {
         queue.take(task.id);
-        void drive(deps, requestOf(task)).then((end) => this.#dispatched.push(end));
+        void drive(deps, driveRequestOf(task)).then((end) => this.#dispatched.push(end));
         await settle();
       }
       if (this.now >= this.#nextTickAt) {
@@ -123,7 +123,7 @@ describe('a run whose worker died and whose task is lost', () => {
     ]);
   });
 
-  test('is left to the normal scan if the query fails, as while its index is being built, like all others', async () => {
+  test('is left to the normal scan if the query fails, for example while its index is being built', async () => {
     const watched = new Watched();
     const { world } = watched;
     const worker = await watched.begin();
@@ -168,7 +168,7 @@ describe('a run whose worker lives', () => {
     }
   });
 
-  test('and was silent for a while costs one dispatch that reads it, writes nothing and enqueues no other', async () => {
+  test('and was silent for a while costs one dispatch that only reads it', async () => {
     const watched = new Watched(TICK_MS);
     const { world } = watched;
     await watched.begin();
@@ -186,7 +186,7 @@ describe('a run whose worker lives', () => {
       return proceed();
     });
     world.queue.take(task.id);
-    expect(await drive({ ...world.deps, store }, requestOf(task))).toBe('leased');
+    expect(await drive({ ...world.deps, store }, driveRequestOf(task))).toBe('leased');
     expect(calls).toEqual(['load']);
     expect(world.queue.pending).toEqual([]);
     expect(watched.begunAt).toHaveLength(1);
@@ -210,7 +210,7 @@ test('a run that rests between two attempts is not watched, because it has no he
   const runId = await world.start('resting');
   const task = world.queue.take();
   if (!task) throw new Error('no task');
-  await drive(world.deps, requestOf(task));
+  await drive(world.deps, driveRequestOf(task));
   expect({ calls, status: world.stateOf(runId).status }).toEqual({ calls: 1, status: 'running' });
   const pending = world.queue.pending.length;
   world.clock.jump(heartbeatMs + 5_000);

@@ -162,8 +162,8 @@ describe('the import', () => {
     world.queue.take();
     const store = intercept(world.store, async ({ method, args }, proceed) => {
       if (method === 'load' && args[0] === runId) {
-        const asked = await cancelRun(world.deps, { runId: successor, tenantId: 't1', stopKind: 'user' });
-        expect(asked.status).toBe('cancelling');
+        const cancelled = await cancelRun(world.deps, { runId: successor, tenantId: 't1', stopKind: 'user' });
+        expect(cancelled.status).toBe('cancelling');
       }
       return proceed();
     });

@@ -102,7 +102,7 @@ describe('a sleep longer than the queue can schedule', () => {
     ]);
   });
 
-  test('ends in time if a hop is lost: the scan knows when it is due', async () => {
+  test('ends in time if a hop is lost, because the scan finds it', async () => {
     const world = worldAt('2027-10-01T00:00:00Z', sleeper('nap', { for: '45d' }));
     const cloud = withCloudTasks(world);
     const began = world.clock.now();
@@ -117,7 +117,7 @@ describe('a sleep longer than the queue can schedule', () => {
   });
 });
 
-describe('a sleep lasts its duration, whatever changes of the calendar fall into it', () => {
+describe('a sleep lasts its duration across changes of the calendar:', () => {
   test.each([
     ['into the leap day', '2028-02-28T12:00:00Z', '24h', '2028-02-29T12:00:00Z'],
     ['out of the leap day', '2028-02-29T12:00:00Z', '1d', '2028-03-01T12:00:00Z'],

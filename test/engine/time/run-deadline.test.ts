@@ -18,7 +18,7 @@ test.each<[string, (step: StepFactory<object>, world: () => World) => Handle<unk
   ['a sleep that lasts longer', (step) => step.sleep('rest', { for: '2h' })],
   ['an event that does not come', (step) => step.event('rest', { event: 'e', key: () => 'k' })],
   ['a decision that nobody makes', (step) => step.approval('rest', { ask: () => '?' })],
-])('the time of a run is over when it is over: %s does not put that off', async (_, rest) => {
+])('%s does not extend the time limit of a run', async (_, rest) => {
   const limited = defineWorkflow({
     type: 'limited',
     planVersion: 1,

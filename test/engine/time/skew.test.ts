@@ -34,7 +34,7 @@ describe('a worker whose clock is two minutes', () => {
     ['behind', -120_000],
     ['ahead', 120_000],
   ])(
-    '%s wakes a sleeping run by the time of the store, and does not probe it again and again until then',
+    "%s wakes a sleeping run at the store's time, without repeated probes before it",
     async (_name, byMs) => {
       const world = new World({ workflows: [nap] });
       const { deps, calls } = skewed(world, byMs);

@@ -1,6 +1,6 @@
 /** Meaning of documents for their readers, whatever their bytes: distinguishes damage from harmless changes. */
 import { Timestamp } from '@google-cloud/firestore';
-import { isSame, textOf } from '../../../packages/cairn/src/core/integrity/differing.ts';
+import { comparableText, isSameValue } from '../../../packages/cairn/src/core/integrity/differing.ts';
 import {
   foundCheckpoint,
   foundEvent,
@@ -18,7 +18,7 @@ const MAY_BE_PUT_OFF_MS = 25 * 3_600_000;
 export function changedMeaning(was: Shelf, is: Shelf): string | undefined {
   for (const folder of FOLDERS)
     for (const id of idsOf(folder, was, is)) {
-      if (!isSame(meaningOf(was, folder, id), meaningOf(is, folder, id))) return `${folder}/${id}`;
+      if (!isSameValue(meaningOf(was, folder, id), meaningOf(is, folder, id))) return `${folder}/${id}`;
     }
   const [before, after] = [wakeAtOf(was), wakeAtOf(is)];
   return before !== undefined && (after ?? Number.POSITIVE_INFINITY) > before + MAY_BE_PUT_OFF_MS
@@ -43,9 +43,9 @@ export function meaningOf(shelf: Shelf, folder: Folder, id: string): unknown {
   if (found.kind !== 'sound') return { kind: found.kind };
   return {
     ...found.value,
-    steps: textOf(found.value.steps),
+    steps: comparableText(found.value.steps),
     askingSince: found.askingSince,
-    foundBy: textOf(found.foundBy),
+    foundBy: comparableText(found.foundBy),
   };
 }
 
@@ -56,7 +56,7 @@ function wakeAtOf({ folders, runId }: Shelf): number | undefined {
 
 /** To the byte. */
 export function isUntouched(was: Shelf, is: Shelf): boolean {
-  return isSame(bytesOf(was), bytesOf(is));
+  return isSameValue(bytesOf(was), bytesOf(is));
 }
 
 function bytesOf(shelf: Shelf): unknown {

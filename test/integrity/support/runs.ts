@@ -142,7 +142,7 @@ export async function successor(
   const runId = await world.start('failing', { text: LARGE });
   await world.run();
   isMended = true;
-  const asked = {
+  const request = {
     runId,
     tenantId: TENANT,
     mode,
@@ -153,7 +153,7 @@ export async function successor(
   };
   const deps = { ...world.deps, records: world.records };
   const made = await startSuccessor(deps, {
-    ...asked,
+    ...request,
     ...(mode === 'fork' ? { input: { value: { text: LONG } } } : {}),
   });
   if (made.kind === 'in_flight') throw new Error('in flight');

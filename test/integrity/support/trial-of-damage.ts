@@ -3,7 +3,7 @@
  * back what was there, or refuse; never a lie. The undamaged documents are the judge.
  */
 
-import { differing, isSame } from '../../../packages/cairn/src/core/integrity/differing.ts';
+import { differing, isSameValue } from '../../../packages/cairn/src/core/integrity/differing.ts';
 import { isBlocking } from '../../../packages/cairn/src/core/integrity/problems.ts';
 import { reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
 import type { RepairReport } from '../../../packages/cairn/src/operations/integrity/repair.ts';
@@ -30,7 +30,7 @@ export async function trialOfDamage(whole: Bench, draw: Draw): Promise<DamageTri
   try {
     const known = await namesOf(whole);
     const names = await namesOf(bench);
-    const lost = isSame(names, known) ? changedMeaning(whole.shelf, bench.shelf) : undefined;
+    const lost = isSameValue(names, known) ? changedMeaning(whole.shelf, bench.shelf) : undefined;
     if (lost !== undefined && !isAsIfNeverWritten(whole, done))
       throw new Error(`nobody has noticed that ${lost} is another`);
     const died = await repairAndDie(bench, draw);
@@ -83,10 +83,10 @@ async function assertRepaired(whole: Bench, bench: Bench): Promise<DamageTrial['
   const left = await bench.check();
   if (!left.some(isBlocking) && left.some(({ healable }) => healable))
     throw new Error(`left as it was: ${JSON.stringify(left)}`);
-  if (!isSame(left, report.refused)) throw new Error(`refused, and not told: ${JSON.stringify(left)}`);
+  if (!isSameValue(left, report.refused)) throw new Error(`refused, and not told: ${JSON.stringify(left)}`);
   const { events } = bench.shelf.folders;
   for (const [id, { members }] of damaged.shelf.folders.events)
-    if (!isSame(members, events.get(id)?.members)) throw new Error(`event ${id} was changed`);
+    if (!isSameValue(members, events.get(id)?.members)) throw new Error(`event ${id} was changed`);
   // Told by this repair, or by the one that died.
   const isTold = events.size > whole.shelf.folders.events.size;
   if (isTold) assertTrue(whole, bench, report);
@@ -106,11 +106,11 @@ function assertTrue(whole: Bench, { shelf }: Bench, { refused }: RepairReport): 
   const amiss = differing(shelf.snapshot(), expected);
   if (amiss.length > 0) throw new Error(`a lie in the run document: ${amiss.join(', ')}`);
   // Documents that could not be repaired are unchanged, and reported.
-  const told = new Set(refused.map(({ subject }) => subject));
+  const reportedSubjects = new Set(refused.map(({ subject }) => subject));
   for (const folder of ['steps', 'checkpoints'] as const)
     for (const id of idsOf(folder, whole.shelf, shelf)) {
-      if (told.has(`${folder}/${id}`)) continue;
-      if (!isSame(meaningOf(whole.shelf, folder, id), meaningOf(shelf, folder, id)))
+      if (reportedSubjects.has(`${folder}/${id}`)) continue;
+      if (!isSameValue(meaningOf(whole.shelf, folder, id), meaningOf(shelf, folder, id)))
         throw new Error(`a lie in ${folder}/${id}`);
     }
 }

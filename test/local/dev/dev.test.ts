@@ -18,7 +18,7 @@ type Told = Readonly<Record<string, unknown>> & { readonly event?: string; reado
 let folder: string;
 let child: ChildProcess;
 let ready: Told & { gateway: string; functionsUrl: string; apiKey: string; pids: { workers: number[] } };
-const told: Told[] = [];
+const received: Told[] = [];
 
 const INDEX = (answer: string) => `
 import { onRequest } from 'firebase-functions/https';
@@ -68,7 +68,7 @@ beforeAll(async () => {
     { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   if (child.stdout)
-    createInterface({ input: child.stdout }).on('line', (line) => told.push(JSON.parse(line) as Told));
+    createInterface({ input: child.stdout }).on('line', (line) => received.push(JSON.parse(line) as Told));
   ready = (await said('ready')) as typeof ready;
 }, LIMIT_MS);
 afterAll(async () => {
@@ -81,7 +81,7 @@ afterAll(async () => {
 
 /** The first line of the event that is told after `from` lines. */
 function said(event: string, from = 0): Promise<Told> {
-  return eventually(event, async () => told.slice(from).find((line) => line.event === event), LIMIT_MS);
+  return eventually(event, async () => received.slice(from).find((line) => line.event === event), LIMIT_MS);
 }
 
 const hello = async () => (await fetch(`${ready.functionsUrl}/hello`)).text();
@@ -105,24 +105,24 @@ test(
     const { runId } = await api<{ runId: string }>('/runs', { type: 'order', input: { until } });
     await said('step_log');
 
-    let from = told.length;
+    let from = received.length;
     write('order.ts', ORDER('two'));
     write('index.ts', INDEX('two'));
     await said('reloaded', from);
     expect(await hello()).toBe('two');
 
-    from = told.length;
+    from = received.length;
     write('order.ts', ORDER('three').replace('return { ship };', 'return { ship ;'));
     const { message } = await said('not_loaded', from);
     expect(message).toMatch(/'default' cannot be loaded: functions\/src\/order\.ts:\d+/);
     expect(message).toContain('The previous version continues to serve.');
     expect(await hello()).toBe('two');
 
-    from = told.length;
+    from = received.length;
     write('order.ts', ORDER('three').replace("'ship', { needs", "'reserve', { needs"));
     expect((await said('not_loaded', from)).message).toMatch(/order[\s\S]*reserve/);
 
-    from = told.length;
+    from = received.length;
     write('order.ts', ORDER('four'));
     await said('reloaded', from);
     writeFileSync(until, '');

@@ -7,7 +7,7 @@ const PLAIN: Paint = (_, text) => text;
 const TAGGED: Paint = (tone, text) => (text === '' ? '' : `<${tone}>${text}</>`);
 const AT = { source: 'cairn', at: Date.UTC(2026, 0, 31, 8, 30, 5) };
 
-const said = (line: object | string) =>
+const printed = (line: object | string) =>
   forPerson(readLine(typeof line === 'string' ? line : JSON.stringify(line)), AT, PLAIN);
 
 describe('a line for a person', () => {
@@ -70,7 +70,7 @@ describe('a line for a person', () => {
       '08:30:05Z  cairn  run_a  order failed after 12 ms',
     ],
   ])('%s', (_, line, text) => {
-    expect(said(line)).toBe(text);
+    expect(printed(line)).toBe(text);
   });
 
   test('is followed by the stack frames in the user’s code, relative to its folder', () => {
@@ -97,7 +97,7 @@ describe('a line for a person', () => {
 
   test('omits lines and members that are irrelevant to steps', () => {
     expect(
-      said({ severity: 'INFO', message: 'run_claimed', event: 'run_claimed', runId: 'r' }),
+      printed({ severity: 'INFO', message: 'run_claimed', event: 'run_claimed', runId: 'r' }),
     ).toBeUndefined();
   });
 
@@ -145,14 +145,14 @@ describe('why functions could not be loaded', () => {
       '    at file:///shop/functions/src/order.ts:7:3',
       '    at ModuleJob.run (node:internal/modules/esm/module_job:430:25)',
     ].join('\n');
-    const said = [
+    const lines = [
       `workflow 'order': step 'charge': 'timeout' "soon" is not a duration`,
       'Use an integer and a unit.',
       '    at functions/src/order.ts:7:3',
     ];
-    expect(readableError(text, '/shop').split('\n')).toEqual(said);
+    expect(readableError(text, '/shop').split('\n')).toEqual(lines);
     const counted = '    … 2 frames of Cairn, Node and packages (--verbose)';
-    expect(readableError(text, '/shop', '(--verbose)').split('\n')).toEqual([...said, counted]);
+    expect(readableError(text, '/shop', '(--verbose)').split('\n')).toEqual([...lines, counted]);
   });
 
   test('the position of a TypeScript error is kept; for a JavaScript error the files are checked', () => {

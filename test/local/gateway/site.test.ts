@@ -180,10 +180,10 @@ describe('details that only this machine gets', () => {
     ['a program', {}],
     ['one that calls it localhost', { host: 'localhost:4000' }],
   ])('is told to %s, and kept nowhere', async (_, headers) => {
-    const { status, headers: said, text } = await ask('/console.json', { headers });
+    const { status, headers: response, text } = await ask('/console.json', { headers });
     expect({ status, text }).toEqual({ status: 200, text: own });
-    expect(said['cache-control']).toBe('no-store');
-    expect(said['access-control-allow-origin']).toBeUndefined();
+    expect(response['cache-control']).toBe('no-store');
+    expect(response['access-control-allow-origin']).toBeUndefined();
   });
 
   test.each([

@@ -62,12 +62,12 @@ test('a module that cannot be loaded fails the start, with the reason and what t
     functionsModule,
     "throw Object.assign(new Error('broken on purpose'), { help: 'Leave that out.' });\n",
   );
-  const said: string[] = [];
-  const start = startLocalCloud({ data: 'memory', functionsModule, log: (line) => said.push(line) });
+  const received: string[] = [];
+  const start = startLocalCloud({ data: 'memory', functionsModule, log: (line) => received.push(line) });
   await expect(start).rejects.toThrow(
     /could not be loaded:\nError: broken on purpose\nLeave that out\.\n\s+at .*index\.ts/s,
   );
   await expect(start).rejects.toHaveProperty('name', 'FunctionsNotLoadedError');
   // Nothing of another worker that is started in vain.
-  expect(said).toEqual([]);
+  expect(received).toEqual([]);
 });

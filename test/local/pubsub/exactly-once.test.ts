@@ -138,15 +138,18 @@ test('on a stream is confirmed there, with late and unordered ids', async () => 
     modifyDeadlineAckIds: [first, 'g.0.0'],
     modifyDeadlineSeconds: [20, 20],
   });
-  const told = (member: string) => answers.map((answer) => answer[member]).find(Boolean);
-  await until(() => told('modifyAckDeadlineConfirmation') !== undefined, 'the confirmations');
-  expect(told('subscriptionProperties')).toMatchObject({ exactlyOnceDeliveryEnabled: true });
-  expect(told('acknowledgeConfirmation')).toMatchObject({
+  const resultOf = (member: string) => answers.map((answer) => answer[member]).find(Boolean);
+  await until(() => resultOf('modifyAckDeadlineConfirmation') !== undefined, 'the confirmations');
+  expect(resultOf('subscriptionProperties')).toMatchObject({ exactlyOnceDeliveryEnabled: true });
+  expect(resultOf('acknowledgeConfirmation')).toMatchObject({
     ackIds: [],
     invalidAckIds: ['g.0.0'],
     unorderedAckIds: [second],
   });
-  expect(told('modifyAckDeadlineConfirmation')).toMatchObject({ ackIds: [first], invalidAckIds: ['g.0.0'] });
+  expect(resultOf('modifyAckDeadlineConfirmation')).toMatchObject({
+    ackIds: [first],
+    invalidAckIds: ['g.0.0'],
+  });
   stream.cancel();
 });
 

@@ -34,7 +34,7 @@ describe('approve', () => {
     expect(step).toMatchObject({ status: 'succeeded', kind: 'approval', attempts: 1 });
   });
 
-  test('with a waiver requires a note and keeps it', async () => {
+  test('with a waiver requires a note and stores it', async () => {
     const scene = await Scene.asking();
     await expect(scene.decide('approve_with_waiver')).rejects.toMatchObject({
       code: 'INVALID_INPUT',
@@ -70,7 +70,7 @@ describe('approve', () => {
     expect(scene.tasks()).toBe(1);
   });
 
-  test('is visible to all readers of the run even if the queue fails; the scan enqueues the run', async () => {
+  test('is visible to all readers even if the queue fails, and the scan enqueues the run', async () => {
     const scene = await Scene.asking();
     const queue = { enqueue: () => Promise.reject(new Error('no queue')) };
     expect(await scene.decide('approve', {}, { queue })).toMatchObject({ decision: 'approve' });
@@ -105,7 +105,7 @@ describe('reject', () => {
 });
 
 describe('halt', () => {
-  test('cancels a run at once that nobody drives and that has nothing to undo', async () => {
+  test('cancels at once a run that nobody drives and that has nothing to undo', async () => {
     const scene = await Scene.asking();
     expect(await scene.decide('halt', { note: 'wrong branch' })).toMatchObject({ decision: 'halt' });
     expect(words(await scene.last(3))).toEqual([
@@ -144,7 +144,7 @@ describe('halt', () => {
 });
 
 describe('retry_with_feedback', () => {
-  test('sends back, by default, what the approval needs and all that follows, as the next revision', async () => {
+  test('sends back, by default, what the approval needs and everything that depends on it, as the next revision', async () => {
     const scene = await Scene.asking();
     await scene.decide('retry_with_feedback', { feedback: 'say why' });
     const [, given] = await scene.last(3);
@@ -184,7 +184,7 @@ describe('retry_with_feedback', () => {
     ['a step that follows', ['review', 'ship'], 'ship'],
     ['a step beside it', ['push'], 'push'],
     ['itself', ['gate'], 'gate'],
-  ])('refuses %s, and names it', async (_, steps, stepId) => {
+  ])('is refused with the name of %s', async (_, steps, stepId) => {
     const scene = await Scene.asking();
     const { head } = scene.state;
     await expect(scene.decide('retry_with_feedback', { feedback: 'f', steps })).rejects.toMatchObject({
@@ -194,7 +194,7 @@ describe('retry_with_feedback', () => {
     expect(scene.state.head).toBe(head);
   });
 
-  test('of an approval that needs nothing is refused, because nothing can be sent back', async () => {
+  test('is refused for an approval that needs nothing, because nothing can be sent back', async () => {
     const scene = await Scene.begun();
     await scene.open('lone');
     await scene.suspend();
@@ -203,7 +203,7 @@ describe('retry_with_feedback', () => {
     ).rejects.toMatchObject({ code: 'INVALID_INPUT', stepId: 'lone' });
   });
 
-  test('sent again does not answer the next question', async () => {
+  test('does not answer the next question when it is sent again', async () => {
     const scene = await Scene.asking();
     await scene.decide('retry_with_feedback', { feedback: 'say why' });
     await scene.claim();
@@ -218,7 +218,7 @@ describe('retry_with_feedback', () => {
     expect(await scene.decide('approve')).toMatchObject({ waitId: 'gate.2' });
   });
 
-  test('with the same words answers the next question if it names that one', async () => {
+  test('with the same content answers the next question if it names that one', async () => {
     const scene = await Scene.asking();
     await scene.decide('retry_with_feedback', { feedback: 'no' });
     await scene.claim();

@@ -50,7 +50,7 @@ describe('a step in doubt', () => {
     ).rejects.toMatchObject({ code: 'INVALID_INPUT', field: 'decision', stepId: 'push' });
   });
 
-  test('can be an item: each item is decided by its own key, and both answers are kept', async () => {
+  test('can be an item: each item is decided by its own key, and both answers are stored', async () => {
     const scene = await Scene.inDoubt({ stepId: 'files', itemKey: '0' });
     await scene.claim();
     await scene.doubt({ stepId: 'files', itemKey: '1' });

@@ -170,7 +170,7 @@ describe('every order of concurrent decisions, with the deadline at any point be
         ends: ['approve', 'open', 'reject', 'wait_expired'],
       },
     ],
-  ])('%s: one counts, and everybody hears what did', async (_, race) => {
+  ])('%s: one counts, and every caller receives it', async (_, race) => {
     const seen = new Set<string>();
     const { schedules } = await explore(async () => {
       const scene = await Scene.asking();

@@ -33,17 +33,20 @@ const EVERY: readonly Said[] = [
 const named = EVERY.map((said) => [said[0], said] as const);
 
 describe('the same decision twice', () => {
-  test.each(named)('%s: repeats the first answer to every caller, and writes nothing', async (_, said) => {
-    const scene = await Scene.asking();
-    const first = await scene.decide(...said);
-    scene.world.clock.jump(2 * HOUR_MS);
-    const { head } = scene.state;
-    const [decision, more] = said;
-    for (const changes of [{}, { actor: 'c.bob' }, { waitId: 'gate.1' }]) {
-      expect(await scene.decide(decision, { ...more, ...changes })).toEqual(first);
-    }
-    expect(scene.state.head).toBe(head);
-  });
+  test.each(named)(
+    '%s: repeats the first answer to every caller, and writes nothing',
+    async (_, expected) => {
+      const scene = await Scene.asking();
+      const first = await scene.decide(...expected);
+      scene.world.clock.jump(2 * HOUR_MS);
+      const { head } = scene.state;
+      const [decision, more] = expected;
+      for (const changes of [{}, { actor: 'c.bob' }, { waitId: 'gate.1' }]) {
+        expect(await scene.decide(decision, { ...more, ...changes })).toEqual(first);
+      }
+      expect(scene.state.head).toBe(head);
+    },
+  );
 
   test('also after the run has ended', async () => {
     const scene = await Scene.asking();
@@ -81,14 +84,14 @@ describe('another decision', () => {
     },
   );
 
-  test('counts as the same decision with another note', async () => {
+  test('counts as the same decision if only its note differs', async () => {
     const scene = await Scene.asking();
     await scene.decide('approve', { note: 'one' });
     expect(await refused(scene, ['approve', { note: 'two' }])).toMatchObject({ code: 'APPROVAL_DECIDED' });
     expect(await refused(scene, ['approve'])).toMatchObject({ code: 'APPROVAL_DECIDED' });
   });
 
-  test('does not decide the next question, which its author never saw', async () => {
+  test('does not decide the next question, which its author has not seen', async () => {
     const scene = await Scene.asking();
     const { store } = scene.world;
     const overtaken = intercept(store, async ({ method }, proceed) => {
@@ -107,7 +110,7 @@ describe('another decision', () => {
     expect(scene.state.waits).toMatchObject([{ id: 'gate.2' }]);
   });
 
-  test('is not made by the same steps in another order', async () => {
+  test('has the same steps in another order, and is still the same decision', async () => {
     const scene = await Scene.asking();
     const feedback = 'f';
     const first = await scene.decide('retry_with_feedback', { feedback, steps: ['fetch', 'review'] });
@@ -119,10 +122,10 @@ describe('another decision', () => {
 describe('a decision that comes too late', () => {
   test.each(named)(
     '%s: is refused from the deadline on, before the journal records the expiry',
-    async (_, said) => {
+    async (_, expected) => {
       const scene = await Scene.asking();
       scene.world.clock.jump(HOUR_MS);
-      expect(await refused(scene, said)).toMatchObject({
+      expect(await refused(scene, expected)).toMatchObject({
         code: 'APPROVAL_EXPIRED',
         httpStatus: 410,
         stepId: 'gate',
@@ -142,19 +145,19 @@ describe('a decision that comes too late', () => {
     ['in time', 120_000],
     ['too late', -120_000],
   ])(
-    'is %s by the time of the store, though the clock of the caller is wrong by %i ms',
+    'is %s by the time of the store, although the clock of the caller is wrong by %i ms',
     async (when, skewMs) => {
       const scene = await Scene.asking();
       scene.world.clock.jump(when === 'in time' ? HOUR_MS - 1 : HOUR_MS);
       const { clock } = scene.world;
       const skewed = { now: () => clock.now() + skewMs, timer: clock.timer.bind(clock) };
-      const asked = scene.decide('approve', {}, { clock: skewed });
-      if (when === 'in time') expect(await asked).toMatchObject({ decidedAt: scene.now });
-      else await expect(asked).rejects.toMatchObject({ code: 'APPROVAL_EXPIRED' });
+      const decision = scene.decide('approve', {}, { clock: skewed });
+      if (when === 'in time') expect(await decision).toMatchObject({ decidedAt: scene.now });
+      else await expect(decision).rejects.toMatchObject({ code: 'APPROVAL_EXPIRED' });
     },
   );
 
-  test('is refused after the journal says so, also when the run has ended', async () => {
+  test('is refused after the journal records the expiry, even when the run has ended', async () => {
     const scene = await Scene.asking();
     scene.world.clock.jump(HOUR_MS);
     await scene.expire('gate');
@@ -176,13 +179,16 @@ describe('a decision that comes too late', () => {
   test('on a run that is being cancelled is refused because of the cancel', async () => {
     const scene = await Scene.asking({ undo: true });
     await cancelRun(scene.world.deps, { runId: scene.runId, tenantId: 't1', stopKind: 'user' });
-    for (const said of EVERY) {
-      expect(await refused(scene, said)).toMatchObject({ code: 'RUN_INVALID_TRANSITION', stepId: 'gate' });
+    for (const decision of EVERY) {
+      expect(await refused(scene, decision)).toMatchObject({
+        code: 'RUN_INVALID_TRANSITION',
+        stepId: 'gate',
+      });
     }
   });
 });
 
-describe('a decision on a step that asks nothing', () => {
+describe('a decision on a step without an open question', () => {
   test.each([
     ['a step that is not there', 'nope', {}, 'NOT_FOUND'],
     ['an approval that was not asked yet', 'lone', {}, 'NOT_FOUND'],
@@ -203,7 +209,7 @@ describe('a decision on a step that asks nothing', () => {
     });
   });
 
-  test('the run of another tenant is answered as a missing one', async () => {
+  test('a run of another tenant is answered like a missing one', async () => {
     const scene = await Scene.asking();
     const { runId } = scene;
     for (const more of [{ tenantId: 't2' }, { runId: 'nonsense' }, { runId: `${runId.slice(0, -1)}x` }]) {
@@ -236,11 +242,11 @@ describe('an invalid decision', () => {
     ['feedback that sends nothing back', ['approve', { feedback: 'f' }], 'INVALID_INPUT', 'feedback'],
     ['steps that are not sent back', ['reject', { steps: ['review'] }], 'INVALID_INPUT', 'steps'],
     ['no step at all', ['retry_with_feedback', { feedback: 'f', steps: [] }], 'INVALID_INPUT', 'steps'],
-  ])('%s is refused, naming the member', async (_, said, code, field) => {
-    expect(await refused(await Scene.asking(), said)).toMatchObject({ code, field });
+  ])('%s is refused, naming the member', async (_, expected, code, field) => {
+    expect(await refused(await Scene.asking(), expected)).toMatchObject({ code, field });
   });
 
-  test('a note of the greatest length is kept', async () => {
+  test('a note of the maximum length is accepted', async () => {
     const scene = await Scene.asking();
     await scene.decide('approve', { note: long.slice(1) });
     expect(scene.state.steps.get('gate')).toMatchObject({ outcome: 'succeeded' });

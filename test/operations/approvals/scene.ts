@@ -151,8 +151,8 @@ export class Scene {
   }
 
   async open(stepId: string, more: Partial<StepQuestion> = {}): Promise<void> {
-    const asked = { kind: 'approval', detailText: '{"question":"Go on?"}' } as const;
-    await this.append([opened({ ...this.#openWait(stepId), ...asked, ...more })]);
+    const question = { kind: 'approval', detailText: '{"question":"Go on?"}' } as const;
+    await this.append([opened({ ...this.#openWait(stepId), ...question, ...more })]);
   }
 
   async openEvent(stepId: string, name: string, key: string): Promise<void> {

@@ -78,10 +78,10 @@ describe('an approval with a schema', () => {
       { data: { cents: 1, reason: 'late', note: 'x'.repeat(16 * 1024) } },
       { code: 'PAYLOAD_TOO_LARGE', field: 'data' },
     ],
-  ])('refuses %s, writes nothing and stays open', async (_, said, error) => {
+  ])('refuses %s, writes nothing and stays open', async (_, expected, error) => {
     const { state, decide } = await asking({ data: amount });
     const { head } = state();
-    await expect(decide(said)).rejects.toMatchObject({ code: 'INVALID_INPUT', ...error });
+    await expect(decide(expected)).rejects.toMatchObject({ code: 'INVALID_INPUT', ...error });
     expect(state().head).toBe(head);
     await decide({ data: { cents: 1, reason: 'late' } });
     expect(state().waits).toEqual([]);

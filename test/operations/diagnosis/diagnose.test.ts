@@ -126,7 +126,7 @@ describe('a diagnosis', () => {
   });
 });
 
-describe('a question that cannot be answered', () => {
+describe('a probe that fails', () => {
   test.each([
     ['the queue', { queueProbe: { queues: [{ name: 'drive', isAlone: false }], inspect: lost } }],
     ['overdue runs', { storeProbe: { indexes: async () => [], leftOvers: async () => [], waking: lost } }],
@@ -144,7 +144,7 @@ describe('a question that cannot be answered', () => {
     expect(log.lines).toMatchObject([{ level: 'warn', event: 'diagnosis_unanswered', fields: { what } }]);
   });
 
-  test('is the whole diagnosis if no question is answered', async () => {
+  test('makes up the whole diagnosis if no probe succeeds', async () => {
     const deaf = {
       heartbeats: { read: lost, record: lost },
       storeProbe: { indexes: lost, leftOvers: lost, waking: lost },
@@ -157,35 +157,35 @@ describe('a question that cannot be answered', () => {
   });
 });
 
-test('a diagnosis is repeated from memory for a while; indexes are probed less often', async () => {
-  const asked = { indexes: 0, waking: 0 };
+test('a diagnosis is cached for a while; indexes are probed less often', async () => {
+  const probes = { indexes: 0, waking: 0 };
   const counting = {
     leftOvers: async () => [],
     indexes: async () => {
-      asked.indexes += 1;
+      probes.indexes += 1;
       return [];
     },
     waking: async () => {
-      asked.waking += 1;
+      probes.waking += 1;
       return [];
     },
   };
   const diagnostician = new Diagnostician({ ...deps, storeProbe: counting });
   await Promise.all([diagnostician.diagnose(), diagnostician.diagnose(), diagnostician.diagnose()]);
-  expect(asked).toEqual({ indexes: 1, waking: 1 });
+  expect(probes).toEqual({ indexes: 1, waking: 1 });
   world.clock.jump(FAST_TTL_MS);
   await diagnostician.diagnose();
-  expect(asked).toEqual({ indexes: 1, waking: 2 });
+  expect(probes).toEqual({ indexes: 1, waking: 2 });
   world.clock.jump(SLOW_TTL_MS);
   await diagnostician.diagnose();
-  expect(asked).toEqual({ indexes: 2, waking: 3 });
+  expect(probes).toEqual({ indexes: 2, waking: 3 });
 });
 
 test('a failed probe is repeated soon, however rare it is otherwise', async () => {
-  let asked = 0;
+  let requestCount = 0;
   const indexes = () => {
-    asked += 1;
-    return asked === 1 ? lost() : Promise.resolve([]);
+    requestCount += 1;
+    return requestCount === 1 ? lost() : Promise.resolve([]);
   };
   const diagnostician = new Diagnostician({
     ...deps,
@@ -194,7 +194,7 @@ test('a failed probe is repeated soon, however rare it is otherwise', async () =
   expect(codesOf((await diagnostician.diagnose()).findings)).toContain('UNSEEN');
   world.clock.jump(FAST_TTL_MS);
   expect(codesOf((await diagnostician.diagnose()).findings)).not.toContain('UNSEEN');
-  expect(asked).toBe(2);
+  expect(requestCount).toBe(2);
 });
 
 test('a failed diagnosis is made again for the next caller', async () => {
@@ -221,7 +221,7 @@ test('a failed diagnosis is made again for the next caller', async () => {
   });
   await expect(diagnostician.diagnose()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   isDown = false;
-  expect((await diagnostician.diagnose()).heard).toBeDefined();
+  expect((await diagnostician.diagnose()).storedHeartbeats).toBeDefined();
 });
 
 test('a changed definition of a version is a problem, with the step and the next version', async () => {

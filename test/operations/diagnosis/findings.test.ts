@@ -26,7 +26,7 @@ const beat = (agoMs: number, more: Partial<Heartbeat> = {}): Heartbeat => ({
   outcome: 'done',
   ...more,
 });
-const heard = (
+const heartbeats = (
   latest: StoredHeartbeats['latest'],
   since: number | undefined = NOW - DAY_MS,
 ): StoredHeartbeats => ({
@@ -43,8 +43,8 @@ const WELL = {
 
 test('two installations on the same collections are a named problem while both run; one that was renamed is not', () => {
   const [old, cairn, shop] = ['us-central1/drive', 'us-central1/cairn-drive', 'us-central1/shop-drive'];
-  const of = (installations: Record<string, number>) => work.ofInstallations(heard({ installations }));
-  expect(work.ofInstallations(heard({}))).toEqual([]);
+  const of = (installations: Record<string, number>) => work.ofInstallations(heartbeats({ installations }));
+  expect(work.ofInstallations(heartbeats({}))).toEqual([]);
   expect(of({ [cairn]: NOW - MINUTE_MS })).toEqual([]);
   expect(of({ [old]: NOW - 16 * MINUTE_MS, [cairn]: NOW - MINUTE_MS })).toEqual([]);
   const [found] = of({ [shop]: NOW - MINUTE_MS, [old]: NOW - HOUR_MS, [cairn]: NOW });
@@ -80,14 +80,14 @@ describe('the store', () => {
 
   test('an expired document that still exists is a finding; without one, the age of the installation decides', () => {
     const late = [{ collection: 'gwi_waits', expiredAt: NOW - 4 * DAY_MS }];
-    expect(seen(store.ofExpiry(late, heard({})))).toEqual(['wrong TTL_LATE']);
-    expect(store.ofExpiry(late, heard({}))[0]?.what).toContain('expired 4 days ago');
-    expect(seen(store.ofExpiry([], heard({}, NOW - 6 * DAY_MS)))).toEqual(['well TTL']);
-    expect(seen(store.ofExpiry([], heard({}, NOW - 4 * DAY_MS)))).toEqual(['note TTL_UNKNOWN']);
+    expect(seen(store.ofExpiry(late, heartbeats({})))).toEqual(['wrong TTL_LATE']);
+    expect(store.ofExpiry(late, heartbeats({}))[0]?.what).toContain('expired 4 days ago');
+    expect(seen(store.ofExpiry([], heartbeats({}, NOW - 6 * DAY_MS)))).toEqual(['well TTL']);
+    expect(seen(store.ofExpiry([], heartbeats({}, NOW - 4 * DAY_MS)))).toEqual(['note TTL_UNKNOWN']);
     expect(seen(store.ofExpiry([], { latest: {}, readAt: NOW }))).toEqual(['note TTL_UNKNOWN']);
     // Without it gcloud looks at '(default)', which is not the database of `cairn init`.
     for (const { help } of [
-      ...store.ofExpiry(late, heard({})),
+      ...store.ofExpiry(late, heartbeats({})),
       ...store.ofExpiry([], { latest: {}, readAt: NOW }),
     ])
       expect(help).toContain('ttls list --database=DATABASE');
@@ -132,11 +132,11 @@ describe('the scheduled functions', () => {
     ['one that never ran in a day', { ...WELL, checkRuns: undefined }, ['wrong FUNCTION_LATE']],
   ] as const)('%s', (_, latest, expected) => {
     const given = Object.fromEntries(Object.entries(latest).filter(([, one]) => one !== undefined));
-    expect(seen(work.ofFunctions(heard(given)))).toEqual(expected);
+    expect(seen(work.ofFunctions(heartbeats(given)))).toEqual(expected);
   });
 
   test('functions that have not run yet are only noted just after a deployment', () => {
-    const fresh = heard({ recoverRuns: beat(0), fireSchedules: beat(0) }, NOW - MINUTE_MS);
+    const fresh = heartbeats({ recoverRuns: beat(0), fireSchedules: beat(0) }, NOW - MINUTE_MS);
     expect(seen(work.ofFunctions(fresh))).toEqual(['note FUNCTION_NEVER']);
     expect(seen(work.ofFunctions({ latest: {}, readAt: NOW }))).toEqual(['note FUNCTION_NEVER']);
   });
@@ -155,7 +155,7 @@ describe('runs, schedules, the hourly check', () => {
     expect(seen(work.ofRuns(waking, isOff))).toEqual(expected);
   });
 
-  test('a count that was cut is marked as one', () => {
+  test('runs: a truncated count is marked as such', () => {
     const [found] = work.ofRuns({ ...calm, due: 200, lagMs: HOUR_MS, isCut: true }, false);
     expect(found?.what).toBe('at least 200 runs are overdue, the first by 60 min');
   });
@@ -169,8 +169,8 @@ describe('runs, schedules, the hourly check', () => {
 
   test('problems of the hourly check are listed by code', () => {
     const found = (problems: Record<string, number>) =>
-      heard({ found: { at: NOW - HOUR_MS, checked: 50, problems } });
-    expect(work.ofSample(heard({}))).toEqual([]);
+      heartbeats({ found: { at: NOW - HOUR_MS, checked: 50, problems } });
+    expect(work.ofSample(heartbeats({}))).toEqual([]);
     expect(seen(work.ofSample(found({})))).toEqual(['well SAMPLE']);
     const [wrong] = work.ofSample(found({ STEP_MISSING: 2, JOURNAL_GAP: 1 }));
     expect(wrong).toMatchObject({ code: 'PROBLEMS_FOUND', state: 'wrong' });
@@ -242,13 +242,13 @@ describe('the queue', () => {
     expect(findings[3]?.help).toContain('Check the responses of drive');
   });
 
-  test('a caller without the role is told which role is needed', () => {
+  test('a caller without the role is shown which role is needed', () => {
     expect(work.ofQueue({ kind: 'denied' }, NOW, DRIVE).help).toContain('roles/cloudtasks.viewer');
   });
 });
 
 describe('what is deployed and set', () => {
-  test('secrets are listed by what is visible of them here', () => {
+  test('secrets are listed as far as they are visible to this function', () => {
     const secret = (name: string, state: 'set' | 'empty' | 'none' | 'elsewhere') => ({
       name,
       functions: ['drive'],
@@ -307,7 +307,7 @@ describe('what is deployed and set', () => {
 test('every problem has advice', () => {
   const wrongs = [
     ...store.ofIndexes([index('missing')]),
-    ...work.ofFunctions(heard({})),
+    ...work.ofFunctions(heartbeats({})),
     work.ofQueue({ kind: 'missing' }, NOW, DRIVE),
     work.ofQueue({ kind: 'missing' }, NOW, ALONE),
     ...deployment.ofParameters([{ name: 'X', why: 'y' }]),

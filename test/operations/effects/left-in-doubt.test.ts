@@ -106,7 +106,7 @@ describe('an effect in doubt of an ended run', () => {
     expect(await left.inbox()).toEqual(NOBODY);
   });
 
-  test('is shown as long as nobody has resolved it, however many there are', async () => {
+  test('is shown until it is resolved, however many there are', async () => {
     const most = MAX_QUESTIONS_OF_RUN;
     const left = await Left.cancelled({}, 'many', most + 2);
     const { effects } = left.state;
@@ -134,7 +134,7 @@ describe('a successor of a run with an effect in doubt', () => {
     expect([await left.problems(), await left.problems(next)]).toEqual([[], []]);
   });
 
-  test('acts itself where the effect had not taken place', async () => {
+  test('acts itself if the effect had not taken place', async () => {
     const left = await Left.cancelled();
     await left.resolve({ outcome: 'failed' });
     const next = await succeed(left.world, 'resume', left.runId);
@@ -147,22 +147,22 @@ describe('a successor of a run with an effect in doubt', () => {
     const left = await Left.cancelled(options);
     const { deps } = left.world;
     const next = await succeed(left.world, 'resume', left.runId);
-    let spoken: Promise<unknown> | undefined;
+    let resolution: Promise<unknown> | undefined;
     const effects = intercept(deps.effects, async ({ method }, proceed) => {
       const rows = await proceed();
-      if (method === 'rowsOf') spoken ??= left.resolve(said).catch((error: unknown) => error);
-      await spoken;
+      if (method === 'rowsOf') resolution ??= left.resolve(said).catch((error: unknown) => error);
+      await resolution;
       return rows;
     });
     await left.world.run(() => left.world.stateOf(next).status === 'awaiting_approval', { ...deps, effects });
-    return { left, next, spoken: await spoken };
+    return { left, next, spoken: await resolution };
   }
 
   test.each([
     ['would ask', {}],
     ['would look', { withLookup: true }],
     ['would call again', { idempotency: 'required' }],
-  ] as const)('made by %s uses the resolution of the faster person', async (_, options) => {
+  ] as const)('made by %s uses the resolution that was written first', async (_, options) => {
     const { left, next, spoken } = await raced(options, {});
     expect(spoken).toMatchObject({ outcome: 'recorded' });
     expect(left.world.stateOf(next)).toMatchObject({
@@ -173,7 +173,7 @@ describe('a successor of a run with an effect in doubt', () => {
     expect([await left.problems(), await left.problems(next), await left.inbox()]).toEqual([[], [], NOBODY]);
   });
 
-  test('that asks about the effect takes the resolution, since it would wait on', async () => {
+  test('that asks about the effect takes the resolution, which ends its wait', async () => {
     const left = await Left.cancelled();
     const { deps } = left.world;
     const next = await succeed(left.world, 'replay', left.runId);

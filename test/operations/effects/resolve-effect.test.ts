@@ -64,7 +64,7 @@ class Doubt {
 }
 
 describe('an effect in doubt', () => {
-  test('is shown with all that is recorded of it', async () => {
+  test('is shown with everything that is recorded about it', async () => {
     const { world, runId, effectId } = await Doubt.asked();
     const [wait] = world.stateOf(runId).waits;
     expect(wait).toMatchObject({ kind: 'approval', purpose: 'effect', effectId });
@@ -100,7 +100,7 @@ describe('an effect in doubt', () => {
     expect(doubt.effectId).toMatch(/\.0002$/);
   });
 
-  test('fails the step if a person says that it failed', async () => {
+  test('fails the step if a person resolves it as failed', async () => {
     const doubt = await Doubt.asked();
     await doubt.resolve({ outcome: 'failed', note: 'the parcel came back' });
     await doubt.world.run();
@@ -140,7 +140,7 @@ describe('an effect in doubt', () => {
     expect(await doubt.resolve({ actor: 'c.bob' })).toEqual(first);
   });
 
-  test('refuses another result, although that is a record too', async () => {
+  test('refuses another result, although that is also a valid resolution', async () => {
     const doubt = await Doubt.asked();
     await doubt.resolve({ result: { id: 1 } });
     await expect(doubt.resolve({ result: { id: 2 } })).rejects.toMatchObject({
@@ -170,10 +170,10 @@ describe('a resolution is refused, and nothing written,', () => {
       'INVALID_INPUT',
     ],
     ['with an empty note', { outcome: 'failed', note: ' ' }, 'INVALID_INPUT'],
-  ] as const)('%s', async (_, said, code) => {
+  ] as const)('%s', async (_, expected, code) => {
     const doubt = await Doubt.asked();
     const before = doubt.world.stateOf(doubt.runId).head;
-    await expect(doubt.resolve(said)).rejects.toMatchObject({ code });
+    await expect(doubt.resolve(expected)).rejects.toMatchObject({ code });
     expect(doubt.world.stateOf(doubt.runId).head).toBe(before);
     expect(doubt.world.db.effects.get(doubt.effectId)?.record.status).toBe('blocked');
   });

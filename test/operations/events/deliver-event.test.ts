@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   EVENT_TTL_MS,
   MAX_BUFFERED,
-  MAX_EVENT_BYTES,
+  MAX_DELIVERED_BYTES,
   MAX_NAMED_RUNS,
 } from '../../../packages/cairn/src/core/mailbox/limits.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
@@ -90,7 +90,7 @@ describe('an event that runs wait for', () => {
     expect((await place(world))?.waiting).toEqual([]);
   });
 
-  test('is refused by a step whose schema it does not match; that step waits on, others receive it', async () => {
+  test('is refused by a step whose schema it does not match; that step keeps waiting, others receive it', async () => {
     const world = newWorld();
     const strict = await listedRun(world, ['strict']);
     const any = await listedRun(world);
@@ -187,7 +187,7 @@ describe('an event without a waiting run', () => {
     expect((await world.folded(await listedRun(world))).received).toEqual(['e2']);
   });
 
-  test('is received by nobody after that time', async () => {
+  test('is received by no run after that time', async () => {
     const world = newWorld();
     await send(world, 'e1');
     world.clock.jump(EVENT_TTL_MS);
@@ -212,7 +212,7 @@ describe('an event without a waiting run', () => {
 describe('limits of events', () => {
   test('data of more than 256 KiB is refused, and nothing is written', async () => {
     const world = newWorld();
-    const data = 'x'.repeat(MAX_EVENT_BYTES - 1);
+    const data = 'x'.repeat(MAX_DELIVERED_BYTES - 1);
     await expect(send(world, 'e1', { data })).rejects.toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
       field: 'data',
@@ -229,7 +229,7 @@ describe('limits of events', () => {
     await listedRun(world);
     expect(await send(world, 'more')).toMatchObject({ kept: true });
 
-    const other = { key: 'large', data: 'x'.repeat(MAX_EVENT_BYTES - 2) };
+    const other = { key: 'large', data: 'x'.repeat(MAX_DELIVERED_BYTES - 2) };
     await send(world, 'l1', other);
     await send(world, 'l2', other);
     await expect(send(world, 'l3', { ...other, data: '' })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
@@ -269,7 +269,7 @@ describe('a run that cannot be reached', () => {
     expect((await world.folded(two)).received).toEqual(['e1']);
   });
 
-  test('because it cannot be read keeps neither the others nor the sender from an answer', async () => {
+  test('because it cannot be read does not prevent others from receiving the event, nor the answer to the sender', async () => {
     const world = newWorld();
     const one = await listedRun(world);
     const two = await listedRun(world);
@@ -282,7 +282,7 @@ describe('a run that cannot be reached', () => {
     });
   });
 
-  test('because the queue does not answer has the event all the same, and the scan finds it', async () => {
+  test('because the queue does not answer still receives the event, and the scan finds it', async () => {
     const world = newWorld();
     const runId = await listedRun(world);
     const queue = { enqueue: () => Promise.reject(new Error('down')) };

@@ -65,7 +65,7 @@ test('repeats its answer when sent again, and answers another request that nothi
   await expect(fail('f.1')).resolves.toMatchObject({ stepId: 'parcel' });
 });
 
-test('does nothing after the event came, and a later event is buffered for others', async () => {
+test('does nothing after the event was received, and a later event is buffered for others', async () => {
   const first = await waiting('skip');
   const event = { tenantId: first.tenantId, event: 'parcel.arrived', key: 'p1', data: 1, actor };
   await deliverEvent(first.world.deps, { ...event, eventId: 'e1' });

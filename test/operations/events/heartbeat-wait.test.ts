@@ -98,7 +98,7 @@ test('heartbeats more frequent than needed are answered without a write, and sho
   expect((state().completedAt ?? 0) - last).toBeGreaterThanOrEqual(8 * MINUTE);
 });
 
-test('the timeout of the step limits the whole, however many heartbeats arrive', async () => {
+test('the timeout of the step limits the total time, however many heartbeats arrive', async () => {
   const { world, runId, beat, state, startedAt } = await waiting({ ...SCHEDULED_FUNCTIONS, timeout: '20m' });
   for (let i = 0; i < 3; i += 1) {
     world.clock.jump(6 * MINUTE);

@@ -70,7 +70,7 @@ describe('a signal to a run in which a step waits for it', () => {
     expect((await world.folded(runId)).inbox.map(({ signalId }) => signalId)).toEqual(['s1', 's2']);
   });
 
-  test('that the step refuses names the step, which waits on', async () => {
+  test('that the step refuses names the step, which keeps waiting', async () => {
     const world = newWorld();
     const runId = await suspendedRun(world, ['strict']);
     const { head } = await world.folded(runId);
@@ -191,7 +191,7 @@ describe('a refused signal', () => {
     await expect(signal(world, ending, 's1')).rejects.toMatchObject({ code: 'RUN_TERMINAL_STATE' });
   });
 
-  test('is one to a run of another tenant, in the words for a missing run', async () => {
+  test('is one to a run of another tenant, which is answered like a missing one', async () => {
     const world = newWorld();
     const runId = await suspendedRun(world);
     const refusals = [

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
 import type { SweepDeps } from '../../../packages/cairn/src/operations/retention/deps.ts';
 import { sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
@@ -44,7 +44,7 @@ function ticking(stores: Stores, bounds = WIDE) {
   return async () => {
     harness.meter().reset();
     const report = await sweepRetention(deps, bounds);
-    now += 2 * GRACE_MS;
+    now += 2 * DELETION_GRACE_MS;
     const { reads, writes, deletes } = harness.meter().snapshot().total;
     return { report, billed: { reads, writes, deletes } };
   };

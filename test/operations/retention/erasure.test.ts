@@ -1,7 +1,7 @@
 /** An erasure deletes whatever was to be kept longer, and leaves a record that names nobody. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { erasureId } from '../../../packages/cairn/src/core/retention/erasure.ts';
-import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { MemoryIdempotencyStore } from '../../../packages/cairn/src/memory/memory-idempotency-store.ts';
 import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-mailbox-store.ts';
 import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
@@ -77,15 +77,15 @@ describe('a run that is erased', () => {
     const records = new MemoryIdempotencyStore(shelf.db);
     await records.create(idempotencyRecord('api:c.ci:1', { runId: A, tenantId: TENANT }));
     await records.create(idempotencyRecord('api:c.ci:2', { runId: B, tenantId: TENANT }));
-    const asked = await erase(A);
-    expect(asked).toMatchObject({ state: 'open', roots: [A] });
+    const erasure = await erase(A);
+    expect(erasure).toMatchObject({ state: 'open', roots: [A] });
     expect(await shelf.runs.load(A, TENANT)).toBeUndefined();
     await ticks();
-    const done = await readErasure(deps(), asked.id, TENANT);
+    const done = await readErasure(deps(), erasure.id, TENANT);
     expect(done).toMatchObject({ state: 'done', roots: [], gone: { runs: 1, effects: 2, records: 1 } });
     // Journal, checkpoints, steps, a memo and a payload.
     expect(done.gone.documents).toBeGreaterThan(10);
-    expect(everything().replaceAll(asked.id, '')).not.toContain(A);
+    expect(everything().replaceAll(erasure.id, '')).not.toContain(A);
     expect(await shelf.runs.load(B, TENANT)).toBeDefined();
     expect(await records.read('api:c.ci:2')).toBeDefined();
   });
@@ -101,11 +101,11 @@ describe('a run that is erased', () => {
     if (!first) throw new Error('no journal');
     const wait = { id: 'w', kind: 'child', child: { runId: CHILD, onParentEnd: 'cancel' } };
     events.push({ ...first, seq: events.length + 1, type: 'wait_opened', data: { wait } } as never);
-    const asked = await erase(RESUMED);
-    expect([...asked.roots].sort()).toEqual([A, CHILD]);
+    const erasure = await erase(RESUMED);
+    expect([...erasure.roots].sort()).toEqual([A, CHILD]);
     await ticks();
     expect([...shelf.db.runs.keys()]).toEqual([OTHER]);
-    expect((await readErasure(deps(), asked.id)).gone.runs).toBe(3);
+    expect((await readErasure(deps(), erasure.id)).gone.runs).toBe(3);
   });
 
   test.each<[string, Partial<Run>, string]>([
@@ -121,7 +121,7 @@ describe('a run that is erased', () => {
     expect(everything()).toBe(before);
   });
 
-  test('is refused if it is the child of a run that stays, which is named', async () => {
+  test('is refused if it is the child of a run that is kept, which is named', async () => {
     await put({ runId: PARENT });
     await put({ runId: CHILD, parentRunId: PARENT });
     await expect(erase(CHILD)).rejects.toMatchObject({
@@ -129,12 +129,12 @@ describe('a run that is erased', () => {
     });
   });
 
-  test('is a missing one for another tenant', async () => {
+  test('is answered like a missing one to another tenant', async () => {
     await put({ runId: A });
     const foreign = eraseRun(deps(), { runId: A, tenantId: 'rival', actor: 'u.bob' });
     await expect(foreign).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
-    const asked = await erase(A);
-    await expect(readErasure(deps(), asked.id, 'rival')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const erasure = await erase(A);
+    await expect(readErasure(deps(), erasure.id, 'rival')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   test('requested again is the same erasure, before and after it is done', async () => {
@@ -161,7 +161,7 @@ describe('a run that is erased', () => {
         });
       const own = { ...deps(), retention: mortal(shelf.store), erasures: mortal(shelf.erasures) };
       await erase(A, own).catch(() => undefined);
-      shelf.now += GRACE_MS;
+      shelf.now += DELETION_GRACE_MS;
       await shelf
         .tick(WIDE, { ...shelf.deps(mortal(shelf.store)), erasures: mortal(shelf.erasures) })
         .catch(() => undefined);
@@ -181,11 +181,11 @@ describe('a run that is erased', () => {
 
   test('continues in the next tick where one has reached its limit', async () => {
     await put({ runId: A, steps: 40 });
-    const asked = await erase(A);
-    shelf.now += GRACE_MS;
+    const erasure = await erase(A);
+    shelf.now += DELETION_GRACE_MS;
     let tickings = 0;
     const small = { ...WIDE, documents: 20 };
-    while ((await readErasure(deps(), asked.id)).state === 'open' && tickings < 50) {
+    while ((await readErasure(deps(), erasure.id)).state === 'open' && tickings < 50) {
       await shelf.tick(small);
       tickings += 1;
     }
@@ -193,7 +193,7 @@ describe('a run that is erased', () => {
     expect(shelf.db.runs.size).toBe(0);
   });
 
-  test('leaves a record that holds no personal data', async () => {
+  test('leaves a record without personal data', async () => {
     await put({ runId: A });
     expect(everything()).toContain(PERSONAL);
     await erase(A);
@@ -218,8 +218,8 @@ describe('a run that is erased', () => {
         return () => {};
       },
     };
-    const asked = await erase(A, { ...deps(), clock, erasures });
-    expect(asked.roots).toEqual([A]);
+    const erasure = await erase(A, { ...deps(), clock, erasures });
+    expect(erasure.roots).toEqual([A]);
     expect(isLost).toBe(true);
   });
 });
@@ -238,12 +238,12 @@ describe('a tenant that is erased', () => {
     const mailbox = new MemoryMailboxStore(shelf.db);
     const address = { tenantId: TENANT, event: 'built', key: PERSONAL };
     await mailbox.write(address, { ...address, waiting: [], buffered: [], delivered: [] }, undefined);
-    const asked = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
-    expect(asked.id).toBe(erasureId(TENANT));
+    const erasure = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
+    expect(erasure.id).toBe(erasureId(TENANT));
     shelf.now += 1;
     await shelf.put({ runId: NEW, at: shelf.now });
     await ticks();
-    const done = await readErasure(deps(), asked.id);
+    const done = await readErasure(deps(), erasure.id);
     expect(done).toMatchObject({
       state: 'done',
       gone: { runs: 3, effects: 1, records: 1, waits: 1, schedules: 1 },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { around, DAY, type Run, Shelf, WIDE } from './shelf.ts';
 
 async function shelf(...runs: readonly Run[]): Promise<Shelf> {
@@ -13,13 +13,13 @@ describe('a run at the end of its retention', () => {
     const one = await shelf({ runId: 'run_1', effects: 2, hasMemo: true, hasPayload: true });
     expect(await one.tick()).toMatchObject({ marked: 1, deleted: 0 });
     expect([one.marked(), one.documents().get('run_1')]).toEqual([['run_1'], '1/11/2']);
-    one.now -= GRACE_MS + 1;
+    one.now -= DELETION_GRACE_MS + 1;
     expect(await one.tick()).toMatchObject({ waiting: 1, deleted: 0 });
     expect(await one.tick()).toMatchObject({ deleted: 1 });
     expect([...one.documents()]).toEqual([]);
   });
 
-  test('is kept a moment before that, and for ever where its workflow says so', async () => {
+  test('is kept until that moment, and permanently where its workflow says so', async () => {
     const one = new Shelf();
     const at = one.now - 90 * DAY;
     await one.put({ runId: 'run_1', at: at + 1 });

@@ -185,7 +185,7 @@ describe('a tick', () => {
     expect(await scene.tickAt(9)).toMatchObject({ fired: 61 - first.fired, isCut: false });
   });
 
-  test('whose every answer is lost once has the same result', async () => {
+  test('has the same result when every answer is lost once', async () => {
     const scene = await sceneOf(stored({ catchUp: 'all' }));
     const lossy = <T extends object>(port: T): T => {
       const lost = new Set<string>();

@@ -33,7 +33,7 @@ function codeOf(result: PromiseSettledResult<unknown>): string {
   return result.reason instanceof CairnError ? result.reason.code : String(result.reason);
 }
 
-describe('of people who resume one failed run at the same moment', () => {
+describe('when people resume one failed run at the same moment', () => {
   test.each([false, true])('one gets a successor, the others its id (each with a key: %s)', async (keyed) => {
     const world = new World({ workflows: [broken] });
     const runId = await failed(world);
@@ -64,7 +64,7 @@ describe('of people who resume one failed run at the same moment', () => {
     );
   });
 
-  test('those with the same request and the same key all get the one successor', async () => {
+  test('all with the same request and key get the one successor', async () => {
     const world = new World({ workflows: [broken] });
     const runId = await failed(world);
     const outcomes = await Promise.all(

@@ -55,8 +55,8 @@ async function parked(world: World): Promise<string> {
   return runId;
 }
 
-describe('a run that has not ended is resumed:', () => {
-  test('a blocked one continues as soon as its plan is deployed', async () => {
+describe('resuming a run that has not ended:', () => {
+  test('a blocked run continues as soon as its plan is deployed', async () => {
     const world = new World({ workflows: [plain] });
     const runId = await parked(world);
     expect(await preview(world, 'resume', runId)).toMatchObject({ would: 'unpark', blockers: [] });
@@ -70,7 +70,7 @@ describe('a run that has not ended is resumed:', () => {
     expect(assertStored(world.db, runId).status).toBe('completed');
   });
 
-  test('one whose plan is still missing stays blocked, and says so', async () => {
+  test('a run whose plan is still missing stays blocked, and the answer says so', async () => {
     const world = new World({ workflows: [plain] });
     const runId = await parked(world);
     const bare = { ...depsOf(world), registry: new WorkflowRegistry([]) };
@@ -81,7 +81,7 @@ describe('a run that has not ended is resumed:', () => {
     expect(assertStored(world.db, runId)).toEqual(before);
   });
 
-  test('a suspended one is refused, and both preview and resume name the way to continue it', async () => {
+  test('a suspended run is refused, and both preview and resume name the way to continue it', async () => {
     const world = new World({ workflows: [asleep] });
     const runId = await world.start('asleep');
     await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
@@ -98,7 +98,7 @@ describe('a run that has not ended is resumed:', () => {
     expect(await preview(world, 'resume', runId)).toMatchObject({ would: 'unpark', blockers: [] });
   });
 
-  test('one that works beside a question gets the name of the decision from the preview too', async () => {
+  test('for a run that works while a question is open, the preview names the decision too', async () => {
     const world = new World({ workflows: [askingBeside] });
     const runId = await world.start('asking-beside');
     await world.run(() => world.stateOf(runId).waits.length > 0);
@@ -108,7 +108,7 @@ describe('a run that has not ended is resumed:', () => {
     });
   });
 
-  test('one whose time came while its plan was missing continues at once when the plan is back', async () => {
+  test('a run that became due while its plan was missing continues at once when the plan is back', async () => {
     const world = new World({ workflows: [asleep] });
     const runId = await world.start('asleep');
     await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
@@ -133,7 +133,7 @@ describe('a run that has not ended is resumed:', () => {
     expect(assertStored(world.db, runId).result).toEqual({ text: '{"slept":"late"}' });
   });
 
-  test('an interrupted one continues at once, instead of at the next scan', async () => {
+  test('an interrupted run continues at once, instead of at the next scan', async () => {
     const scene = await Scene.begun();
     const { world, runId } = scene;
     await scene.done('fetch');
@@ -145,7 +145,7 @@ describe('a run that has not ended is resumed:', () => {
     expect(scene.tasks()).toBe(1);
   });
 
-  test('one that asks a person is refused, with the missing decision', async () => {
+  test('a run that asks a person is refused, with the missing decision', async () => {
     const { world, runId, state } = await Scene.asking();
     await expect(resumeRun(depsOf(world), { ...ANN, runId })).rejects.toMatchObject({
       code: 'RUN_INVALID_TRANSITION',
@@ -160,7 +160,7 @@ describe('a run that has not ended is resumed:', () => {
     expect([would, blockers.map(({ stepId }) => stepId)]).toEqual(['nothing', ['gate']]);
   });
 
-  test('one that waits for an event is refused, with the event and the time', async () => {
+  test('a run that waits for an event is refused, with the event and the time', async () => {
     const world = new World({ workflows: [waiting] });
     const runId = await world.start('waiting');
     await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
@@ -174,7 +174,7 @@ describe('a run that has not ended is resumed:', () => {
     });
   });
 
-  test('a moving one is left alone', async () => {
+  test('a run that makes progress is left alone', async () => {
     const scene = await Scene.begun();
     const { world, runId, state } = scene;
     const { outcome } = await resumeRun(depsOf(world), { ...ANN, runId });

@@ -39,7 +39,7 @@ class Exchange {
     this.socket.write(`${lines.join('\r\n')}\r\n\r\n`);
     let seen = '';
     this.answer = new Promise((resolve, reject) => {
-      const told = () => {
+      const lastLine = () => {
         const [top = '', body = ''] = seen.split('\r\n\r\n');
         const length = Number(/content-length: (\d+)/i.exec(top)?.[1] ?? Number.NaN);
         if (body.length < length || Number.isNaN(length)) return;
@@ -47,7 +47,7 @@ class Exchange {
       };
       this.socket.on('data', (chunk) => {
         seen += chunk.toString();
-        told();
+        lastLine();
       });
       this.socket.on('error', () => undefined);
       this.socket.on('close', () => reject(new Error(`closed after: ${seen}`)));
@@ -95,8 +95,8 @@ const quick = {
 
 async function stillServes(framework: Framework) {
   const exchange = whole(framework, Buffer.from('{}'));
-  const told = { status: 200, body: { bytes: 2, type: 'application/json', isParsed: false } };
-  expect(await exchange.answer).toEqual(told);
+  const answer = { status: 200, body: { bytes: 2, type: 'application/json', isParsed: false } };
+  expect(await exchange.answer).toEqual(answer);
   exchange.socket.destroy();
   expect(framework.process.exitCode).toBeNull();
 }

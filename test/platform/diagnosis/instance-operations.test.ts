@@ -11,21 +11,21 @@ test('the last minute covers what was billed in it, to the second, and the total
         let now = 1_700_000_000_000;
         const operations = new InstanceOperations({ now: () => now });
         const began = now;
-        const told: { second: number; reads: number; writes: number; deletes: number }[] = [];
+        const received: { second: number; reads: number; writes: number; deletes: number }[] = [];
         for (const [ms, one] of moves) {
           now += ms;
           operations.billed(one);
-          told.push({ second: Math.floor(now / 1_000), ...one });
-          const recent = told.filter(({ second }) => second > Math.floor(now / 1_000) - 60);
-          const sum = (of: typeof told, name: 'reads' | 'writes' | 'deletes') =>
+          received.push({ second: Math.floor(now / 1_000), ...one });
+          const recent = received.filter(({ second }) => second > Math.floor(now / 1_000) - 60);
+          const sum = (of: typeof received, name: 'reads' | 'writes' | 'deletes') =>
             of.reduce((all, { [name]: count }) => all + count, 0);
-          const sums = (of: typeof told) => ({
+          const sums = (of: typeof received) => ({
             reads: sum(of, 'reads'),
             writes: sum(of, 'writes'),
             deletes: sum(of, 'deletes'),
           });
           expect(operations.lastMinute()).toEqual(sums(recent));
-          expect(operations.total()).toEqual(sums(told));
+          expect(operations.total()).toEqual(sums(received));
         }
         expect(operations.since).toBe(began);
         now += 60_000;

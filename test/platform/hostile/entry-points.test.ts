@@ -5,7 +5,7 @@ import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
-import { bounded } from '../../../packages/cairn/src/platform/clients/bounded.ts';
+import { withDeadlines } from '../../../packages/cairn/src/platform/clients/bounded.ts';
 import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
 import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
 import { storesOn } from '../../../packages/cairn/src/platform/stores.ts';
@@ -21,7 +21,7 @@ import { HostileGrpc, type Mood } from '../../support/hostile-grpc.ts';
 const SOON_MS = 200;
 const LONG_MS = 60_000;
 /** Each waits for the store's answer for the patience of a call, so this is minutes on any machine. */
-const MOST_REQUESTS = 600;
+const MAX_REQUESTS = 600;
 
 const MOODS: readonly [string, Mood][] = [
   ['deaf', 'deaf'],
@@ -84,7 +84,7 @@ function installed(project: string, { deadlineMs, patienceMs }: Patience = PATIE
   const installation = new Installation([workflow]);
   // Asked for with each call.
   const now = () => (hostile.mood === 'well' ? LONG_MS : deadlineMs);
-  const db = bounded(new Firestore({ projectId: project, host, ssl: false }), {
+  const db = withDeadlines(new Firestore({ projectId: project, host, ssl: false }), {
     clock: systemClock,
     deadlines: {
       get commitMs() {
@@ -114,9 +114,9 @@ function withBudget(budgetMs: number, answer: () => Response | Promise<Response>
 
 /** As a sender repeats a request that was answered 503: the client of the store connects again when its back-off is over. */
 async function askedUntilTaken(ask: () => Response | Promise<Response>): Promise<Response> {
-  for (let asked = 1; ; asked++) {
+  for (let attempt = 1; ; attempt++) {
     const answer = await withBudget(LONG_MS, ask);
-    if (answer.status !== 503 || asked === MOST_REQUESTS) return answer;
+    if (answer.status !== 503 || attempt === MAX_REQUESTS) return answer;
   }
 }
 

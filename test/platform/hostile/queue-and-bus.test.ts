@@ -15,7 +15,7 @@ import { HostileGrpc, type Mood } from '../../support/hostile-grpc.ts';
 const SOON_MS = 200;
 const LONG_MS = 60_000;
 /** Sendings until a client that lost its connection has another: it waits a second for it. */
-const MOST_TRIES = 600;
+const MAX_TRIES = 600;
 /** Hardly any pause between two attempts. */
 const random = { unit: () => 0.01, token: () => 't', runId: () => 'run_1' };
 const PROJECT = 'demo-cairn';
@@ -126,7 +126,7 @@ describe.each(SERVICES)('$name', ({ upstream, attempts, isUnknown, sending }) =>
     },
   );
 
-  test('that refuses permanently is not asked twice', async () => {
+  test('that refuses permanently is called once', async () => {
     const send = sending(() => LONG_MS);
     hostile.mood = GRPC_STATUS.PERMISSION_DENIED;
     await expect(send()).rejects.toMatchObject({ code: GRPC_STATUS.PERMISSION_DENIED });
@@ -139,7 +139,7 @@ async function untilTaken(send: () => Promise<void>, isUnknown: (error: unknown)
     try {
       return await send();
     } catch (error) {
-      if (!isUnknown(error) || tries === MOST_TRIES) throw error;
+      if (!isUnknown(error) || tries === MAX_TRIES) throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Firestore } from '@google-cloud/firestore';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { bounded } from '../../../packages/cairn/src/platform/clients/bounded.ts';
+import { withDeadlines } from '../../../packages/cairn/src/platform/clients/bounded.ts';
 import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
 import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
 import { GRPC_STATUS } from '../../../packages/cairn/src/ports/grpc-outcome.ts';
@@ -55,7 +55,7 @@ const CALLS = [
 
 function storesWith(deadlines: typeof LONG) {
   const project = `hostile-${clients.length}`;
-  const db = bounded(new Firestore({ projectId: project, host, ssl: false }), {
+  const db = withDeadlines(new Firestore({ projectId: project, host, ssl: false }), {
     clock: systemClock,
     deadlines,
   });
@@ -87,7 +87,7 @@ describe.each<[string, Mood, readonly number[]]>([
   ['is unavailable', GRPC_STATUS.UNAVAILABLE, [1]],
   ['is exhausted', GRPC_STATUS.RESOURCE_EXHAUSTED, [1]],
 ])('a store that %s', (_, mood, arrived) => {
-  test.each(CALLS)('is asked once by %s, which then reports an unknown outcome', async (name) => {
+  test.each(CALLS)('is called once by %s, which then reports an unknown outcome', async (name) => {
     const { calls } = storesWith(mood === 'deaf' || mood === 'silent' ? NEVER : LONG);
     hostile.mood = mood;
     const error = await calls[name]().catch((thrown: unknown) => thrown);
@@ -105,7 +105,7 @@ test('a store that recovers is used again by the same clients', async () => {
   expect(await runs.load('run_1')).toMatchObject({ state: { id: 'run_1' } });
 });
 
-test('a store that refuses permanently is not asked twice', async () => {
+test('a store that refuses permanently is called once', async () => {
   const { calls } = storesWith(LONG);
   for (const [mood, reason] of [
     [GRPC_STATUS.INVALID_ARGUMENT, 'request'],

@@ -45,7 +45,7 @@ describe('unknown options', () => {
     [teams, "unknown option 'teams'. There are: tenants."],
     [timeout, "unknown option 'timeout'"],
     [nothing, "'workflows' must be a list of workflows"],
-  ])('do not compile, and are refused with the option that was meant', (make, why) => {
+  ])('do not compile, and are refused with a suggestion', (make, why) => {
     expect(make).toThrow(why);
   });
 
@@ -68,7 +68,7 @@ describe('unknown options', () => {
   });
 });
 
-describe('an option that is not set', () => {
+describe('an option that is absent', () => {
   const made = cairnFunctions({ workflows, region: 'europe-west1' });
 
   test('has no function', () => {

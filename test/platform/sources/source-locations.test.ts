@@ -103,9 +103,9 @@ test('no absolute path is ever shown', () => {
     .map(([start, parts]) => [start, ...parts, 'f.ts'].join('/'));
   fc.assert(
     fc.property(file, fc.nat(9), (path, line) => {
-      const told = of({ file: path, line, column: 1 }) ?? '';
-      expect(told.startsWith('/') || told.includes(folder)).toBe(false);
-      expect(told.length).toBeLessThanOrEqual(160);
+      const location = of({ file: path, line, column: 1 }) ?? '';
+      expect(location.startsWith('/') || location.includes(folder)).toBe(false);
+      expect(location.length).toBeLessThanOrEqual(160);
     }),
   );
 });

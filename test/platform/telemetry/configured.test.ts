@@ -47,7 +47,7 @@ test('without an address there is no telemetry, and no log line', () => {
 });
 
 test.each(['collector:4318', 'grpc://c:4317', 'http://', 'https//c'])(
-  '%s is no address: it is logged once, and runs continue',
+  '%s is not an address, which is logged once, and runs continue',
   (endpoint) => {
     const lines = logged();
     expect(configuredTelemetry(settings(endpoint))).toBeUndefined();

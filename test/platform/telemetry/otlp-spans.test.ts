@@ -93,8 +93,8 @@ test('the headers of a hosted collector are sent with traces and metrics', async
   metrics.answered({ tenantId: 'acme', source: 'api', result: 'miss' });
   await metrics.send();
   expect(collector.asked).toHaveLength(2);
-  for (const asked of collector.asked)
-    expect(asked).toMatchObject({ 'api-key': 's3cr=et', 'x-tenant': 'acme' });
+  for (const request of collector.asked)
+    expect(request).toMatchObject({ 'api-key': 's3cr=et', 'x-tenant': 'acme' });
 });
 
 test.each(['hunter2', '=hunter2', 'a b=hunter2', 'a=%zzhunter2', 'a=hunter2%0d%0ax: y'])(
@@ -145,24 +145,24 @@ describe("Google's endpoint", () => {
   });
 
   test("receives the token of the functions' account, requested once for both exports and until it expires", async () => {
-    const asked = headers();
-    await Promise.all([asked(), asked()]);
-    await otlpSpans(options(asked)).send([SPAN]);
+    const headerRequest = headers();
+    await Promise.all([headerRequest(), headerRequest()]);
+    await otlpSpans(options(headerRequest)).send([SPAN]);
     expect(collector.asked).toMatchObject([{ authorization: 'Bearer token-1' }]);
     expect(given).toHaveLength(1);
     clock.jump(3_540_000);
-    await otlpSpans(options(asked)).send([SPAN]);
+    await otlpSpans(options(headerRequest)).send([SPAN]);
     expect(collector.asked.at(-1)).toMatchObject({ authorization: 'Bearer token-2' });
     expect(failures).toEqual([]);
   });
 
   test('is called without a token if there is none, and the next request for one is delayed', async () => {
     status = 503;
-    const asked = headers();
-    expect([await asked(), await asked()]).toEqual([{}, {}]);
+    const headerRequest = headers();
+    expect([await headerRequest(), await headerRequest()]).toEqual([{}, {}]);
     expect(failures).toHaveLength(1);
     status = 200;
     clock.jump(30_000);
-    expect(await asked()).toEqual({ authorization: 'Bearer token-1' });
+    expect(await headerRequest()).toEqual({ authorization: 'Bearer token-1' });
   });
 });

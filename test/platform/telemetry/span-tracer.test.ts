@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parseTraceparent, traceparentOf } from '../../../packages/cairn/src/core/trace.ts';
 import { isSampled, samplingOf } from '../../../packages/cairn/src/platform/telemetry/sampling.ts';
 import { type EndedSpan, SpanTracer } from '../../../packages/cairn/src/platform/telemetry/span-tracer.ts';
-import { failureOf } from '../../../packages/cairn/src/ports/tracing.ts';
+import { errorTypeOf } from '../../../packages/cairn/src/ports/tracing.ts';
 import { seededRandomness } from '../../../packages/cairn/src/testing/world/seeded-randomness.ts';
 import { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 
@@ -172,7 +172,7 @@ describe('traceparent', () => {
 });
 
 test('an error is named by its code or its name, never by its message', () => {
-  expect(failureOf(Object.assign(new Error('secret'), { code: 'EXAMPLE' }))).toBe('EXAMPLE');
-  expect(failureOf(new TypeError('secret'))).toBe('TypeError');
-  expect(failureOf('secret')).toBe('Error');
+  expect(errorTypeOf(Object.assign(new Error('secret'), { code: 'EXAMPLE' }))).toBe('EXAMPLE');
+  expect(errorTypeOf(new TypeError('secret'))).toBe('TypeError');
+  expect(errorTypeOf('secret')).toBe('Error');
 });

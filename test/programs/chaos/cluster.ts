@@ -7,7 +7,7 @@
  */
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import { type QueuedTask, requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf, type QueuedTask } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import type { World } from '../../support/world.ts';
@@ -117,7 +117,7 @@ export class Cluster {
     const work = (deps: SharedDeps) => {
       const delivered = { ...task, retryCount };
       retryCount += 1;
-      return drive(deps, requestOf(delivered));
+      return drive(deps, driveRequestOf(delivered));
     };
     const job: Job = { label: `drive ${task.runId.slice(-4)}`, work };
     this.#world.queue.take(task.id);

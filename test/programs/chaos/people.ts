@@ -101,20 +101,20 @@ export class People {
   }
 
   #answerApproval(run: RunDocuments, wait: Wait, plan: ApprovalPlan): void {
-    const asked = { waitId: wait.id, stepId: plan.id };
+    const question = { waitId: wait.id, stepId: plan.id };
     const isSentBack = run.events.some(({ type }) => type === 'feedback_given');
     if (plan.sendsBack.length > 0 && !isSentBack) {
       const feedback = feedbackOf(plan.id);
       const decision = 'retry_with_feedback';
-      this.#decide(run, { ...asked, decision, feedback, steps: plan.sendsBack }, this.#soon);
+      this.#decide(run, { ...question, decision, feedback, steps: plan.sendsBack }, this.#soon);
     } else if (plan.answer === 'nobody') {
       const at = (wait.dueAt ?? 0) + TOO_LATE_MS + this.#outside.draw.below(MINUTE);
-      if (this.#outside.draw.chance(0.5)) this.#decide(run, { ...asked, decision: 'reject' }, at);
+      if (this.#outside.draw.chance(0.5)) this.#decide(run, { ...question, decision: 'reject' }, at);
     } else {
       const note = plan.answer === 'approve_with_waiver' ? { note: waiverOf(plan.id) } : {};
       const approves = plan.answer === 'approve' || plan.answer === 'approve_with_waiver';
       const data = plan.data && approves ? { data: approvalData(plan, inputOf(run.snapshot)) } : {};
-      this.#decide(run, { ...asked, decision: plan.answer, ...note, ...data }, this.#soon);
+      this.#decide(run, { ...question, decision: plan.answer, ...note, ...data }, this.#soon);
     }
   }
 

@@ -58,7 +58,7 @@ export class Worker {
   constructor({ base, gate, seed, skewMs, sabotage }: WorkerOptions) {
     this.skewMs = skewMs;
     const isAlive = () => this.#alive;
-    const ports = Object.entries(base).filter(([name]) => !OWN.has(name));
+    const ports = Object.entries(base).filter(([name, port]) => port !== undefined && !OWN.has(name));
     const own = {
       ...base,
       ...Object.fromEntries(ports.map(([name, port]) => [name, gate.guard(port as object, isAlive)])),

@@ -34,14 +34,14 @@ export type RunPlan = z.infer<typeof PLAN>;
 
 /** Ids of the steps after the map and the pause. */
 export const CHAIN = ['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7'] as const;
-const MOST_FAILURES = 2;
+const MAX_FAILURES = 2;
 
 /** Carries out one attempt of a body. `attempt` counts from 1. */
 export type Act = (plan: BodyPlan, attempt: number) => Promise<string>;
 
 /** Map, pause, chain. Every run of a crowd is one of this workflow: the input says what each body does. */
 export function crowd(act: Act): Workflow {
-  const options = { timeout: '5m', retry: { maxAttempts: MOST_FAILURES + 1, initialMs: 100 } };
+  const options = { timeout: '5m', retry: { maxAttempts: MAX_FAILURES + 1, initialMs: 100 } };
   return defineWorkflow({
     type: 'crowd',
     planVersion: 1,
@@ -94,7 +94,7 @@ function innocent(draw: Draw, scale: Scale): RunPlan {
 function several(draw: Draw, count: number, { bodyMs }: Scale): BodyPlan[] {
   return Array.from({ length: count }, () => ({
     ms: draw.between(1, bodyMs),
-    fails: draw.chance(0.15) ? draw.between(1, MOST_FAILURES) : 0,
+    fails: draw.chance(0.15) ? draw.between(1, MAX_FAILURES) : 0,
   }));
 }
 

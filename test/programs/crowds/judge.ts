@@ -3,7 +3,7 @@ import type { Crowd } from './grammar.ts';
 import { poisonous, progresses } from './grammar.ts';
 
 /** Most processes that a hostile run may cost. */
-export const MOST_DEATHS = 5;
+export const MAX_DEATHS = 5;
 
 export interface End {
   readonly status: string;
@@ -29,7 +29,7 @@ export function judge(seed: number, crowd: Crowd, { innocents, hostile, deaths }
     status === 'completed' ? [] : [`an innocent run is ${status}: ${error?.message}`],
   );
   problems.push(...ofHostile(crowd, hostile));
-  if (deaths.length > MOST_DEATHS) problems.push(`${deaths.length} processes died: ${deaths}`);
+  if (deaths.length > MAX_DEATHS) problems.push(`${deaths.length} processes died: ${deaths}`);
   if (problems.length > 0)
     throw new Error(`seed ${seed}: ${problems.join('; ')}\n${JSON.stringify(crowd.hostile)}`);
   const { status, error } = hostile;

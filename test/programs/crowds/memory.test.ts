@@ -10,7 +10,7 @@ describe('a hostile run in a crowd', () => {
   const { SEED: only, SEEDS: more = FEW } = process.env;
   const seeds = only ? [Number(only)] : Array.from({ length: Number(more) }, (_, i) => i + 1);
   test(
-    `fails no innocent run, costs five processes at most, and ends, in ${seeds.length} draws`,
+    `fails no innocent run, costs at most five processes, and ends, in ${seeds.length} draws`,
     async () => {
       const outcomes: Outcome[] = [];
       const problems: string[] = [];

@@ -4,7 +4,7 @@
  */
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import { type QueuedTask, requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { driveRequestOf, type QueuedTask } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { type Mortal, mortal } from '../../support/mortal.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -24,11 +24,11 @@ const COMPANY = { processes: 2, concurrency: 40 };
 const ALONE_AT_MOST = 4;
 const REDELIVERY_MS = 100;
 /** Time from the end of a drive to its answer. */
-const MOST_LINGERING_MS = 1_500;
+const MAX_LINGERING_MS = 1_500;
 const LEASE_MS = 20_000;
 const GRACE_MS = 1_000;
 /** Many times what a crowd takes. */
-const MOST_TURNS = 20_000;
+const MAX_TURNS = 20_000;
 
 export class Processes {
   readonly world: World;
@@ -46,7 +46,7 @@ export class Processes {
   /** Until nothing is left to do. */
   async run(): Promise<void> {
     const { clock, queue, store, deps } = this.world;
-    for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+    for (let turn = 0; turn < MAX_TURNS; turn += 1) {
       await settle();
       const now = clock.now();
       if (this.#deliver(now)) continue;
@@ -72,7 +72,7 @@ export class Processes {
       host.tasks.add(task);
       delivered = true;
       // Between the end of a drive and its answer lies what a busy machine makes of it; a timer may strike there.
-      const lingersMs = this.#draw.chance(0.3) ? this.#draw.between(1, MOST_LINGERING_MS) : 0;
+      const lingersMs = this.#draw.chance(0.3) ? this.#draw.between(1, MAX_LINGERING_MS) : 0;
       const answer = (then: () => void) => {
         const tell = () => {
           if (host.state === 'dead') return;
@@ -82,7 +82,7 @@ export class Processes {
         if (lingersMs === 0) tell();
         else this.world.clock.timer(lingersMs, tell);
       };
-      drive(host.mortal.deps, requestOf(task)).then(
+      drive(host.mortal.deps, driveRequestOf(task)).then(
         () => answer(() => {}),
         () =>
           answer(() =>

@@ -6,12 +6,12 @@ import { judge, type Outcome } from './judge.ts';
 import { Processes } from './processes.ts';
 
 const SCALE = { bodyMs: 400, timerMs: 2_000, pauseMs: 5_000 };
-const MOST_INNOCENTS = 8;
+const MAX_INNOCENTS = 8;
 
 /** @throws Error that names the seed, if something does not hold */
 export async function trial(seed: number): Promise<Outcome> {
   const draw = new Draw(seed);
-  const crowd = drawCrowd(draw, MOST_INNOCENTS, SCALE);
+  const crowd = drawCrowd(draw, MAX_INNOCENTS, SCALE);
   const processes = new Processes(draw);
   const { world, deaths } = processes;
   const innocents: string[] = [];

@@ -65,7 +65,7 @@ const UNHARMED: Family = { isLost: false, children: new Map() };
 export function predict(program: Program, input: ProgramInput, family = UNHARMED): Prediction {
   if (program.policy === 'deny') return { ends: new Set(['denied']), passes: [new Map()], result: {} };
   const reviewer = program.steps.find((plan) => plan.kind === 'approval' && plan.sendsBack.length > 0);
-  const asked = interpret({
+  const answers = interpret({
     program,
     input,
     family,
@@ -73,7 +73,7 @@ export function predict(program: Program, input: ProgramInput, family = UNHARMED
     again: new Set(),
     feedback: '',
   });
-  if (reviewer?.kind !== 'approval' || !asked.reached) return summary(program, [asked.fates]);
+  if (reviewer?.kind !== 'approval' || !answers.reached) return summary(program, [answers.fates]);
   const again = withFollowers(program, reviewer.sendsBack);
   const decided = interpret({
     program,
@@ -83,7 +83,7 @@ export function predict(program: Program, input: ProgramInput, family = UNHARMED
     again,
     feedback: feedbackOf(reviewer.id),
   });
-  return summary(program, [asked.fates, decided.fates]);
+  return summary(program, [answers.fates, decided.fates]);
 }
 
 export function feedbackOf(approval: string): string {
@@ -158,7 +158,12 @@ function interpret({ program, input, family, undecided, again, feedback }: Pass)
       reached = true;
       fate = NEVER;
     } else
-      fate = fateOf(plan, { input, needs, childOf, feedback: again.has(plan.id) ? feedback : undefined });
+      fate = predictedEnd(plan, {
+        input,
+        needs,
+        childOf,
+        feedback: again.has(plan.id) ? feedback : undefined,
+      });
     fates.set(plan.id, fate);
   }
   return { fates, reached };
@@ -168,7 +173,7 @@ const SKIPPED: Fate = { outcome: 'skipped', output: null };
 const NEVER: Fate = { outcome: 'never', output: null };
 const HALTED: Fate = { outcome: 'never', output: null, ends: 'halted' };
 
-function fateOf(plan: StepPlan, sight: Sight): Fate {
+function predictedEnd(plan: StepPlan, sight: Sight): Fate {
   switch (plan.kind) {
     case 'step':
       return plainFate(plan, sight);

@@ -16,7 +16,7 @@ describe('programs whose bodies act outside', () => {
   const from = only === undefined ? FROM : Number(only);
 
   test(
-    `do nothing twice and leave nothing out, ${count} lineages of them`,
+    `repeat and omit no action, in ${count} lineages`,
     async () => {
       const ends: string[] = [];
       const met = new Set<string>();
@@ -64,8 +64,8 @@ async function noticed(sabotage: Sabotage, first = 1): Promise<string> {
   return 'nothing';
 }
 
-describe('such a trial notices', () => {
-  test('rows that are not found again', async () => {
+describe('such a trial detects', () => {
+  test('rows that are lost', async () => {
     const blind: Sabotage = (deps) => ({
       ...deps,
       effects: intercept(deps.effects, ({ method }, proceed) =>
@@ -76,7 +76,7 @@ describe('such a trial notices', () => {
     expect(await noticed(blind, 9)).not.toBe('nothing');
   });
 
-  test('answers that are kept of another action, and says how to see it again', async () => {
+  test('answers of a different action, and prints how to reproduce it', async () => {
     const sabotage: Sabotage = (deps) => ({
       ...deps,
       effects: intercept(deps.effects, ({ method, args }, proceed) => {
@@ -94,7 +94,7 @@ describe('such a trial notices', () => {
     expect(await noticed(sabotage)).toMatch(/SEED=\d+/);
   });
 
-  test('a look that says "it did not take place" of what did', async () => {
+  test('a lookup that denies an action that took place', async () => {
     const sabotage: Sabotage = (deps) => ({ ...deps, bindings: blindfolded(deps.bindings) });
     expect(await noticed(sabotage)).toMatch(/was done twice under one key|was called \d+ times/);
   });

@@ -204,8 +204,8 @@ class Trial {
     const findings = { seed: this.#seed, problem, program: this.#program, db, trail };
     const rows = [...db.effects.values()].map(({ record }) => `  ${JSON.stringify(record)}`);
     const done = this.#receiver.applied.map((one) => `  ${JSON.stringify(one)}`);
-    const told = [report(findings), 'rows:', ...rows, 'done:', ...done].join('\n');
-    return new Error(told, { cause: error });
+    const documented = [report(findings), 'rows:', ...rows, 'done:', ...done].join('\n');
+    return new Error(documented, { cause: error });
   }
 
   #isDone(): boolean {

@@ -289,13 +289,19 @@ class Trial {
     at: number,
   ): void {
     const { question } = JSON.parse(wait.detailText ?? '{}') as { readonly question: string };
-    const asked = { runId, tenantId: TENANT, stepId: stepKey(wait.execution), waitId: wait.id, actor: 'u1' };
+    const request = {
+      runId,
+      tenantId: TENANT,
+      stepId: stepKey(wait.execution),
+      waitId: wait.id,
+      actor: 'u1',
+    };
     const decision = question === 'yes' ? 'approve' : 'reject';
     this.#cluster.plan(at, {
-      label: `decide ${asked.stepId}`,
+      label: `decide ${request.stepId}`,
       work: (deps) =>
         decideApproval(deps, {
-          ...asked,
+          ...request,
           decision,
           note: undefined,
           feedback: undefined,

@@ -32,9 +32,9 @@ interface Outcome {
 
 /** Most events that a run may append in {@link LOOK_MS}: the looks of each place that asks by the clock, and no others. */
 function most({ places, unasked }: Standstill): number {
-  const asked = unasked || places.some(({ kind }) => kind === 'step policy');
+  const hasPolicy = unasked || places.some(({ kind }) => kind === 'step policy');
   const polls = unasked ? 0 : places.filter(({ kind }) => kind === 'poll').length;
-  return EVENTS_A_LOOK * ((asked ? LOOK_MS / HOUR_MS : 0) + polls * (LOOK_MS / POLL_MS));
+  return EVENTS_A_LOOK * ((hasPolicy ? LOOK_MS / HOUR_MS : 0) + polls * (LOOK_MS / POLL_MS));
 }
 
 /** @throws Error if a person who asks why the run stands is not told */
@@ -79,7 +79,7 @@ const { SEED: only, SEEDS: more } = process.env;
 const seeds =
   only === undefined ? Array.from({ length: Number(more ?? SEEDS) }, (_, i) => FROM + i) : [Number(only)];
 
-test(`runs that nothing can move on append nothing, or as seldom as their back-off says, ${seeds.length} of them`, async () => {
+test(`runs that cannot progress append nothing, or as seldom as their back-off says, ${seeds.length} of them`, async () => {
   const outcomes: Outcome[] = [];
   for (const seed of seeds) {
     const one = await standstill(seed).catch((error: unknown) => {
@@ -95,7 +95,7 @@ test(`runs that nothing can move on append nothing, or as seldom as their back-o
   expect(outcomes.some(({ plan: { unasked } }) => unasked)).toBe(true);
   if (more !== undefined) {
     const largest = Math.max(...outcomes.map(({ later }) => later));
-    const told = { runs: outcomes.length, ended: outcomes.filter(({ ended }) => ended).length, largest };
-    process.stdout.write(`${JSON.stringify(told)}\n`);
+    const summary = { runs: outcomes.length, ended: outcomes.filter(({ ended }) => ended).length, largest };
+    process.stdout.write(`${JSON.stringify(summary)}\n`);
   }
 }, 1_800_000);

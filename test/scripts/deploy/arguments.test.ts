@@ -13,7 +13,7 @@ const given = (...argv: string[]): DeployOptions => {
 };
 
 describe('the arguments of npm run deploy', () => {
-  test('name the project, or nothing is deployed', () => {
+  test('must name the project', () => {
     expect(() => parseArguments([])).toThrow('--project PROJECT');
     expect(given('--project', 'a-b').project).toBe('a-b');
     expect(given('-P', 'a-b').project).toBe('a-b');
@@ -29,18 +29,18 @@ describe('the arguments of npm run deploy', () => {
     [['--project', 'x', '--set-up=yes'], '--set-up=yes'],
     [['--project', 'a b'], "'a b' is not a project id"],
     [['x'], "'x'"],
-  ])('%j are refused by name', (argv, said) => {
+  ])('%j are refused by name', (argv, expected) => {
     expect(() => parseArguments(argv)).toThrow(UsageError);
-    expect(() => parseArguments(argv)).toThrow(said);
+    expect(() => parseArguments(argv)).toThrow(expected);
   });
 
-  test('--help wins over what is missing', () => {
+  test('--help takes precedence over missing arguments', () => {
     expect(parseArguments(['--help'])).toBeUndefined();
   });
 });
 
 describe('firebase-tools is run', () => {
-  test('so that it asks where there is a terminal, and nothing where there is none', () => {
+  test('interactively on a terminal, and otherwise without questions', () => {
     const options = given('--project', 'x');
     expect(invocationOf(options, 'x', true).argv).toEqual([
       'deploy',
@@ -52,7 +52,7 @@ describe('firebase-tools is run', () => {
     expect(invocationOf(options, 'x', false).argv.slice(-2)).toEqual(['--non-interactive', '--force']);
   });
 
-  test('allowed to delete functions, or to make up secrets, only by the option for it', () => {
+  test('without deleting functions or inventing secrets, unless an option allows it', () => {
     expect(invocationOf(given('--project', 'x'), 'x', false).env).toEqual({});
     expect(invocationOf(given('--project', 'x', '--delete-functions'), 'x', false).env).toEqual({
       CAIRN_DEPLOY_DELETES: '1',

@@ -28,11 +28,11 @@ describe('before a deployment', () => {
     [{ disabledApis: ['iam.googleapis.com'] }, ['API']],
     [{ absentTopic: 'run-events' }, ['TOPIC']],
     [{ missing: ['run.services.setIamPolicy'] }, ['RIGHTS']],
-  ])('%j comes to %j', (facts, wanted) => {
+  ])('%j results in %j', (facts, wanted) => {
     expect(codes(facts)).toEqual(wanted);
   });
 
-  test('a right is missed only where a target needs it, and one of the first deployment only by the first', () => {
+  test('a permission is required only for a target that needs it, and some only for the first deployment', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...RIGHTS),

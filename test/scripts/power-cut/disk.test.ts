@@ -24,7 +24,7 @@ function diskAfter(...operations: Operation[]): Disk {
 const contentOf = (files: Map<string, Buffer>) => files.get(FILE)?.toString();
 
 describe('after a power cut', () => {
-  test('what was synced is there, and what was written since need not be', () => {
+  test('synced data is there, and later writes may be lost', () => {
     const disk = diskAfter(write(0, 'old'), sync(FILE), sync('/data'), write(0, 'new'));
     expect(contentOf(disk.afterCut(NOTHING))).toBe('old');
     expect(contentOf(disk.afterCut(ALL))).toBe('new');
@@ -37,7 +37,7 @@ describe('after a power cut', () => {
     expect(contentOf(disk.afterCut(NOTHING))).toBe('x');
   });
 
-  test('a write of several sectors may have stopped between two', () => {
+  test('a write of several sectors may be partial', () => {
     const disk = diskAfter(sync('/data'), write(0, 'a'.repeat(2_048)), sync(FILE), sync('/data'));
     disk.carryOut(write(0, 'b'.repeat(2_048)));
     const draws = [true, false];
@@ -45,7 +45,7 @@ describe('after a power cut', () => {
     expect(torn).toBe('b'.repeat(1_024) + 'a'.repeat(1_024));
   });
 
-  test('cutting changes nothing of the disk itself: all of it is there when everything was synced', () => {
+  test('the disk itself is unchanged: everything is there after a sync', () => {
     const operation = fc.oneof(
       fc
         .record({ at: fc.nat(2_000), text: fc.string({ maxLength: 1_500 }) })

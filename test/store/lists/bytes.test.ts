@@ -86,7 +86,7 @@ function shown(runs: readonly ListedRun[]) {
 const ALL = Array.from({ length: RUNS }, (_, i) => [`run_${RUNS - 1 - i}`, 6, 'gate.0,gate.1,gate.2']);
 
 describe('of sixty runs with full inboxes and many questions', () => {
-  test('a list takes a few kilobytes a run out of the store', async () => {
+  test('a list reads a few kilobytes for each run', async () => {
     const { bytes, result } = await bytesOf(() =>
       new FirestoreRunStore(db).listRuns({ tenantId: 'acme' }, MANY),
     );
@@ -94,15 +94,15 @@ describe('of sixty runs with full inboxes and many questions', () => {
     expect(bytes).toBeLessThan(MAX_BYTES);
   });
 
-  test('a search takes no more', async () => {
+  test('a search reads no more', async () => {
     const { bytes, result } = await bytesOf(() => new FirestoreRunFinder(db).named('acme', 'full', 20));
     expect(shown(result)).toEqual(ALL.slice(0, 20));
     expect(bytes).toBeLessThan(MAX_BYTES / 3);
   });
 
-  test('a watched list takes the first few whole, and then the list again and again', async () => {
+  test('a watched list reads the first few runs whole, and then repeats the list', async () => {
     const clock = new VirtualClock(T0);
-    const told: (readonly ListedRun[])[] = [];
+    const received: (readonly ListedRun[])[] = [];
     let look = () => {};
     const until = (holds: () => boolean) =>
       new Promise<void>((resolve) => {
@@ -112,7 +112,7 @@ describe('of sixty runs with full inboxes and many questions', () => {
         look();
       });
     const onRuns = (runs: readonly ListedRun[]) => {
-      told.push(runs);
+      received.push(runs);
       look();
     };
     const onError = (error: unknown) => {
@@ -121,26 +121,26 @@ describe('of sixty runs with full inboxes and many questions', () => {
     const { bytes, result: stop } = await bytesOf(async () => {
       const watch = new FirestoreRunListWatch(db, clock);
       const ends = watch.watchRuns({ tenantId: 'acme' }, RUNS, { onRuns, onError });
-      await until(() => told.length === 1);
+      await until(() => received.length === 1);
       return ends;
     });
-    expect(shown(told[0] ?? [])).toEqual(ALL);
+    expect(shown(received[0] ?? [])).toEqual(ALL);
     expect(bytes).toBeLessThan(5 * 1024 * 1024);
     await new Paths(db).run('run_59').update({ status: 'running' });
     const again = await bytesOf(async () => {
-      while (told.length === 1) {
+      while (received.length === 1) {
         clock.fireNext(clock.now() + POLL_MS);
         await new Promise<void>((resolve) => setImmediate(resolve));
       }
     });
-    expect(told[1]?.[0]?.state.status).toBe('running');
+    expect(received[1]?.[0]?.state.status).toBe('running');
     expect(again.bytes).toBeLessThan(2 * MAX_BYTES);
     expect(server.listening()).toBe(0);
     stop();
     expect(clock.nextAt).toBeUndefined();
   });
 
-  test('runs that an earlier version wrote last are listed the same, their waits read besides', async () => {
+  test('runs that an earlier version wrote last are listed in the same way, with their waits read separately', async () => {
     const batch = db.batch();
     batch.update(new Paths(db).run('run_7'), { listed: FieldValue.delete() });
     batch.update(new Paths(db).run('run_8'), {

@@ -97,6 +97,6 @@ test.each<[string, Partial<RunFilter>]>([
   ['Amount>100', {}],
   ['customer:z*', { tenantId: 'other' }],
   ['nobody', {}],
-])('%s with %j finds none, and no further page is asked for', async (text, filter) => {
+])('%s with %j finds none, and reads no further page', async (text, filter) => {
   expect(await found(text, filter)).toEqual([]);
 });

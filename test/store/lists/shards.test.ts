@@ -93,7 +93,7 @@ describe.each([
     expect(await allDue(deployed(shards), 100)).toEqual(ids);
   });
 
-  test('the scan finds every silent run, and operators every run that is held', async () => {
+  test('the scan finds every silent run, and operators every held run', async () => {
     const ids = await startSome();
     const { runs, statistics, look } = deployed(shards);
     for (const i of [3, 77]) {
@@ -142,7 +142,7 @@ describe.each([
     expect(first).toHaveLength(25);
   });
 
-  test('starts are sampled by every record, and the oldest that expired is found', async () => {
+  test('starts are sampled over all records, and the oldest expired one is found', async () => {
     for (let i = 0; i < 40; i += 1) {
       const expiresAt = T0 + COMPLETED_TTL_MS + 1 + i;
       const record = idempotencyRecord(`k${i}`, { status: 'completed', runId: `run_${i}`, expiresAt });

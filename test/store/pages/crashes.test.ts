@@ -139,8 +139,8 @@ async function expectRecovered(performed: Performed, where: string): Promise<rea
   const codes = await wrongWith(performed);
   expect([where, codes.filter((code) => code !== 'PAGE_ORPHANED')]).toEqual([where, []]);
   if (codes.length > 0) {
-    const asked = { runId, tenantId: 't1', actor: 'c.operator', apply: true };
-    expect(await repairRun(repairDeps(world), asked)).toMatchObject({ outcome: 'applied' });
+    const repairRequest = { runId, tenantId: 't1', actor: 'c.operator', apply: true };
+    expect(await repairRun(repairDeps(world), repairRequest)).toMatchObject({ outcome: 'applied' });
     expect([where, await wrongWith(performed)]).toEqual([where, []]);
   }
   const retention = new FirestoreRetentionStore(world.db);

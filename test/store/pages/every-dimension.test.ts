@@ -9,7 +9,7 @@ import { MAX_KEPT_FEEDBACK_BYTES } from '../../../packages/cairn/src/core/decisi
 import { MAX_SENT_BACK } from '../../../packages/cairn/src/core/decisions/compensation.ts';
 import { MAX_ITEMS } from '../../../packages/cairn/src/core/decisions/fan-out.ts';
 import { MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
-import { bounded, grouped } from '../../../packages/cairn/src/core/run/bounded.ts';
+import { boundedDraft, grouped } from '../../../packages/cairn/src/core/run/bounded.ts';
 import { MAX_INBOX, MAX_INBOX_BYTES } from '../../../packages/cairn/src/core/run/data/inbox.ts';
 import type { EventDraft, RunEvent, StepSettled, Wait } from '../../../packages/cairn/src/core/run/events.ts';
 import {
@@ -27,7 +27,7 @@ import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts'
 import { beginning, claim, T0 } from '../../conformance/support/run-fixture.ts';
 import {
   asFirestoreTakes,
-  MOST_BYTES,
+  MAX_BYTES,
   sizeOfCheckpoint,
   sizeOfEvent,
   sizeOfStep,
@@ -97,7 +97,7 @@ class Folding {
   }
 
   add(wanted: EventDraft): void {
-    const draft = bounded(wanted);
+    const draft = boundedDraft(wanted);
     const { state } = this;
     const { outputText, effect: _, ...rest } = draft;
     const chained = { seq: state.head + 1, id: 'e'.repeat(26), at: T0, schemaVersion: 1 };
@@ -157,8 +157,8 @@ function wide({ idChars, text, ...of }: Drawn): Folding {
     startedAt: T0,
   });
   // Approvals and questions are steps as well.
-  const asked = MAX_STEPS / 10;
-  const items = of.steps * (MAX_STEPS - 2 * asked);
+  const askingSteps = MAX_STEPS / 10;
+  const items = of.steps * (MAX_STEPS - 2 * askingSteps);
   const keys: [string, string][] = [];
   for (let i = 0; i < items; i += 1) {
     const key: [string, string] = [idOf(`m${Math.floor(i / MAX_ITEMS)}`), String(i % MAX_ITEMS)];
@@ -166,7 +166,7 @@ function wide({ idChars, text, ...of }: Drawn): Folding {
     // An output as large as a checkpoint has room for, once.
     add('step_succeeded', settled(...key), i === 0 ? { outputText: output } : { outputText: '1' });
   }
-  for (let i = 0; i < of.decisions * asked; i += 1) {
+  for (let i = 0; i < of.decisions * askingSteps; i += 1) {
     const wait = {
       id: `${idOf(`a${i}`)}.1`,
       kind: 'approval',
@@ -195,18 +195,18 @@ function wide({ idChars, text, ...of }: Drawn): Folding {
       attempt: 1,
     });
   }
-  const said = text(8_000 / Buffer.byteLength(text(1)));
-  const rounds = Math.floor((of.feedback * MAX_KEPT_FEEDBACK_BYTES) / Buffer.byteLength(said));
+  const longText = text(8_000 / Buffer.byteLength(text(1)));
+  const rounds = Math.floor((of.feedback * MAX_KEPT_FEEDBACK_BYTES) / Buffer.byteLength(longText));
   const names = Array.from({ length: of.sentBack * MAX_STEPS }, (_, i) => idOf(`back${i}`));
   const undoable = keys.slice(0, of.sentBack * MAX_SENT_BACK).map(([id, item]) => `${id}[${item}]`);
   for (const [i, again] of grouped(names, (id) => id.length + 3).entries())
     add(
       'feedback_given',
-      { waitId: 'w', steps: [], again, feedback: said, ...(i === 0 ? { undoable } : {}) },
+      { waitId: 'w', steps: [], again, feedback: longText, ...(i === 0 ? { undoable } : {}) },
       { actor },
     );
   for (let i = 0; i < rounds; i += 1)
-    add('feedback_given', { waitId: 'w', steps: [], again: [idOf(`f${i}`)], feedback: said }, { actor });
+    add('feedback_given', { waitId: 'w', steps: [], again: [idOf(`f${i}`)], feedback: longText }, { actor });
   let bytes = 0;
   for (let i = 0; bytes < of.inbox * MAX_INBOX_BYTES && i < MAX_INBOX; i += 1) {
     const payloadText = JSON.stringify(text(16_000)).slice(0, 16_000);
@@ -255,7 +255,7 @@ const soft: SoftState = {
 
 function assertFits(state: RunState): void {
   const { run, pages } = sizesOfSnapshot(state, soft);
-  expect(Math.max(run, ...pages)).toBeLessThan(MOST_BYTES);
+  expect(Math.max(run, ...pages)).toBeLessThan(MAX_BYTES);
 }
 
 const idle = defineWorkflow({
@@ -298,7 +298,7 @@ test('every document has room, and a cancel ends the run', async () => {
   await fc.assert(
     fc.asyncProperty(drawn, async (one) => {
       const { state, largest } = wide(one);
-      expect(largest).toBeLessThan(MOST_BYTES);
+      expect(largest).toBeLessThan(MAX_BYTES);
       assertFits(state);
       const failing = new Folding(state);
       const { error } = state;

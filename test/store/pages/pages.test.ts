@@ -60,7 +60,7 @@ describe('the pages of a run', () => {
     expect(await pages()).toEqual(before);
   });
 
-  test('of which the snapshot needs none any more are deleted in its commit', async () => {
+  test('are deleted in the commit of the snapshot that no longer needs them', async () => {
     const state = await large();
     const before = await pages();
     const small = move(state, [...answers(0, 250), ...[release()]], { snapshot: true });
@@ -70,7 +70,7 @@ describe('the pages of a run', () => {
     expect(await loaded(runs, RUN)).toMatchObject({ state: { head: small.after.head } });
   });
 
-  test('are written once more where others have written the snapshot since their names were read', async () => {
+  test('are written once more if others have written the snapshot since their names were read', async () => {
     const state = await large();
     const more = move(state, failedUndos(280, 100), { snapshot: true });
     const other = new RunPages(db, new Paths(db));
@@ -99,7 +99,7 @@ describe('the pages of a run', () => {
     expect([result, looks]).toEqual(['written', 2]);
   });
 
-  test('that are gone because the snapshot was written meanwhile are found by reading it again', async () => {
+  test('that are missing because the snapshot was written meanwhile are found by reading it again', async () => {
     const state = await large();
     const old = await document().get();
     const other = move(state, answers(0, 250));
@@ -112,7 +112,7 @@ describe('the pages of a run', () => {
     expect(reads).toBeGreaterThan(1);
   });
 
-  test('cost a run that has none nothing', async () => {
+  test('cost nothing for a run that has none', async () => {
     const state = await claimed(runs, RUN);
     const { commit } = move(state, failedUndos(0, 1), { snapshot: true });
     expect(await costOf(() => runs.commit(commit))).toEqual({ reads: 0, writes: 2, deletes: 0 });
@@ -121,7 +121,7 @@ describe('the pages of a run', () => {
     expect((await document().get()).get('schemaVersion')).toBe(1);
   });
 
-  test('are billed as the run says', async () => {
+  test('are billed as the run reports', async () => {
     const state = await large();
     const soft = { heartbeat: false, cost: { writes: 201 } };
     const more = move(state, failedUndos(280, 200), { snapshot: true, soft });
@@ -143,7 +143,7 @@ describe('the pages of a run', () => {
     expect(await pages()).toEqual([]);
   });
 
-  test('show retention the children of a run', async () => {
+  test('list the children of a run for retention', async () => {
     const ties = Array.from({ length: 4_000 }, (_, i) => ({
       kind: 'child' as const,
       waitId: `w${i}`,
@@ -161,7 +161,7 @@ describe('the pages of a run', () => {
     ['missing', 'PAGE_MISSING'],
     ['damaged', 'PAGE_DAMAGED'],
     ['left over', 'PAGE_ORPHANED'],
-  ])('that is %s is found by the check as %s, and mended by a repair', async (how, code) => {
+  ])('that is %s is reported by the check as %s, and repaired', async (how, code) => {
     const state = await large();
     const [page] = await pages();
     if (how === 'missing') await document().collection('pages').doc(String(page)).delete();
@@ -173,10 +173,10 @@ describe('the pages of a run', () => {
     const read = await readFacts(deps, RUN, () => true);
     const codes = read ? checkRun(read.facts).map((problem) => problem.code) : [];
     expect(codes).toContain(code);
-    const asked = { runId: RUN, tenantId: 'acme', actor: 'c.operator' };
+    const repairRequest = { runId: RUN, tenantId: 'acme', actor: 'c.operator' };
     const { facts } = read ?? {};
     expect(facts?.journal.state?.head).toBe(state.head);
-    expect(await repairRun(deps, { ...asked, apply: true })).toMatchObject({ outcome: 'applied' });
+    expect(await repairRun(deps, { ...repairRequest, apply: true })).toMatchObject({ outcome: 'applied' });
     const again = await readFacts(deps, RUN, () => true);
     const left = again ? checkRun(again.facts).map((problem) => problem.code) : ['gone'];
     expect(left.filter((one) => one.startsWith('PAGE') || one.startsWith('SNAPSHOT'))).toEqual([]);

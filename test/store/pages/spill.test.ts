@@ -50,7 +50,7 @@ function readBack({ stored, pages }: ReturnType<typeof spilledOf>): RunState {
 const bytesOf = (text: unknown) => Buffer.byteLength(String(text));
 
 describe('a run document', () => {
-  test('below its budget stays as it is', () => {
+  test('below its budget is stored as it is', () => {
     fc.assert(
       fc.property(any.runState, (state) => {
         expect(spill(encodeNewSnapshot(state), state)).toBeUndefined();
@@ -60,7 +60,7 @@ describe('a run document', () => {
     expect(spill(encodeNewSnapshot(withSteps(6_000)), withSteps(6_000))).toBeUndefined();
   });
 
-  test('above it comes back whole from what stays and its pages, whatever it holds', () => {
+  test('above it is restored from what stays and its pages, whatever it contains', () => {
     const lists = fc.record({
       steps: fc.nat({ max: 10_000 }),
       undos: fc.nat({ max: 3_000 }),
@@ -96,13 +96,13 @@ describe('a run document', () => {
     expect(after.pages.size - before.pages.size).toBeLessThanOrEqual(1);
   });
 
-  test('keeps what is under way, and what may change, out of its pages', () => {
+  test('keeps what is under way, or can change, out of its pages', () => {
     const { pages, stored } = spilledOf(withSteps(8_000, 64));
     expect(String(stored.steps).match(/o@/g)).toHaveLength(64);
     for (const page of pages.values()) expect(page).not.toContain('o@');
   });
 
-  test('gives up a page that is not full where full pages are not enough', () => {
+  test('reopens a partial page where full pages are not enough', () => {
     const waits = Array.from({ length: 600 }, (_, i) => ({
       id: `w${i}`,
       kind: 'approval' as const,
@@ -125,7 +125,7 @@ describe('a run document', () => {
     expect(readBack(spilledOf(state))).toEqual(state);
   });
 
-  test('that a worker of before has written again over its pages is read as that worker wrote it', () => {
+  test('that an earlier version has written again over its pages is read as that version wrote it', () => {
     const { stored } = spilledOf(withSteps(8_000));
     const small = withSteps(3);
     const overwritten = { ...encodeNewSnapshot(small), pages: stored.pages };
@@ -133,7 +133,7 @@ describe('a run document', () => {
     expect(decodeSnapshot(overwritten, 'it')).toEqual(small);
   });
 
-  test('whose names of pages were changed is undecodable, and the error shows nothing of it', () => {
+  test('with changed page names is undecodable, and the error shows none of its content', () => {
     const { stored } = spilledOf(withSteps(8_000));
     for (const pages of ['secret', '{"of":1}', '{"lists":{"steps":["secret"]},"of":1}', 7, null]) {
       expect(() => decodeSnapshot({ ...stored, pages }, 'it')).toThrow("member 'pages' does not name pages");

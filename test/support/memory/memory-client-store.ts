@@ -1,6 +1,6 @@
 /** API clients in memory. */
 
-import { adopt, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { frozenCopy, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type {
   ApiClient,
   ClientRegistry,
@@ -21,7 +21,7 @@ export class MemoryClientStore implements ClientRegistry {
   }
 
   async save(client: ApiClient): Promise<void> {
-    this.#db.clients.set(client.id, adopt(client));
+    this.#db.clients.set(client.id, frozenCopy(client));
   }
 
   async find(clientId: string): Promise<StoredClient | undefined> {

@@ -1,8 +1,8 @@
 /** Erasure records in memory, and deletion of documents outside of runs. */
 import { ownersOf } from '../../../packages/cairn/src/core/effects/external.ts';
 import type { Erasure } from '../../../packages/cairn/src/core/retention/erasure.ts';
-import { adopt, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { descending, pageOf } from '../../../packages/cairn/src/memory/paging.ts';
+import { frozenCopy, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { descending, sortedPage } from '../../../packages/cairn/src/memory/paging.ts';
 import type { Page, PageRequest, Version } from '../../../packages/cairn/src/ports/run-store.ts';
 import type {
   ErasureStore,
@@ -44,8 +44,8 @@ export class MemoryErasureStore implements ErasureStore {
 
   async list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>> {
     const all = [...this.#db.erasures.values()].map(({ erasure }) => erasure);
-    const asked = tenantHash === undefined ? all : all.filter((one) => one.tenantHash === tenantHash);
-    return pageOf(asked, page, {
+    const matching = tenantHash === undefined ? all : all.filter((one) => one.tenantHash === tenantHash);
+    return sortedPage(matching, page, {
       list: 'erasures',
       positionOf: ({ requestedAt, id }) => [requestedAt, id],
       compare: descending,
@@ -88,7 +88,7 @@ export class MemoryErasureStore implements ErasureStore {
   }
 
   #set(erasure: Erasure): void {
-    this.#db.erasures.set(erasure.id, { erasure: adopt(erasure), version: this.#db.nextVersion() });
+    this.#db.erasures.set(erasure.id, { erasure: frozenCopy(erasure), version: this.#db.nextVersion() });
   }
 }
 

@@ -1,6 +1,6 @@
 /** Signs of life in memory. */
 
-import { adopt, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { frozenCopy, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type {
   EndReport,
   Heartbeat,
@@ -23,8 +23,8 @@ export class MemoryHeartbeatStore implements HeartbeatStore {
   ): Promise<void> {
     const { latest, since = this.#db.now() } = this.#db.heartbeats;
     const changed = {
-      [name]: adopt(heartbeat),
-      ...(found ? { found: adopt(found) } : {}),
+      [name]: frozenCopy(heartbeat),
+      ...(found ? { found: frozenCopy(found) } : {}),
       ...(installation === undefined
         ? {}
         : { installations: { ...latest.installations, [installation]: heartbeat.at } }),

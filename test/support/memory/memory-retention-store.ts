@@ -188,7 +188,7 @@ function memberOf({ snapshot, soft, wakeAt, version }: RunDocuments): LineageMem
     type,
     status,
     completedAt,
-    owes: wakeAt !== undefined,
+    hasDuties: wakeAt !== undefined,
     hold: soft.legalHold,
     markedAt: soft.deletionMarkedAt,
     parentRunId: parent?.runId,

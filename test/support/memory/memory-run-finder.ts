@@ -4,7 +4,7 @@ import { placeIn } from '../../../packages/cairn/src/core/search/order.ts';
 import { listedRun } from '../../../packages/cairn/src/memory/listed-run.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { isAmong, matches } from '../../../packages/cairn/src/memory/memory-run-store.ts';
-import { ascending, descending, pageOf } from '../../../packages/cairn/src/memory/paging.ts';
+import { ascending, descending, sortedPage } from '../../../packages/cairn/src/memory/paging.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { IndexedOrder, RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
 
@@ -20,7 +20,7 @@ export class MemoryRunFinder implements RunFinder {
       ({ snapshot }) =>
         matches(snapshot, filter) && (order === 'updated' || snapshot.durationMs !== undefined),
     );
-    const { items, ...listed } = pageOf(runs.map(listedRun), page, {
+    const { items, ...listed } = sortedPage(runs.map(listedRun), page, {
       list: order,
       positionOf: ({ state }) => placeIn(order, state, 0),
       compare: descending,
@@ -35,7 +35,7 @@ export class MemoryRunFinder implements RunFinder {
     const asking = [...this.#db.runs.values()].flatMap(({ snapshot: state, soft, askingSince: since }) =>
       state.tenantId === tenantId && since !== undefined ? [{ state, soft, since }] : [],
     );
-    const { items, ...listed } = pageOf(asking, page, {
+    const { items, ...listed } = sortedPage(asking, page, {
       list: 'inbox',
       positionOf: ({ since, state }) => [since, state.id],
       compare: ascending,

@@ -147,8 +147,8 @@ class RunningRace implements Execution {
     const { events } = this.#run();
     const outside = this.#race.actors.includes('cancel') ? 'cancel_requested' : 'signal_received';
     const found = events.filter((event) => event.type === outside).length;
-    const asked = this.#race.actors.filter(isOutside).length;
-    if (found < acknowledged || found > asked) {
+    const outsiders = this.#race.actors.filter(isOutside).length;
+    if (found < acknowledged || found > outsiders) {
       throw new Error(`${found} '${outside}' in the journal, ${acknowledged} acknowledged`);
     }
     const expected = outside === 'cancel_requested' && found > 0 ? 'cancelled' : 'completed';

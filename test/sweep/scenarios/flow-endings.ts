@@ -152,8 +152,8 @@ const sendingOnce = (stage: Stage) => (type: string) =>
     run: async (flow) => {
       const sent = await flow.perform(post.capability, { what: 'order' });
       await flow.step('check', failing(stage, 'check', new Fatal('out of stock'))).catch(() => undefined);
-      const told = await flow.perform(post.capability, { what: 'apology' }, { name: 'apologise' });
-      return [sent.id, told.id].join();
+      const apology = await flow.perform(post.capability, { what: 'apology' }, { name: 'apologise' });
+      return [sent.id, apology.id].join();
     },
   });
 

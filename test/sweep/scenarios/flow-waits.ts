@@ -56,12 +56,12 @@ const waitingOrNot = (stage: Stage, options: Partial<FlowEventOptions> = {}) =>
 /** A second wait for the same event, after a pause. */
 const waitingTwice = (stage: Stage) =>
   code(async (flow, type) => {
-    const said: unknown[] = [];
+    const received: unknown[] = [];
     for (const name of ['turn', 'turn.2']) {
-      said.push(await flow.event('build', building(type)));
+      received.push(await flow.event('build', building(type)));
       await flow.step('turn', acting(stage, name, 50));
     }
-    return JSON.stringify(said);
+    return JSON.stringify(received);
   });
 
 const waitingForBoth = (stage: Stage) =>

@@ -247,14 +247,14 @@ function clearsUp(more: Omit<Operation, 'act'>): Operation {
 /** Open question, or the one last answered by this person. */
 async function questionOf(deps: ProcessDeps, tenantId: string): Promise<EffectRecord | undefined> {
   const { items: runs } = await deps.store.listRuns({ tenantId }, { limit: 10 });
-  let heard: EffectRecord | undefined;
+  let latest: EffectRecord | undefined;
   for (const { state, waits } of runs) {
     const { items } = await deps.effects.listOfRun(state.id, { limit: 100 });
-    const asked = items.find(({ effectId }) => waits.first.some((wait) => wait.effectId === effectId));
-    if (asked) return asked;
-    heard ??= items.findLast(({ resolution }) => resolution?.by === ACTOR);
+    const question = items.find(({ effectId }) => waits.first.some((wait) => wait.effectId === effectId));
+    if (question) return question;
+    latest ??= items.findLast(({ resolution }) => resolution?.by === ACTOR);
   }
-  return heard;
+  return latest;
 }
 
 /** Makes a successor of the run as soon as it has ended. */

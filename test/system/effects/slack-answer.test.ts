@@ -97,12 +97,12 @@ test('a message with an unknown outcome is asked about and not sent again', asyn
     return run?.status === 'awaiting_approval' ? run.waits[0]?.effectId : undefined;
   });
   const { gateway, apiKey } = cloud.ready;
-  const said = await fetch(`${gateway}/v1/runs/${runId}/effects/${effectId}/resolve`, {
+  const response = await fetch(`${gateway}/v1/runs/${runId}/effects/${effectId}/resolve`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ outcome: 'recorded', result: {}, note: 'it stands in the channel' }),
   });
-  expect(said.status).toBe(200);
+  expect(response.status).toBe(200);
   expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed' });
   expect(await messagesAt(address)).toHaveLength(1);
 });

@@ -61,13 +61,13 @@ test('if two people resolve one effect differently, or resume one failed run, at
     const run = await tryGet<View>(cloud.ready, `/v1/runs/${runId}`);
     return run?.status === 'awaiting_approval' ? run.waits[0]?.effectId : undefined;
   });
-  const said = await bothPost(`/v1/runs/${runId}/effects/${effectId}/resolve`, [
+  const response = await bothPost(`/v1/runs/${runId}/effects/${effectId}/resolve`, [
     { outcome: 'recorded', result: { line: 1 } },
     { outcome: 're-execute' },
   ]);
-  expect(said.map(({ status }) => status).sort()).toEqual([200, 409]);
-  expect(said.find(({ status }) => status === 409)?.body).toMatchObject({ code: 'EFFECT_RESOLVED' });
-  const heard = said.find(({ status }) => status === 200)?.body.outcome;
+  expect(response.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(response.find(({ status }) => status === 409)?.body).toMatchObject({ code: 'EFFECT_RESOLVED' });
+  const heard = response.find(({ status }) => status === 200)?.body.outcome;
   expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'failed' });
 
   writeFileSync(mended, '');

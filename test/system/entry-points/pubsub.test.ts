@@ -132,19 +132,20 @@ describe('Pub/Sub, through the official client', () => {
     const { ready } = cloud;
     const { messages, subscription } = await reading('run-events', 'audience');
     const { runId } = (await (await startRun(ready, 'paced', {})).json()) as { runId: string };
-    const heard = () => messages.filter(({ attributes }) => attributes.runId === runId);
-    await eventually('some events', async () => heard().length > 5 || undefined);
+    const messagesOfRun = () => messages.filter(({ attributes }) => attributes.runId === runId);
+    await eventually('some events', async () => messagesOfRun().length > 5 || undefined);
     for (const pid of ready.pids.workers) process.kill(pid, 'SIGKILL');
     expect(await ended(ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
     const { items } = await getJson<{ items: Shown[] }>(ready, `/v1/runs/${runId}/events?limit=100`);
     await eventually(
       'the last event',
-      async () => heard().some(({ attributes }) => Number(attributes.seq) === items.length) || undefined,
+      async () =>
+        messagesOfRun().some(({ attributes }) => Number(attributes.seq) === items.length) || undefined,
     );
     await subscription.close();
 
     const first = new Map<number, Shown>();
-    for (const { attributes, data } of heard()) {
+    for (const { attributes, data } of messagesOfRun()) {
       const event = JSON.parse(data.toString()) as Shown;
       expect(attributes).toMatchObject({
         seq: String(event.seq),

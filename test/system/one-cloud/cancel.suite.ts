@@ -50,8 +50,8 @@ export function cancels(stage: CloudStage): void {
       const answer = await cancel(runId);
       expect(answer.status).toBe(200);
       expect(await answer.json()).toMatchObject({ runId, status: 'cancelling', reason: 'took too long' });
-      const told = await eventually('the step to be told', () => notes()[1]);
-      expect(told).toMatch(/^cancel \d+$/);
+      const note = await eventually('the step to be told', () => notes()[1]);
+      expect(note).toMatch(/^cancel \d+$/);
 
       const run = await ended(stage.cloud.ready, runId);
       expect(run).toMatchObject({

@@ -1,11 +1,11 @@
 /** Events and signals over HTTP. */
 import { describe, expect, test } from '@jest/globals';
-import { MAX_EVENT_BYTES } from '../../../packages/cairn/src/core/mailbox/limits.ts';
+import { MAX_DELIVERED_BYTES } from '../../../packages/cairn/src/core/mailbox/limits.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { type CloudStage, ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
 
 /** The largest data of an event. Its checkpoint also holds the output of the same size. */
-const DATA = 'x'.repeat(MAX_EVENT_BYTES - 2);
+const DATA = 'x'.repeat(MAX_DELIVERED_BYTES - 2);
 
 export function events(stage: CloudStage): void {
   describe('an event', () => {
@@ -73,8 +73,8 @@ export function events(stage: CloudStage): void {
       ]);
       for (const runId of runs)
         expect(await ended(stage.cloud.ready, runId)).toMatchObject({ status: 'completed' });
-      const told = answers as { eventId: string; delivered: string[]; kept: boolean }[];
-      for (const { delivered, kept } of told) expect(delivered.length > 0).toBe(!kept);
+      const deliveries = answers as { eventId: string; delivered: string[]; kept: boolean }[];
+      for (const { delivered, kept } of deliveries) expect(delivered.length > 0).toBe(!kept);
       const taken = await Promise.all(
         runs.map(async (runId) => {
           const { events } = await inspectJournal(stage.cloud.ready, runId);
@@ -85,7 +85,7 @@ export function events(stage: CloudStage): void {
       );
       // Each run received one event, and each response names the runs that received its event.
       expect(taken.every((ids) => ids.length === 1)).toBe(true);
-      for (const { eventId, delivered } of told) {
+      for (const { eventId, delivered } of deliveries) {
         for (const runId of delivered) expect(taken[runs.indexOf(runId)]).toEqual([eventId]);
       }
     });

@@ -58,12 +58,12 @@ test('one trace spans the webhook and each effect, over two processes of which t
   const ends = () => drives().map(({ attributes }) => attributes['cairn.drive.end']);
   // Each process tells in its own time: the dead one's spans come from whoever took the run over.
   const spans = await eventually('the drive that ended the run, and the parent of each span', () => {
-    const told = onceEach(ofRun());
-    const isWhole = told.every(
-      ({ parentSpanId }) => !parentSpanId || told.some(({ spanId }) => spanId === parentSpanId),
+    const spans = onceEach(ofRun());
+    const isWhole = spans.every(
+      ({ parentSpanId }) => !parentSpanId || spans.some(({ spanId }) => spanId === parentSpanId),
     );
-    const isRecovered = ends().includes('orphaned') && told.some(({ name }) => name === 'recover traced');
-    return isWhole && isRecovered && ends().includes('closed') ? told : undefined;
+    const isRecovered = ends().includes('orphaned') && spans.some(({ name }) => name === 'recover traced');
+    return isWhole && isRecovered && ends().includes('closed') ? spans : undefined;
   });
   const ids = new Set(spans.map(({ spanId }) => spanId));
   // Whatever was done for the run is in its trace (who looks at it is in another).

@@ -70,7 +70,7 @@ test('a workflow whose receivers recognise repetitions recovers at every point',
   expect(Object.keys(report.repeatedBodies).sort()).toEqual(['charge', 'confirm']);
 });
 
-test('an action in a body without a key is found to be done twice', async () => {
+test('an action in a body without a key is reported as done twice', async () => {
   const { failures } = await defineSweep(order({ recognises: true, keyed: false })).run();
   expect(failures).toContainEqual({
     call: expect.any(Number),
@@ -80,7 +80,7 @@ test('an action in a body without a key is found to be done twice', async () => 
   });
 });
 
-test('a call with an unknown outcome that an operator has to decide is found', async () => {
+test('a call with an unknown outcome that an operator has to resolve is reported', async () => {
   const { failures } = await defineSweep(order({ recognises: false, keyed: true })).run();
   const after = failures.find(({ label, moment }) => label === 'call mail.send' && moment === 'after');
   expect(after?.differences[0]).toMatch(/^the scenario did not end: run \S+ of 'order' waits for/);
@@ -108,7 +108,7 @@ test('a scenario that leaves a run open is refused', async () => {
   await expect(sweep.run()).rejects.toThrow("leaves a run of 'order' awaiting_approval");
 });
 
-test('a scenario that depends on what an earlier performance left is refused', async () => {
+test('a scenario that depends on the state of an earlier performance is refused', async () => {
   const arranged = order({ recognises: true, keyed: true }).arrange();
   const performances: string[] = [];
   const actions = () => {

@@ -65,7 +65,7 @@ const waiting = defineWorkflow({
 const open = () => new PubsubEndpoint([orders, waiting]);
 
 describe('a message of a topic that starts runs', () => {
-  test('is of the conversation that its attribute names; one that no run could carry is refused', async () => {
+  test('has the conversation that its attribute names; an invalid one is refused', async () => {
     const endpoint = open();
     const data = { id: 'o1', amount: 3 };
     const taken = await endpoint.take('orders', { data, attributes: { a2aCorrelationId: 'conversation-9' } });
@@ -79,7 +79,7 @@ describe('a message of a topic that starts runs', () => {
     expect(endpoint.world.db.runs.size).toBe(1);
   });
 
-  test('starts one run of what it says, however often it is delivered', async () => {
+  test('starts one run with its data, however often it is delivered', async () => {
     const endpoint = open();
     const sent = { data: { id: 'o1', amount: 3, note: 'not asked for' }, messageId: '77' };
     const first = await endpoint.take('orders', sent);
@@ -97,7 +97,7 @@ describe('a message of a topic that starts runs', () => {
     });
   });
 
-  test('is another one under another id, or from another subscription', async () => {
+  test('is a different message under another id, or from another subscription', async () => {
     const endpoint = open();
     const data = { id: 'o1', amount: 3 };
     await endpoint.take('orders', { data, messageId: '1' });
@@ -106,7 +106,7 @@ describe('a message of a topic that starts runs', () => {
     expect(endpoint.world.db.runs.size).toBe(3);
   });
 
-  test('is read by the mapping of the workflow, where it has one', async () => {
+  test('is read by the mapping of the workflow, if there is one', async () => {
     const endpoint = open();
     await endpoint.take('order-lines', { raw: Buffer.from('o7;12.5').toString('base64') });
     const [run] = [...endpoint.world.db.runs.values()];
@@ -116,7 +116,7 @@ describe('a message of a topic that starts runs', () => {
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-describe('a permanently invalid message is acknowledged and logged, and leaves nothing behind', () => {
+describe('a permanently invalid message is acknowledged and logged, and writes nothing', () => {
   test.each<[string, string, Sent, string]>([
     ['not JSON', 'orders', { raw: base64('o1;3') }, 'INVALID_INPUT'],
     ['no UTF-8', 'orders', { raw: Buffer.from([0xff, 0xfe]).toString('base64') }, 'INVALID_INPUT'],
@@ -168,8 +168,8 @@ describe('a permanently invalid message is acknowledged and logged, and leaves n
   });
 });
 
-describe('a message that brings an event', () => {
-  test('is taken in by the run that waits, once', async () => {
+describe('a message with an event', () => {
+  test('is received once by the run that waits', async () => {
     const endpoint = open();
     const runId = await endpoint.world.start('waiting', { key: 'k1' });
     await endpoint.world.run(
@@ -188,7 +188,7 @@ describe('a message that brings an event', () => {
     expect((await endpoint.world.folded(next)).status).toBe('waiting_external');
   });
 
-  test('waits for the run that will ask, also where it has no data', async () => {
+  test('waits for the run that will ask, even without data', async () => {
     const endpoint = open();
     expect(await endpoint.take('events', { attributes: { event: 'paid', key: 'k2' } })).toEqual({
       kind: 'delivered',
@@ -199,7 +199,7 @@ describe('a message that brings an event', () => {
     expect((await endpoint.world.folded(runId)).result).toEqual({ text: '{"paid":null}' });
   });
 
-  test('is ignored if the mapping function says so', async () => {
+  test('is ignored if the mapping function returns nothing', async () => {
     const endpoint = open();
     expect(await endpoint.take('builds', { data: { sha: 'abc' } })).toEqual({ kind: 'ignored' });
     expect(endpoint.written()).toBe(0);
@@ -222,7 +222,7 @@ test('a message is rejected while the store does not respond, and accepted at th
   expect(await endpoint.take('orders', sent)).toMatchObject({ kind: 'started' });
 });
 
-test(`of ${INPUTS} odd messages none is thrown, and none that is refused leaves anything behind`, async () => {
+test(`of ${INPUTS} odd messages none throws, and none that is refused writes anything`, async () => {
   const endpoint = open();
   const text = fc.oneof(
     fc.string(),
@@ -271,7 +271,7 @@ test(`of ${INPUTS} odd messages none is thrown, and none that is refused leaves 
   expect([...kinds].sort()).toEqual(expect.arrayContaining(['delivered', 'ignored', 'refused', 'started']));
 });
 
-describe('what is declared', () => {
+describe('a subscription of a workflow', () => {
   const define = (pubsub: unknown, type = 'a') =>
     defineWorkflow({
       type,
@@ -288,11 +288,11 @@ describe('what is declared', () => {
     [[{ topic: 'orders' }, { topic: 'orders' }], 'is listed twice'],
     [{ topic: 'orders', input: () => 1, deliver: 'attributes' }, 'not both'],
     [{ topic: 'orders', deliver: 'headers' }, "by 'attributes' or by a function"],
-  ])('is refused at load where it cannot be: %j', (pubsub, why) => {
+  ])('is refused at load if it is invalid: %j', (pubsub, why) => {
     expect(() => define(pubsub)).toThrow(why);
   });
 
-  test('is refused where two workflows would take one message', () => {
+  test('is refused if two workflows would receive one message', () => {
     const both = [define({ topic: 'orders' }), define({ topic: 'orders', deliver: 'attributes' }, 'b')];
     expect(() => new WorkflowRegistry(both)).toThrow("'a' and 'b' both subscribe to the topic 'orders'");
   });
@@ -304,19 +304,19 @@ describe('what is declared', () => {
   });
 });
 
-test('what Cloud Build says of a finished build is the event a deployment waits for, and nothing else is', () => {
+test('the message of Cloud Build about a finished build is the event that a deployment waits for, and no other is', () => {
   const [, builds] = deployTo({} as never).pubsub;
-  const said = (json: unknown) =>
+  const messageWith = (json: unknown) =>
     typeof builds?.deliver === 'function' ? builds.deliver({ json } as PubsubMessage) : undefined;
   const substitutions = { COMMIT_SHA: 'a'.repeat(40), BRANCH_NAME: 'main' };
-  expect(said({ status: 'SUCCESS', logUrl: 'https://x', substitutions })).toEqual({
+  expect(messageWith({ status: 'SUCCESS', logUrl: 'https://x', substitutions })).toEqual({
     event: 'ci.finished',
     key: 'a'.repeat(40),
     data: { conclusion: 'success', url: 'https://x' },
   });
-  expect(said({ status: 'TIMEOUT', substitutions })?.data).toEqual({ conclusion: 'failure' });
+  expect(messageWith({ status: 'TIMEOUT', substitutions })?.data).toEqual({ conclusion: 'failure' });
   for (const status of ['QUEUED', 'WORKING', 'PENDING', 'constructor', '']) {
-    expect(said({ status, substitutions })).toBeUndefined();
+    expect(messageWith({ status, substitutions })).toBeUndefined();
   }
   for (const other of [
     undefined,
@@ -327,6 +327,6 @@ test('what Cloud Build says of a finished build is the event a deployment waits 
     { status: 'SUCCESS' },
     { status: 'SUCCESS', substitutions: {} },
   ]) {
-    expect(said(other)).toBeUndefined();
+    expect(messageWith(other)).toBeUndefined();
   }
 });

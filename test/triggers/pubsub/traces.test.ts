@@ -45,7 +45,7 @@ describe('a message whose publisher traces', () => {
     expect(JSON.stringify(spans.ended)).not.toContain('hunter2');
   });
 
-  test('is part of it though nobody collects traces here', async () => {
+  test('is part of it even if this installation collects no traces', async () => {
     const { endpoint } = opened();
     await endpoint.take('orders', {
       data: { id: '1' },
@@ -56,7 +56,7 @@ describe('a message whose publisher traces', () => {
   });
 });
 
-test('a message that is refused, or comes again, says so in its span', async () => {
+test('a refused or repeated message is marked as such in its span', async () => {
   const { endpoint, spans, traced } = opened();
   await endpoint.take('orders', { data: { id: 1 } }, traced);
   await endpoint.take('orders', { messageId: '2', data: { id: '1' } }, traced);

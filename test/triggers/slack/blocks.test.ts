@@ -82,24 +82,24 @@ describe('an open approval', () => {
     ]);
   });
 
-  test('about a step in doubt says on its buttons what a decision does there', () => {
+  test('about a step in doubt has buttons that describe what a decision does there', () => {
     const { execution } = asking('');
     const [, , actions] = blocksOf(doubtOf({ ...execution, stepId: 'push', kind: 'step' }, 0));
     const labels = actions?.type === 'actions' ? actions.elements.map(({ text }) => text.text) : [];
     expect(labels).toEqual(['Run it again', 'Mark it as failed', 'Halt the run']);
   });
 
-  test('without words is shown by the name of its step', () => {
+  test('without text is shown by the name of its step', () => {
     expect(blocksOf(asking(' '))[0]).toMatchObject({ text: { text: 'gate' } });
   });
 
-  test('whose step has a name that no button can carry has no buttons', () => {
+  test('whose step has a name too long for a button has no buttons', () => {
     const blocks = blocksOf(asking('Ship?', '"'.repeat(800)));
     expect(blocks.map(({ type }) => type)).toEqual(['section', 'context']);
   });
 });
 
-test("whatever the question and the step, Slack's limits hold and each button says what was asked", () => {
+test("stays within Slack's limits for any step and question, and each button names its question", () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 6_000 }),
     fc.nat(6_000).map((times) => '&'.repeat(times)),

@@ -32,11 +32,11 @@ describe('a press', () => {
     ['reject', 'Rejected', 'running', 1],
     ['halt', 'Halted', 'cancelled', 0],
   ])(
-    'of %s decides as the person who pressed, and takes the place of the question',
+    'of %s decides as the person who pressed, and replaces the question',
     async (decision, word, status, drives) => {
       const { scene, endpoint, values } = await stage();
-      const told = await endpoint.press(values[decision]);
-      expect(told).toEqual({
+      const response = await endpoint.press(values[decision]);
+      expect(response).toEqual({
         response_type: 'ephemeral',
         replace_original: true,
         text: `${word} by <@U1>: \`gate\` of run \`${scene.runId}\`.`,
@@ -47,7 +47,7 @@ describe('a press', () => {
     },
   );
 
-  test('twice, or by somebody else who means the same, is told who was first and writes nothing', async () => {
+  test('again, or by another person with the same decision, names the first person and writes nothing', async () => {
     const at = await stage();
     const { scene, endpoint, values } = at;
     const first = await endpoint.press(values.approve);
@@ -57,7 +57,7 @@ describe('a press', () => {
     expect(grown(at, head)).toBe(0);
   });
 
-  test('by many at once is decided once, and all hear the same', async () => {
+  test('by many at once is decided once, and all get the same answer', async () => {
     const { scene, endpoint, values } = await stage();
     const presses = Array.from({ length: 20 }, (_, i) =>
       endpoint.press(values.approve, { user: { id: `U${i}`, team_id: 'T1' } }),
@@ -134,8 +134,8 @@ describe('a button press without effect gets a text response, leaves the questio
     const at = await stage();
     await before?.(at);
     const { head } = at.scene.state;
-    const told = await at.endpoint.press({ ...JSON.parse(at.values.approve ?? ''), ...value }, more);
-    expect(told).toEqual({
+    const response = await at.endpoint.press({ ...JSON.parse(at.values.approve ?? ''), ...value }, more);
+    expect(response).toEqual({
       response_type: 'ephemeral',
       replace_original: false,
       text: expect.stringMatching(words),
@@ -143,7 +143,7 @@ describe('a button press without effect gets a text response, leaves the questio
     expect(grown(at, head)).toBe(0);
   });
 
-  test("another tenant's run is as one that is not there", async () => {
+  test("another tenant's run is answered like a missing one", async () => {
     const { scene, values } = await stage(() => Scene.asking({ tenantId: 't2' }));
     const endpoint = new SlackEndpoint([scene.workflow], scene.world);
     const { head } = scene.state;
@@ -170,13 +170,13 @@ describe('a button press without effect gets a text response, leaves the questio
   });
 });
 
-describe('what else people do with messages', () => {
+describe('other interactions with a message', () => {
   test.each([
     ['another button', pressOf({}, { actions: [actionOf('x', 'other')] })],
     ['a button whose name begins like ours', pressOf({}, { actions: [actionOf('x', 'cairn.decided')] })],
     ['a shortcut', { type: 'shortcut', callback_id: 'x' }],
     ['a form that is sent', { type: 'view_submission', view: {} }],
-  ])('%s is acknowledged with nothing', async (_, payload) => {
+  ])('%s is acknowledged without effect', async (_, payload) => {
     const at = await stage();
     const { head } = at.scene.state;
     const answer = await at.endpoint.post({ form: { payload: JSON.stringify(payload) } });
@@ -185,13 +185,13 @@ describe('what else people do with messages', () => {
   });
 });
 
-test('where an organisation has installed the app, the team is that of the person', async () => {
+test('of an app installed by an organisation the team is that of the person', async () => {
   const { endpoint, values } = await stage();
-  const told = await endpoint.press(values.approve, { team: null, user: { id: 'U7', team_id: 'T1' } });
-  expect(told.text).toMatch(/^Approved by <@U7>/);
+  const response = await endpoint.press(values.approve, { team: null, user: { id: 'U7', team_id: 'T1' } });
+  expect(response.text).toMatch(/^Approved by <@U7>/);
 });
 
-test('two teams of one tenant decide for each other', async () => {
+test('of two teams of one tenant decide for each other', async () => {
   const { scene, endpoint, values } = await stage();
   const tenants = () => new Map([['T1', 't1'] as const, ['T2', 't1'] as const]);
   const payload = JSON.stringify(pressOf(values.approve, { user: { id: 'U1', team_id: 'T2' } }));

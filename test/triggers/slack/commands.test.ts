@@ -36,7 +36,7 @@ const raw = listening('raw', [{ command: '/raw' }], z.looseObject({}));
 const STARTED = /^Started `deploy`: run `(run_[a-z2-7]{26})`\.$/;
 
 describe('a command', () => {
-  test('becomes a run of the workflow that declares it, with the input the mapping makes', async () => {
+  test('starts a run of the workflow that declares it, with the mapped input', async () => {
     const endpoint = new SlackEndpoint([deploy, raw]);
     const answer = await endpoint.say({});
     expect(answer).toEqual({
@@ -59,14 +59,14 @@ describe('a command', () => {
     expect(created).toMatchObject({ type: 'run_created', initiator: 'webhook', actor: 's.T1.U1' });
   });
 
-  test('is of the conversation that its header names', async () => {
+  test('has the conversation that its header names', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     const { text } = await endpoint.say({ headers: { 'x-a2a-correlation-id': 'conversation-9' } });
     const [, runId = ''] = STARTED.exec(text) ?? [];
     expect(endpoint.world.stateOf(runId).a2aCorrelationId).toBe('conversation-9');
   });
 
-  test('is itself the input where nothing maps it', async () => {
+  test('is itself the input without a mapping', async () => {
     const endpoint = new SlackEndpoint([raw]);
     await endpoint.type({ command: '/raw', text: 'ü & <b>' });
     const [run] = endpoint.world.db.runs.values();
@@ -88,7 +88,7 @@ describe('a command', () => {
     expect(await endpoint.type({ command: '/raw', text: '', user_name: '' })).toMatch(/^Started `raw`/);
   });
 
-  test('keeps the trace it came with', async () => {
+  test('keeps the trace of its request', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     const traceId = '0af7651916cd43dd8448eb211c80319c';
     await endpoint.post({ headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } });
@@ -129,12 +129,12 @@ describe('invalid user input gets a text response with 200, and starts nothing',
   ];
   test.each(cases)('%s', async (_, fields, words) => {
     const endpoint = new SlackEndpoint([deploy]);
-    const told = await endpoint.say({ form: commandForm(fields) });
-    expect(told).toMatchObject({ response_type: 'ephemeral', text: expect.stringMatching(words) });
+    const response = await endpoint.say({ form: commandForm(fields) });
+    expect(response).toMatchObject({ response_type: 'ephemeral', text: expect.stringMatching(words) });
     expect(endpoint.written()).toBe(0);
   });
 
-  test('a mistake of the author is in the log, an unknown team as well', async () => {
+  test('a mistake of the author is logged, and so is an unknown team', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     await endpoint.type({ text: 'bug' });
     await endpoint.type({ team_id: 'T2' });
@@ -145,8 +145,8 @@ describe('invalid user input gets a text response with 200, and starts nothing',
   });
 });
 
-describe('one trigger', () => {
-  test('is one run and one answer, however often and at once it comes', async () => {
+describe('a trigger id', () => {
+  test('starts one run with one answer, however often it comes', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     const texts = await Promise.all(Array.from({ length: 100 }, () => endpoint.type({})));
     expect(new Set(texts).size).toBe(1);
@@ -155,7 +155,7 @@ describe('one trigger', () => {
     expect(endpoint.world.queue.pending).toHaveLength(1);
   });
 
-  test('500 requests over 25 triggers, some with a lost acknowledgement, are 25 runs', async () => {
+  test('500 requests over 25 triggers, some with a lost acknowledgement, start 25 runs', async () => {
     const world = new World({ workflows: [deploy] });
     const endpoint = new SlackEndpoint([deploy], world);
     let calls = 0;
@@ -190,7 +190,7 @@ describe('one trigger', () => {
     expect(world.db.runs.size).toBe(25);
   });
 
-  test('is another run in another team', async () => {
+  test('starts another run in another team', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     const tenants = () => new Map([['T1', 't1'] as const, ['T2', 't2'] as const]);
     await endpoint.post({}, { tenants });
@@ -199,7 +199,7 @@ describe('one trigger', () => {
     expect(whose.sort()).toEqual(['t1', 't2']);
   });
 
-  test('with another text is refused in words', async () => {
+  test('with another text is refused with a message', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     await endpoint.type({});
     expect(await endpoint.type({ text: 'shop 9.9.9' })).toMatch(/idempotency key was used/);
@@ -215,25 +215,25 @@ describe('a store in trouble', () => {
     return endpoint;
   }
 
-  test('is told after 2.5 seconds if it does not answer, before Slack gives up', async () => {
+  test('is reported after 2.5 seconds if it does not answer, before Slack gives up', async () => {
     const endpoint = troubled(never);
-    const told = endpoint.say({});
+    const response = endpoint.say({});
     await settle();
     const began = endpoint.world.clock.now();
     expect(endpoint.world.clock.fireNext()).toBe(true);
     expect(endpoint.world.clock.now() - began).toBeLessThanOrEqual(2_500);
     while (endpoint.world.clock.now() - began < 2_500) endpoint.world.clock.fireNext();
-    expect((await told).text).toMatch(/takes longer than usual/);
+    expect((await response).text).toMatch(/takes longer than usual/);
     expect(endpoint.lines).toContainEqual(expect.objectContaining({ event: 'slack_answer_late' }));
   });
 
-  test('gets a text on failure, and only the log has the reason', async () => {
+  test('is reported with a text, and only the log has the reason', async () => {
     const endpoint = troubled(() => Promise.reject(new TypeError('secret reason')));
     expect((await endpoint.say({})).text).toMatch(/^Cairn cannot determine whether/);
     expect(endpoint.lines).toMatchObject([{ level: 'error', event: 'slack_request_failed' }]);
   });
 
-  test('a queue that fails changes nothing: the run is there', async () => {
+  test('a queue that fails changes nothing, because the run exists', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     const queue = intercept(endpoint.world.queue, () => Promise.reject(new Error('no queue')));
     Object.assign(endpoint.deps.start, { queue });
@@ -250,11 +250,11 @@ describe('a definition', () => {
     },
   );
 
-  test('with one command twice is refused', () => {
+  test('with a repeated command is refused', () => {
     expect(() => listening('w', [{ command: '/a' }, { command: '/a' }])).toThrow("'/a' is listed twice");
   });
 
-  test('two workflows cannot have one command; two versions of one can', () => {
+  test('two workflows cannot have one command, but two versions of one can', () => {
     const other = listening('other', { command: '/deploy' });
     expect(() => new World({ workflows: [deploy, other] })).toThrow("'deploy' and 'other' both handle");
     const next = { ...deploy, planVersion: 2 };
@@ -262,7 +262,7 @@ describe('a definition', () => {
     expect(registry.slackListener('/deploy')?.workflow.planVersion).toBe(2);
   });
 
-  test('a command that the newest version has given up is free', () => {
+  test('a command that the newest version no longer declares is free', () => {
     const next = { ...deploy, planVersion: 2, slack: [] };
     const other = listening('other', { command: '/deploy' });
     const { registry } = new World({ workflows: [deploy, next, other] }).deps;

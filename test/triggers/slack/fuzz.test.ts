@@ -126,7 +126,7 @@ function requestOptions(runId: string): fc.Arbitrary<Partial<SlackRequestOptions
   );
 }
 
-test(`of ${INPUTS} inputs none is answered with a 5xx, and none that is refused leaves anything behind`, async () => {
+test(`of ${INPUTS} inputs none is answered with a 5xx, and none that is refused writes anything`, async () => {
   const world = new World({ workflows: [release(), deploy] });
   const scene = await Scene.asking({ world });
   const endpoint = new SlackEndpoint([], world);
@@ -139,14 +139,14 @@ test(`of ${INPUTS} inputs none is answered with a 5xx, and none that is refused 
     fc.asyncProperty(requestOptions(scene.runId), async (options) => {
       const before = stored();
       const answer = await endpoint.post(options);
-      const said = await answer.text();
+      const body = await answer.text();
       expect(answer.status).toBeLessThan(500);
       expect(endpoint.lines.splice(0).filter(({ level }) => level === 'error')).toEqual([]);
-      const { text: words = '' } = said === '' ? {} : (JSON.parse(said) as { text?: string });
+      const { text: words = '' } = body === '' ? {} : (JSON.parse(body) as { text?: string });
       const does = answer.status === 200 && /^(?:Started|Approved|Rejected|Halted) /.test(words);
       if (!does) expect(stored()).toBe(before);
       if (does) seen[words.startsWith('Started') ? 'started' : 'decided'] += 1;
-      else if (answer.status === 200) seen[said === '' ? 'acknowledged' : 'told'] += 1;
+      else if (answer.status === 200) seen[body === '' ? 'acknowledged' : 'told'] += 1;
       else seen[answer.status === 401 ? 'unsigned' : 'refused'] += 1;
     }),
     { numRuns: INPUTS },

@@ -105,14 +105,14 @@ test.each(REFUSALS)('%s is refused with %i, and nothing is written', async (_, s
   expect(endpoint.written()).toBe(0);
 });
 
-test('the form that the refusals vary would have been taken', async () => {
+test('the unmodified form is accepted', async () => {
   const endpoint = new SlackEndpoint([deploy]);
   expect((await endpoint.post({ body: FORM })).status).toBe(200);
   expect(endpoint.world.db.runs.size).toBe(1);
 });
 
 describe('a signed SSL check', () => {
-  test('is answered with 200 and does nothing, whatever else it says', async () => {
+  test('is answered with 200 and does nothing, whatever else it contains', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     for (const form of [{ ssl_check: '1', token: 'x' }, commandForm({ ssl_check: '1' })]) {
       const answer = await endpoint.post({ form });
@@ -122,14 +122,14 @@ describe('a signed SSL check', () => {
   });
 });
 
-describe('a fault of the installation is said to be its own', () => {
+describe('a fault of the installation', () => {
   const broken = () => {
     throw new Error('SLACK_ something is empty');
   };
   test.each([
     ['no secret', { secrets: broken }],
     ['a mapping that cannot be read', { tenants: broken }],
-  ])('%s is a 500 that tells nothing', async (_, deps) => {
+  ])('%s is a 500 without details', async (_, deps) => {
     const endpoint = new SlackEndpoint([deploy]);
     const answer = await endpoint.post({}, deps);
     expect(answer.status).toBe(500);
@@ -139,14 +139,14 @@ describe('a fault of the installation is said to be its own', () => {
   });
 });
 
-test('an unsigned request only gets the information that it is unsigned', async () => {
+test('an unsigned request is only told that it is unsigned', async () => {
   const endpoint = new SlackEndpoint([deploy]);
   const body = 'a=%zz&a';
   const answer = await endpoint.post({ body, headers: { 'x-slack-signature': sign(`${body} `, '0') } });
   expect(answer.status).toBe(401);
 });
 
-test('a form gives back what a browser would have put in', () => {
+test('a form is decoded as a browser would have encoded it', () => {
   const fields = { text: 'a+b & c=d ü 😀 %', empty: '', 'na me': '=' };
   expect(Object.fromEntries(parseForm(new URLSearchParams(fields).toString()))).toEqual(fields);
 });

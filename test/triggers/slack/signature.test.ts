@@ -21,7 +21,7 @@ function check(changes: Partial<Signed>, secrets = [EXAMPLE.secret], now = AT): 
   return isSigned({ signature, timestamp, body: Buffer.from(EXAMPLE.body), ...changes }, secrets, now);
 }
 
-test("the example of Slack's own documentation is accepted", () => {
+test("the example of Slack's documentation is accepted", () => {
   expect(check({})).toBe(true);
 });
 
@@ -42,18 +42,18 @@ test.each([
   expect(checked()).toBe(false);
 });
 
-describe('a clock that differs', () => {
+describe('a clock difference', () => {
   test.each([
     [MAX_SKEW_MS, true],
     [MAX_SKEW_MS + 1, false],
     [-MAX_SKEW_MS, true],
     [-MAX_SKEW_MS - 1, false],
-  ])('by %d ms: accepted is %s', (skewMs, accepted) => {
+  ])('of %d ms is accepted: %s', (skewMs, accepted) => {
     expect(check({}, undefined, AT + skewMs)).toBe(accepted);
   });
 });
 
-test('while a secret is exchanged the old and the new one are both valid', () => {
+test('while a secret is rotated the old and the new one are both valid', () => {
   for (const secret of ['old', 'new']) {
     const signature = sign(EXAMPLE.body, EXAMPLE.timestamp, secret);
     expect(check({ signature }, ['new', 'old'])).toBe(true);

@@ -44,14 +44,14 @@ async function sentBy(options: Partial<SlackRequestOptions>): Promise<Sent> {
   };
 }
 
-describe('what the tests of the endpoint send', () => {
+describe('the requests that the tests of the endpoint send', () => {
   test.each<[string, Partial<SlackRequestOptions>]>([
     ['a command', { form: commandForm() }],
     ['a command in all of Unicode', { form: commandForm({ text: 'größer 部署 🚀 &=%+' }) }],
     ['a button', { form: { payload: JSON.stringify(pressOf({ runId: 'r', decision: 'approve' })) } }],
     ['a check of the certificate', { form: { ssl_check: '1' } }],
     ['an empty body', { body: '' }],
-  ])('(%s) is signed as Slack signs, and refused with another secret', async (_what, options) => {
+  ])('(%s) are signed as Slack signs, and refused with another secret', async (_what, options) => {
     const sent = await sentBy(options);
     expect(slackAccepts(sent, SLACK_SECRET)).toBe(true);
     expect(weAccept(sent, SLACK_SECRET)).toBe(true);
@@ -80,7 +80,7 @@ describe('both verifiers', () => {
     return { ...sent, ...changes[how] };
   }
 
-  test('agree, but that ours also refuses what is dated more than five minutes ahead', () => {
+  test('agree, except that ours also refuses what is dated more than five minutes ahead', () => {
     const seen = { accepted: 0, refused: 0, ahead: 0 };
     fc.assert(
       fc.property(text, secret, age, altered, (body, right, seconds, how) => {

@@ -31,8 +31,8 @@ async function soaking(more: object = {}) {
   return deployment;
 }
 
-describe('a deployment that goes well', () => {
-  test('waits for the CI, asks, releases, watches and gives the lock back', async () => {
+describe('a successful deployment', () => {
+  test('waits for the CI, asks, releases, watches and returns the lock', async () => {
     const { target, runtime, run, ci } = await deploying();
     expect(run.waits()).toMatchObject([{ step: 'ci', event: 'ci.finished', key: SHA }]);
     await ci('success');
@@ -65,18 +65,18 @@ describe('a deployment that goes well', () => {
     expectJournal(run.journal()).toHaveDecided('agree', 'approve').toHaveCompensated().toEndAs('completed');
   });
 
-  test('to elsewhere than production asks nobody, unless it is told to', async () => {
+  test('to an environment other than production asks nobody, unless configured', async () => {
     const staging = await deploying({ environment: 'staging', soak: '1m' });
     await staging.ci('success');
     expect(await staging.runtime.runToEnd(staging.run)).toBe('completed');
     expectJournal(staging.run.journal()).toHaveSkipped('agree');
 
-    const asked = await deploying({ environment: 'staging', approval: true });
-    await asked.ci('success');
-    await expect(asked.runtime.runToEnd(asked.run)).rejects.toThrow("a decision on 'agree'");
+    const deployment = await deploying({ environment: 'staging', approval: true });
+    await deployment.ci('success');
+    await expect(deployment.runtime.runToEnd(deployment.run)).rejects.toThrow("a decision on 'agree'");
   });
 
-  test('takes a report of the CI that came before it began', async () => {
+  test('receives a report of the CI that came before it began', async () => {
     const target = new PretendedTarget('1.0.0');
     const runtime = createTestRuntime({ workflows: [deployTo(target)] });
     await runtime.deliver({ event: 'ci.finished', key: SHA, data: { conclusion: 'success' } });
@@ -94,7 +94,7 @@ describe('a deployment that goes well', () => {
     expect(target.acts).toEqual(['lock', 'release 1.1.0', 'unlock']);
   });
 
-  test('stays released if the lock does not come off, and says so', async () => {
+  test('stays released if the lock cannot be returned, and reports that', async () => {
     const { target, runtime, run } = await soaking();
     target.failing.set('unlock', 100);
     expect(await runtime.runToEnd(run)).toBe('completed');
@@ -104,8 +104,8 @@ describe('a deployment that goes well', () => {
   });
 });
 
-describe('a deployment that is not to be', () => {
-  test.each(['failure', 'cancelled'])('because the CI ended with %s touches nothing', async (conclusion) => {
+describe('a deployment that does not start', () => {
+  test.each(['failure', 'cancelled'])('because the CI ended with %s changes nothing', async (conclusion) => {
     const { target, runtime, run, ci } = await deploying();
     await ci(conclusion);
     expect(await runtime.runToEnd(run)).toBe('failed');
@@ -120,7 +120,7 @@ describe('a deployment that is not to be', () => {
     expectJournal(run.journal()).toHaveFailed('ci').notToHaveRun('lock');
   });
 
-  test('waits on for a report that makes sense', async () => {
+  test('ignores an invalid report and waits for the next', async () => {
     const { runtime, run, ci } = await deploying();
     expect(await ci('maybe')).toMatchObject({ refused: [{ runId: run.id }] });
     expect(run.status()).toBe('waiting_external');
@@ -129,7 +129,7 @@ describe('a deployment that is not to be', () => {
     expect(run.status()).toBe('awaiting_approval');
   });
 
-  test.each(['reject', 'halt'] as const)('because a person says %s touches nothing', async (decision) => {
+  test.each(['reject', 'halt'] as const)('because a person answers %s changes nothing', async (decision) => {
     const { target, runtime, run, ci } = await deploying();
     await ci('success');
     await runtime.settle();
@@ -138,7 +138,7 @@ describe('a deployment that is not to be', () => {
     expect(target.acts).toEqual([]);
   });
 
-  test('because nobody agrees in a day touches nothing', async () => {
+  test('because nobody approves within a day changes nothing', async () => {
     const { target, runtime, run, ci } = await deploying();
     await ci('success');
     await runtime.settle();
@@ -156,10 +156,10 @@ describe('a deployment that is not to be', () => {
   });
 });
 
-describe('a deployment that must be taken back', () => {
+describe('a deployment that is rolled back', () => {
   const UNDONE = ['lock', 'release 1.1.0', 'roll back to 1.0.0', 'unlock'];
 
-  test('because the version is not well: back to the one before, then the lock is given back', async () => {
+  test('because the version is unhealthy restores the previous one, then returns the lock', async () => {
     const { target, runtime, run } = await soaking();
     target.ill.add('1.1.0');
     expect(await runtime.runToEnd(run)).toBe('failed');
@@ -169,7 +169,7 @@ describe('a deployment that must be taken back', () => {
     expectJournal(run.journal()).toHaveCompensated('prepare', 'lock');
   });
 
-  test('because it is cancelled while it soaks', async () => {
+  test('because it is cancelled during the soak time', async () => {
     const { target, runtime, run } = await soaking();
     await runtime.advance('5m');
     await runtime.cancel(run, { reason: 'customers complain' });
@@ -178,14 +178,14 @@ describe('a deployment that must be taken back', () => {
     expectJournal(run.journal()).toHaveCompensated('prepare', 'lock').notToHaveRun('check-health');
   });
 
-  test('because the release failed half way', async () => {
+  test('because the release failed halfway', async () => {
     const { target, runtime, run } = await soaking();
     target.failing.set('release 1.1.0', 100);
     expect(await runtime.runToEnd(run)).toBe('failed');
     expect(target.acts).toEqual(['lock', 'roll back to 1.0.0', 'unlock']);
   });
 
-  test('gives the lock back even if rolling back fails, and keeps that for a person', async () => {
+  test('returns the lock even if rolling back fails, and leaves the rollback to a person', async () => {
     const { target, runtime, run } = await soaking();
     target.ill.add('1.1.0');
     target.failing.set('roll back to 1.0.0', 100);
@@ -205,7 +205,7 @@ describe('a deployment whose worker dies', () => {
     { step, moment: 'after' as const },
   ]);
 
-  test.each(MOMENTS)('$moment $step ends as if nothing had happened', async ({ step, moment }) => {
+  test.each(MOMENTS)('$moment $step has the usual result', async ({ step, moment }) => {
     const target = new PretendedTarget('1.0.0');
     const runtime = createTestRuntime({ workflows: [deployTo(target)] });
     if (moment === 'before') runtime.crashBefore(step);
@@ -228,7 +228,7 @@ describe('a deployment whose worker dies', () => {
     { step: 'prepare', moment: 'after' as const },
     { step: 'lock', moment: 'before' as const },
     { step: 'lock', moment: 'after' as const },
-  ])('$moment it takes back $step takes back everything, in order', async ({ step, moment }) => {
+  ])('$moment undoing $step undoes everything, in order', async ({ step, moment }) => {
     const { target, runtime, run } = await soaking();
     target.ill.add('1.1.0');
     if (moment === 'before') runtime.crashBefore(step, 'compensate');

@@ -49,7 +49,7 @@ describe('the added lines of a patch', () => {
     ]);
   });
 
-  test('of any text are lines of it, and never fail', () => {
+  test('of any text are lines of that text, without an error', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('+', '-', '@', ' ', '1', '\n', ',', 'x') }), (patch) => {
         const plus = patch.split('\n').filter((line) => line.startsWith('+'));
@@ -94,7 +94,7 @@ describe('a changed file', () => {
       { filename: 'logo.png' },
       note('GitHub provides no diff: the file is binary or very large'),
     ],
-  ])('%s is found', (_name, changes, finding) => {
+  ])('%s is reported', (_name, changes, finding) => {
     const { filename, findings } = reviewFile(fileWith(changes));
     expect(filename).toBe(changes.filename ?? 'src/price.ts');
     expect(findings).toContainEqual(finding);
@@ -107,11 +107,11 @@ describe('a changed file', () => {
     ['that only lost what would be found', { patch: '@@ -1 +0,0 @@\n-debugger;' }],
     ['that is removed and no test', { status: 'removed' }],
     ['that was only renamed', { status: 'renamed', additions: 0 }],
-  ])('%s gives nothing to say', (_name, changes) => {
+  ])('%s is not reported', (_name, changes) => {
     expect(reviewFile(fileWith(changes)).findings).toEqual([]);
   });
 
-  test('shows the worst first, a bounded number, and never the secret itself', () => {
+  test('lists a bounded number of findings, the worst first, and never the secret itself', () => {
     const secret = `ghp_${'z'.repeat(36)}`;
     const patch = adding(...Array.from({ length: 50 }, () => 'debugger;'), `use('${secret}')`);
     const { findings } = reviewFile(fileWith({ patch }));
@@ -121,8 +121,8 @@ describe('a changed file', () => {
   });
 });
 
-describe('the request', () => {
-  test('is a webhook payload, or one with files and a wish', () => {
+describe('the input', () => {
+  test('is a webhook payload, or one with files and options', () => {
     expect(ReviewRequest.parse(eventWith())).toMatchObject({ files: [], signOff: 'risky' });
     const files = [fileWith({ patch: 'x'.repeat(MAX_PATCH_CHARS + 1) })];
     const parsed = ReviewRequest.parse({ ...eventWith(), files, signOff: 'never' });

@@ -25,17 +25,17 @@ describe('labels', () => {
   });
 
   test.each(['constructor: x', 'Prices', 'chore: x', 'Fixture data', 'Prefix the price'])(
-    '%p alone says no kind',
+    '%p alone gives no kind',
     (title) => {
       expect(labelsOf({ title }).add).toEqual(['size/S']);
     },
   );
 
-  test('a conventional title counts more than the branch', () => {
+  test('a conventional title takes precedence over the branch', () => {
     expect(labelsOf({ ...onBranch('feature/x'), title: 'docs: x' }).add).toEqual(['size/S', 'documentation']);
   });
 
-  test('present labels are kept, whatever their case; outdated ones are removed; those of people stay', () => {
+  test('present labels are kept in any case, outdated ones removed, and those of people kept', () => {
     const labels = ['SIZE/s', 'size/XL', 'Work in Progress', 'bug', 'good first issue'].map((name) => ({
       name,
     }));
@@ -46,7 +46,7 @@ describe('labels', () => {
     });
   });
 
-  test('a draft from a fork says so', () => {
+  test('a draft from a fork is labelled as both', () => {
     const head = { ref: 'x', sha: 'c', repo: null };
     expect(labelsOf({ draft: true, head }).add).toEqual([
       'size/S',
@@ -55,7 +55,7 @@ describe('labels', () => {
     ]);
   });
 
-  test('following the advice leaves nothing to advise', () => {
+  test('applying the advice leaves no further advice', () => {
     const name = fc.constantFrom('size/XS', 'size/S', 'Size/XL', 'bug', 'needs description', 'other');
     const events = fc.record({
       labels: fc.uniqueArray(

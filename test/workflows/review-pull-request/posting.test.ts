@@ -32,8 +32,8 @@ function reviewing(
 
 const POSTS = ['post-comment', 'put-labels', 'set-status'];
 
-describe('a review that is done', () => {
-  test('is posted: one comment, its labels, and a status that leads to the comment', async () => {
+describe('a completed review', () => {
+  test('is posted as one comment, its labels, and a status that links to the comment', async () => {
     const { github, runtime, start } = reviewing();
     const run = await start();
     expect(await runtime.runToEnd(run)).toBe('completed');
@@ -51,7 +51,7 @@ describe('a review that is done', () => {
     expect(status).toBe('success');
   });
 
-  test('takes off what it measured otherwise before', async () => {
+  test('removes labels of an earlier, different result', async () => {
     const changes = { labels: [{ name: 'size/XL' }, { name: 'keep me' }] };
     const { github, runtime, start } = reviewing({}, { changes });
     github.labels.add('size/XL').add('keep me');
@@ -63,7 +63,7 @@ describe('a review that is done', () => {
   test.each([
     ['there is nothing to post to', {}, false],
     ['it was asked not to be', { post: false }, true],
-  ])('is given and not posted where %s', async (_why, more, isThere) => {
+  ])('is computed and not posted where %s', async (_why, more, isThere) => {
     const { github, runtime, start } = reviewing(more, { isThere });
     const run = await start();
     expect(await runtime.runToEnd(run)).toBe('completed');
@@ -72,7 +72,7 @@ describe('a review that is done', () => {
     expect(await run.result()).toMatchObject({ review: { headline: expect.any(String) }, comment: null });
   });
 
-  test('is posted only when a person has signed it off', async () => {
+  test('is posted only after a person has approved it', async () => {
     const { github, runtime, start } = reviewing({ files: [BREAKPOINT] });
     const run = await start();
     await runtime.settle();
@@ -101,7 +101,7 @@ describe('GitHub', () => {
     ['github.set-commit-status', 'after'],
     ['github.add-labels', 'before'],
     ['github.add-labels', 'after'],
-  ] as const)('whose answer to %s is lost %s it acted has each once', async (id, when) => {
+  ] as const)('whose answer to %s is lost %s it acted has each item once', async (id, when) => {
     const { github, runtime, start } = reviewing();
     github.failures.push({ id, when, error: new Error('the connection broke') });
     const run = await start();
@@ -109,7 +109,7 @@ describe('GitHub', () => {
     expect([github.failures, github.comments.length, github.statuses.length]).toEqual([[], 1, 1]);
   });
 
-  test.each(POSTS)('has each once, though the worker died when %s had acted', async (step) => {
+  test.each(POSTS)('has each item once, although the worker died when %s had acted', async (step) => {
     const { github, runtime, start } = reviewing();
     runtime.crashAfter(step);
     const run = await start();
@@ -118,7 +118,7 @@ describe('GitHub', () => {
     expect([run.calls(step), github.comments.length, github.statuses.length]).toEqual([2, 1, 1]);
   });
 
-  test('that limits the rate is asked again when it says, and not before', async () => {
+  test('that limits the rate is called again at the time it names, and not before', async () => {
     const { github, runtime, start } = reviewing();
     const retryAt = Date.UTC(2026, 0, 1, 0, 45);
     const error = new NotApplied('limited', { retryAt });
@@ -133,7 +133,7 @@ describe('GitHub', () => {
     expect(await runtime.runToEnd(run)).toBe('completed');
   });
 
-  test('that refuses for good fails the run at once', async () => {
+  test('that refuses permanently fails the run at once', async () => {
     const { github, runtime, start } = reviewing();
     const error = new NotApplied('GitHub answered 403: locked', { final: true });
     github.failures.push({ id: 'github.create-comment', when: 'before', error });

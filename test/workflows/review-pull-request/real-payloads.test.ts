@@ -7,7 +7,7 @@ import { toJsonText } from '../../../packages/cairn/src/core/encoding/json.ts';
 import { eventWith, REAL_PAYLOADS, reviewOf } from './pull-request-events.ts';
 
 describe('real payloads', () => {
-  test('there are some of every server', () => {
+  test('exist for every server', () => {
     expect(REAL_PAYLOADS.length).toBeGreaterThan(30);
   });
 
@@ -22,7 +22,7 @@ describe('real payloads', () => {
   });
 
   test.each(REAL_PAYLOADS)(
-    '$title is stored as a fraction of what arrived, and reads the same again',
+    '$title is stored as a fraction of its size, and gives the same review again',
     ({ payload }) => {
       const event = PullRequestEvent.parse(payload);
       expect(JSON.stringify(event).length).toBeLessThan(JSON.stringify(payload).length / 5);
@@ -30,7 +30,7 @@ describe('real payloads', () => {
     },
   );
 
-  test('the opened README change of its owner is documentation of low risk', () => {
+  test('the README change of its owner is documentation of low risk', () => {
     const opened = REAL_PAYLOADS.find(({ payload }) => payload.action === 'opened');
     const { risk, labels, review, summary } = reviewOf(PullRequestEvent.parse(opened?.payload));
     expect(risk).toEqual({ level: 'low', score: 0, reasons: [] });
@@ -69,7 +69,7 @@ describe('the event', () => {
     expect(reviewOf(event).summary.markdown).toContain('a deleted account wants to merge');
   });
 
-  test('keeps the beginning of a long body and never half a character', () => {
+  test('keeps the beginning of a long body, without splitting a character', () => {
     for (const shift of [0, 1]) {
       const body = `${'x'.repeat(shift)}${'🐢'.repeat(MAX_BODY_CHARS)}`;
       const kept = PullRequestEvent.parse(eventWith({ body })).pull_request.body ?? '';

@@ -38,7 +38,7 @@ async function asking() {
 }
 
 describe('a review from a webhook alone', () => {
-  test('completes by itself, on the newest plan, and says what the plans before it said', async () => {
+  test('completes without a person on the newest plan, and contains what earlier plans contained', async () => {
     const { runtime, start } = reviewing();
     const run = await start();
     expect(await runtime.runToEnd(run)).toBe('completed');
@@ -69,19 +69,19 @@ describe('a review from a webhook alone', () => {
   test.each([
     ['of a risky change that is a draft', {}, { title: 'feat!: new login', draft: true }],
     ['of a risky change that nobody wants signed', { signOff: 'never' }, { title: 'feat!: new login' }],
-  ])('%s waits for nobody', async (_name, more, changes) => {
+  ])('%s waits for no person', async (_name, more, changes) => {
     const { runtime, start } = reviewing(more, { author_association: 'NONE', ...changes });
     expect(await runtime.runToEnd(await start())).toBe('completed');
   });
 
-  test('waits for a person where one is always wanted', async () => {
+  test('waits for a person where that is configured', async () => {
     const { runtime, start } = reviewing({ signOff: 'always' });
     await expect(runtime.runToEnd(await start())).rejects.toThrow("a decision on 'sign-off'");
   });
 });
 
 describe('a review with files', () => {
-  test('reads each of them, and asks about what it found', async () => {
+  test('reads each of them, and asks about its findings', async () => {
     const { run } = await asking();
     expect(await run.output('review-file')).toEqual([
       { filename: 'src/a.ts', findings: [] },
@@ -110,7 +110,7 @@ describe('a review with files', () => {
   test.each([
     ['approve', undefined, '**Signed off** by `u.grace`\n'],
     ['approve_with_waiver', 'it is a demo', '**Signed off** by `u.grace`, with a waiver: `it is a demo`\n'],
-  ] as const)('that a person answers with %s says so', async (decision, note, line) => {
+  ] as const)('that a person answers with %s has that result', async (decision, note, line) => {
     const { runtime, run } = await asking();
     await runtime.decide(run, decision, { by: 'u.grace', ...(note === undefined ? {} : { note }) });
     expect(await runtime.runToEnd(run)).toBe('completed');
@@ -135,7 +135,7 @@ describe('a review with files', () => {
     expectJournal(run.journal()).toEndAs('failed', 'APPROVAL_EXPIRED');
   });
 
-  test('that a person sends back is judged again with the remark, and asks again', async () => {
+  test('that a person sends back is made again with the remark, and asks again', async () => {
     const { runtime, run } = await asking();
     await runtime.decide(run, 'retry_with_feedback', { feedback: 'the breakpoint is meant' });
     await runtime.settle();
@@ -147,7 +147,7 @@ describe('a review with files', () => {
     expect(review.markdown).toContain('**Sent back with**: `the breakpoint is meant`');
   });
 
-  test('whose worker dies among the files reads the others once', async () => {
+  test('whose worker dies among the files reads each remaining one once', async () => {
     const { runtime, start } = reviewing({ files: FILES, signOff: 'never' });
     runtime.crashAfter('review-file[1]');
     const run = await start();
@@ -156,7 +156,7 @@ describe('a review with files', () => {
     expectJournal(run.journal()).toHave('orphan_detected', 1).toHaveRun('review-file[1]', 1);
   });
 
-  test('of a thousand is done in one go', async () => {
+  test('of a thousand files completes in one drive', async () => {
     const files = Array.from({ length: 1_000 }, (_, i) => ({ ...FILES[0], filename: `src/${i}.ts` }));
     const { runtime, start } = reviewing({ files, signOff: 'never' });
     const run = await start();

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { MAX_HEADLINE_CHARS } from '../../../functions/src/workflows/review-pull-request/summary.ts';
 import { eventWith, reviewOf } from './pull-request-events.ts';
 
-describe('who must look', () => {
+describe('the reviewers', () => {
   const adviceOf = (...changes: Parameters<typeof eventWith>) => reviewOf(eventWith(...changes)).review;
   const who = (...changes: Parameters<typeof eventWith>) =>
     adviceOf(...changes).reviewers.map((each) => each.who);
 
-  test('those who were asked, each once, and never the author', () => {
+  test('are the requested ones, each once, and never the author', () => {
     const reviewers = who({
       requested_reviewers: [{ login: 'bob' }, null, { login: 'ADA' }],
       requested_teams: [{ name: 'bob' }],
@@ -41,20 +41,20 @@ describe('who must look', () => {
     expect(adviceOf(changes).approvals).toBe(approvals);
   });
 
-  test('nobody asked: the owner, unless that is the author or an organization', () => {
+  test('without a request are the owner, unless that is the author or an organization', () => {
     expect(who({}, { owner: { login: 'bob', type: 'User' } })).toEqual(['bob']);
     expect(who({}, { owner: { login: 'Ada', type: 'User' } })).toEqual(['any other contributor']);
     expect(who({}, { owner: { login: 'bob', type: 'Organization' } })).toEqual(['any other contributor']);
   });
 
-  test('a draft calls nobody yet', () => {
+  test('of a draft are none', () => {
     expect(adviceOf({ draft: true }).when).toBe('when ready');
     expect(adviceOf({ draft: undefined }).when).toBe('now');
   });
 });
 
 describe('the summary', () => {
-  test('contains what every step found', () => {
+  test('contains the result of every step', () => {
     const { summary } = reviewOf(
       eventWith({
         title: 'feat!: tokens',
@@ -76,13 +76,13 @@ describe('the summary', () => {
     expect(summary.headline).toBe('#7 feat!: tokens (size S, risk high, 2 approvals needed)');
   });
 
-  test('says so when the labels are right', () => {
+  test('states that the labels are right', () => {
     expect(reviewOf(eventWith({ labels: [{ name: 'size/S' }] })).summary.markdown).toContain(
       '**Labels**: no changes.',
     );
   });
 
-  test('whatever the title, it stays inside its code span and the headline is one short line of whole characters', () => {
+  test('keeps any title inside its code span, and has a short headline of whole characters', () => {
     const hostile = fc.string({
       unit: fc.constantFrom('`', '\n', '@acme', '<b>', '🐢', ' ', '](x)', 'a'),
       maxLength: 200,

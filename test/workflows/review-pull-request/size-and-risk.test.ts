@@ -25,7 +25,7 @@ describe('size', () => {
     );
   });
 
-  test('never shrinks when a change grows', () => {
+  test('never decreases when a change grows', () => {
     const order = ['XS', 'S', 'M', 'L', 'XL'];
     const lines = fc.nat(1_500);
     fc.assert(
@@ -88,7 +88,7 @@ describe('risk', () => {
     expect(riskOf(changes).level).toBe(level);
   });
 
-  test('names the heaviest reason first, and the score is the sum', () => {
+  test('names the heaviest reason first, and its score is the sum', () => {
     const { reasons, score } = riskOf({ title: 'feat!: tokens', head: fork, body: null, additions: 5_000 });
     expect(reasons.map(({ points }) => points)).toEqual([4, 3, 3, 1, 1]);
     expect(score).toBe(12);

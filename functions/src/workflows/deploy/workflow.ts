@@ -1,6 +1,6 @@
 /**
  * Deploys one version of one service: waits for the CI, asks for approval where required, releases, checks health, and
- * rolls back in reverse order if it fails or is cancelled. With Slack, new runs use the plan of told-in-slack.ts, which
+ * rolls back in reverse order if it fails or is cancelled. With Slack, new runs use the plan of with-slack.ts, which
  * does the same.
  */
 import { defineWorkflow, Fatal, type StepFactory, type Workflow } from 'cairn';

@@ -15,7 +15,7 @@ const MAX_VALUE_CHARS = 2_000;
 /** Longest parameter name shown in a response. */
 const NAME_CHARS = 100;
 
-export type QueryParameters<Name extends string> = { readonly [K in Name]?: string };
+export type QueryParameters<Name extends string> = { readonly [K in Name]?: string | undefined };
 
 /**
  * The parameters of a request.
@@ -53,7 +53,7 @@ export function limitOf(limit: string | undefined, absent: number): number {
 export const MAX_WAIT_S = 50;
 
 /** Time a read waits for the end of its run, ms; 0 by default. @throws CairnError INVALID_INPUT unless it is 1s to 50s */
-export function waitOf({ wait }: QueryParameters<'wait'>): number {
+export function waitMsOf({ wait }: QueryParameters<'wait'>): number {
   if (wait === undefined) return 0;
   const seconds = /^\d{1,2}s$/.test(wait) ? Number.parseInt(wait, 10) : 0;
   if (seconds < 1 || seconds > MAX_WAIT_S) refuse('wait', `must be a time from 1s to ${MAX_WAIT_S}s`);
@@ -71,11 +71,11 @@ export function vocabularyOf({ vocabulary = 'cairn' }: QueryParameters<'vocabula
  * behind a proxy that buffers whole responses. @throws CairnError INVALID_INPUT for other values
  */
 export function isFollowing({ follow = 'true' }: QueryParameters<'follow'>): boolean {
-  return flag('follow', follow);
+  return booleanOf('follow', follow);
 }
 
 /** @throws CairnError INVALID_INPUT unless it is `true` or `false` */
-export function flag(name: string, value: string): boolean {
+export function booleanOf(name: string, value: string): boolean {
   if (value !== 'true' && value !== 'false') refuse(name, 'must be true or false');
   return value === 'true';
 }

@@ -110,7 +110,7 @@ export async function answerCall(
   const schema: z.ZodType = BODIES[body as BodyName];
   const answer = async () => {
     const mutation = await readMutation(request, { schema, maxBytes, query: readCall.query, known });
-    return carryOut(handler, { ...readCall, ...mutation } as MutationCall<never>);
+    return handleChange(handler, { ...readCall, ...mutation } as MutationCall<never>);
   };
   return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.run(answer) : answer();
 }
@@ -130,7 +130,7 @@ async function pageOf(
 }
 
 /** Also for changes that are parts of another request. @throws what the handler throws */
-export async function carryOut<N extends OperationName>(
+export async function handleChange<N extends OperationName>(
   handler: ChangeHandler<N> | Carried<N>,
   call: MutationCall<N>,
 ): Promise<Response> {

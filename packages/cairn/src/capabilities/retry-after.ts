@@ -1,6 +1,6 @@
 /** Reads `Retry-After` (RFC 9110, section 10.2.3): a number of seconds, or a date. */
 
-/** A receiver that asks for longer is not waited for longer: it can say so again. */
+/** A longer time is cut to this; the receiver can name it again. */
 const LONGEST_MS = 24 * 60 * 60 * 1000;
 
 /** Some receivers send fractions of a second, which the RFC does not know. */

@@ -1,4 +1,4 @@
-/** The known word that a mistyped one was probably meant to be. Pure. The CLI, which loads nothing of the engine, has one of its own. */
+/** Finds the known word that is closest to a mistyped one. Pure. The CLI, which loads nothing of the engine, has one of its own. */
 
 /** More slips than this are another word. */
 const MAX_SLIPS = 2;

@@ -3,6 +3,14 @@ export function optional<K extends string, V>(name: K, value: V | undefined): { 
   return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]?: V });
 }
 
+/** The members that are not undefined. The compiler checks their names, unlike those of {@link optional}. */
+export function present<T extends object>(
+  members: T,
+): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
 /** The value without members that are undefined, at any depth: the value itself where there are none. For plain objects and arrays. */
 export function withoutUndefined<T>(value: T): T {
   // Nearly all have none, and this runs for every event: no list of members is made for them.

@@ -11,7 +11,7 @@ const MEMBERS_READ = ['name', 'message', 'stack', 'code', 'cause'] as const;
 const UNREADABLE = 'the thrown value cannot be read';
 
 /** The thrown value, or an error in its place if reading it would throw. */
-export function readable(thrown: unknown): unknown {
+export function readableThrown(thrown: unknown): unknown {
   if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return thrown;
   try {
     // `instanceof` reads the prototype; other callers read members.

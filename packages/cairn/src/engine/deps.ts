@@ -44,7 +44,7 @@ export interface OtherRuns {
 
 export interface EngineDeps extends Pools {
   /** Receives the events of runs; absent: they are not published. */
-  readonly bus?: EventBus;
+  readonly bus?: EventBus | undefined;
   readonly otherRuns: OtherRuns;
   readonly store: RunStore;
   readonly queue: TaskQueue;
@@ -57,9 +57,9 @@ export interface EngineDeps extends Pools {
   readonly mask?: Mask | undefined;
   readonly metrics: Metrics;
   /** Absent: no collector is configured. */
-  readonly tracer?: Tracer;
+  readonly tracer?: Tracer | undefined;
   /** Absent: the location of a flow's code is not recorded. */
-  readonly sources?: SourceLocations;
+  readonly sources?: SourceLocations | undefined;
   readonly registry: WorkflowRegistry;
   readonly plans: KnownPlans;
   readonly effects: EffectStore;
@@ -67,7 +67,7 @@ export interface EngineDeps extends Pools {
   readonly findings: FindingStore;
   readonly bindings: Bindings;
   /** Asked about each call with side effects, but for those that undo; absent: all are allowed. */
-  readonly callPolicy?: CallPolicy;
+  readonly callPolicy?: CallPolicy | undefined;
   /** Daily limits of tenants, and their store; absent: no limits. */
   readonly dayLimits?: LimitsOf;
   readonly dayBudgets?: DayBudgetStore;

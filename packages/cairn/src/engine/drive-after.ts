@@ -12,7 +12,7 @@ import { type EnqueueDeps, enqueueSoon, type Pools, placed } from './enqueue-soo
 
 export interface DriveAfterDeps extends EnqueueDeps, Pools {
   /** Receives the events that drives publish; absent: they are not published. */
-  readonly bus?: EventBus;
+  readonly bus?: EventBus | undefined;
 }
 
 /** Statuses in which a run without a worker can be dispatched. */

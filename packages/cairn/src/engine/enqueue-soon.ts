@@ -11,7 +11,7 @@ import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
 /** Functions and queues of their own for some workflows: `DriveTask.pool`. */
 export interface Pools {
   /** The pool of a workflow, by its type; undefined: that of all others. Absent: there is only that one. */
-  readonly poolOf?: (type: string) => string | undefined;
+  readonly poolOf?: ((type: string) => string | undefined) | undefined;
 }
 
 /**

@@ -5,7 +5,6 @@
  */
 import { compensationsDue } from '../core/decisions/compensation.ts';
 import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.ts';
-import { optional } from '../core/optional.ts';
 import type { EventDraft, RecordedError } from '../core/run/events.ts';
 import { currentStepOf } from '../core/run/now/running.ts';
 import { cut } from '../core/run/records.ts';
@@ -46,7 +45,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
     stepId = stepAt(loaded.state, loaded.soft);
     log.error('run_unwritable', { runId, stepId, reason, error: refusal });
     if (reason === 'request') {
-      const journal = new RunJournal(deps, loaded, { ...deps.settings, ...optional('owner', refused.owner) });
+      const journal = new RunJournal(deps, loaded, { ...deps.settings, owner: refused.owner });
       const { state, events } = await journal.append((current) =>
         endDrafts(deps, current, { ...refused, stepId }),
       );
@@ -132,11 +131,11 @@ function stepAt(state: RunState, soft: SoftState = {}): string | undefined {
   return currentStepOf(state, soft) ?? state.currentStep;
 }
 
-async function name(deps: EngineDeps, state: RunState, said: RefusalText): Promise<void> {
+async function name(deps: EngineDeps, state: RunState, refusal: RefusalText): Promise<void> {
   const { id: runId, tenantId, type, head } = state;
   const now = deps.clock.now();
-  const message = cut(said.message, MAX_FINDING_CHARS);
-  await deps.findings.note({ runId, tenantId, type, head, ...said, message, since: now, lastAt: now });
+  const message = cut(refusal.message, MAX_FINDING_CHARS);
+  await deps.findings.note({ runId, tenantId, type, head, ...refusal, message, since: now, lastAt: now });
 }
 
 /** The end was refused as well, or the naming was. */

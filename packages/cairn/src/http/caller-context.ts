@@ -2,7 +2,7 @@
 import { correlationId } from '../core/encoding/correlation.ts';
 import type { Trigger } from '../core/run/events.ts';
 import type { TraceContext } from '../core/trace.ts';
-import { traceOf } from './trace-context.ts';
+import { requestTrace } from './trace-context.ts';
 
 const CLIENT_HEADER = 'x-cairn-client';
 const CORRELATION_HEADER = 'x-a2a-correlation-id';
@@ -22,7 +22,7 @@ export interface RequestContext {
 /** @throws CairnError INVALID_INPUT for a correlation id that no run could carry */
 export function contextOf(headers: Headers): RequestContext {
   return {
-    trace: traceOf(headers),
+    trace: requestTrace(headers),
     a2aCorrelationId: correlationId(headers.get(CORRELATION_HEADER) ?? undefined, CORRELATION_HEADER),
   };
 }

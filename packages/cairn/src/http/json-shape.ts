@@ -6,7 +6,7 @@
  */
 import { CairnError } from '../core/errors.ts';
 
-/** Deeper than any honest payload (GitHub's reach about ten), far below what a stack bears. */
+/** Deeper than any honest payload (GitHub's reach about ten), far below the limit of the stack. */
 export const MAX_BODY_DEPTH = 100;
 /**
  * Values in a body, at all depths. A start with this many takes 210 MB while it is handled (measured); the 11 million that

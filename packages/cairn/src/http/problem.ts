@@ -5,7 +5,7 @@
 import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../core/run/records.ts';
-import { messageOf, readable, stackOf } from '../core/thrown.ts';
+import { messageOf, readableThrown, stackOf } from '../core/thrown.ts';
 import { GRPC_STATUS } from '../ports/grpc-outcome.ts';
 import type { Log } from '../ports/log.ts';
 import { OutcomeUnknown, StoreRefused, UndecodableDocument } from '../ports/store-errors.ts';
@@ -20,7 +20,7 @@ const MAX_CAUSES = 5;
 
 /** The answer for any thrown value. Logs server errors with their cause. */
 export function problemResponse(thrown: unknown, log: Log): Response {
-  const error = readable(thrown);
+  const error = readableThrown(thrown);
   const known = asOurs(error);
   const problem = toProblem(known);
   if (problem.status >= 500) {
@@ -73,7 +73,7 @@ function refusedByStore(error: StoreRefused): CairnError {
 
 /** The chain of causes may be circular, and each message of any length: a log line must be neither. */
 function describe(thrown: unknown, depth = 1): string {
-  const error = readable(thrown);
+  const error = readableThrown(thrown);
   const own = cut(stackOf(error) ?? messageOf(error), TRACE_CHARS);
   const cause = error instanceof Error ? error.cause : undefined;
   return cause === undefined || depth === MAX_CAUSES

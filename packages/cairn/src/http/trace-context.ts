@@ -2,6 +2,6 @@
 import { parseTraceparent, type TraceContext } from '../core/trace.ts';
 
 /** The span of the caller (W3C `traceparent`); undefined if the header is missing or invalid. */
-export function traceOf(headers: Headers): TraceContext | undefined {
+export function requestTrace(headers: Headers): TraceContext | undefined {
   return parseTraceparent(headers.get('traceparent'));
 }

@@ -34,7 +34,7 @@ type RepairAppended =
   /** The run has moved, or was repaired concurrently: nothing was written. */
   | { readonly kind: 'stale' };
 
-/** @throws CairnError UNAVAILABLE if the store does not answer: the same repair may be asked for again */
+/** @throws CairnError UNAVAILABLE if the store does not answer: the same repair may be requested again */
 export async function appendRepair(deps: AppendRepairDeps, repair: RepairAppend): Promise<RepairAppended> {
   const { state, snapshot, data, actor, steps, checkpoints } = repair;
   const draft: EventDraft = { type: 'snapshot_repaired', initiator: 'user', actor, data };

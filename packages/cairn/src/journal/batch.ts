@@ -4,7 +4,7 @@
  */
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { canonicalTextOf } from '../core/encoding/json.ts';
-import { assertEventFits, bounded } from '../core/run/bounded.ts';
+import { assertEventFits, boundedDraft } from '../core/run/bounded.ts';
 import { seal } from '../core/run/chain.ts';
 import type { EventDraft, RunEvent, Writer } from '../core/run/events.ts';
 import { type Checkpoint, checkpointOf, type StepRecord, stepRecordOf } from '../core/run/records.ts';
@@ -81,7 +81,7 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
     let drafts: readonly EventDraft[];
     let wanted: number;
     try {
-      drafts = decide(after).map(bounded);
+      drafts = decide(after).map(boundedDraft);
       wanted = sizeOf(drafts);
     } catch (error) {
       results.push({ kind: 'refused', error });

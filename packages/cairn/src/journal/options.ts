@@ -21,7 +21,7 @@ export interface BodyNews {
 
 export interface JournalOptions {
   /** Unique per dispatch; given by a drive that holds or is about to take the lease. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** Time by which a heartbeat extends the lease, ms. */
   readonly leaseMs: number;
   /** Shortest time between two coalesced snapshot writes, ms. */

@@ -30,7 +30,7 @@ export interface JournalDeps {
   /**
    * Destination of published events; absent: none. An append only records that they are unpublished: drives publish.
    */
-  readonly bus?: EventBus;
+  readonly bus?: EventBus | undefined;
 }
 
 /** Another worker took the run over: this writer must not append any more. */

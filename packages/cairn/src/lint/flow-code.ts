@@ -13,11 +13,11 @@ import {
   functionAround,
   functionOf,
   type Identifier,
+  importedFrom,
   isFunction,
   memberName,
   methodOf,
   nodesOf,
-  originOf,
   parentOf,
   propertyOf,
   type Syntax,
@@ -95,7 +95,7 @@ export class FlowCodeScan {
   get callsOfHelpers(): CallSyntax[] {
     return this.#calls.filter((call) => {
       if (this.#operations.has(call) || this.#isInBody(call)) return false;
-      if (CARRIES_OUT.has(originOf(this.#source, call.callee) ?? '')) return true;
+      if (CARRIES_OUT.has(importedFrom(this.#source, call.callee) ?? '')) return true;
       const called = functionOf(this.#source, call.callee);
       return called?.async === true && unwrapped(call.callee) !== called && this.#asks(called);
     });
@@ -203,7 +203,7 @@ export class FlowCodeScan {
     const type = (param as TypedSyntax).typeAnnotation?.typeAnnotation;
     if (type?.type !== 'TSTypeReference' || type.typeName?.type !== 'Identifier') return false;
     // A parser need not tell the parents of types.
-    return originOf(this.#source, Object.assign({}, type.typeName, { parent: param })) === 'cairn:Flow';
+    return importedFrom(this.#source, Object.assign({}, type.typeName, { parent: param })) === 'cairn:Flow';
   }
 
   /** The target gets a flow, or members of one. */
@@ -252,7 +252,7 @@ export class FlowCodeScan {
   }
 
   #findCode(): void {
-    // Whatever calls it: a function that asks for an operation is code of a flow.
+    // Whatever calls it: a function that requests an operation is code of a flow.
     for (const call of this.#operations.keys()) {
       const around = functionAround(call);
       if (around && !this.#isInBody(call)) this.#code.add(around);

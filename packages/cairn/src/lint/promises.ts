@@ -5,8 +5,8 @@ import {
   type CallSyntax,
   type FunctionSyntax,
   functionAround,
+  importedFrom,
   methodOf,
-  originOf,
   parentOf,
   type Syntax,
   unwrapped,
@@ -128,7 +128,7 @@ export class Promises {
   }
 
   #useOfArgument(call: CallSyntax): PromiseUse {
-    if (COMBINATORS.has(originOf(this.#source, call.callee) ?? '')) return this.useOf(call);
+    if (COMBINATORS.has(importedFrom(this.#source, call.callee) ?? '')) return this.useOf(call);
     const callee = unwrapped(call.callee);
     if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return 'used';
     if (!ADDS.has(methodOf(call) ?? '')) return 'used';

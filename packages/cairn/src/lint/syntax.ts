@@ -121,12 +121,12 @@ export function methodOf({ callee }: CallSyntax): string | undefined {
 /**
  * The origin of a value: `Date.now` of a global, `crypto:randomUUID` of a module, without `node:`. Undefined: it is made in this file.
  */
-export function originOf(source: SourceCode, expression: Syntax): string | undefined {
+export function importedFrom(source: SourceCode, expression: Syntax): string | undefined {
   const node = unwrapped(expression);
   if (node.type === 'Identifier') return originOfName(source, node);
   const name = memberName(node);
   if (name === undefined || node.type !== 'MemberExpression') return undefined;
-  const object = originOf(source, node.object);
+  const object = importedFrom(source, node.object);
   if (object === undefined) return undefined;
   return object === 'globalThis' ? name : object.endsWith(':') ? object + name : `${object}.${name}`;
 }

@@ -127,7 +127,7 @@ export function freeze<T>(value: T): T {
 }
 
 /** A frozen copy of a plain value that its owner may keep changing. Members set to undefined are dropped. */
-export function adopt<T extends object>(value: T): T {
+export function frozenCopy<T extends object>(value: T): T {
   const entries = Object.entries(structuredClone(value)).filter(([, member]) => member !== undefined);
   return freeze(Object.fromEntries(entries) as T);
 }

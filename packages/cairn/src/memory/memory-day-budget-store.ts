@@ -2,7 +2,7 @@
 import type { DayBudget } from '../core/budget/day.ts';
 import type { CompareAndSetResult, Version } from '../ports/run-store.ts';
 import type { DayBudgetStore, StoredDayBudget } from '../ports/runs/day-budget-store.ts';
-import { adopt } from './memory-database.ts';
+import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
 
 export class MemoryDayBudgetStore extends MemoryStore implements DayBudgetStore {
@@ -14,7 +14,7 @@ export class MemoryDayBudgetStore extends MemoryStore implements DayBudgetStore 
     const key = keyOf(budget);
     if (this.db.dayBudgets.get(key)?.version !== seen) return { kind: 'stale' };
     const version = this.db.nextVersion();
-    this.db.dayBudgets.set(key, { budget: adopt(budget), version });
+    this.db.dayBudgets.set(key, { budget: frozenCopy(budget), version });
     return { kind: 'written', version };
   }
 }

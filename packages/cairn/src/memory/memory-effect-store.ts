@@ -14,9 +14,9 @@ import type {
   RowsNow,
   StoredEffect,
 } from '../ports/runs/effect-store.ts';
-import { adopt } from './memory-database.ts';
+import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
-import { ascending, pageOf } from './paging.ts';
+import { ascending, sortedPage } from './paging.ts';
 
 export class MemoryEffectStore extends MemoryStore implements ExternalEffectStore {
   async rowsOf(idempotencyKey: string): Promise<readonly StoredEffect[]> {
@@ -59,7 +59,7 @@ export class MemoryEffectStore extends MemoryStore implements ExternalEffectStor
 
   async listOfRun(runId: string, page: PageRequest): Promise<Page<EffectRecord>> {
     const records = [...this.db.effects.values()].map(({ record }) => record);
-    return pageOf(
+    return sortedPage(
       records.filter((record) => record.runId === runId),
       page,
       {
@@ -83,7 +83,7 @@ export class MemoryEffectStore extends MemoryStore implements ExternalEffectStor
     const version = this.db.nextVersion();
     for (const write of writes) {
       const record = write.kind === 'create' ? write.record : this.#changed(write.effectId, write.change);
-      this.db.effects.set(record.effectId, { record: adopt(record), version });
+      this.db.effects.set(record.effectId, { record: frozenCopy(record), version });
     }
     return version;
   }

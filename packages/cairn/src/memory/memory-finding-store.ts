@@ -1,12 +1,12 @@
 /** Runs that are named outside of themselves, in memory. */
 import type { FindingStore, RunFinding } from '../ports/diagnosis/findings.ts';
-import { adopt } from './memory-database.ts';
+import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
 
 export class MemoryFindingStore extends MemoryStore implements FindingStore {
   async note(finding: RunFinding): Promise<void> {
     const { since } = this.db.findings.get(finding.runId) ?? finding;
-    this.db.findings.set(finding.runId, adopt({ ...finding, since }));
+    this.db.findings.set(finding.runId, frozenCopy({ ...finding, since }));
   }
 
   async find(runId: string): Promise<RunFinding | undefined> {

@@ -3,7 +3,7 @@ import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import { encodeKey } from '../core/encoding/idempotency-keys.ts';
 import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
 import type { Version } from '../ports/run-store.ts';
-import { adopt } from './memory-database.ts';
+import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
 
 export class MemoryIdempotencyStore extends MemoryStore implements IdempotencyStore {
@@ -25,7 +25,7 @@ export class MemoryIdempotencyStore extends MemoryStore implements IdempotencySt
 
   #write(record: IdempotencyRecord): Version {
     const version = this.db.nextVersion();
-    this.db.records.set(record.key, { record: adopt(record), version });
+    this.db.records.set(record.key, { record: frozenCopy(record), version });
     return version;
   }
 }

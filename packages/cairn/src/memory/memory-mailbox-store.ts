@@ -2,7 +2,7 @@
 import { type Mailbox, type MailboxAddress, mailboxId } from '../core/mailbox/mailbox.ts';
 import type { MailboxStore, StoredMailbox } from '../ports/mailbox-store.ts';
 import type { Version } from '../ports/run-store.ts';
-import { adopt } from './memory-database.ts';
+import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
 
 export class MemoryMailboxStore extends MemoryStore implements MailboxStore {
@@ -18,7 +18,7 @@ export class MemoryMailboxStore extends MemoryStore implements MailboxStore {
     const id = mailboxId(address);
     if (this.db.mailboxes.get(id)?.version !== seen) return { kind: 'stale' };
     if (mailbox === undefined) this.db.mailboxes.delete(id);
-    else this.db.mailboxes.set(id, { mailbox: adopt(mailbox), version: this.db.nextVersion() });
+    else this.db.mailboxes.set(id, { mailbox: frozenCopy(mailbox), version: this.db.nextVersion() });
     return { kind: 'written' };
   }
 }

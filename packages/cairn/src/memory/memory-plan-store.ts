@@ -1,13 +1,13 @@
 /** Plans in memory. */
 import type { PlanStore, StoredPlan } from '../ports/runs/plan-store.ts';
-import { adopt } from './memory-database.ts';
+import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
 
 export class MemoryPlanStore extends MemoryStore implements PlanStore {
   async create(plan: StoredPlan): Promise<'created' | 'exists'> {
     const id = idOf(plan.type, plan.planVersion);
     if (this.db.plans.has(id)) return 'exists';
-    this.db.plans.set(id, adopt(plan));
+    this.db.plans.set(id, frozenCopy(plan));
     return 'created';
   }
 

@@ -41,10 +41,10 @@ import type {
 } from '../ports/run-store.ts';
 import { isInList } from '../ports/runs/in-list.ts';
 import { listedRun } from './listed-run.ts';
-import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
+import { freeze, frozenCopy, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
 import { MemoryEffectStore } from './memory-effect-store.ts';
 import { MemoryValues } from './memory-values.ts';
-import { ascending, descending, pageOf } from './paging.ts';
+import { ascending, descending, sortedPage } from './paging.ts';
 
 export class MemoryRunStore extends MemoryValues implements RunStore {
   readonly #db: MemoryDatabase;
@@ -81,7 +81,8 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     });
     const lineage = this.#db.lineages.get(state.rootRunId) ?? new Set();
     this.#db.lineages.set(state.rootRunId, lineage.add(state.id));
-    for (const { record } of records) this.#db.records.set(record.key, { record: adopt(record), version });
+    for (const { record } of records)
+      this.#db.records.set(record.key, { record: frozenCopy(record), version });
     this.#notify(state.id, events);
     if (supersedes) this.#notify(supersedes.snapshot.id, [supersedes.event]);
     return { kind: 'committed', snapshotVersion: version };
@@ -210,7 +211,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     const runs = [...this.#db.runs.values()]
       .filter((run) => isAmong(run, filter) && matches(run.snapshot, filter))
       .map(listedRun);
-    const listed = pageOf(runs, page, {
+    const listed = sortedPage(runs, page, {
       list: 'runs',
       positionOf: ({ state }) => [state.createdAt, state.id],
       compare: descending,
@@ -224,7 +225,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
 
   async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
     const events = this.#db.runs.get(runId)?.events ?? [];
-    const listed = pageOf(events, page, {
+    const listed = sortedPage(events, page, {
       list: 'events',
       positionOf: (event) => [0, seqId(event.seq)],
       compare: ascending,
@@ -237,7 +238,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
 
   async listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>> {
     const steps = [...(this.#db.runs.get(runId)?.steps.values() ?? [])];
-    return pageOf(steps, page, {
+    return sortedPage(steps, page, {
       list: 'steps',
       positionOf: (step) => [0, encodeKey(step.id)],
       compare: ascending,
@@ -246,7 +247,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
 
   async listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
     const checkpoints = [...(this.#db.runs.get(runId)?.checkpoints.values() ?? [])];
-    return pageOf(checkpoints, page, {
+    return sortedPage(checkpoints, page, {
       list: 'checkpoints',
       positionOf: (checkpoint) => [0, seqId(checkpoint.seq)],
       compare: ascending,

@@ -2,9 +2,9 @@
 import type { Schedule } from '../core/schedule/schedule.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
 import type { DueSchedule, ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedule-store.ts';
-import { adopt } from './memory-database.ts';
+import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
-import { ascending, descending, pageOf } from './paging.ts';
+import { ascending, descending, sortedPage } from './paging.ts';
 
 export class MemoryScheduleStore extends MemoryStore implements ScheduleStore {
   async read(id: string): Promise<StoredSchedule | undefined> {
@@ -42,7 +42,7 @@ export class MemoryScheduleStore extends MemoryStore implements ScheduleStore {
 
   async list(tenantId: string, page: PageRequest): Promise<Page<Schedule>> {
     const own = this.#all().filter((schedule) => schedule.tenantId === tenantId);
-    return pageOf(own, page, {
+    return sortedPage(own, page, {
       list: 'schedules',
       positionOf: ({ createdAt, id }) => [createdAt, id],
       compare: descending,
@@ -54,6 +54,6 @@ export class MemoryScheduleStore extends MemoryStore implements ScheduleStore {
   }
 
   #set(schedule: Schedule): void {
-    this.db.schedules.set(schedule.id, { schedule: adopt(schedule), version: this.db.nextVersion() });
+    this.db.schedules.set(schedule.id, { schedule: frozenCopy(schedule), version: this.db.nextVersion() });
   }
 }

@@ -13,7 +13,7 @@ export interface QueuedTask extends DriveTask {
 }
 
 /** The request for a dispatch, built from a task as the function handlers build it from the headers of the queue. */
-export function requestOf({
+export function driveRequestOf({
   runId,
   alone,
   pool,

@@ -1,7 +1,7 @@
 /** Payloads and memos in memory: the part of the run store that knows no runs. */
 import type { PayloadRef } from '../core/run/events.ts';
 import { MAX_MEMOS } from '../core/run/limits.ts';
-import { payloadOf, textOf } from '../core/run/payload.ts';
+import { payloadOf, payloadText } from '../core/run/payload.ts';
 import { assertSoundMemo, assertSoundPayload } from '../ports/commit-rules.ts';
 import type { Page, PageRequest, RunStore } from '../ports/run-store.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../ports/value-store.ts';
 import type { StoredMemo } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
-import { ascending, pageOf } from './paging.ts';
+import { ascending, sortedPage } from './paging.ts';
 
 export class MemoryValues
   extends MemoryStore
@@ -29,7 +29,7 @@ export class MemoryValues
 
   async readPayload(runId: string, ref: PayloadRef): Promise<string> {
     const chunks = this.db.payloads.get(keyOf(runId, ref.sha256)) ?? [];
-    return textOf(ref, chunks, `payload ${ref.sha256} of run ${runId}`);
+    return payloadText(ref, chunks, `payload ${ref.sha256} of run ${runId}`);
   }
 
   async deletePayload(runId: string, { sha256 }: PayloadRef): Promise<void> {
@@ -60,7 +60,7 @@ export class MemoryValues
     of: Pick<Memo, 'step' | 'revision'>,
     page: PageRequest,
   ): Promise<Page<RecordedMemo>> {
-    return pageOf(this.#memosOf(runId, of), page, {
+    return sortedPage(this.#memosOf(runId, of), page, {
       list: 'memos',
       positionOf: ({ revision, name }) => [0, memoId(revision, name)],
       compare: ascending,

@@ -10,7 +10,7 @@ interface PagingOrder<T> {
 }
 
 /** Sorts, and gives the page after the cursor. */
-export function pageOf<T>(
+export function sortedPage<T>(
   items: readonly T[],
   { limit, cursor }: PageRequest,
   order: PagingOrder<T>,

@@ -7,7 +7,6 @@ import { leftUndone } from '../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../core/decisions/deployed.ts';
 import { endFactsOf } from '../core/decisions/end-facts.ts';
 import { endingOf } from '../core/decisions/ending.ts';
-import { optional } from '../core/optional.ts';
 import type { EventDraft, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
 import { assertTransition } from '../core/run/status.ts';
@@ -90,7 +89,7 @@ export function cancelDrafts(
   const withoutUndo = request.withoutUndo && { withoutUndo: true as const };
   const isNews = !state.cancellation || (withoutUndo && !state.cancellation.withoutUndo);
   const requested: EventDraft[] = isNews
-    ? [{ ...ended, ...optional('actor', actor), type: 'cancel_requested', data: { ...why, ...withoutUndo } }]
+    ? [{ ...ended, actor, type: 'cancel_requested', data: { ...why, ...withoutUndo } }]
     : [];
   const cancelRequest = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
   const ending = endingOf(endFactsOf({ ...state, cancellation: cancelRequest }, deployed));

@@ -4,7 +4,6 @@
  * continues.
  */
 import { CairnError } from '../core/errors.ts';
-import { optional } from '../core/optional.ts';
 import type { EventDraft } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
 import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
@@ -83,7 +82,7 @@ export async function continueRun(
 
 function continueDrafts(state: RunState, actor: string, reason: string | undefined): EventDraft[] {
   if (!state.suspension) return [];
-  return [{ type: 'continue_requested', initiator: 'user', actor, data: optional('reason', reason) }];
+  return [{ type: 'continue_requested', initiator: 'user', actor, data: { reason } }];
 }
 
 /** Also for a waiting run, because a wait may become due meanwhile, or may not be announced yet. */

@@ -23,7 +23,7 @@ export interface FunctionResponse {
 }
 
 /** Connection of the caller. */
-type Connection = Pick<FunctionResponse, 'closed' | 'once'>;
+type ClientConnection = Pick<FunctionResponse, 'closed' | 'once'>;
 
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** `Request` throws on them (fetch standard, forbidden methods). */
@@ -37,7 +37,7 @@ const STREAM_TYPE = 'text/event-stream';
 const ORIGIN = 'http://functions.invalid';
 
 /** Its `signal` aborts when the caller disconnects. It is made on demand, because few handlers wait. */
-function withSignal(request: Request, connection: Connection): Request {
+function withSignal(request: Request, connection: ClientConnection): Request {
   let signal: AbortSignal | undefined;
   return Object.defineProperty(request, 'signal', {
     get: () => {
@@ -47,14 +47,14 @@ function withSignal(request: Request, connection: Connection): Request {
   });
 }
 
-function signalOf(connection: Connection): AbortSignal {
+function signalOf(connection: ClientConnection): AbortSignal {
   if (connection.closed) return AbortSignal.abort();
-  const gone = new AbortController();
-  connection.once('close', () => gone.abort());
-  return gone.signal;
+  const disconnected = new AbortController();
+  connection.once('close', () => disconnected.abort());
+  return disconnected.signal;
 }
 
-export function toRequest(incoming: FunctionRequest, connection: Connection): Request {
+export function toRequest(incoming: FunctionRequest, connection: ClientConnection): Request {
   const headers: [string, string][] = [];
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (name === 'content-type') continue;
@@ -110,16 +110,16 @@ async function send(answer: Response, response: FunctionResponse, method: string
 /** Sends each chunk immediately; a client that disconnects cancels the stream at its source. */
 async function relay(body: ReadableStream<Uint8Array>, response: FunctionResponse): Promise<void> {
   const reader = body.getReader();
-  const gone = response.closed
+  const disconnected = response.closed
     ? Promise.resolve()
     : new Promise<void>((resolve) => response.once('close', resolve));
-  const cancelled = gone.then(() => reader.cancel());
+  const cancelled = disconnected.then(() => reader.cancel());
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
       if (response.write(value)) continue;
-      await Promise.race([gone, new Promise<void>((resolve) => response.once('drain', resolve))]);
+      await Promise.race([disconnected, new Promise<void>((resolve) => response.once('drain', resolve))]);
     }
     response.end();
   } catch {

@@ -4,7 +4,6 @@ import { requestHash } from '../core/encoding/fingerprint.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/idempotency-keys.ts';
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError } from '../core/errors.ts';
-import { optional } from '../core/optional.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { loadOwn } from '../operations/append-to-run.ts';
@@ -31,7 +30,7 @@ export async function startOwn(
 ): Promise<StartedRun> {
   const { tenantId, actor = APP, threadId } = asking;
   const key = keyOf(asking);
-  const body = { type, input: input as Json, ...optional('threadId', threadId) };
+  const body = { type, input: input as Json, threadId };
   const keyed = {
     tenantId,
     key: key === undefined ? undefined : apiKey(principalOf(asking), key),
@@ -85,7 +84,7 @@ export async function resultOwn(
   const { state } = await loadOwn(start, { runId, tenantId });
   const { status, result, error } = state;
   const value = result && (JSON.parse(await storedText(start.store, runId, result)) as unknown);
-  return { runId, status, ...optional('result', value), ...optional('error', error) };
+  return { runId, status, result: value, error };
 }
 
 /** Accepts the same keys as the header `Idempotency-Key`. */

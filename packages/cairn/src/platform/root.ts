@@ -7,7 +7,6 @@ import type { RateLimit } from '../api/rate-limit.ts';
 import { API_CONCURRENCY } from '../api/tenant-shares.ts';
 import { dayLimits } from '../core/budget/day-limits.ts';
 import { budgetOf } from '../core/drive-time.ts';
-import { optional } from '../core/optional.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
 import { Bindings } from '../engine/define/bindings.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
@@ -143,8 +142,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
   const counts = new InstanceMetrics();
   const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
   const metrics = telemetry ? countedTwice(counts, telemetry) : counts;
-  const traced = optional('tracer', tracer);
-  const world = { clock: systemClock, random: systemRandomness, log: platformLog, metrics, ...traced };
+  const world = { clock: systemClock, random: systemRandomness, log: platformLog, metrics, tracer };
   const queue = lazyQueue({ settings, ...world });
   const start: StartDeps = {
     ...world,
@@ -156,8 +154,8 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
     recent: new RecentStarts(),
     plans: new KnownPlans({ store: plans, ...world }),
     ...(settings.local ? { processingLockMs: LOCAL_PROCESSING_LOCK_MS } : {}),
-    ...optional('bus', lazyBus({ settings, ...world })),
-    ...optional('poolOf', poolsOf(options)),
+    bus: lazyBus({ settings, ...world }),
+    poolOf: poolsOf(options),
   };
   const { mailboxes, effects, findings, statistics, integrity, retention, erasures, schedules } = stores;
   const home = `projects/${project}/databases/${settings.database}`;
@@ -174,15 +172,15 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
     effects,
     findings,
     bindings,
-    ...optional('callPolicy', options.callPolicy),
+    callPolicy: options.callPolicy,
     dayBudgets: stores.dayBudgets,
     dayLimits: limitsOf,
     sources: new FileSourceLocations(),
     settings: settings.local
       ? {
           ...LOCAL_SETTINGS,
-          ...optional('leaseMs', settings.leaseMs),
-          ...optional('heartbeatMs', settings.heartbeatMs),
+          leaseMs: settings.leaseMs ?? LOCAL_SETTINGS.leaseMs,
+          heartbeatMs: settings.heartbeatMs ?? LOCAL_SETTINGS.heartbeatMs,
         }
       : PRODUCTION_SETTINGS,
     shutdown,

@@ -117,12 +117,12 @@ function assertLoad(runId: string, { events, checkpoints, steps, effects, others
  * not counted exactly, because every step is measured here.
  */
 function sizeOf(value: unknown): number {
-  const most = total(value, mostBytes);
+  const most = total(value, maxBytesOf);
   return most <= SURELY_SMALL_BYTES ? most : total(value, Buffer.byteLength);
 }
 
 /** UTF-8 has three bytes at most for each unit of UTF-16. */
-const mostBytes = (text: string) => 3 * text.length;
+const maxBytesOf = (text: string) => 3 * text.length;
 
 function total(value: unknown, bytesOf: (text: string) => number): number {
   if (typeof value === 'string') return bytesOf(value);

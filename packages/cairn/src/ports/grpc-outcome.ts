@@ -70,7 +70,7 @@ export function grpcStatusOf(error: unknown): number | undefined {
 }
 
 /** Undefined for an error that is not one of a call: a bug, or a refusal of our own. */
-export function failureOf(error: unknown): CallFailure | undefined {
+export function callFailureOf(error: unknown): CallFailure | undefined {
   const code = codeOf(error);
   if (CONNECTION_ERRORS.has(code)) return 'unknown';
   return typeof code === 'number' ? FAILURES[code] : undefined;
@@ -78,7 +78,7 @@ export function failureOf(error: unknown): CallFailure | undefined {
 
 /** Returns true if it is unknown whether the call was applied. */
 export function leavesOutcomeUnknown(error: unknown): boolean {
-  return failureOf(error) === 'unknown';
+  return callFailureOf(error) === 'unknown';
 }
 
 function codeOf(error: unknown): unknown {

@@ -72,10 +72,10 @@ export interface StartCommit {
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly records: readonly StartRecord[];
-  readonly supersedes?: Supersedes;
+  readonly supersedes?: Supersedes | undefined;
 }
 
-/** The end of another run that the start puts an end to for good: appended to its journal in the same commit, or neither is. */
+/** The end of another run that the start supersedes: appended to its journal in the same commit, or neither is. */
 export interface Supersedes {
   readonly event: RunEvent<'run_superseded'>;
   /** The state of that run after the event. */
@@ -234,7 +234,7 @@ export interface RunStore extends PayloadStore, MemoStore {
   readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
   commit(commit: JournalCommit): Promise<CommitResult>;
   touch(touch: SnapshotTouch): Promise<TouchResult>;
-  /** Checkpoints by seq, in the order asked for; throws if one is missing. */
+  /** Checkpoints by seq, in the requested order; throws if one is missing. */
   readCheckpoints(runId: string, seqs: readonly number[]): Promise<readonly Checkpoint[]>;
   /** The checkpoint of that seq, if its event has one. */
   findCheckpoint(runId: string, seq: number): Promise<Checkpoint | undefined>;

@@ -4,7 +4,7 @@
  *
  * Spans leave the installation: ids, names and outcomes. Never an input, an output, a message or a header.
  */
-import { readable } from '../core/thrown.ts';
+import { readableThrown } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 
 /** The kinds of OpenTelemetry. `server` answers a request, `client` makes one, `producer` and `consumer` share a queue. */
@@ -52,8 +52,8 @@ export interface Tracer {
 }
 
 /** Name of an error in a span: its code or name. Its message may contain private data. */
-export function failureOf(error: unknown): string {
-  const cause = readable(error);
+export function errorTypeOf(error: unknown): string {
+  const cause = readableThrown(error);
   if (!(cause instanceof Error)) return 'Error';
   const { code, name } = cause as { readonly code?: unknown; readonly name?: unknown };
   return [code, name].find((one) => typeof one === 'string') ?? 'Error';

@@ -30,7 +30,7 @@ export function wrapCalls<P extends object>(port: P, around: AroundAll<P> | Arou
     get(target, name) {
       const known = methods.get(name);
       if (known) return known;
-      if (name === BEHIND) return unwrapped(target);
+      if (name === BEHIND) return innermostPort(target);
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       const method = surround(String(name));
@@ -46,7 +46,7 @@ export function wrapSomeCalls<P extends object>(port: P, around: Partial<AroundE
 }
 
 /** The port behind all its wrappers, so that two wrappers of one port share the caches that are kept by port. */
-export function unwrapped<P extends object>(port: P): P {
+export function innermostPort<P extends object>(port: P): P {
   return (port as { readonly [BEHIND]?: P })[BEHIND] ?? port;
 }
 

@@ -65,10 +65,10 @@ interface CloudTasksQueueOptions {
   readonly clock: Clock;
   readonly random: Randomness;
   /** Limit of all attempts of an enqueue together; shorter in tests. */
-  readonly timeoutMs?: () => number;
+  readonly timeoutMs?: (() => number) | undefined;
 }
 
-/** Sent so often before the outcome is left unknown. An unnamed task sent twice may run twice, which is harmless. */
+/** Attempts before the outcome is left unknown. An unnamed task sent twice may run twice, which is harmless. */
 const ATTEMPTS = 4;
 const BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /**

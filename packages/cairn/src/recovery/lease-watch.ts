@@ -24,7 +24,7 @@ interface Watching {
   readonly trace: TraceContext | undefined;
 }
 
-/** Never rejects. Returns how many dispatches it asked for. */
+/** Never rejects. Returns the number of dispatches that it requested. */
 export async function watchLeases(deps: EngineDeps, { paused, trace }: Watching): Promise<number> {
   const { store, settings, clock, log } = deps;
   let watched = 0;

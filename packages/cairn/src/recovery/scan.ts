@@ -39,7 +39,7 @@ interface ScanDeps extends EngineDeps {
 
 /**
  * Runs handled in parallel. Each waits for about four answers of Firestore and the queue, 20 to 100 ms together, so that a
- * tick handles some 10,000 of them; the memory of the function bears 32 large ones.
+ * tick handles some 10,000 of them; the memory of the function has room for 32 large ones.
  */
 const SCAN_CONCURRENCY = 32;
 
@@ -49,7 +49,7 @@ interface ScanReport {
   readonly recovered: number;
   /** Runs of paused workflows, put aside. */
   readonly held: number;
-  /** Runs that missed a heartbeat, for which a dispatch at the end of the lease was asked for. */
+  /** Runs that missed a heartbeat, for which a dispatch at the end of the lease was requested. */
   readonly watched: number;
   /** Runs that could not be handled; each is logged, and left for a later tick. */
   readonly failed: number;
@@ -59,7 +59,7 @@ interface ScanReport {
   readonly off: boolean;
 }
 
-type Handled = 'enqueued' | 'recovered' | 'held' | 'skipped' | 'failed';
+type ScanResult = 'enqueued' | 'recovered' | 'held' | 'skipped' | 'failed';
 
 /**
  * @throws errors of reading the runtime configuration or a page, after the current runs are handled; the next tick
@@ -75,7 +75,7 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   const span = deps.tracer?.open({ name: 'scan', kind: 'internal', attributes: { 'faas.trigger': 'timer' } });
   const backlog = new DueRuns(deps, { config, pageSize });
   const watching = watchLeases(deps, { paused: config.paused, trace: span?.context });
-  const handled: Handled[] = [];
+  const handled: ScanResult[] = [];
   const handling = workThrough(
     () => backlog.next(),
     SCAN_CONCURRENCY,
@@ -86,7 +86,7 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   const [end] = await Promise.allSettled([handling]);
   const watched = await watching;
   await reviewSafely(deps);
-  const count = (what: Handled) => handled.filter((one) => one === what).length;
+  const count = (what: ScanResult) => handled.filter((one) => one === what).length;
   const counts = {
     enqueued: count('enqueued'),
     recovered: count('recovered'),
@@ -112,7 +112,7 @@ interface TickContext {
 }
 
 /** A run that cannot be handled, such as an undecodable one, must not block others. */
-async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, tick: TickContext): Promise<Handled> {
+async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, tick: TickContext): Promise<ScanResult> {
   try {
     return await (as === 'held' ? defer(deps, run) : handle(deps, run, tick));
   } catch (error) {
@@ -133,7 +133,7 @@ async function reviewSafely(deps: EngineDeps): Promise<void> {
 }
 
 /** One write without a read of the document, because thousands of runs of a paused workflow become due again and again. */
-async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<Handled> {
+async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<ScanResult> {
   const { store } = countedStores(deps, new Spending({ reads: 1 }));
   const { kind } = await store.touch({ runId, seen, wakeAt: heldUntil(deps) });
   return kind === 'stale' ? 'skipped' : 'held';
@@ -147,7 +147,7 @@ async function handle(
   deps: EngineDeps,
   { runId, snapshotVersion, readySince }: DueRun,
   { config, trace }: TickContext,
-): Promise<Handled> {
+): Promise<ScanResult> {
   // The query that found it is billed by the run.
   const own = { ...deps, ...countedStores(deps, new Spending({ reads: 1 })) };
   const { store, clock } = own;
@@ -175,38 +175,42 @@ async function handle(
  * the suspects, before the queue delivers anything: a queue that is paused or full must not hide a death. Both recoveries are
  * `recoverRun`, which decides.
  */
-async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | undefined): Promise<Handled> {
+async function act(
+  deps: EngineDeps,
+  loaded: LoadedRun,
+  trace: TraceContext | undefined,
+): Promise<ScanResult> {
   const { clock } = deps;
   const { state } = loaded;
   const decision = claimDecision(observed(deps, loaded));
-  const owes = hasUnpublishedEvents(state, loaded.soft);
+  const hasUnpublished = hasUnpublishedEvents(state, loaded.soft);
   switch (decision.kind) {
     case 'over':
       // The run has obligations that the dispatch which ended it did not meet before it died.
-      return owes || (hasObligations(state) && !loaded.soft.obligationsMet)
+      return hasUnpublished || (hasObligations(state) && !loaded.soft.obligationsMet)
         ? enqueue(deps, loaded, { trace })
         : 'skipped';
     case 'leased':
       // The holder may die before it ever writes `wakeAt` again.
       return enqueue(deps, loaded, { at: clock.now() + (decision.freeAt - loaded.readAt), trace });
     case 'early':
-      if (owes) return enqueue(deps, loaded, { trace });
+      if (hasUnpublished) return enqueue(deps, loaded, { trace });
       if ((await deliverReady(deps, state)) === 'not_yet')
         return checkAgain(deps, loaded, Math.min(PARKED_MS, decision.at - loaded.readAt));
       return enqueue(deps, loaded, { at: decision.at, trace });
     case 'claim':
       return enqueue(deps, loaded, { trace });
     case 'suspended':
-      return owes ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
+      return hasUnpublished ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
-      if (owes) return enqueue(deps, loaded, { trace });
+      if (hasUnpublished) return enqueue(deps, loaded, { trace });
       return checkAgain(
         deps,
         loaded,
         (await deliverReady(deps, state)) === 'not_yet' ? PARKED_MS : OPEN_WAIT_MS,
       );
     case 'blocked':
-      if (owes || !decision.isRecorded) return enqueue(deps, loaded, { trace });
+      if (hasUnpublished || !decision.isRecorded) return enqueue(deps, loaded, { trace });
       return checkAgain(deps, loaded, nextParkedCheckMs(state, clock.now()));
     case 'orphaned':
     case 'interrupted': {
@@ -221,7 +225,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
 }
 
 /** There is nothing to do before external input. */
-async function checkAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<Handled> {
+async function checkAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<ScanResult> {
   const { state, snapshotVersion: seen } = loaded;
   await deps.store.touch({ runId: state.id, seen, wakeAt: deps.clock.now() + afterMs });
   return 'skipped';
@@ -231,7 +235,7 @@ async function enqueue(
   deps: EngineDeps,
   { state, readAt }: LoadedRun,
   { at, trace }: { readonly at?: number; readonly trace: TraceContext | undefined },
-): Promise<Handled> {
+): Promise<ScanResult> {
   const name = taskName(state.id, state.head, at ?? readAt);
   await deps.queue.enqueue({
     runId: state.id,

@@ -1,5 +1,5 @@
 /** All calls to Firestore go through here, so that equal failures become equal errors. */
-import { failureOf, GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
+import { callFailureOf, GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
 import { OutcomeUnknown, StoreRefused } from '../ports/store-errors.ts';
 import { RequestBudget } from './request-budget.ts';
 
@@ -20,7 +20,7 @@ export async function call<T>(what: string, send: () => Promise<T>): Promise<T> 
 }
 
 function storeErrorOf(what: string, error: unknown): unknown {
-  const failure = hasTransactionExpired(error) ? 'unknown' : failureOf(error);
+  const failure = hasTransactionExpired(error) ? 'unknown' : callFailureOf(error);
   if (failure === 'unknown') return new OutcomeUnknown(what, error);
   if (failure === undefined || failure === 'precondition') return error;
   return new StoreRefused(what, error, { code: grpcStatusOf(error) as number, reason: failure });
@@ -34,7 +34,7 @@ function hasTransactionExpired(error: unknown): boolean {
 
 /** A precondition of ours cannot explain the failure: then the store refuses the request. Any other error as it is. */
 export function unexplained(what: string, error: unknown): unknown {
-  if (failureOf(error) !== 'precondition') return error;
+  if (callFailureOf(error) !== 'precondition') return error;
   return new StoreRefused(what, error, { code: grpcStatusOf(error) as number, reason: 'request' });
 }
 

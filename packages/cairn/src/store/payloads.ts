@@ -6,7 +6,7 @@
  */
 import type { DocumentReference, Firestore } from '@google-cloud/firestore';
 import type { PayloadRef } from '../core/run/events.ts';
-import { payloadOf, textOf } from '../core/run/payload.ts';
+import { payloadOf, payloadText } from '../core/run/payload.ts';
 import { messageOf } from '../core/thrown.ts';
 import { assertSoundPayload } from '../ports/commit-rules.ts';
 import { UndecodableDocument } from '../ports/store-errors.ts';
@@ -53,7 +53,7 @@ export class FirestorePayloads implements PayloadStore {
       }
     }
     try {
-      return textOf(ref, chunks, what);
+      return payloadText(ref, chunks, what);
     } catch (cause) {
       throw new UndecodableDocument(messageOf(cause), { cause });
     }

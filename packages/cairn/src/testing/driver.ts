@@ -4,7 +4,7 @@
  */
 import type { EngineDeps } from '../engine/deps.ts';
 import { drive } from '../engine/drive/drive.ts';
-import { type QueuedTask, requestOf } from '../memory/memory-task-queue.ts';
+import { driveRequestOf, type QueuedTask } from '../memory/memory-task-queue.ts';
 import { scan } from '../recovery/scan.ts';
 import type { ObservedBodies } from './observed-bodies.ts';
 import type { CrashPlan } from './world/crash-plan.ts';
@@ -94,7 +94,7 @@ export class Driver {
     this.#installation.queue.take(task.id);
     this.#underWay.add(task);
     // A process that died never answers, and its tasks are repeated by `crash`.
-    this.#begin((deps) => drive(deps, requestOf(task)).finally(() => this.#underWay.delete(task)));
+    this.#begin((deps) => drive(deps, driveRequestOf(task)).finally(() => this.#underWay.delete(task)));
   }
 
   #tick(): boolean {

@@ -3,14 +3,14 @@ import { CairnClient } from '@cairn/client';
 import type { World } from '../world.ts';
 
 /** URL and credential of requests. */
-export interface Connection {
+export interface ApiConnection {
   /** Without a slash at its end. */
   readonly url: string;
   readonly apiKey: string;
 }
 
 /** @param key the idempotency key of the change; undefined: a new one for each change */
-export function apiOf({ url, apiKey }: Connection, world: World, key?: string): CairnClient {
+export function apiOf({ url, apiKey }: ApiConnection, world: World, key?: string): CairnClient {
   return new CairnClient({
     url,
     credential: apiKey,

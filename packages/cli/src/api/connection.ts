@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { UsageError } from '../exit.ts';
 import { ADDRESS_FILE, DATA_DIR } from '../project.ts';
 import type { World } from '../world.ts';
-import type { Connection } from './client.ts';
+import type { ApiConnection } from './client.ts';
 
 interface ConnectionOptions {
   readonly url: string | undefined;
@@ -25,13 +25,13 @@ interface LocalCloudAddress {
 }
 
 /** @throws UsageError that names the missing value and how to give it */
-export function connect(wanted: ConnectionOptions, world: World): Connection {
+export function connect(wanted: ConnectionOptions, world: World): ApiConnection {
   const url = wanted.url ?? (wanted.local === undefined ? nonEmpty(world.env.CAIRN_URL) : undefined);
   if (url === undefined) return connectLocally(wanted, world);
   return { url: checkedUrl(url), apiKey: keyFor(url, wanted, world) };
 }
 
-function connectLocally(wanted: ConnectionOptions, world: World): Connection {
+function connectLocally(wanted: ConnectionOptions, world: World): ApiConnection {
   const cloud = localCloud(wanted, world);
   if (typeof cloud === 'string') {
     throw new UsageError(

@@ -1,13 +1,13 @@
-/** The known word that a mistyped one was probably meant to be. Pure. The engine has one of its own, which the CLI may not load. */
+/** Finds the known word that is closest to a mistyped one. Pure. The engine has one of its own, which the CLI may not load. */
 
 /** More slips than this are another word: two of four letters are half of it. */
-const mostSlips = (word: string) => (word.length <= 4 ? 1 : 2);
+const maxSlips = (word: string) => (word.length <= 4 ? 1 : 2);
 
 /** @returns the nearest of the known words, or undefined if none is near */
 export function closest(word: string, known: readonly string[]): string | undefined {
   const near = known
     .map((candidate) => ({ candidate, slips: distance(word, candidate) }))
-    .filter(({ slips }) => slips <= mostSlips(word) && slips < word.length)
+    .filter(({ slips }) => slips <= maxSlips(word) && slips < word.length)
     .toSorted((a, b) => a.slips - b.slips);
   return near[0]?.candidate;
 }

@@ -87,11 +87,11 @@ async function effectIdOf({ api }: CommandContext, id: string, word: string): Pr
   if (WHOLE_ID.test(word)) return word;
   const start = word.replace(/…$/, '');
   const { items } = await api.list('/v1/runs/{id}/effects', { params: { id }, limit: MAX_LISTED });
-  const meant = items.filter(({ effectId }) => effectId.startsWith(start));
-  const [effect] = meant;
-  if (effect && meant.length === 1) return effect.effectId;
+  const matches = items.filter(({ effectId }) => effectId.startsWith(start));
+  const [effect] = matches;
+  if (effect && matches.length === 1) return effect.effectId;
   throw effect
-    ? new Declined(`${meant.length} effects of the run begin with '${start}'`, 'Give more of the id.')
+    ? new Declined(`${matches.length} effects of the run begin with '${start}'`, 'Give more of the id.')
     : new Declined(
         `no effect of the run begins with '${start}'`,
         `See cairn effects list ${id}`,

@@ -52,7 +52,7 @@ export function filesOf(root: string): Files {
   };
 }
 
-/** The same files, of which nothing is changed: to see the result of a change in advance. */
+/** The same files without writes, to preview the result of a change. */
 export function readingOnly({ read, exists }: Files): Files {
   const nothing = () => {};
   return {

@@ -6,7 +6,7 @@ import { withCommands } from './requests.ts';
 import type { Style } from './style.ts';
 import { clean } from './width.ts';
 
-export interface Failure {
+interface ErrorReport {
   readonly exitCode: ExitCode;
   readonly text: string;
   /** For programs, with `--json`. */
@@ -14,7 +14,7 @@ export interface Failure {
 }
 
 /** @throws the error itself, if it is not an expected failure */
-export function failureOf(error: unknown, style: Style, call = PLAIN_CALL): Failure {
+export function errorReport(error: unknown, style: Style, call = PLAIN_CALL): ErrorReport {
   const hint = (help: string | undefined) => (help === undefined ? undefined : asCalled(help, call));
   if (error instanceof Declined) return declined(error, style, hint);
   if (error instanceof Refusal) return refusal(error, style, hint);
@@ -25,7 +25,7 @@ export function failureOf(error: unknown, style: Style, call = PLAIN_CALL): Fail
 /** A hint of ours, with the commands as this program was called. */
 type Hint = (help: string | undefined) => string | undefined;
 
-function declined({ message, help, exitCode, code }: Declined, style: Style, hint: Hint): Failure {
+function declined({ message, help, exitCode, code }: Declined, style: Style, hint: Hint): ErrorReport {
   // Shows the specific code, if there is one, because a person can look it up.
   const name = code === 'USAGE' || code === 'DECLINED' ? 'cairn:' : code;
   return {
@@ -35,7 +35,7 @@ function declined({ message, help, exitCode, code }: Declined, style: Style, hin
   };
 }
 
-function refusal(error: Refusal, style: Style, hint: Hint): Failure {
+function refusal(error: Refusal, style: Style, hint: Hint): ErrorReport {
   const { problem, key } = error;
   const { code, title, detail, field, stepId, help, details, status } = problem;
   const exitCode = exitCodeOf(problem);
@@ -56,7 +56,7 @@ function refusal(error: Refusal, style: Style, hint: Hint): Failure {
   };
 }
 
-function unreachable(error: Unreachable, style: Style): Failure {
+function unreachable(error: Unreachable, style: Style): ErrorReport {
   const { message, key } = error;
   return {
     exitCode: EXIT.unreachable,

@@ -10,7 +10,7 @@ export function effectTable(effects: readonly Answer<'Effect'>[], now: number, s
   return table(
     effects,
     [
-      // Its beginning is enough to name it by: see commands/effects.ts.
+      // A prefix is enough to name it: see commands/effects.ts.
       { title: 'EFFECT', of: ({ effectId }) => effectId, least: 12 },
       { title: 'STEP', of: stepText, least: 10, dropOrder: 3 },
       { title: 'CAPABILITY', of: ({ capabilityId }) => capabilityId, least: 10, dropOrder: 4 },

@@ -1,7 +1,7 @@
 /** The moving steps, with facts about retries that only the journal has. */
 import type { Answer } from 'cairn/api/calls';
 import type { CairnClient } from '../client.ts';
-import type { RunEvent } from '../follow.ts';
+import type { RunEventView } from '../follow.ts';
 import { eventAt } from './event-at.ts';
 import { type Activity, activityOf, type Held } from './explain-run.ts';
 
@@ -30,7 +30,7 @@ export async function readActivity(
 }
 
 /** Undefined: no budget does. @param event of type `step_retry_scheduled` */
-function heldBy({ at, data: { budget, error, retryAt } }: RunEvent): Held | undefined {
+function heldBy({ at, data: { budget, error, retryAt } }: RunEventView): Held | undefined {
   if (budget !== true) return undefined;
   const { message } = (error ?? {}) as { readonly message?: unknown };
   return {

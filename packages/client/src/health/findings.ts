@@ -108,7 +108,7 @@ export function workflows(
         ]
       : [],
   );
-  const gone = items.flatMap(({ type, versions }) =>
+  const missingVersions = items.flatMap(({ type, versions }) =>
     versions
       .filter(({ deployed, liveRuns }) => !deployed && liveRuns > 0)
       .map(({ planVersion, liveRuns }) =>
@@ -150,7 +150,7 @@ export function workflows(
           `${items.filter(({ newest }) => newest !== null).length} workflows are deployed, nothing is stopped`,
         ),
     ...paused,
-    ...gone,
+    ...missingVersions,
     ...changed,
     ...old,
     ...(countedVersions === undefined

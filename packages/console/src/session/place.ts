@@ -14,10 +14,10 @@ const FIREBASE_CONFIG = '/__/firebase/init.json';
 
 /** @throws ApiError without an answer */
 export async function readPlace(): Promise<Place> {
-  const said = await readJson('/console.json');
-  if (said?.local === true && typeof said.apiKey === 'string') {
-    const firstSteps = Array.isArray(said.firstSteps) ? said.firstSteps.map(String) : [];
-    return { local: { apiKey: said.apiKey, firstSteps }, users: undefined };
+  const configuration = await readJson('/console.json');
+  if (configuration?.local === true && typeof configuration.apiKey === 'string') {
+    const firstSteps = Array.isArray(configuration.firstSteps) ? configuration.firstSteps.map(String) : [];
+    return { local: { apiKey: configuration.apiKey, firstSteps }, users: undefined };
   }
   const config = await readJson(FIREBASE_CONFIG);
   if (typeof config?.apiKey !== 'string') return { local: undefined, users: undefined };

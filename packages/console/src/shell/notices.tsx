@@ -9,7 +9,7 @@ import { useReached, useSession } from '../session/session.ts';
 
 /** A single lost request is not reported. */
 const PATIENCE_MS = 3_000;
-/** While nothing answers it is asked so often whether it does again. */
+/** Interval of the probes while the API does not respond. */
 const PROBE_MS = 3_000;
 /** A smaller offset does not matter for times in minutes. */
 const MAX_OFFSET_MS = 60_000;
@@ -54,7 +54,7 @@ function Lost({ at }: { readonly at: number }) {
   );
 }
 
-/** Everything that is shown is read anew when there is an answer. */
+/** Reads everything shown again once the API responds. */
 function useProbe(isLost: boolean): void {
   const { api } = useSession();
   const queries = useQueryClient();

@@ -6,11 +6,11 @@ import { isTyping } from './keys.ts';
 
 export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
-  const [sought] = useQueryState('q');
+  const [query] = useQueryState('q');
   const [text, setText] = useState('');
   const [, navigate] = useLocation();
   // The page's address has the text that was searched for; other pages have none.
-  useEffect(() => setText(sought ?? ''), [sought]);
+  useEffect(() => setText(query ?? ''), [query]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== '/' || isTyping(event)) return;

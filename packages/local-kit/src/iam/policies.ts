@@ -56,18 +56,18 @@ interface WireBinding {
   readonly condition?: { readonly [field in keyof Condition]?: string | null } | null;
 }
 
-export interface GetRequest {
+export interface GetPolicyRequest {
   readonly resource?: string | null;
   readonly options?: { readonly requestedPolicyVersion?: number | null } | null;
 }
 
-export interface SetRequest {
+export interface SetPolicyRequest {
   readonly resource?: string | null;
   readonly policy?: WirePolicy | null;
   readonly updateMask?: { readonly paths?: readonly string[] | null } | null;
 }
 
-export interface TestRequest {
+export interface TestPermissionsRequest {
   readonly resource?: string | null;
   readonly permissions?: readonly string[] | null;
 }
@@ -93,7 +93,7 @@ const PERMISSION = /^[a-z]+\.[A-Za-z]+\.[A-Za-z]+$/;
 /** The calls of `google.iam.v1.IAMPolicy` by name; each returns the response message or throws. */
 export function iamCalls({ store, now, requireResource }: IamOptions) {
   return {
-    GetIamPolicy({ resource, options }: GetRequest) {
+    GetIamPolicy({ resource, options }: GetPolicyRequest) {
       const name = resource ?? '';
       requireResource(name);
       const requestedVersion = options?.requestedPolicyVersion ?? 0;
@@ -102,7 +102,7 @@ export function iamCalls({ store, now, requireResource }: IamOptions) {
       return toWire(store.policy(name), requestedVersion);
     },
 
-    SetIamPolicy({ resource, policy, updateMask }: SetRequest) {
+    SetIamPolicy({ resource, policy, updateMask }: SetPolicyRequest) {
       const name = resource ?? '';
       requireResource(name);
       if (!policy) throw invalid('SetIamPolicyRequest.policy must be set.');
@@ -116,7 +116,7 @@ export function iamCalls({ store, now, requireResource }: IamOptions) {
     },
 
     /** All that are asked for; none of a resource that is missing, as documented. */
-    TestIamPermissions({ resource, permissions }: TestRequest) {
+    TestIamPermissions({ resource, permissions }: TestPermissionsRequest) {
       for (const permission of permissions ?? []) {
         if (!PERMISSION.test(permission)) {
           throw invalid(`Permission ${shown(permission)} is not valid for this resource.`);

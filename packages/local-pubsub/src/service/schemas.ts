@@ -76,10 +76,10 @@ export class Schemas {
   /** @returns the newest remaining revision */
   deleteRevision(name: string, revision: string): SchemaRevision {
     const known = this.#of(name);
-    const gone = this.#known(name, revision);
+    const deletedRevision = this.#known(name, revision);
     if (known.length === 1) throw precondition('The only revision of a schema cannot be deleted.');
     this.#options.store.deleteSchemaRevision(name, revision);
-    known.splice(known.indexOf(gone), 1);
+    known.splice(known.indexOf(deletedRevision), 1);
     return this.get(name, undefined);
   }
 

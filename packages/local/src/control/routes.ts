@@ -5,7 +5,7 @@ import type { FaultRule, InjectedFault } from '@cairn/local-firestore/faults';
 import { LATEST_MS, type MovableClock } from '@cairn/local-kit/time/clock';
 import type { StandInFault } from '../stand-in/faults.ts';
 import { ControlError, type Route } from './control.ts';
-import { estimatedCostUsd, type Operations } from './cost.ts';
+import { estimatedCostUsd, type MeteredOperations } from './cost.ts';
 
 interface ControlledFaults<Kind = InjectedFault> {
   set(rules: readonly FaultRule<Kind>[], seed: number): void;
@@ -16,9 +16,9 @@ interface ControlledFaults<Kind = InjectedFault> {
 /** The part of the Firestore server that the control port uses; absent for an external one. */
 export interface ControlledFirestore {
   readonly meter: {
-    snapshot(): { readonly total: Operations };
+    snapshot(): { readonly total: MeteredOperations };
     /** Undefined: no document of that run was used. */
-    run(runId: string): Operations | undefined;
+    run(runId: string): MeteredOperations | undefined;
     reset(): void;
   };
   readonly faults: ControlledFaults;

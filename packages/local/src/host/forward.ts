@@ -69,8 +69,8 @@ export class Forwarder {
       refuse(response, 413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
       return;
     }
-    const gone = new AbortController();
-    const leave = () => gone.abort();
+    const disconnected = new AbortController();
+    const leave = () => disconnected.abort();
     response.once('close', leave);
     // The rest of the body precedes the next request of the connection. Node only drops it if nobody has read any of it.
     response.once('close', () => incoming.unpipe().resume());
@@ -89,7 +89,7 @@ export class Forwarder {
       isWhole: isWhole(incoming.headers),
       receiver: receiverFor(response, () => handle.resume()),
       handle,
-      signal: gone.signal,
+      signal: disconnected.signal,
     });
     // No longer waiting for a worker. An abort would create an error with a stack for each request.
     response.off('close', leave);
@@ -234,7 +234,7 @@ function arrived(
     let bytes = 0;
     const finish = (read: RequestBody | NoWorkerError) => {
       cancel();
-      body.off('data', take).off('end', end).off('error', gone).off('close', gone);
+      body.off('data', take).off('end', end).off('error', onAbort).off('close', onAbort);
       resolve(read);
     };
     const bodySoFar = () => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
@@ -248,10 +248,10 @@ function arrived(
     };
     const end = () => finish(bodySoFar());
     // The sender may have disconnected already; then no event follows.
-    const gone = () => finish(new NoWorkerError(503, 'the request was aborted'));
+    const onAbort = () => finish(new NoWorkerError(503, 'the request was aborted'));
     const cancel = after(timeoutSeconds, () => finish(new NoWorkerError(504, TIMEOUT)));
-    body.on('data', take).once('end', end).once('error', gone).once('close', gone);
-    if (body.destroyed) gone();
+    body.on('data', take).once('end', end).once('error', onAbort).once('close', onAbort);
+    if (body.destroyed) onAbort();
   });
 }
 

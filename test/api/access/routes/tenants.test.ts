@@ -44,19 +44,22 @@ describe('a route with the id of a resource', () => {
 });
 
 describe('a route about the resources of a tenant', () => {
-  test.each(reaching('own'))('%s gives a tenant the same answer whatever others have', async (route) => {
-    const answers = [];
-    for (const owned of [true, false]) {
-      const tenancy = await Tenancy.make({ owned });
-      const before = tenancy.stored();
-      const named = tenancy.named(route);
-      answers.push(await tenancy.ask(route, { key: await tenancy.key('installation', RIVAL), named }));
-      assertKept(before, tenancy.stored());
-    }
-    expect(answers[0]).toEqual(answers[1]);
-    expect(answers[0]?.status).toBe(TABLE[route].status);
-    expect(answers[0]?.text).not.toContain(OWNER);
-  });
+  test.each(reaching('own'))(
+    '%s answers a tenant independently of the resources of others',
+    async (route) => {
+      const answers = [];
+      for (const owned of [true, false]) {
+        const tenancy = await Tenancy.make({ owned });
+        const before = tenancy.stored();
+        const named = tenancy.named(route);
+        answers.push(await tenancy.ask(route, { key: await tenancy.key('installation', RIVAL), named }));
+        assertKept(before, tenancy.stored());
+      }
+      expect(answers[0]).toEqual(answers[1]);
+      expect(answers[0]?.status).toBe(TABLE[route].status);
+      expect(answers[0]?.text).not.toContain(OWNER);
+    },
+  );
 });
 
 describe('a route about the whole installation', () => {

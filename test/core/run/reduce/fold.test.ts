@@ -20,7 +20,7 @@ import {
 import { ALL_TYPES, journals } from '../random-journal.ts';
 
 describe('the fold', () => {
-  test('of a journal equals that of any of its parts folded on (J5)', () => {
+  test('of a journal equals the fold of any prefix continued with the rest (J5)', () => {
     fc.assert(
       fc.property(journals(), fc.nat(), ({ events, states }, cut) => {
         const at = 1 + (cut % events.length);
@@ -32,7 +32,7 @@ describe('the fold', () => {
     );
   });
 
-  test('changes no state that it was given', () => {
+  test('does not mutate its input', () => {
     fc.assert(
       fc.property(journals(), ({ events }) => {
         let state = freeze(fold(RUN_ID, events.slice(0, 1)));
@@ -42,7 +42,7 @@ describe('the fold', () => {
     );
   });
 
-  test('knows head, hash and time of the last event, and has no member that is undefined', () => {
+  test('has head, hash and time of the last event, and no undefined member', () => {
     fc.assert(
       fc.property(journals(), ({ events, states }) => {
         states.forEach((state, i) => {
@@ -87,14 +87,14 @@ describe('the fold', () => {
   });
 });
 
-test('random journals hold every type of event, so that what is said of them is said of all', () => {
+test('random journals contain every type of event, so that the properties above cover all', () => {
   const seen = new Set(
     fc.sample(journals(), { numRuns: 600, seed: 1 }).flatMap(({ events }) => events.map(({ type }) => type)),
   );
   expect([...seen].sort()).toEqual(Object.keys(ALL_TYPES).sort());
 });
 
-describe('an event that the state does not allow is refused', () => {
+describe('an event that the state does not allow is refused:', () => {
   const { state: pending, event: first } = created();
   const ended = grownBy(running(), [failedRun()]);
   const done = grownBy(running(), [succeeded('a')]);
@@ -130,7 +130,7 @@ describe('an event that the state does not allow is refused', () => {
     expect(() => append(state, draft)).toThrow();
   });
 
-  test('an event that leaves a gap, and one that is there already', () => {
+  test('an event after a gap, and a repeated one, are refused', () => {
     const one = append(running(), succeeded('a'));
     const two = append(one.state, succeeded('b'));
     expect(() => reduce(running(), two.event)).toThrow('cannot follow');

@@ -24,7 +24,7 @@ const suspended = (more: object): EventDraft =>
   bySystem('run_suspended', { status: 'waiting_external', ...more });
 
 describe('an interruption', () => {
-  test('takes the lease, and counts until the next checkpoint', () => {
+  test('removes the lease, and is counted until the next checkpoint', () => {
     let state = running();
     for (let times = 1; times <= 2; times += 1) {
       state = grownBy(state, [orphaned(state)]);
@@ -49,7 +49,7 @@ describe('a suspension', () => {
     opened(childOf('kid', 'run_child')),
   ]);
 
-  test('announces every open wait if it says so, and none if it does not', () => {
+  test('announces all open waits if it says so, and otherwise none', () => {
     const announced = ({ waits }: RunState) => waits.map((wait) => wait.announced ?? false);
     expect(announced(grownBy(asking, [suspended({})]))).toEqual([false, false, false]);
     const once = grownBy(asking, [suspended({ announced: true })]);
@@ -59,14 +59,14 @@ describe('a suspension', () => {
     expect(announced(more)).toEqual([true, true, true, false]);
   });
 
-  test('lets go of the lease, is a checkpoint, and says until when', () => {
+  test('releases the lease, is a checkpoint, and has the time of its end', () => {
     const state = grownBy(asking, [suspended({ until: T0 + 9 })]);
     expect(state).toMatchObject({ status: 'waiting_external', dueAt: T0 + 9, checkpointHead: state.head });
     expect(state.lease).toBeUndefined();
     expect(grownBy(asking, [suspended({})]).dueAt).toBeUndefined();
   });
 
-  test('with a reason parks the run, until it moves again', () => {
+  test('with a reason parks the run until it continues', () => {
     const parked = grownBy(asking, [suspended({ reason: 'PLAN_VERSION_UNAVAILABLE', until: T0 + 9 })]);
     expect(parked.parked).toBe('PLAN_VERSION_UNAVAILABLE');
     expect(isParked(parked)).toBe(true);
@@ -75,7 +75,7 @@ describe('a suspension', () => {
     expect([again.parked, again.dueAt, isParked(again)]).toEqual([undefined, undefined, false]);
   });
 
-  test('of a run that somebody ended leaves nothing of it behind', () => {
+  test('is cleared when the run ends', () => {
     const parked = grownBy(asking, [suspended({ reason: 'PLAN_VERSION_UNAVAILABLE', until: T0 + 9 })]);
     const ends = [failedRun(), bySystem('run_cancelled', { stopKind: 'user' })];
     for (const end of ends) {
@@ -84,41 +84,47 @@ describe('a suspension', () => {
     }
   });
 
-  test('is the normal course: waking up from it counts as no resume', () => {
+  test('is normal: waking from it is not counted as a resume', () => {
     expect(grownBy(asking, [suspended({}), resumed()])).toMatchObject({ status: 'running', resumeCount: 0 });
   });
 });
 
-describe('the policy', () => {
-  const asked = (stepId?: string) =>
+describe('the policy of a workflow', () => {
+  const policyEvaluated = (stepId?: string) =>
     bySystem('policy_evaluated', {
       allowed: true,
       policySnapshotId: `p-${stepId}`,
       ...(stepId === undefined ? {} : { stepId }),
     });
 
-  test('is due when a run begins and whenever it moves again, until it was asked', () => {
+  test('is due when a run begins or resumes, until it has answered', () => {
     const state = running();
     expect(state.policyDue).toBe(true);
-    const once = grownBy(state, [asked()]);
+    const once = grownBy(state, [policyEvaluated()]);
     expect(once).toMatchObject({ policyDue: false, policySnapshotId: 'p-undefined' });
     expect(grownBy(once, [suspended({}), resumed()]).policyDue).toBe(true);
     expect(grownBy(once, [orphaned(once), resumed()]).policyDue).toBe(true);
   });
 
-  test('is not due again after a release: the same drive would have gone on', () => {
-    const once = grownBy(running(), [asked(), bySystem('run_released', { reason: 'budget', inFlight: [] })]);
+  test('is not due again after a release, because the same drive would have continued', () => {
+    const once = grownBy(running(), [
+      policyEvaluated(),
+      bySystem('run_released', { reason: 'budget', inFlight: [] }),
+    ]);
     expect(grownBy(once, [claimed(once)]).policyDue).toBe(false);
   });
 
-  test('of a step says nothing of that of the workflow', () => {
-    expect(grownBy(running(), [asked('a')])).toMatchObject({ policyDue: true, policySnapshotId: 'p-a' });
-    expect(grownBy(running(), [asked(), asked('a')]).policyDue).toBe(false);
+  test('is not affected by the policy of a step', () => {
+    expect(grownBy(running(), [policyEvaluated('a')])).toMatchObject({
+      policyDue: true,
+      policySnapshotId: 'p-a',
+    });
+    expect(grownBy(running(), [policyEvaluated(), policyEvaluated('a')]).policyDue).toBe(false);
   });
 });
 
 describe('the deadline of a run', () => {
-  test('is set where it starts, and stays', () => {
+  test('is set when the run starts, and does not change', () => {
     const state = grownBy(running(), []);
     expect(state.deadlineAt).toBeUndefined();
     const { lease: _lease, startedAt: _startedAt, ...rest } = state;
@@ -130,18 +136,18 @@ describe('the deadline of a run', () => {
 });
 
 describe('compensation', () => {
-  test('begins once, and says why where no step failed', () => {
+  test('begins once, and has the reason if no step failed', () => {
     const state = grownBy(running(), [bySystem('compensation_started', { steps: ['b', 'a'], error: ERROR })]);
     expect(state).toMatchObject({ compensating: true, error: ERROR, status: 'running' });
     expect(running().compensating).toBe(false);
   });
 
-  test('after a failed step keeps the error of the step', () => {
+  test('after a failed step keeps the error of that step', () => {
     const drafts = [failedStep('a'), bySystem('compensation_started', { steps: [], error: ERROR })];
     expect(grownBy(running(), drafts).error).toMatchObject({ code: 'STEP_FAILED', stepId: 'a' });
   });
 
-  test('of a cancelled run leaves no error', () => {
+  test('of a cancelled run sets no error', () => {
     const drafts = [
       succeeded('a'),
       bySystem('cancel_requested', { stopKind: 'user' }),
@@ -154,7 +160,7 @@ describe('compensation', () => {
     expect(state).toMatchObject({ status: 'cancelled', compensationLog: [{ stepId: 'a' }] });
   });
 
-  test('is logged step by step, an item by its key, a failed one with its error', () => {
+  test('records each step, an item by its key, and a failure with its error', () => {
     const state = grownBy(
       running(),
       [
@@ -172,7 +178,7 @@ describe('compensation', () => {
 });
 
 describe('the end of a run', () => {
-  test('of a request to cancel counts the first', () => {
+  test('has the data of the first of several cancel requests', () => {
     const cancel = (reason: string): EventDraft => ({
       type: 'cancel_requested',
       initiator: 'user',
@@ -184,7 +190,7 @@ describe('the end of a run', () => {
     expect(state.status).toBe('running');
   });
 
-  test('keeps what a failed run still asks for its successor; others drop it', () => {
+  test('keeps the open questions of a failed run for its successor, and drops those of others', () => {
     const wait = questionOf('gate');
     const asking = grownBy(running(), [opened(wait)]);
     expect(grownBy(asking, [failedRun()])).toMatchObject({ waits: [], lastHandoff: [wait] });
@@ -193,7 +199,7 @@ describe('the end of a run', () => {
     expect(halted.lastHandoff).toBeUndefined();
   });
 
-  test('keeps what was set up outside, which somebody must undo', () => {
+  test('keeps external registrations, which must be undone', () => {
     const state = grownBy(running(), [opened(waitOf('e')), opened(childOf('kid', 'run_child'))]);
     for (const end of [failedRun(), bySystem('run_completed', { result: { text: '{}' } }, '{}')]) {
       expect(grownBy(state, [end]).ties).toEqual(state.ties);

@@ -18,7 +18,7 @@ import {
 } from '../journal-drafts.ts';
 
 describe('a step', () => {
-  test('that was left in flight is in flight until it ends', () => {
+  test('that was left in flight stays in flight until it ends', () => {
     const inFlight = [
       { stepId: 'a', revision: 1 },
       { stepId: 'b', revision: 1 },
@@ -35,7 +35,7 @@ describe('a step', () => {
     expect(state.error).toMatchObject({ stepId: 'a' });
   });
 
-  test('says itself what the failure of one of its items means', () => {
+  test('fails the run by its own failure, not by that of an item', () => {
     const state = grownBy(running(), [failedStep('m', { itemKey: '0' })]);
     expect(state.error).toBeUndefined();
     expect(state.steps.get('m[0]')).toMatchObject({ phase: 'done', outcome: 'failed' });
@@ -62,7 +62,7 @@ test.each([
   expect(isSuccess(outcome)).toBe(counts);
 });
 
-describe('word of an old revision changes nothing', () => {
+describe('an event of an old revision changes nothing', () => {
   /** `u` was made, `c` was under way without a trace, two items of `m` had begun; a person sent all of it back. */
   const before = grownBy(running(), [
     succeeded('u'),
@@ -98,7 +98,7 @@ describe('word of an old revision changes nothing', () => {
     expect(after.head).toBe(before.head + 1);
   });
 
-  test('also while the new revision is in flight, and after it has ended', () => {
+  test('while the new revision is in flight, and after it has ended', () => {
     const inFlight = [{ stepId: 'u', revision: 2 }];
     const released = grownBy(before, [bySystem('run_released', { reason: 'budget', inFlight })]);
     const again = grownBy(released, [claimed(released)]);
@@ -107,14 +107,14 @@ describe('word of an old revision changes nothing', () => {
     expect(meaning(grownBy(done, [failedStep('u')]))).toEqual(meaning(done));
   });
 
-  test('and puts no interruption right', () => {
+  test('and clears no interruption', () => {
     const lost = grownBy(before, [orphaned(before), resumed()]);
     const driven = grownBy(lost, [claimed(lost)]);
     expect(driven.interruptions).toBe(1);
     expect(grownBy(driven, [succeeded('u')]).interruptions).toBe(1);
   });
 
-  test('but the new one counts, item by item', () => {
+  test('but one of the new revision counts, item by item', () => {
     const revision = 2;
     const state = grownBy(before, [
       succeeded('u', { revision }),

@@ -48,7 +48,7 @@ function dying(endedBefore: readonly number[]): RunState {
 
 const lostWorkers = (state: RunState) => endFactsOf(state, DEPLOYED).lostWorkers;
 
-describe('deaths alone, each during another step', () => {
+describe('deaths while dispatched alone, each during another step', () => {
   test.each([
     ['three in a row', [0, 0, 0], 3],
     ['three with eight bodies and the one cut off between', [8, 8, 8], 3],
@@ -58,13 +58,13 @@ describe('deaths alone, each during another step', () => {
     expect(lostWorkers(dying(endedBefore))?.times).toBe(times);
   });
 
-  test('name the step of the last, and say that it is not the same one', () => {
+  test('record the step of the last death, which is a different one', () => {
     const found = lostWorkers(dying([0, 0, 0]));
     expect(found).toEqual({ times: 3, at: 's3', isSameStep: false });
   });
 });
 
-describe('a shutdown that cuts a body off', () => {
+describe('a shutdown that interrupts a body', () => {
   const cutting = (...interrupted: string[]) => ({ interrupted, at: 0 });
   const company = ({ lease: _, ...rest }: RunState): RunState => rest;
 
@@ -73,7 +73,7 @@ describe('a shutdown that cuts a body off', () => {
     expect(found).toMatchObject({ alone: false, shutDown: ['s1'] });
   });
 
-  test('has a run alone at once that was a suspect before, without counting as a suspicion', () => {
+  test('makes a former suspect run alone at once, without counting as a suspicion', () => {
     const before = company(suspect());
     const cleared: RunState = { ...before, suspect: { times: 1, alone: false, steps: [], deaths: [] } };
     expect(afterShutdown(cleared, cutting('s1')).suspect).toMatchObject({
@@ -106,8 +106,8 @@ function shutDown(
 
 const unleased = ({ lease: _, ...state }: RunState): RunState => state;
 
-describe('shutdowns of a run that is alone', () => {
-  test('count as deaths if they come soon after the same body began: the third ends the run by its name', () => {
+describe('shutdowns of a run that is dispatched alone', () => {
+  test('count as deaths if they come soon after the same body began: the third ends the run with a named error', () => {
     let state = unleased(suspect());
     for (let i = 0; i < 3; i += 1) {
       expect(lostWorkers(state)).toBeUndefined();
@@ -116,7 +116,7 @@ describe('shutdowns of a run that is alone', () => {
     expect(lostWorkers(state)).toEqual({ times: 3, at: 's1', isSameStep: true });
   });
 
-  test('end no run whose body had been under way for long, five times in a row, but ten times', () => {
+  test('do not end a run whose body had run for long after five in a row, but after ten', () => {
     let state = unleased(suspect());
     for (let i = 1; i < MAX_CUT_OFF; i += 1) {
       state = shutDown(state, { begins: ['s1'], afterMs: SOON_MS });
@@ -133,14 +133,14 @@ describe('shutdowns of a run that is alone', () => {
     });
   });
 
-  test('are forgotten when the body that they cut off ends', () => {
+  test('are forgotten when the interrupted body ends', () => {
     let state = unleased(suspect());
     for (let i = 1; i < MAX_CUT_OFF; i += 1) state = shutDown(state, { begins: ['s1'], afterMs: SOON_MS });
     state = shutDown(state, { begins: ['s1', 's2'], ends: ['s1'], afterMs: SOON_MS });
     expect(state.suspect?.cutOff).toEqual({ step: 's2', times: 1 });
   });
 
-  test('count although the bodies end well: the third ends the run', () => {
+  test('count although the bodies end successfully: the third ends the run', () => {
     let state = unleased(suspect());
     for (const key of ['s1', 's2', 's3']) {
       expect(lostWorkers(state)).toBeUndefined();
@@ -150,13 +150,13 @@ describe('shutdowns of a run that is alone', () => {
     expect(lostWorkers(state)).toMatchObject({ times: 3, isSameStep: false });
   });
 
-  test('say nothing of a dispatch that ran no body', () => {
+  test('do not count in a dispatch that ran no body', () => {
     const before = unleased(suspect());
     expect(shutDown(before, {}).suspect).toEqual(before.suspect);
   });
 });
 
-describe('a process that is lost in company soon after another one', () => {
+describe('a second process lost beside other runs soon after the first', () => {
   test.each([
     ['two shutdowns', (state: RunState) => shutDown(shutDown(state, { alone: false }), { alone: false })],
     [
@@ -173,7 +173,7 @@ describe('a process that is lost in company soon after another one', () => {
         return shutDown(after, { alone: false });
       },
     ],
-  ] as const)('%s: the run is alone until ten bodies have ended alone', (_, lose) => {
+  ] as const)('%s: the run is dispatched alone until ten bodies have ended alone', (_, lose) => {
     const { suspect: _none, ...rest } = unleased(running());
     let state = lose(rest);
     expect(state.suspect?.alone).toBe(true);
@@ -186,14 +186,14 @@ describe('a process that is lost in company soon after another one', () => {
     expect(state.suspect?.alone).toBe(false);
   });
 
-  test('makes no suspect if sixteen steps have ended between', () => {
+  test('makes no suspect if sixteen steps have ended in between', () => {
     const steps = Array.from({ length: 16 }, (_, i) => succeeded(`s${i}`));
     const after = grownBy(shutDown(unleased(running()), { alone: false }), steps);
     expect(shutDown(after, { alone: false }).suspect?.alone).toBe(false);
   });
 });
 
-describe('a process that dies after its dispatch alone let go of the run', () => {
+describe('the death of a process after its dispatch alone released the run', () => {
   /** A dispatch claims the run, `begins` end well in it, and it lets go; `died`: its task comes again unanswered. */
   function letGo(before: RunState, { alone = true, begins = [] as string[], died = true } = {}): RunState {
     const claim = claimed(before);
@@ -208,7 +208,7 @@ describe('a process that dies after its dispatch alone let go of the run', () =>
     ]);
   }
 
-  test('makes it a suspect again, for good', () => {
+  test('makes the run a suspect again, permanently', () => {
     const before = unleased(suspect());
     expect(letGo(before, { begins: ['s1'], died: false }).suspect?.alone).toBe(false);
     const after = letGo(before, { begins: ['s1'] });
@@ -225,7 +225,7 @@ describe('a process that dies after its dispatch alone let go of the run', () =>
     expect(lostWorkers(state)).toEqual({ times: 3, at: NO_STEP, isSameStep: false });
   });
 
-  test('is forgotten once ten bodies have ended alone: a long run whose processes are killed from outside goes on', () => {
+  test('is forgotten once ten bodies have ended alone, so that a long run that is killed from outside continues', () => {
     let state = unleased(suspect());
     for (let dispatch = 0; dispatch < 10; dispatch += 1) {
       state = letGo(state, { begins: Array.from({ length: 10 }, (_, i) => `s${dispatch}-${i}`) });
@@ -234,7 +234,7 @@ describe('a process that dies after its dispatch alone let go of the run', () =>
     }
   });
 
-  test('counts once, leaves the run to who has it meanwhile, and counts against that dispatch only', () => {
+  test('counts once, for that dispatch only, and does not affect the present lease holder', () => {
     const once = letGo(unleased(suspect()), { begins: ['s1'], died: false });
     const lost = bySystem('worker_lost', { epoch: once.epoch });
     const held = append(once, claimed(once)).state;
@@ -245,7 +245,7 @@ describe('a process that dies after its dispatch alone let go of the run', () =>
     expect(append(held, bySystem('worker_lost', { epoch: 1 })).state.suspect).toEqual(held.suspect);
   });
 
-  test('says nothing of a dispatch that ran no body, of one in company, and of one that was shut down', () => {
+  test('does not count for a dispatch that ran no body, ran beside others, or was shut down', () => {
     const before = unleased(suspect());
     expect(letGo(before).suspect).toEqual(before.suspect);
     expect(letGo(before, { alone: false, begins: ['s1'] }).suspect?.deaths).toEqual([]);

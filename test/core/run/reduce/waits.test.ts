@@ -38,7 +38,7 @@ const signal = (signalId: string): EventDraft =>
   bySystem('signal_received', { signalId, name: 'n', key: 'k', payloadText: '1' });
 
 describe('a wait', () => {
-  test('that opens makes its step wait, and is open until it is answered or its time is over', () => {
+  test('that opens makes its step wait, and stays open until it is answered or times out', () => {
     const state = grownBy(running(), [opened(waitOf('e'))]);
     expect(state.waits).toEqual([waitOf('e')]);
     expect(state.steps.get('e')).toEqual({ phase: 'waiting', seq: state.head, revision: 1 });
@@ -52,7 +52,7 @@ describe('a wait', () => {
     expect(grownBy(state, [resolved('e.1')]).waits.map(({ id }) => id)).toEqual(['f.1']);
   });
 
-  test('that is not open cannot be answered, nor can it expire', () => {
+  test('that is not open can neither be answered nor expire', () => {
     const state = grownBy(running(), [opened(waitOf('e')), resolved('e.1')]);
     for (const late of [resolved('e.1'), expired('e.1')]) {
       expect(() => grownBy(state, [late])).toThrow("no open wait 'e.1'");
@@ -60,7 +60,7 @@ describe('a wait', () => {
   });
 });
 
-describe('what a wait sets up outside', () => {
+describe('an external registration of a wait', () => {
   const state = grownBy(running(), [
     opened(waitOf('e')),
     opened(childOf('kid', 'run_child')),
@@ -70,22 +70,22 @@ describe('what a wait sets up outside', () => {
   const place = { kind: 'event', waitId: 'e.1', name: 'n', key: 'k' };
   const child = { kind: 'child', waitId: 'kid.1', runId: 'run_child', onParentEnd: 'cancel' };
 
-  test('is a place at a mailbox or a child; questions and timers tie nobody', () => {
+  test('is a place at a mailbox or a child; questions and timers have none', () => {
     expect(state.ties).toEqual([place, child]);
     expect(hasObligations(state)).toBe(true);
     expect(hasObligations(running())).toBe(false);
     expect(hasObligations(running({ parent: { runId: 'p', stepId: 's' } }))).toBe(true);
   });
 
-  test('is over with a child that has told its end', () => {
+  test('ends when the child has reported its end', () => {
     expect(grownBy(state, [resolved('kid.1')]).ties).toEqual([place]);
   });
 
-  test('lasts where a child took too long: it is still under way', () => {
+  test('stays where a child timed out, because the child still runs', () => {
     expect(grownBy(state, [expired('kid.1')]).ties).toEqual([place, child]);
   });
 
-  test('lasts where an event came or did not come: the place is given back at the end', () => {
+  test('stays after an event or a timeout, and is removed at the end', () => {
     expect(grownBy(state, [resolved('e.1', { signalId: 'x' })]).ties).toEqual([
       { ...place, eventId: 'x' },
       child,
@@ -93,12 +93,12 @@ describe('what a wait sets up outside', () => {
     expect(grownBy(state, [expired('e.1')]).ties).toEqual([place, child]);
   });
 
-  test('lasts where its step was sent back', () => {
+  test('stays where its step was sent back', () => {
     expect(grownBy(state, [sentBack('gate.1', ['kid', 'e', 'gate'])]).ties).toEqual([place, child]);
   });
 });
 
-test('what a wait of its own took in is known for as long as the run lasts, however many signals follow', () => {
+test('an event that a wait received is remembered for as long as the run lasts, however many signals follow', () => {
   const signals = Array.from({ length: RECEIVED_IDS + 1 }, (_, i) => signal(`s${i}`));
   const state = grownBy(running(), [opened(waitOf('e')), resolved('e.1', { signalId: 'x' }), ...signals]);
   expect(state.received).not.toContain('x');
@@ -109,7 +109,7 @@ test('what a wait of its own took in is known for as long as the run lasts, howe
 describe('a decision', () => {
   const asking = grownBy(running(), [opened(questionOf('gate'))]);
 
-  test.each(DECISIONS)('%s is remembered with who made it and what was said', (decision) => {
+  test.each(DECISIONS)('%s is remembered with its author and content', (decision) => {
     const payloadText = '{"note":"n"}';
     const state = grownBy(asking, [resolved('gate.1', { decision, payloadText })], T0 + 5);
     expect(state.decisions).toEqual([
@@ -124,7 +124,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('that came from nobody in time is remembered too, for those who come late', () => {
+  test('by expiry is remembered too, for answers that come later', () => {
     const [entry] = grownBy(asking, [expired('gate.1')]).decisions;
     expect(entry).toMatchObject({ decision: 'expired', waitId: 'gate.1', payloadHash: sha256Hex('') });
     expect(entry).not.toHaveProperty('actor');
@@ -149,7 +149,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('is nothing that an event or a child brings', () => {
+  test('is not set by an event or a child', () => {
     const state = grownBy(running(), [
       opened(waitOf('e')),
       opened(childOf('kid', 'c')),
@@ -163,7 +163,7 @@ describe('a decision', () => {
 });
 
 describe('a signal', () => {
-  test('lies in the inbox until a wait takes it, and is known after that', () => {
+  test('stays in the inbox until a wait takes it, and is remembered after that', () => {
     const state = grownBy(running(), [signal('x'), signal('y'), opened(waitOf('e'))], T0);
     expect(state.inbox[0]).toEqual({ signalId: 'x', name: 'n', key: 'k', payloadText: '1', at: T0 });
     const taken = grownBy(state, [resolved('e.1', { signalId: 'x' })]);
@@ -171,12 +171,12 @@ describe('a signal', () => {
     expect(taken.received).toEqual(['x', 'y']);
   });
 
-  test('that comes straight to its wait is known, too', () => {
+  test('that is received directly by its wait is remembered, too', () => {
     const state = grownBy(running(), [opened(waitOf('e')), resolved('e.1', { signalId: 'z' })]);
     expect([state.inbox, state.received]).toEqual([[], ['z']]);
   });
 
-  test('is forgotten after so many others', () => {
+  test('is forgotten after a fixed number of others', () => {
     const many = Array.from({ length: RECEIVED_IDS + 2 }, (_, i) => signal(`s${i}`));
     const { received } = grownBy(running(), many);
     expect(received).toHaveLength(RECEIVED_IDS);
@@ -215,18 +215,18 @@ describe('feedback', () => {
     for (const id of ['aside', 'other']) expect(after.steps.get(id)).toBe(before.steps.get(id));
   });
 
-  test('drops the items, the waits and what was in flight of the steps it concerns', () => {
+  test('drops the items, the waits and the attempts in flight of the steps it concerns', () => {
     expect([...after.steps.keys()].filter((key) => key.startsWith('m'))).toEqual(['m']);
     expect(after.waits.map(({ id }) => id)).toEqual(['other.1']);
     expect(after.inFlight).toEqual([{ stepId: 'aside', revision: 1 }]);
   });
 
-  test('is told to the steps it concerns, and to no other', () => {
+  test('is given to the steps it concerns, and to no other', () => {
     expect(feedbackFor(after, 'm')).toBe('once more');
     expect(feedbackFor(after, 'aside')).toBeUndefined();
   });
 
-  test('given anew replaces the old only where it concerns a step', () => {
+  test('given again replaces the earlier one only for the steps it concerns', () => {
     const revision = 2;
     const state = grownBy(after, [
       succeeded('u', { revision }),
@@ -244,7 +244,7 @@ describe('feedback', () => {
     expect(all.feedback).toHaveLength(1);
   });
 
-  test('on a step that is in doubt begins it anew like any other', () => {
+  test('for a step in doubt begins the step again like any other', () => {
     const doubt = questionOf('pay', { purpose: 'doubt', execution: { ...settledStep('pay'), kind: 'step' } });
     const state = grownBy(before, [opened(doubt), sentBack('gate.1', ['pay', 'gate'])]);
     expect(state.waits.map(({ id }) => id)).toEqual(['e.1', 'other.1']);

@@ -44,8 +44,8 @@ export const accounts: readonly Route[] = [
     path: /^\/v1\/projects\/[^/]+\/serviceAccounts\/[^/:]+:testIamPermissions$/,
     answer: ({ denied }, _groups, { body }) => {
       const { permissions } = fieldsOf(body);
-      const asked = Array.isArray(permissions) ? permissions.map(String) : [];
-      return { permissions: asked.filter((one) => !denied.includes(one)) };
+      const requested = Array.isArray(permissions) ? permissions.map(String) : [];
+      return { permissions: requested.filter((one) => !denied.includes(one)) };
     },
   },
   {

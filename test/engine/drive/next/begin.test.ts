@@ -257,16 +257,16 @@ describe('a condition', () => {
   });
 
   test('of a set is not evaluated again for its items', async () => {
-    let asked = 0;
+    let requestCount = 0;
     const when = () => {
-      asked += 1;
+      requestCount += 1;
       return true;
     };
     const dispatch = await Dispatch.of((step) => ({
       m: step.map('m', { when, over: () => [1, 2] }, endless),
     }));
     startReady(dispatch.working);
-    expect([dispatch.begun, asked]).toEqual([['m[0]', 'm[1]'], 1]);
+    expect([dispatch.begun, requestCount]).toEqual([['m[0]', 'm[1]'], 1]);
   });
 });
 

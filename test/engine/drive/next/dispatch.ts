@@ -124,8 +124,8 @@ export class Dispatch {
 
   /** Answer of the dispatch if nothing else moves it now; `stop`: it was told to. */
   concluded(stop?: 'budget' | 'shutdown' | 'held'): string {
-    const asked = { stop, cancellation: undefined, undoes: false, childrenOpen: false };
-    return conclude({ ...this.working.facts(), ...asked }).kind;
+    const stopState = { stop, cancellation: undefined, undoes: false, childrenOpen: false };
+    return conclude({ ...this.working.facts(), ...stopState }).kind;
   }
 
   unit(key: string): BodyUnit {

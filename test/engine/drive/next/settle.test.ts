@@ -69,7 +69,7 @@ describe('an end', () => {
     expect(dispatch.working.failure).toMatchObject({ code: 'X' });
   });
 
-  test('that is a skip has no output for the dependents that run nevertheless', async () => {
+  test('that is a skip gives no output to dependents that run nevertheless', async () => {
     const dispatch = await begun((step) => {
       const a = step('a', endless);
       return { b: step('b', { needs: { a }, ifSkipped: 'run' }, endless) };
@@ -164,7 +164,7 @@ describe('a change in the journal', () => {
     expect(dispatch.working.unsettled).toBe(1);
   });
 
-  test('returns the commands that follow, and no earlier', async () => {
+  test('returns the commands that follow, and not before', async () => {
     const dispatch = await begun(pair);
     const after = [{ kind: 'cancel_children', runIds: ['run_x'] }];
     record(dispatch, 'a', { kind: 'ended', outcome: DONE }, { after });

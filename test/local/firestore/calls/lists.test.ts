@@ -32,10 +32,10 @@ const at = (parent: string) => (parent === '' ? `${root}/documents` : doc(parent
 async function pages(request: object, parent = ''): Promise<string[][]> {
   const found: string[][] = [];
   for (let pageToken = ''; ; ) {
-    const asked = { parent: at(parent), ...request, pageToken };
+    const listRequest = { parent: at(parent), ...request, pageToken };
     const page = await answer<{ documents?: { name: string }[]; nextPageToken: string }>(
       'ListDocuments',
-      asked,
+      listRequest,
     );
     found.push((page.documents ?? []).map(({ name }) => name.split('/').at(-1) as string));
     if (!page.nextPageToken) return found;

@@ -108,14 +108,14 @@ test.each([
   [5, [3]],
 ])(
   'a query with an offset of %i tells with its first answer how many it passed over',
-  async (offset, told) => {
+  async (offset, expected) => {
     const { messages } = await raw.call('RunQuery', {
       ...query({
         offset,
         where: { fieldFilter: { field: { fieldPath: '__name__' }, op: 2, value: lastName } },
       }),
     });
-    expect(messages.map((m) => m.skippedResults ?? 0)).toEqual(told);
+    expect(messages.map((m) => m.skippedResults ?? 0)).toEqual(expected);
   },
 );
 

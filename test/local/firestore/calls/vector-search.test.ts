@@ -132,33 +132,35 @@ test("the distances are those of production, as its clients' own tests have them
     c: { at: v(3, 4, 5) },
     d: { at: v(1e-200, 0, 0) },
   });
-  const told = async (measure: 'EUCLIDEAN' | 'COSINE', distanceThreshold: number) => {
+  const found = async (measure: 'EUCLIDEAN' | 'COSINE', distanceThreshold: number) => {
     const more = { queryVector: [1, 2, 3], distanceThreshold, distanceResultField: 'd' };
     return (await near(db.collection('v'), measure, more).get()).docs.map((d) => [d.id, d.get('d')]);
   };
-  expect(await told('EUCLIDEAN', 1)).toEqual([
+  expect(await found('EUCLIDEAN', 1)).toEqual([
     ['a', 0],
     ['b', 1],
   ]);
-  expect(await told('COSINE', 0.02)).toEqual([
+  expect(await found('COSINE', 0.02)).toEqual([
     ['a', 0],
     ['c', 0.017292370176009153],
   ]);
-  expect((await told('COSINE', 1)).at(-1)).toEqual(['d', expect.closeTo(1 - 1 / Math.sqrt(14), 12)]);
+  expect((await found('COSINE', 1)).at(-1)).toEqual(['d', expect.closeTo(1 - 1 / Math.sqrt(14), 12)]);
 });
 
 test('the distance is in the named field, which a projection may omit', async () => {
   await fill(bench.db, { a: { at: v(10, 7), kind: 'x', far: { away: 1 } } });
   const all = bench.db.collection('v');
-  const told = async (from: Query, distanceResultField: string) =>
+  const distances = async (from: Query, distanceResultField: string) =>
     (await near(from, 'EUCLIDEAN', { distanceResultField }).get()).docs.map((d) => d.data());
-  expect(await told(all, 'distance')).toEqual([{ at: v(10, 7), kind: 'x', far: { away: 1 }, distance: 3 }]);
-  expect(await told(all, 'kind')).toMatchObject([{ kind: 3 }]);
-  expect(await told(all.select('kind'), 'distance')).toEqual([{ kind: 'x' }]);
-  expect(await told(all.select('kind', 'distance'), 'distance')).toEqual([{ kind: 'x', distance: 3 }]);
+  expect(await distances(all, 'distance')).toEqual([
+    { at: v(10, 7), kind: 'x', far: { away: 1 }, distance: 3 },
+  ]);
+  expect(await distances(all, 'kind')).toMatchObject([{ kind: 3 }]);
+  expect(await distances(all.select('kind'), 'distance')).toEqual([{ kind: 'x' }]);
+  expect(await distances(all.select('kind', 'distance'), 'distance')).toEqual([{ kind: 'x', distance: 3 }]);
   // A name, not a path.
-  expect(await told(all.select('kind'), 'far.distance')).toEqual([{ kind: 'x' }]);
-  expect(await told(all, 'far.distance')).toMatchObject([{ far: { away: 1 }, 'far.distance': 3 }]);
+  expect(await distances(all.select('kind'), 'far.distance')).toEqual([{ kind: 'x' }]);
+  expect(await distances(all, 'far.distance')).toMatchObject([{ far: { away: 1 }, 'far.distance': 3 }]);
   expect((await bench.db.doc('v/a').get()).data()).not.toHaveProperty('distance');
 });
 

@@ -95,9 +95,9 @@ describe('over restarts of the server and cuts of the stream', () => {
         await Promise.all([listener.terminate(), life.stop()]);
       });
       await commit(life.db, choose, docs);
-      const asked = questions(listener).map((one) => ({ ...one, seen: listenTo(one.query) }));
+      const listeners = questions(listener).map((one) => ({ ...one, seen: listenTo(one.query) }));
       ends.push(() => {
-        for (const { seen } of asked) seen.stop();
+        for (const { seen } of listeners) seen.stop();
       });
       let cuts = 0;
       for (let n = 0; n < LIVES; n += 1) {
@@ -113,7 +113,7 @@ describe('over restarts of the server and cuts of the stream', () => {
           await commit(life.db, choose, docs);
           if (choose.chance(0.3)) await new Promise((resolve) => setImmediate(resolve));
         }
-        for (const { seen, answer } of asked) {
+        for (const { seen, answer } of listeners) {
           const expected = answer(docs).join();
           await seen.until((all) => all.at(-1)?.paths.join() === expected);
         }
@@ -123,7 +123,7 @@ describe('over restarts of the server and cuts of the stream', () => {
       const looked = await life.db.collection('c').get();
       expect(new Map(looked.docs.map((doc) => [doc.ref.path, doc.get('v')]))).toEqual(docs);
       expect(cuts).toBeGreaterThan(0);
-      for (const { seen } of asked) assertNothingTwice(seen);
+      for (const { seen } of listeners) assertNothingTwice(seen);
     },
   );
 });

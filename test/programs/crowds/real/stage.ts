@@ -15,7 +15,7 @@ import { type End, judge, type Outcome } from '../judge.ts';
 import { NOTES, type Note, notesIn } from './harm.ts';
 
 const SCALE = { bodyMs: 300, timerMs: 1_500, pauseMs: 1_500 };
-const MOST_INNOCENTS = 8;
+const MAX_INNOCENTS = 8;
 /** A body that takes memory is to meet the end of it soon; the cloud has the same bound. */
 const HEAP_MB = 256;
 /** Time limit of a draw, ms: each of its processes may have to be started anew. */
@@ -140,7 +140,7 @@ export class RealStage {
 }
 
 export function crowdOf(seed: number): Crowd {
-  return drawCrowd(new Draw(seed), MOST_INNOCENTS, SCALE);
+  return drawCrowd(new Draw(seed), MAX_INNOCENTS, SCALE);
 }
 
 export function harmsOf(seed: number): HarmKind[] {

@@ -7,7 +7,7 @@ import type { OPERATIONS, OperationName } from './paths/all.ts';
 import type { BODIES, BodyName } from './schemas/bodies/all.ts';
 import type { NAMED, SchemaName } from './schemas/named.ts';
 
-type Operations = typeof OPERATIONS;
+type DescribedOperations = typeof OPERATIONS;
 
 /** Type of the responses with this schema name. */
 export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
@@ -16,7 +16,7 @@ export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
 export type PathWith<M extends string, N = OperationName> = N extends `${M} ${infer P}` ? P : never;
 
 type OperationAt<M extends string, P extends string> = `${M} ${P}` extends infer N extends OperationName
-  ? Operations[N]
+  ? DescribedOperations[N]
   : never;
 
 /** Members in braces. */

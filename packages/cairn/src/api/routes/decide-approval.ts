@@ -1,6 +1,6 @@
 /** `POST /v1/runs/{id}/approvals/{stepId}`: what a person decides about an approval, or about a step in doubt. */
 import { decideApproval } from '../../operations/approvals/decide-approval.ts';
-import { assertMakesSense } from '../../operations/approvals/request.ts';
+import { assertDecisionContent } from '../../operations/approvals/request.ts';
 import { mayActAs } from '../auth.ts';
 import type { ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
@@ -9,7 +9,7 @@ import { assertOwnRun, runOf } from './own-run.ts';
 /** `stepId` is the key of the step: `id`, or `id[itemKey]`. */
 export const decide: ChangeHandler<'POST /v1/runs/{id}/approvals/{stepId}'> = {
   async before(call) {
-    assertMakesSense(call.body);
+    assertDecisionContent(call.body);
     await assertOwnRun(call);
   },
   async work(call) {

@@ -3,7 +3,7 @@ import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
 import { isOwnExternal, resolveExternal } from '../../operations/effects/external.ts';
-import { assertMakesSense } from '../../operations/effects/request.ts';
+import { assertNote } from '../../operations/effects/request.ts';
 import { resolveEffect } from '../../operations/effects/resolve-effect.ts';
 import type { ApiDeps } from '../deps.ts';
 import { pageRequest } from '../query.ts';
@@ -50,7 +50,7 @@ async function rowsOfOthers(
 /** `POST /v1/runs/{id}/effects/{effectId}/resolve`. */
 export const resolve: ChangeHandler<'POST /v1/runs/{id}/effects/{effectId}/resolve'> = {
   async before(call) {
-    assertMakesSense(call.body);
+    assertNote(call.body);
     if (!isOwnExternal(call.params.id, call.caller.tenantId)) await assertOwnRun(call);
     const { effectId } = call.params;
     const stored = isEffectId(effectId) ? await call.deps.effects.read(effectId) : undefined;

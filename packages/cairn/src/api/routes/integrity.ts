@@ -1,9 +1,9 @@
 /** Checks the documents of a run for damage, and repairs them. */
-import { assertOwn, checkConsistency } from '../../operations/integrity/check.ts';
+import { assertOwnRun, checkConsistency } from '../../operations/integrity/check.ts';
 import { repairRun } from '../../operations/integrity/repair.ts';
 import { assertRole } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { flag } from '../query.ts';
+import { booleanOf } from '../query.ts';
 import type { ChangeHandler, MutationCall, ReadHandler } from '../route.ts';
 import { consistencyView, repairView } from '../views/integrity.ts';
 import { runOf } from './own-run.ts';
@@ -25,7 +25,7 @@ export const repair: ChangeHandler<'POST /v1/runs/{id}/repair'> = {
   async before(call) {
     if (isApplied(call)) assertRole(call.caller, 'admin');
     // A request about a missing run leaves no record.
-    await assertOwn(repairDeps(call.deps), runOf(call));
+    await assertOwnRun(repairDeps(call.deps), runOf(call));
   },
   async work(call) {
     const report = await repairRun(repairDeps(call.deps), { ...runOf(call), apply: isApplied(call) });
@@ -35,7 +35,7 @@ export const repair: ChangeHandler<'POST /v1/runs/{id}/repair'> = {
 
 /** @throws CairnError INVALID_INPUT */
 function isApplied({ query: { apply = 'false' } }: RepairCall): boolean {
-  return flag('apply', apply);
+  return booleanOf('apply', apply);
 }
 
 function repairDeps({ start, integrity, registry, mailboxes }: ApiDeps) {

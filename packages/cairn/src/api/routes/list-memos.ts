@@ -1,7 +1,7 @@
 /** `GET /v1/runs/{id}/memos?step=`: what the body of a step has memoised, by name. */
 import { CairnError } from '../../core/errors.ts';
 import { listMemos as listOf } from '../../operations/list-memos.ts';
-import { flag, pageRequest } from '../query.ts';
+import { booleanOf, pageRequest } from '../query.ts';
 import type { ReadHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { ownRun } from './own-run.ts';
@@ -20,7 +20,7 @@ export const listMemos: ReadHandler<'GET /v1/runs/{id}/memos'> = async (call) =>
     throw new CairnError('INVALID_INPUT', 'the revision must be a whole number from 1', {
       field: 'revision',
     });
-  const undoes = flag('undoes', undo);
+  const undoes = booleanOf('undoes', undo);
   const page = pageRequest(query);
   const found = await listOf(call.deps.start.store, await ownRun(call), {
     step,

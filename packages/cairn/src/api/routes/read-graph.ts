@@ -9,11 +9,11 @@ import type { RunState, StepState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import { flag } from '../query.ts';
+import { booleanOf } from '../query.ts';
 import type { ReadHandler } from '../route.ts';
 import type { View } from '../views/run.ts';
 import { statesWithRunning } from '../views/running.ts';
-import { readable } from '../views/values.ts';
+import { readableValue } from '../views/values.ts';
 import { nodesOf } from '../views/workflow.ts';
 import { ownRun } from './own-run.ts';
 
@@ -23,7 +23,7 @@ const STEPS_A_READ = 500;
 export const readGraph: ReadHandler<'GET /v1/runs/{id}/graph'> = async (call) => {
   const { start, registry } = call.deps;
   const { durations = 'false' } = call.query;
-  const isTimed = flag('durations', durations);
+  const isTimed = booleanOf('durations', durations);
   const run = await ownRun(call);
   const { state } = run;
   const { id, type, planVersion, status, head } = state;
@@ -37,7 +37,7 @@ export const readGraph: ReadHandler<'GET /v1/runs/{id}/graph'> = async (call) =>
     ...nodes(registry, state),
     steps: [...statesWithRunning(run)].map(([key, step]) => ({
       key,
-      ...(readable(step) as View),
+      ...(readableValue(step) as View),
       ...durationOf(key, step),
     })),
   };

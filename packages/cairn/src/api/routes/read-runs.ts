@@ -4,7 +4,6 @@ import { blockedOn } from '../../core/decisions/blocked.ts';
 import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
 import { CairnError } from '../../core/errors.ts';
 import { isFindingCurrent } from '../../core/findings.ts';
-import { optional } from '../../core/optional.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import { cut } from '../../core/run/records.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
@@ -18,7 +17,7 @@ import { byIndex, matchingRuns } from '../../operations/search/matching-runs.ts'
 import { sortedRuns } from '../../operations/search/sorted-runs.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
-import { flag, pageRequest, timeOf, vocabularyOf } from '../query.ts';
+import { booleanOf, pageRequest, timeOf, vocabularyOf } from '../query.ts';
 import type { ReadHandler, RouteCall } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
@@ -51,7 +50,7 @@ export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
   const { filter: all, vocabulary } = runFilter(caller, others);
   const filter = {
     ...all,
-    ...(flag('topLevel', topLevel) && { topLevel: true as const }),
+    ...(booleanOf('topLevel', topLevel) && { topLevel: true as const }),
     ...(match !== undefined && { match: matchOf(match) }),
   };
   const order = orderOf(sort);
@@ -97,9 +96,9 @@ export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
   const blocked = blockedOn(state, deployed, run.readAt);
   return {
     ...runView(run, { input, result }, vocabulary),
-    ...optional('leaseWait', leaseWaitView(run, leaseWaitOf(state, deployed))),
-    ...optional('finding', finding),
-    ...optional('blocked', blocked && blockedView(blocked, state)),
+    leaseWait: leaseWaitView(run, leaseWaitOf(state, deployed)),
+    finding,
+    blocked: blocked && blockedView(blocked, state),
   };
 };
 
@@ -147,7 +146,7 @@ export function runFilter(
   const { status, waitsFor, type, repoId, threadId, tag, since, until } = query;
   if (tag?.startsWith(INDEXED))
     throw new CairnError('INVALID_INPUT', 'tag: no tag begins so', { field: 'tag' });
-  const vocabulary = vocabularyOf(optional('vocabulary', query.vocabulary));
+  const vocabulary = vocabularyOf(query);
   const named = {
     waitsFor: waitsFor === undefined ? undefined : waitingWord(waitsFor),
     type,

@@ -87,10 +87,10 @@ function bodyOf({ registry }: ApiDeps, body: JsonObject): StartTarget {
   if (!workflow) {
     const known = registry.types();
     const near = closest(type, known);
-    const meant = near === undefined ? '' : `did you mean ${near}? `;
+    const suggestion = near === undefined ? '' : `did you mean ${near}? `;
     throw invalid(
       'type',
-      `no workflow ${JSON.stringify(type.slice(0, 100))} is deployed; ${meant}deployed workflows: ${known.join(', ')}`,
+      `no workflow ${JSON.stringify(type.slice(0, 100))} is deployed; ${suggestion}deployed workflows: ${known.join(', ')}`,
     );
   }
   if (!('input' in body)) throw invalid('input', 'input is missing');

@@ -1,6 +1,5 @@
 /** Reason and help for a run that needs only a dispatch. */
 import { type BlockedRun, blockedOn } from '../../core/decisions/blocked.ts';
-import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planStanding } from '../../engine/deployed.ts';
@@ -19,7 +18,7 @@ export function listedBlocked(
   now: number,
 ): View {
   const blocked = blockedOn({ ...state, waits: waits.first }, planStanding(registry, state), now);
-  return optional('blocked', blocked && { code: blocked.code, since: iso(blocked.since) });
+  return { blocked: blocked && { code: blocked.code, since: iso(blocked.since) } };
 }
 
 export function blockedView(

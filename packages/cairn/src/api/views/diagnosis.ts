@@ -14,7 +14,7 @@ interface InstallationFacts {
 }
 
 export function diagnosisView(diagnosis: Diagnosis, facts: InstallationFacts): View {
-  const { at, skewMs, findings, heard, waking, queue, lateSchedules, operations } = diagnosis;
+  const { at, skewMs, findings, storedHeartbeats, waking, queue, lateSchedules, operations } = diagnosis;
   const { version, project, environment, publishes } = facts;
   return {
     at: iso(at),
@@ -23,15 +23,21 @@ export function diagnosisView(diagnosis: Diagnosis, facts: InstallationFacts): V
     environment,
     clockSkewMs: skewMs,
     findings: findings.map((finding) => ({ ...finding })),
-    functions: heard ? functionsView(heard) : [],
+    functions: storedHeartbeats ? functionsView(storedHeartbeats) : [],
     scan: {
-      lastAt: heard?.latest.recoverRuns && iso(heard.latest.recoverRuns.at),
+      lastAt: storedHeartbeats?.latest.recoverRuns && iso(storedHeartbeats.latest.recoverRuns.at),
       ...(waking ? { lagMs: waking.lagMs, due: waking.due, isCut: waking.isCut } : {}),
     },
     queue: queue ? queueView(queue, at) : {},
     leases: waking ? { held: waking.held, stale: waking.stale } : {},
-    problems: Object.entries(heard?.latest.found?.problems ?? {}).map(([code, count]) => ({ code, count })),
-    sample: heard?.latest.found && { at: iso(heard.latest.found.at), checked: heard.latest.found.checked },
+    problems: Object.entries(storedHeartbeats?.latest.found?.problems ?? {}).map(([code, count]) => ({
+      code,
+      count,
+    })),
+    sample: storedHeartbeats?.latest.found && {
+      at: iso(storedHeartbeats.latest.found.at),
+      checked: storedHeartbeats.latest.found.checked,
+    },
     schedules: lateSchedules ? { ...lateSchedules } : {},
     published: { isOn: publishes, behind: waking?.behind },
     operations: {

@@ -5,10 +5,10 @@ import type { Checkpoint } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { View } from './run.ts';
 import type { ShownStep } from './running.ts';
-import { fromText, iso, readable } from './values.ts';
+import { fromText, iso, readableValue } from './values.ts';
 
 export function eventView(event: RunEvent): View {
-  return readable(event) as View;
+  return readableValue(event) as View;
 }
 
 /** `compensated`: the revision that is shown was undone. */
@@ -19,17 +19,17 @@ export function stepView(record: ShownStep, { compensationLog }: RunState): View
       stepId === step.id && revision === step.revision && outcome === 'compensated',
   );
   const times = { startedAt: iso(startedAtMs), updatedAt: iso(updatedAtMs) };
-  return { ...(readable(step) as View), ...times, compensated };
+  return { ...(readableValue(step) as View), ...times, compensated };
 }
 
 export function checkpointView({ outputText, ...checkpoint }: Checkpoint): View {
   return {
-    ...(readable(checkpoint) as View),
+    ...(readableValue(checkpoint) as View),
     ...(outputText === undefined ? {} : { output: fromText(outputText) }),
   };
 }
 
 /** A result stored elsewhere is referenced, not shown. */
 export function effectView(record: EffectRecord): View {
-  return readable(record) as View;
+  return readableValue(record) as View;
 }

@@ -1,6 +1,6 @@
 /** Problems of a run and the changes of a repair, as operators see them. */
 
-import { differing, textOf } from '../../core/integrity/differing.ts';
+import { comparableText, differing } from '../../core/integrity/differing.ts';
 import type { PlaceChange, RepairChange } from '../../core/integrity/plan.ts';
 import { type ConsistencyProblem, PROBLEMS } from '../../core/integrity/problems.ts';
 import { cut } from '../../core/run/records.ts';
@@ -68,7 +68,7 @@ function differenceView(member: string, before: object, after: object): View {
 
 function shown(side: string, of: object, member: string): View {
   const value = (of as Record<string, unknown>)[member];
-  return value === undefined ? {} : { [side]: cut(textOf(value), SHOWN_CHARS) };
+  return value === undefined ? {} : { [side]: cut(comparableText(value), SHOWN_CHARS) };
 }
 
 function placeView({ kind, subject, fixes, waitId }: PlaceChange): View {

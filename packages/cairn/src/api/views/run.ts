@@ -5,7 +5,6 @@ import { costOf } from '../../core/cost/cost.ts';
 import { usdOf } from '../../core/cost/prices.ts';
 import type { LeaseWait } from '../../core/decisions/lease-wait.ts';
 import type { Json } from '../../core/encoding/json.ts';
-import { optional } from '../../core/optional.ts';
 import { currentStepOf, type RunningStep, runningNow } from '../../core/run/now/running.ts';
 import { waitsFor } from '../../core/run/now/waits-for.ts';
 import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
@@ -15,7 +14,7 @@ import { listedWaits } from '../../core/search/listing.ts';
 import { stepCounts } from '../../core/search/step-counts.ts';
 import type { LocatedText } from '../../engine/stored-text.ts';
 import type { ListedRun, LoadedRun } from '../../ports/run-store.ts';
-import { fromText, iso, isoIf, readable } from './values.ts';
+import { fromText, iso, isoIf, readableValue } from './values.ts';
 
 export type View = { readonly [name: string]: Json | undefined };
 
@@ -32,19 +31,19 @@ export function runSummary(
   const status = projectStatus(state, vocabulary);
   const running = runningNow(state, soft);
   return {
-    ...(readable(shown) as View),
+    ...(readableValue(shown) as View),
     status,
-    ...optional('waitsFor', waiting),
-    ...optional('currentStep', currentStepOf({ ...state, waits: waits.first }, soft)),
+    waitsFor: waiting,
+    currentStep: currentStepOf({ ...state, waits: waits.first }, soft),
     running: running.slice(0, LISTED_RUNNING).map(runningView),
     runningCount: running.length,
     ...leaseView(state, soft),
     lastHeartbeatAt: isoIf(soft.lastHeartbeatAt),
     wakeAt: isoIf(wakeAt),
-    ...optional('steps', stepCounts as View | undefined),
-    waits: readable(waits.first),
+    steps: stepCounts as View | undefined,
+    waits: readableValue(waits.first),
     waitCount: waits.count,
-    ...optional('budget', budgetView(state)),
+    budget: budgetView(state),
     cost: costView(soft),
   };
 }
@@ -116,10 +115,10 @@ export function runView(
     wakeAt: wakeAt(state, soft),
   };
   return {
-    ...(readable(shown) as View),
+    ...(readableValue(shown) as View),
     ...runSummary(listed, vocabulary),
-    ...(state.error && { error: readable(state.error) }),
-    waits: readable(state.waits),
+    ...(state.error && { error: readableValue(state.error) }),
+    waits: readableValue(state.waits),
     running: runningNow(state, soft).map(runningView),
     ...progressView(run),
     ...logsView(run),
@@ -134,7 +133,7 @@ function logsView({ soft: { logs } }: Pick<LoadedRun, 'soft'>): View {
 
 /** Progress of a worker that no longer holds the run is not shown. */
 function progressView({ state, soft }: Pick<LoadedRun, 'state' | 'soft'>): View {
-  return state.lease && soft.inFlight?.length ? { progress: readable(soft.inFlight) } : {};
+  return state.lease && soft.inFlight?.length ? { progress: readableValue(soft.inFlight) } : {};
 }
 
 /** The value itself, or where it can be read: `resultRef: { checkpoint, sha256, … }`, at `…/checkpoints/{seq}/output`. */

@@ -3,7 +3,6 @@
  * document and no event before they end.
  */
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
-import { optional } from '../../core/optional.ts';
 import { type RunningStep, runningNow } from '../../core/run/now/running.ts';
 import type { StepRecord } from '../../core/run/records.ts';
 import { type RunState, type StepState, stepIdOf } from '../../core/run/state.ts';
@@ -62,8 +61,7 @@ function underWay(
   { planVersion }: RunState,
   before: ShownStep | undefined,
 ): ShownStep {
-  const at = optional('location', location);
-  const running = { status: 'running', attempts: attempt, updatedAtMs: since, ...at } as const;
+  const running = { status: 'running', attempts: attempt, updatedAtMs: since, location } as const;
   if (before?.revision === revision) return { ...before, ...running };
   // The items of a set are numbered, the operations of a flow named.
   const kind = /\[\d+\]$/.test(id.slice(stepIdOf(id).length)) ? 'map' : 'step';

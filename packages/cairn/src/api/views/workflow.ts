@@ -31,10 +31,10 @@ export function workflowView(facts: WorkflowFacts): View {
     changed: changedIn(changes, workflow.planVersion),
   }));
   const known = new Set(deployed.map(({ planVersion }) => planVersion));
-  const gone = [...liveRuns]
+  const missingVersions = [...liveRuns]
     .filter(([planVersion]) => !known.has(planVersion))
     .map(([planVersion, runs]) => ({ planVersion, deployed: false, liveRuns: runs }));
-  const versions = [...here, ...gone].sort((a, b) => b.planVersion - a.planVersion);
+  const versions = [...here, ...missingVersions].sort((a, b) => b.planVersion - a.planVersion);
   // The author of a pause may belong to another tenant, so the name is not shown here.
   const mark = paused && { since: iso(paused.since), ...(showsReason ? reasonOf(paused) : {}) };
   return { type, newest: deployed[0]?.planVersion ?? null, paused: mark ?? null, versions };

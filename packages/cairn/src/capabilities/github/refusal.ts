@@ -1,6 +1,6 @@
 /**
- * Owns the meaning of an unsuccessful answer of GitHub for the request: not applied and to be retried at a time, not applied
- * for good, or unknown.
+ * Owns the meaning of an unsuccessful answer of GitHub for the request: not applied and to be retried at a time, permanently not
+ * applied, or unknown.
  *
  * Must not: treat a server error (5xx) as a refusal, because the request may have been applied.
  */

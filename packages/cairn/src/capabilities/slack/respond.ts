@@ -7,7 +7,6 @@
  */
 import { z } from 'zod';
 import { NotApplied } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import {
   type Binding,
   type CallOptions,
@@ -89,12 +88,14 @@ interface Posting extends Pick<CallOptions, 'signal'> {
 
 async function post(url: URL, body: object, { signal, clock, traceparent }: Posting): Promise<SlackResponse> {
   if (signal.aborted) throw new NotApplied('the message was aborted before it was sent');
+  const headers = new Headers({ 'content-type': 'application/json' });
+  if (traceparent !== undefined) headers.set('traceparent', traceparent);
   const tooLong = new AbortController();
   const cancel = clock.timer(TIMEOUT_MS, () => tooLong.abort(new Error('no response in time')));
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...optional('traceparent', traceparent) },
+      headers,
       body: JSON.stringify(body),
       redirect: 'manual',
       signal: AbortSignal.any([signal, tooLong.signal]),

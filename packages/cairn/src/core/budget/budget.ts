@@ -68,12 +68,12 @@ export function limitsCost({ limits }: BudgetState): boolean {
   return COST_NAMES.some((name) => limits[name] !== undefined);
 }
 
-export function sumOf(costs: readonly Cost[], name: keyof Cost): number {
+export function costSum(costs: readonly Cost[], name: keyof Cost): number {
   return costs.reduce((sum, cost) => sum + (cost[name] ?? 0), 0);
 }
 
 export function sumOfCosts(costs: readonly Cost[]): Required<Cost> {
-  return { microUsd: sumOf(costs, 'microUsd'), tokens: sumOf(costs, 'tokens') };
+  return { microUsd: costSum(costs, 'microUsd'), tokens: costSum(costs, 'tokens') };
 }
 
 export function isFree(cost: Cost): boolean {

@@ -91,7 +91,7 @@ export function ceilingOf({ limits, raised }: Pick<DayBudget, 'limits' | 'raised
 
 /** Spent, or held by dispatches under way. */
 export function usedOf({ spent, holds }: Pick<DayBudget, 'spent' | 'holds'>): DayAmounts {
-  return sumOf([spent, ...holds.map(({ granted }) => granted)]);
+  return sumOfAmounts([spent, ...holds.map(({ granted }) => granted)]);
 }
 
 export interface DayTake {
@@ -143,12 +143,12 @@ export function take(before: DayBudget, taking: DayTake, now: number): DayTakeRe
   const { owner, expiresAt, held, need, limits, isSpent = false, kinds = {} } = taking;
   const day = { ...withoutDead(before, now), limits };
   const own = day.holds.find((hold) => hold.owner === owner);
-  const wanted = sumOf([held, need]);
+  const wanted = sumOfAmounts([held, need]);
   if (own && DAY_LIMITS.every((name) => of(own.granted, name) >= of(wanted, name)))
     return { kind: 'granted', held: own.granted };
   const ceiling = ceilingOf(day);
   const used = usedOf(day);
-  const others = sumOf(day.holds.filter((hold) => hold !== own).map(({ granted }) => granted));
+  const others = sumOfAmounts(day.holds.filter((hold) => hold !== own).map(({ granted }) => granted));
   const missing = (name: DayLimit) => {
     const limit = ceiling[name];
     const more = of(wanted, name) - of(own?.granted ?? {}, name);
@@ -182,11 +182,11 @@ interface Settling {
  * Replaces the hold of a dispatch by its spending. Undefined: it was settled before, or its dispatch was presumed dead and
  * counted in full.
  */
-export function settle(before: DayBudget, { owner, spent, kinds = {} }: Settling): DayBudget | undefined {
+export function settleHold(before: DayBudget, { owner, spent, kinds = {} }: Settling): DayBudget | undefined {
   if (!before.holds.some((hold) => hold.owner === owner)) return undefined;
   return {
     ...before,
-    spent: sumOf([before.spent, spent]),
+    spent: sumOfAmounts([before.spent, spent]),
     holds: before.holds.filter((hold) => hold.owner !== owner),
     largest: learned(before.largest, kinds),
   };
@@ -196,7 +196,7 @@ export function settle(before: DayBudget, { owner, spent, kinds = {} }: Settling
 export function raise(before: DayBudget, given: DayRaise): DayBudget | undefined {
   if (before.raises.some(({ id }) => id === given.id)) return undefined;
   const raises = [...before.raises, given].slice(-MAX_RAISES);
-  return { ...before, raised: sumOf([before.raised, given.amounts]), raises };
+  return { ...before, raised: sumOfAmounts([before.raised, given.amounts]), raises };
 }
 
 /** Attempts of one kind cost about the same: operations of a flow to which the code gives one name, and items of a map. */
@@ -220,7 +220,7 @@ export function admittable<T extends { readonly need: DayAmounts }>(
   const ceiling = ceilingOf(day);
   let used = usedOf(day);
   return waiting.filter(({ need }) => {
-    const wanted = sumOf([used, need]);
+    const wanted = sumOfAmounts([used, need]);
     const isOver = (name: DayLimit) =>
       of(need, name) > 0 && of(wanted, name) > (ceiling[name] ?? Number.POSITIVE_INFINITY);
     if (DAY_LIMITS.some(isOver)) return false;
@@ -235,7 +235,7 @@ function withoutDead(day: DayBudget, now: number): DayBudget {
   if (dead.length === 0) return day;
   return {
     ...day,
-    spent: sumOf([day.spent, ...dead.map(({ granted }) => granted)]),
+    spent: sumOfAmounts([day.spent, ...dead.map(({ granted }) => granted)]),
     holds: day.holds.filter((hold) => !dead.includes(hold)),
   };
 }
@@ -251,7 +251,7 @@ function learned(known: DayBudget['largest'], kinds: DayBudget['largest']): DayB
 }
 
 /** Sum, member by member. */
-export function sumOf(all: readonly DayAmounts[]): DayAmounts {
+export function sumOfAmounts(all: readonly DayAmounts[]): DayAmounts {
   return amounts((name) => all.reduce((sum, one) => sum + of(one, name), 0) || undefined);
 }
 

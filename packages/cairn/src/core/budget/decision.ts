@@ -11,8 +11,8 @@ import {
   type BudgetState,
   COST_NAMES,
   type Cost,
+  costSum,
   isSameAttempt,
-  sumOf,
 } from './budget.ts';
 
 /** An attempt of this dispatch that has not ended. */
@@ -94,7 +94,7 @@ function costAdmission(
   { kind, estimate, largest }: Beginning,
   { underWay }: BudgetSituation,
 ): LimitAdmission {
-  const reserved = sumOf(
+  const reserved = costSum(
     underWay.map((one) => one.reserved),
     name,
   );
@@ -121,7 +121,7 @@ function reserveOf({ limits }: BudgetState, { estimate, largest = {} }: Beginnin
 /** Spending, including the reservations of attempts whose process died. */
 function spentOf({ spent, reserved }: BudgetState, name: keyof Cost, { underWay }: BudgetSituation): number {
   const dead = reserved.filter((one) => !underWay.some((alive) => isSameAttempt(alive, one)));
-  return sumOf([spent, ...dead], name);
+  return costSum([spent, ...dead], name);
 }
 
 function elapsedMs(

@@ -99,7 +99,7 @@ export function halfJitterMs(boundMs: number, random: number): number {
 /**
  * A policy completed from the defaults.
  *
- * @throws CairnError INVALID_INPUT naming the member that makes no sense
+ * @throws CairnError INVALID_INPUT naming the invalid member
  */
 export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
   const policy = { ...DEFAULT_RETRY, ...given };

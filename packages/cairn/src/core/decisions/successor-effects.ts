@@ -73,7 +73,7 @@ function forecastOf({ scopes, mode, capabilityOf }: EffectsOf, call: CallRows): 
   const decision = isOwn
     ? effectDecision(rows, request)
     : inheritedEffectDecision(rows, request, scope, refusedByPolicy);
-  // A new action under its own key has not been confirmed by anybody yet.
+  // A new action under its own key has not been confirmed yet.
   const isUnconfirmed = decision.kind === 'own' && facts.requiresConfirmation;
   const { action, why } = expectedAction(isUnconfirmed ? { kind: 'confirm' } : decision, acted);
   return { effectId, runId, stepId, itemKey, revision, capabilityId, action, why };

@@ -63,7 +63,7 @@ type AskedEffect = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
  * Time from which a person has to check a row; undefined: never. If the process of a call dies before it records the outcome,
  * the row becomes a question when the call must have ended, without a process that detects it.
  */
-export function askingSince(
+export function effectAskingSince(
   { status, blockedBy, resolution, presumedAt }: AskedEffect,
   { now, underWayMs }: Pick<ExternalTimes, 'now' | 'underWayMs'>,
 ): number | undefined {
@@ -75,7 +75,7 @@ export function askingSince(
 /** The change as it is made to a row without a run. */
 export function askingChange(change: EffectChange, times: ExternalTimes): EffectChange {
   if (change.status === undefined) return change;
-  return { ...change, askingSince: askingSince(change, times), expiresAt: expiresAt(change, times) };
+  return { ...change, askingSince: effectAskingSince(change, times), expiresAt: expiresAt(change, times) };
 }
 
 /** Time from which a row counts as deleted. Undefined: its call may still take effect, or the row is kept. */
@@ -92,7 +92,7 @@ export function expiresAt(
  * A row as it counts at a time. The store deletes expired rows some hours late, and those of a key in no order: until then a
  * row keeps its number, and nothing else.
  */
-export function withoutExpired(row: EffectRecord, now: number): EffectRecord {
+export function withoutExpiredResult(row: EffectRecord, now: number): EffectRecord {
   if (row.expiresAt === undefined || now < row.expiresAt) return row;
   const { resultText: _, recordedResultRef: __, blockedBy: ___, resolution: ____, ...rest } = row;
   // Decisions skip a row that only refers to the answer of another.

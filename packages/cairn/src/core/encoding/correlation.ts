@@ -1,4 +1,4 @@
-/** The id by which agents know that runs of several systems belong to one conversation, as a caller may send it. */
+/** Correlation id of a conversation between the agents of several systems, as sent by a caller. */
 import { CairnError } from '../errors.ts';
 
 const PATTERN = /^[\x21-\x7e]{1,200}$/;

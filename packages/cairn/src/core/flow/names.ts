@@ -1,5 +1,5 @@
 /**
- * Names of the operations of a flow. A name that is asked for again gets a number: `poll`, `poll.2`, `poll.3`. An item of
+ * Names of the operations of a flow. A repeated name gets a number: `poll`, `poll.2`, `poll.3`. An item of
  * `flow.map` has its index in brackets: `send[0]`, `send.2[0]`.
  */
 import { CairnError } from '../errors.ts';

@@ -81,7 +81,7 @@ function diverged(
 /** Enough that two requests under one name do not agree by chance; stored with each operation. */
 const HASH_CHARS = 16;
 
-/** Kind and hash of what an operation asks for. Stored with it, and compared when the code asks again. */
+/** Kind and hash of the request of an operation. Stored with it, and compared when the code asks again. */
 export function operationRequest(kind: OperationKind, request: Json): string {
   return `${kind}:${sha256Hex(canonicalJson(request)).slice(0, HASH_CHARS)}`;
 }

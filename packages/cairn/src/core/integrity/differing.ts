@@ -7,14 +7,14 @@ export function differing(a: object, b: object): string[] {
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
   const names = new Set([...Object.keys(left), ...Object.keys(right)]);
-  return [...names].filter((name) => !isSame(left[name], right[name])).sort();
+  return [...names].filter((name) => !isSameValue(left[name], right[name])).sort();
 }
 
-export function isSame(a: unknown, b: unknown): boolean {
-  return a === b || textOf(a) === textOf(b);
+export function isSameValue(a: unknown, b: unknown): boolean {
+  return a === b || comparableText(a) === comparableText(b);
 }
 
-export function textOf(value: unknown): string {
+export function comparableText(value: unknown): string {
   if (value === undefined) return '';
   return canonicalJson((isMap(value) ? plain(value) : value) as Json);
 }

@@ -3,7 +3,7 @@
  * its key, the other rows of its key, and itself. Pure.
  */
 import { type EffectRecord, effectIdOf } from '../effects/effect.ts';
-import { askingSince, EXTERNAL_PLACE, keyOfOwner, ownersOf } from '../effects/external.ts';
+import { EXTERNAL_PLACE, effectAskingSince, keyOfOwner, ownersOf } from '../effects/external.ts';
 import { effectKey } from '../effects/keys.ts';
 import { compare, type DocumentKind } from './compare.ts';
 import { EFFECTS, isIdOf, rowDifferences } from './effects.ts';
@@ -50,7 +50,7 @@ function wrongMembers(owner: string, id: string, row: EffectRecord): string[] {
   if (!owner.startsWith(ownersOf(tenantId))) members.add('tenantId');
   if (!isIdOf(id, row)) members.add('effectId');
   // Its time would be that of a call; only its presence matters here.
-  const asks = askingSince(row, { now: updatedAt, underWayMs: 0 }) !== undefined;
+  const asks = effectAskingSince(row, { now: updatedAt, underWayMs: 0 }) !== undefined;
   if ((row.askingSince !== undefined) !== asks) members.add('askingSince');
   // Something may still happen by it.
   if (asks && expiresAt !== undefined) members.add('expiresAt');

@@ -10,7 +10,7 @@ import type { Checkpoint, StepRecord } from '../run/records.ts';
 import type { RunState, SoftState } from '../run/state.ts';
 import type { JournalFacts } from './journal-reading.ts';
 
-/** A document, by the id it is stored under. `version` is the store's own: a later write asks for it. */
+/** A document, by the id it is stored under. `version` is that of the store: a later write is conditional on it. */
 export type FoundDocument<T> = { readonly id: string; readonly version: string } & Content<T>;
 
 type Content<T> =

@@ -2,7 +2,6 @@
 
 import { isInDoubt } from '../effects/effect.ts';
 import { canonicalTextOf } from '../encoding/json.ts';
-import { optional } from '../optional.ts';
 import type { Wait } from '../run/events.ts';
 import { waitsFor } from '../run/now/waits-for.ts';
 import { askingSince, endedInDoubt } from '../run/open-questions.ts';
@@ -139,7 +138,7 @@ function derivedFaults(
 }
 
 function times(implied: number | undefined, stored: number | null | undefined): Evidence {
-  return { ...optional('implied', implied), ...optional('stored', stored) };
+  return { ...(implied !== undefined && { implied }), ...(stored !== undefined && { stored }) };
 }
 
 /** The scan checks a run that rests, and then postpones the next check by the usual time of such a run. */

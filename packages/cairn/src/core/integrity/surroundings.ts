@@ -1,7 +1,6 @@
 /** Problems outside the run: event mailboxes of its waits, findings, and the idempotency record of its start. Pure. */
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../decisions/idempotency.ts';
 import { findingCode, isFindingCurrent } from '../findings.ts';
-import { optional } from '../optional.ts';
 import { cut, SUMMARY_CHARS } from '../run/records.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import { compare, type DocumentKind } from './compare.ts';
@@ -60,7 +59,7 @@ export function recordProblems({ runId, readAt, record }: RunFacts, state: RunSt
     differences({ runId: pointsTo, createdAt: madeAt, tenantId: of }) {
       // A record created after its expiry is about another request.
       if ((pointsTo === runId && of === tenantId) || madeAt >= until) return [];
-      return [['IDEMPOTENCY_RECORD_ELSEWHERE', optional('runId', pointsTo)]];
+      return [['IDEMPOTENCY_RECORD_ELSEWHERE', pointsTo === undefined ? {} : { runId: pointsTo }]];
     },
     isHealable: () => false,
   };

@@ -6,7 +6,7 @@
 import { CairnError } from '../errors.ts';
 import { EVENT_TTL_MS, MAX_BUFFERED, MAX_BUFFERED_BYTES } from './limits.ts';
 import type { BufferedEvent, Mailbox, MailboxAddress, Move, WaitRef } from './mailbox.ts';
-import { emptyAt, hasExpired, withoutExpired, withRuns } from './tidy.ts';
+import { emptyAt, hasExpired, tidied, withRuns } from './tidy.ts';
 
 export type EventDelivery =
   /** The caller offers the event to these waits, and then calls `reported`. */
@@ -54,10 +54,7 @@ export function accepted(
   if (!known) assertRoom(live, event);
   const base = known ?? { ...event, at: now, expiresAt: now + EVENT_TTL_MS, deliveredTo: [] };
   const noted: BufferedEvent = waiting.length === 0 ? base : { ...base, passing: 'sender' };
-  const next = withoutExpired(
-    { ...rest, buffered: [...live.filter((other) => other !== known), noted] },
-    now,
-  );
+  const next = tidied({ ...rest, buffered: [...live.filter((other) => other !== known), noted] }, now);
   if (waiting.length === 0) return { next, result: { kind: 'kept', until: noted.expiresAt } };
   return { next, result: { kind: 'offer', event: noted, to: waiting } };
 }
@@ -96,17 +93,16 @@ export function reported(
   const deliveredTo = withRuns(event.deliveredTo, offered.deliveredTo);
   const unsettled: BufferedEvent = { ...event, deliveredTo, takenBy: holder };
   const others = at.buffered.filter((other) => other !== event);
-  const put = (changed: BufferedEvent) =>
-    withoutExpired({ ...at, waiting, buffered: [...others, changed] }, now);
+  const put = (changed: BufferedEvent) => tidied({ ...at, waiting, buffered: [...others, changed] }, now);
   if (offered.failed.length > 0) return { next: put(unsettled), result: { kind: 'unfinished' } };
   if (holder) return { next: put(unsettled), result: { kind: 'offer', event: unsettled, to: [holder] } };
   if (deliveredTo.length > 0) {
     const delivered = [...at.delivered, { eventId, at: now, deliveredTo }];
-    const next = withoutExpired({ ...at, waiting, buffered: others, delivered }, now);
+    const next = tidied({ ...at, waiting, buffered: others, delivered }, now);
     return { next, result: { kind: 'delivered', deliveredTo } };
   }
   if (event.expiresAt <= now) {
-    return { next: withoutExpired({ ...at, waiting, buffered: others }, now), result: { kind: 'expired' } };
+    return { next: tidied({ ...at, waiting, buffered: others }, now), result: { kind: 'expired' } };
   }
   const refused = keysOf(offered.refused);
   const to = waiting.filter((wait) => !refused.has(keyOf(wait)));
@@ -150,7 +146,7 @@ function settledMeanwhile(
   if (!seen || (waiting.length === seen.waiting.length && deliveredTo === past?.deliveredTo))
     return { next: seen, result };
   const delivered = seen.delivered.map((event) => (event === past ? { ...past, deliveredTo } : event));
-  return { next: withoutExpired({ ...seen, waiting, delivered }, now), result };
+  return { next: tidied({ ...seen, waiting, delivered }, now), result };
 }
 
 function keyOf({ runId, waitId }: WaitRef): string {

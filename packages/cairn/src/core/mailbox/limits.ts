@@ -7,7 +7,7 @@ export const MAX_BUFFERED = 100;
 /** Data of these events together, in bytes of canonical JSON. */
 export const MAX_BUFFERED_BYTES = 512 * 1024;
 /** Data of one event: its output fits into a checkpoint. */
-export const MAX_EVENT_BYTES = 256 * 1024;
+export const MAX_DELIVERED_BYTES = 256 * 1024;
 /** Time an undelivered event is buffered, and a delivered one is recognised, in ms. */
 export const EVENT_TTL_MS = 24 * 3_600_000;
 /** Delivered events remembered: a sender repeats itself within its next few messages. */

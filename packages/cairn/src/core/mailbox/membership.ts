@@ -6,7 +6,7 @@
 import { CairnError } from '../errors.ts';
 import { MAX_WAITING } from './limits.ts';
 import type { BufferedEvent, Mailbox, MailboxAddress, Move, WaitRef } from './mailbox.ts';
-import { emptyAt, hasExpired, isSame, withoutExpired, withRuns } from './tidy.ts';
+import { emptyAt, hasExpired, isSameWait, tidied, withRuns } from './tidy.ts';
 
 interface Joining extends WaitRef {
   /** Epoch ms. */
@@ -29,25 +29,25 @@ export function joined(
 ): Move<Joined> {
   const wait = { runId, waitId };
   const { waiting, buffered, ...rest } = seen ?? emptyAt(address);
-  const own = buffered.find(({ takenBy }) => takenBy !== undefined && isSame(takenBy, wait));
+  const own = buffered.find(({ takenBy }) => takenBy !== undefined && isSameWait(takenBy, wait));
   if (own) return { next: seen, result: { buffered: own, held: [] } };
-  const listed = waiting.some((other) => isSame(other, wait));
+  const listed = waiting.some((other) => isSameWait(other, wait));
   // An event that is being passed on may be taken as well: its deliverer will find it taken, and ask the run.
   const found = buffered.find((event) => !event.takenBy && !hasExpired(event, now) && accepts(event));
   if (found) {
     const taken = { ...found, takenBy: wait };
     const next = {
       ...rest,
-      waiting: listed ? waiting.filter((other) => !isSame(other, wait)) : waiting,
+      waiting: listed ? waiting.filter((other) => !isSameWait(other, wait)) : waiting,
       buffered: buffered.map((event) => (event === found ? taken : event)),
     };
-    return { next: withoutExpired(next, now), result: { buffered: taken, held: [] } };
+    return { next: tidied(next, now), result: { buffered: taken, held: [] } };
   }
   const held = buffered.filter((event) => event.takenBy && event.expiresAt > now && accepts(event));
   const result = { held: held.map(({ eventId }) => eventId) };
   if (listed) return { next: seen, result };
   if (waiting.length >= MAX_WAITING) throw tooManyWait(address);
-  return { next: withoutExpired({ ...rest, waiting: [...waiting, wait], buffered }, now), result };
+  return { next: tidied({ ...rest, waiting: [...waiting, wait], buffered }, now), result };
 }
 
 interface Leaving {
@@ -81,7 +81,7 @@ export function removed(seen: Mailbox | undefined, leaving: Leaving): Move<reado
     ],
   };
   return {
-    next: changed ? withoutExpired(next, leaving.now) : seen,
+    next: changed ? tidied(next, leaving.now) : seen,
     result: passOn.map(({ eventId }) => eventId),
   };
 }
@@ -104,16 +104,16 @@ function afterLeaving(
 ): BufferedEvent {
   const deliveredTo = wasApplied(event.eventId) ? withRuns(event.deliveredTo, [runId]) : event.deliveredTo;
   const { takenBy, passing } = event;
-  const gone = takenBy !== undefined && leaves(takenBy);
+  const hasLeft = takenBy !== undefined && leaves(takenBy);
   // No wait is left to pass the event to; its sender handles a delivery under way.
   const stays = passing === 'giver' && !others;
-  if (!gone && !stays && deliveredTo === event.deliveredTo) return event;
-  const givenBack = gone && passing === undefined && deliveredTo.length === 0 && others;
+  if (!hasLeft && !stays && deliveredTo === event.deliveredTo) return event;
+  const givenBack = hasLeft && passing === undefined && deliveredTo.length === 0 && others;
   return {
     ...event,
     deliveredTo,
     passing: givenBack ? 'giver' : stays ? undefined : passing,
-    takenBy: gone ? undefined : takenBy,
+    takenBy: hasLeft ? undefined : takenBy,
   };
 }
 

@@ -7,7 +7,7 @@ export function emptyAt({ tenantId, event, key }: MailboxAddress): Mailbox {
   return { tenantId, event, key, waiting: [], buffered: [], delivered: [] };
 }
 
-export function isSame(a: WaitRef, b: WaitRef): boolean {
+export function isSameWait(a: WaitRef, b: WaitRef): boolean {
   return a.runId === b.runId && a.waitId === b.waitId;
 }
 
@@ -23,7 +23,7 @@ export function withRuns(deliveredTo: readonly string[], more: Iterable<string>)
 }
 
 /** The form in which it is written; undefined if there is nothing to write. */
-export function withoutExpired(mailbox: Mailbox, now: number): Mailbox | undefined {
+export function tidied(mailbox: Mailbox, now: number): Mailbox | undefined {
   const buffered = mailbox.buffered.filter((event) => !hasExpired(event, now));
   const delivered = mailbox.delivered.filter(({ at }) => at + EVENT_TTL_MS > now).slice(-MAX_REMEMBERED);
   const { waiting } = mailbox;

@@ -15,7 +15,7 @@ export type Shape = string | readonly Shape[] | { readonly [member: string]: Sha
 /** An absent member means that the step does not have the feature. */
 export interface StepPlan {
   readonly kind: StepKind;
-  /** Ids, sorted: under which names a body knows them is its own business. */
+  /** Ids, sorted. The names under which the body receives them are not part of the plan. */
   readonly needs: readonly string[];
   readonly when?: true;
   readonly ifSkipped?: 'run' | undefined;

@@ -2,14 +2,14 @@
  * Retention of a lineage: the runs with one `rootRunId`, which share outputs and ledger and are therefore deleted
  * together or not at all. Pure.
  *
- * A lineage is first marked, which hides it, and deleted {@link GRACE_MS} later if it may still be deleted: by then
+ * A lineage is first marked, which hides it, and deleted {@link DELETION_GRACE_MS} later if it may still be deleted: by then
  * everyone who read it before, to create a successor, has written that successor or never will.
  */
 import { isTerminal, type RunStatus } from '../run/status.ts';
 import { expireAt, type RetentionOf } from './policy.ts';
 
 /** Longer than a function can take between a read and a write (540 s), with room for clocks that differ. */
-export const GRACE_MS = 15 * 60_000;
+export const DELETION_GRACE_MS = 15 * 60_000;
 
 /** Set by a person: the run, and with it its lineage, must not be deleted. */
 export interface LegalHold {
@@ -27,7 +27,7 @@ export interface Member {
   readonly status: RunStatus;
   readonly completedAt?: number | undefined;
   /** The run has completion duties left, or unpublished events. */
-  readonly owes: boolean;
+  readonly hasDuties: boolean;
   readonly hold?: LegalHold | undefined;
   /** When it was marked to go, epoch ms. */
   readonly markedAt?: number | undefined;
@@ -68,13 +68,13 @@ interface LineageCheck {
   /** Epoch ms, by the clock that also gave the times of the marks. */
   readonly now: number;
   readonly retentionOf: RetentionOf;
-  /** Longer where functions take longer than usual. Default: {@link GRACE_MS}. */
+  /** Longer where functions take longer than usual. Default: {@link DELETION_GRACE_MS}. */
   readonly graceMs?: number | undefined;
 }
 
 export function lineageDecision(
   { members, relatives }: LineageFacts,
-  { now, retentionOf, graceMs = GRACE_MS }: LineageCheck,
+  { now, retentionOf, graceMs = DELETION_GRACE_MS }: LineageCheck,
 ): LineageDecision {
   const marked = members.filter(({ markedAt }) => markedAt !== undefined);
   const own = new Set(members.map(({ runId }) => runId));
@@ -108,10 +108,10 @@ function reasonToKeep(
   member: Member,
   { now, retentionOf, relatives, own }: LineageView,
 ): KeptReason | undefined {
-  const { runId, status, owes, hold, markedAt, parentRunId, childRunIds } = member;
+  const { runId, status, hasDuties, hold, markedAt, parentRunId, childRunIds } = member;
   if (!isTerminal(status)) return { why: 'live', runId };
   if (hold) return { why: 'held', runId };
-  if (owes) return { why: 'owes', runId };
+  if (hasDuties) return { why: 'owes', runId };
   // It was due when it was marked. A part may be deleted by now, so keeping it longer would keep an incomplete lineage.
   if (markedAt === undefined) {
     const dueAt = expireAt(member, retentionOf);

@@ -9,7 +9,7 @@ import type { EventDraft, RecordedError } from './events.ts';
 import { cut, TRACE_CHARS } from './records.ts';
 
 /** Bytes of the data of one event, as canonical JSON. With the rest of its document far below 1 MiB. */
-export const MAX_EVENT_BYTES = 700 * 1024;
+export const MAX_EVENT_DATA_BYTES = 700 * 1024;
 /** Bytes of a list of executions that one event names; more take several events. */
 export const MAX_NAMED_BYTES = 256 * 1024;
 /** Executions that an event names for people only. */
@@ -21,7 +21,7 @@ const MAX_NAME_CHARS = 200;
  * The draft with long text cut, with well-formed text only, and without undefined members, so that its data is encoded once.
  * Text with a lone surrogate, as a cut inside an emoji leaves it, has no canonical JSON.
  */
-export function bounded(draft: EventDraft): EventDraft {
+export function boundedDraft(draft: EventDraft): EventDraft {
   const data = withoutUndefined(draft.data);
   const { error, reason, policySnapshotId } = data as {
     readonly error?: RecordedError;
@@ -41,10 +41,10 @@ export function bounded(draft: EventDraft): EventDraft {
 
 /** @throws CairnError RUN_TOO_LARGE if the event could not be stored */
 export function assertEventFits({ type }: EventDraft, bytes: number): void {
-  if (bytes <= MAX_EVENT_BYTES) return;
+  if (bytes <= MAX_EVENT_DATA_BYTES) return;
   throw new CairnError(
     'RUN_TOO_LARGE',
-    `the event '${type}' has ${bytes} bytes; the most is ${MAX_EVENT_BYTES}`,
+    `the event '${type}' has ${bytes} bytes; the most is ${MAX_EVENT_DATA_BYTES}`,
   );
 }
 

@@ -54,7 +54,7 @@ export interface StepExecution extends StepRef {
   readonly inputsHash: string;
   /** Kind and hash of a flow's request for this operation (core/flow/operation-decision.ts); absent for other steps. */
   readonly request?: string | undefined;
-  /** Place in the project's source where the flow's code asked for it, such as `src/orders.ts:12`; absent where unknown. */
+  /** Place in the project's source where the flow's code requested it, such as `src/orders.ts:12`; absent where unknown. */
   readonly location?: string;
   readonly startedAt: number;
   /** Attempts that found the condition which the step polls not to hold: no failures. Absent: none. */
@@ -239,7 +239,7 @@ export interface EventData {
   };
   /** No step may start until `continue_requested`. */
   suspend_requested: { readonly reason: string };
-  continue_requested: { readonly reason?: string };
+  continue_requested: { readonly reason?: string | undefined };
   /** `why`: absent in journals from before 0.2, in which a death does not make the run a suspect. */
   orphan_detected: LostHolder & { readonly why?: Takeover };
   /** The process of a dispatch alone died after it released the run and before it answered. `epoch`: of that dispatch. */

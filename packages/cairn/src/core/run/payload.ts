@@ -38,7 +38,11 @@ export function payloadRefOf(text: string): PayloadRef {
  * @param what names the payload in the error
  * @throws Error naming the missing chunk, or reporting that the bytes differ from those written
  */
-export function textOf(ref: PayloadRef, chunks: readonly (Uint8Array | undefined)[], what: string): string {
+export function payloadText(
+  ref: PayloadRef,
+  chunks: readonly (Uint8Array | undefined)[],
+  what: string,
+): string {
   const there = Array.from({ length: ref.chunks }, (_, n) => {
     const chunk = chunks[n];
     if (!chunk) throw new Error(`${what}: chunk ${n} of ${ref.chunks} is missing`);

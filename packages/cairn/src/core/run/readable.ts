@@ -20,8 +20,8 @@ export function fromText(text: string): Json {
  * A stored record for reading: `startedAt: 1700000000000` becomes ISO text, `payloadText: "{}"` becomes `payload: {}`, a
  * value kept elsewhere stays `{ checkpoint: seq }`. Must not be given user values, whose members mean what they like.
  */
-export function readable(value: unknown): Json {
-  if (Array.isArray(value)) return value.map(readable);
+export function readableValue(value: unknown): Json {
+  if (Array.isArray(value)) return value.map(readableValue);
   if (typeof value !== 'object' || value === null) return value as Json;
   const view: Record<string, Json> = {};
   for (const [name, member] of Object.entries(value)) {
@@ -29,7 +29,7 @@ export function readable(value: unknown): Json {
     if (typeof member === 'number' && isTime(name)) view[name] = iso(member);
     else if (typeof member === 'string' && name.endsWith('Text')) view[name.slice(0, -4)] = fromText(member);
     else if (isInline(member)) view[name] = fromText(member.text);
-    else view[name] = readable(member);
+    else view[name] = readableValue(member);
   }
   return view;
 }

@@ -2,7 +2,6 @@
  * Documents beside an event: its checkpoint and its step record. Both are functions of the event (and of its output),
  * so a repair can rebuild every step record from the journal alone.
  */
-import { optional } from '../optional.ts';
 import type { CheckpointRef, PayloadRef, RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
 import { isSettled } from './events.ts';
 import type { RunState, StepOutcome } from './state.ts';
@@ -79,8 +78,8 @@ export interface StepRecord {
   readonly status: StepStatus;
   readonly planVersion: number;
   readonly inputsHash: string;
-  /** Source location that asked for it, as in its execution. */
-  readonly location?: string;
+  /** Source location that requested it, as in its execution. */
+  readonly location?: string | undefined;
   readonly outputsSummary?: string;
   readonly errorTrace?: string;
   /** Seq of the checkpoint with the output, once there is one. */
@@ -240,7 +239,7 @@ function executionFields(
     kind: data.kind,
     planVersion,
     inputsHash: data.inputsHash,
-    ...optional('location', data.location),
+    location: data.location,
     attempts: data.attempt,
     startedAtMs: data.startedAt,
     updatedAtMs: event.at,

@@ -35,7 +35,7 @@ export type StepState =
       readonly attempt: number;
       readonly revision: number;
       readonly startedAt: number;
-      readonly polls?: number;
+      readonly polls?: number | undefined;
     }
   | {
       readonly phase: 'retrying';
@@ -45,9 +45,9 @@ export type StepState =
       readonly startedAt: number;
       readonly retryAt: number;
       /** Its question did not fit among the open waits: it is due when one of them ends, not at `retryAt`. */
-      readonly whenRoom?: true;
+      readonly whenRoom?: true | undefined;
       /** Attempts that found the condition which it polls not to hold; absent: none. */
-      readonly polls?: number;
+      readonly polls?: number | undefined;
     }
   | { readonly phase: 'waiting'; readonly seq: number; readonly revision: number }
   /** It was sent back, and starts again with this revision. */
@@ -304,7 +304,7 @@ export function stepRefOf(key: string, revision: number): StepRef {
     : { stepId, itemKey: key.slice(stepId.length + 1, -1), revision };
 }
 
-/** The last word of a person that sent this step back, if one did. */
+/** The newest feedback with which this step was sent back, if any. */
 export function feedbackFor({ feedback }: Pick<RunState, 'feedback'>, stepId: string): string | undefined {
   return feedback.find((entry) => entry.steps.includes(stepId))?.text;
 }
@@ -359,12 +359,12 @@ export function isSuspended({
   return suspension !== undefined && cancellation === undefined;
 }
 
-/** A child has not ended that the run waits out: should it be cancelled or fail, it ends after that child. */
+/** True if a child is open that must end before the run, should the run be cancelled or fail. */
 export function waitsOutChildren({ waits }: Pick<RunState, 'waits'>): boolean {
   return waits.some(({ child }) => child?.onParentEnd === 'wait');
 }
 
-/** The run is to be cancelled or to fail, and waits for a child first: its own due times do not move it. */
+/** True if the run ends after such a child; until then its own due times have no effect. */
 export function endsAfterChildren(
   state: Pick<RunState, 'waits' | 'cancellation' | 'error' | 'compensating'>,
 ): boolean {

@@ -28,7 +28,7 @@ export function needsPayload(text: string): boolean {
 }
 
 /** A reference to `text` for the snapshot; `seq` is the event whose checkpoint carries it (or points to it) if it is large. */
-export function storedValue(text: string, seq: number): StoredValue {
+export function storedValueOf(text: string, seq: number): StoredValue {
   return isLongerThan(text, SNAPSHOT_VALUE_BYTES) ? { checkpoint: seq } : { text };
 }
 

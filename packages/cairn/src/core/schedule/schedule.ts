@@ -75,8 +75,8 @@ export interface Schedule extends ScheduleSpec {
   readonly nextAt?: number | undefined;
   /** While `paused`. */
   readonly pause?: SchedulePause;
-  readonly last?: SlotResult;
-  readonly lastCatchUp?: CatchUpReport;
+  readonly last?: SlotResult | undefined;
+  readonly lastCatchUp?: CatchUpReport | undefined;
   /** Slots for which a run was started. */
   readonly fired: number;
   /** Number of skipped slots, up to the limit of counting. */

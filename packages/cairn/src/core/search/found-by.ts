@@ -23,7 +23,7 @@ export type NameOfRun = (typeof NAMES_OF_RUNS)[number];
  * Longest name that search finds. Firestore indexes up to 1,500 bytes of text, and this many characters of any script
  * fit.
  */
-export const MAX_NAME_CHARS = 375;
+export const MAX_SEARCHED_CHARS = 375;
 
 export type Named = Pick<
   RunIdentity,
@@ -32,7 +32,7 @@ export type Named = Pick<
 
 /** The names, each once, in the order of {@link NAMES_OF_RUNS}; its id is the name of its document. */
 export function foundBy(run: Named): readonly string[] {
-  const names = namesOf(run).flatMap(([, name]) => (name.length <= MAX_NAME_CHARS ? [name] : []));
+  const names = namesOf(run).flatMap(([, name]) => (name.length <= MAX_SEARCHED_CHARS ? [name] : []));
   return [...new Set(names)];
 }
 

@@ -3,7 +3,7 @@
  * tag's value. An index (match-index.ts) finds candidates; the list filters them. Pure.
  */
 import { CairnError } from '../errors.ts';
-import { foundBy, MAX_NAME_CHARS, type Named } from './found-by.ts';
+import { foundBy, MAX_SEARCHED_CHARS, type Named } from './found-by.ts';
 import type { Comparing } from './number-code.ts';
 
 export type RunMatch =
@@ -23,7 +23,8 @@ export function matchOf(given: string): RunMatch {
   const beginning = text.replace(/\*+$/, '').toLowerCase();
   if (beginning === '') throw refusal('it is empty');
   if (beginning.includes('*')) throw refusal("'*' is only allowed at the end");
-  if (beginning.length > MAX_NAME_CHARS) throw refusal(`it has more than ${MAX_NAME_CHARS} characters`);
+  if (beginning.length > MAX_SEARCHED_CHARS)
+    throw refusal(`it has more than ${MAX_SEARCHED_CHARS} characters`);
   return { kind: 'beginning', text: beginning };
 }
 

@@ -3,7 +3,7 @@
  * or memoise. Pure; drivers only call it.
  */
 import { canonicalJson, type Json } from '../encoding/json.ts';
-import { messageOf, readable, stackOf } from '../thrown.ts';
+import { messageOf, readableThrown, stackOf } from '../thrown.ts';
 
 export const REDACTED = '[redacted]';
 /** Shorter values occur in ordinary text by chance: masking them would make lines unreadable and reveal the value. */
@@ -83,7 +83,7 @@ export function maskFields(fields: LogMembers, mask: Mask): LogMembers {
 
 /** The thrown value, or an error of the same class with masked texts and without the cause. */
 export function maskThrown(thrown: unknown, mask: Mask): unknown {
-  const error = readable(thrown);
+  const error = readableThrown(thrown);
   if (!(error instanceof Error)) return typeof error === 'string' ? mask(error) : error;
   const [message, stack] = [messageOf(error), stackOf(error) ?? ''];
   const shown = { message: mask(message), stack: mask(stack) };

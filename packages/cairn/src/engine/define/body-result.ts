@@ -4,7 +4,7 @@ import { messageOf } from '../../core/thrown.ts';
 
 declare const degradedValue: unique symbol;
 
-/** A result that is worth less than the one asked for; see `degraded`. */
+/** A result that is worth less than the requested one; see `degraded`. */
 export interface Degraded<T> {
   readonly [degradedValue]: true;
   readonly value: T;

@@ -1,4 +1,4 @@
-/** A rule of the installation about calls with side effects, which no workflow need know of. */
+/** A rule of the installation about calls with side effects, independent of the workflows. */
 import type { SideEffects } from '../../core/effects/effect.ts';
 
 /** A call that is about to be made. */

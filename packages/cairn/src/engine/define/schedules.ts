@@ -20,7 +20,7 @@ interface DeclaringWorkflow {
 }
 
 /** @throws CairnError INVALID_INPUT naming the schedule and the reason */
-export function declaredSchedules(
+export function schedulesOfWorkflow(
   { type, input: schema, secretInput }: DeclaringWorkflow,
   subscriptions: readonly ScheduleSubscription[],
 ): readonly DeclaredSchedule[] {

@@ -107,7 +107,7 @@ export interface ChildStep extends AnyStep {
   readonly fanOut?: FanOut;
 }
 
-/** Code that asks for operations, each an execution `id[name]`. Its members are named otherwise than those of a body. */
+/** Code that requests operations, each an execution `id[name]`. Its members are named otherwise than those of a body. */
 export interface FlowStep extends AnyStep {
   readonly kind: 'flow';
   readonly type: string;
@@ -125,13 +125,13 @@ export interface FlowStep extends AnyStep {
   /** By the name of an approval: schema of what a person fills in to approve. */
   readonly answers: Readonly<Record<string, ZodType<unknown>>>;
   /** By the name of an operation. */
-  readonly undo: Readonly<Record<string, Undoing>>;
+  readonly undo: Readonly<Record<string, OperationCompensation>>;
   /** Between the engine and the code, for the test kit. */
   readonly observer?: FlowObserver | undefined;
 }
 
 /** Compensation of an operation of a flow, with its own retries and time limit. */
-export interface Undoing extends Pick<AnyBody, 'retry' | 'retryPerError' | 'timeoutMs'> {
+export interface OperationCompensation extends Pick<AnyBody, 'retry' | 'retryPerError' | 'timeoutMs'> {
   readonly compensate: (context: Context) => unknown;
 }
 

@@ -6,7 +6,7 @@ import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
 import { MAX_TURNS_IN_A_RUN } from '../../core/flow/parts.ts';
 import { buildGraph, type Graph } from '../../core/graph/graph.ts';
-import { optional } from '../../core/optional.ts';
+import { present } from '../../core/optional.ts';
 import { flowStep } from './flow/flow-step.ts';
 import { loopStep } from './flow/loop-step.ts';
 import type { AnswerSchemas, AskingFlow, FlowWorkflowOptions } from './flow/types.ts';
@@ -20,7 +20,7 @@ import {
 } from './known-options.ts';
 import { pubsubSubscriptions } from './pubsub.ts';
 import { retentionFor } from './retention.ts';
-import { declaredSchedules } from './schedules.ts';
+import { schedulesOfWorkflow } from './schedules.ts';
 import { slackSubscriptions } from './slack.ts';
 import * as define from './step-definitions.ts';
 import { HELP, handleIds, invalid, type StepName, stepError, type UncheckedOptions } from './step-options.ts';
@@ -76,7 +76,7 @@ export function defineWorkflow(
     github: Array.isArray(github) ? github : [github],
     pubsub: pubsubSubscriptions(type, [pubsub].flat()),
     slack: slackSubscriptions(type, Array.isArray(slack) ? slack : [slack]),
-    schedules: declaredSchedules(
+    schedules: schedulesOfWorkflow(
       { ...options, secretInput },
       Array.isArray(schedule) ? schedule : [schedule],
     ),
@@ -109,13 +109,7 @@ function ofOneFlow(given: FlowWorkflowOptions<unknown, unknown, unknown>): Workf
   if (typeof run !== 'function') throw invalid(given.type, 'run', `'run' must be an async function`);
   const code = (flow: AskingFlow<unknown, Record<never, never>>, { input }: { readonly input: unknown }) =>
     run(flow, input);
-  const own = {
-    ...optional('uses', uses),
-    ...optional('output', output),
-    ...optional('retry', retry),
-    ...optional('answers', answers),
-    ...optional('compensate', compensate),
-  };
+  const own = present({ uses, output, retry, answers, compensate });
   return { ...options, steps: (step) => ({ output: step.flow(FLOW_ID, own, code) }) };
 }
 

@@ -25,7 +25,7 @@ import { loadOutputs, StepOutputs } from './outputs.ts';
 import { type BodyUnit, keyOf, seenBy } from './step-inputs.ts';
 import type { HeldRun } from './working.ts';
 
-export interface Undoing {
+interface CompensationOptions {
   /** The reason why the run ends, if no step of it failed. */
   readonly error: RecordedError | undefined;
   /** Aborts when the dispatch must release the run. */
@@ -33,7 +33,10 @@ export interface Undoing {
 }
 
 /** `stopped`: the next drive continues with the rest. */
-export async function compensate(run: HeldRun, { error, stop }: Undoing): Promise<'done' | 'stopped'> {
+export async function compensate(
+  run: HeldRun,
+  { error, stop }: CompensationOptions,
+): Promise<'done' | 'stopped'> {
   const { deps, journal } = run;
   const { isCompensable } = deployedFor(deps.registry, journal.state);
   const due = (state: RunState) => compensationsDue(state, isCompensable);

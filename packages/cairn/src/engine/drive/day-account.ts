@@ -18,8 +18,8 @@ import {
   dayOf,
   newDayBudget,
   of,
-  settle,
-  sumOf,
+  settleHold,
+  sumOfAmounts,
   take,
 } from '../../core/budget/day.ts';
 import type { TenantLimits } from '../../core/budget/day-limits.ts';
@@ -104,7 +104,7 @@ export class DayAccount {
     if (!open.seen) return this.#later(() => this.#refresh(open));
     if (this.#awaitsFirst(spender, open)) return { kind: 'wait' };
     const need = this.#needOf(spender, open);
-    if (isNone(need) || covers(open.held, sumOf([open.used, need]))) {
+    if (isNone(need) || covers(open.held, sumOfAmounts([open.used, need]))) {
       this.#refused.delete(key);
       this.#reserve(spender, open, need);
       return { kind: 'begin' };
@@ -124,7 +124,7 @@ export class DayAccount {
     const cost = reported && spentBy(reported, estimate);
     if (cost && !estimate) this.#largest.set(kind, largerOf(this.#largest.get(kind), cost));
     const spent = cost ? this.#limited({ ...cost, operations: 1 }) : {};
-    open.used = difference(sumOf([open.used, spent]), need);
+    open.used = difference(sumOfAmounts([open.used, spent]), need);
     if (!isNone(need)) open.underWay -= 1;
     if (open.underWay === 0) open.isRefused = false;
     if (!covers(open.held, open.used)) this.#inBackground(() => this.#take(open, {}, { isSpent: true }));
@@ -137,8 +137,8 @@ export class DayAccount {
     const one = { effects: 1 };
     for (;;) {
       const open = this.#today();
-      if (covers(open.held, sumOf([open.used, one]))) {
-        open.used = sumOf([open.used, one]);
+      if (covers(open.held, sumOfAmounts([open.used, one]))) {
+        open.used = sumOfAmounts([open.used, one]);
         return undefined;
       }
       const taken = await this.#inLine(() => this.#take(open, one, { isSpent: !mayStop }));
@@ -192,7 +192,7 @@ export class DayAccount {
   }
 
   #reserve({ key, kind }: Spender, open: OpenDay, need: DayAmounts): void {
-    open.used = sumOf([open.used, need]);
+    open.used = sumOfAmounts([open.used, need]);
     if (!isNone(need)) open.underWay += 1;
     this.#reserved.set(key, { kind, open, need });
   }
@@ -227,7 +227,7 @@ export class DayAccount {
   ): Promise<DayTakeResult> {
     const { tenant, working } = this.#params;
     const { budgetMs, graceMs, leaseMs } = working.deps.settings;
-    const missing = difference(sumOf([open.used, need]), open.held);
+    const missing = difference(sumOfAmounts([open.used, need]), open.held);
     if (isNone(missing)) return { kind: 'granted', held: open.held };
     const taking = {
       owner: this.#owner,
@@ -248,7 +248,7 @@ export class DayAccount {
     if (!covers(open.held, open.used)) await this.#take(open, {}, { isSpent: true });
     if (isNone(open.held)) return;
     const settling = { owner: this.#owner, spent: open.used, kinds: this.#kinds() };
-    await this.#change(open, (budget) => ({ kind: 'settled', day: settle(budget, settling) }));
+    await this.#change(open, (budget) => ({ kind: 'settled', day: settleHold(budget, settling) }));
   }
 
   /** A decision without a write uses the current document. */

@@ -30,7 +30,7 @@ import { keepHeartbeats } from './heartbeats.ts';
 import { type DriveMessage, type Message, MOVED } from './messages.ts';
 import { resume, startReady } from './next/begin.ts';
 import { type Follows, next } from './next/next.ts';
-import { adopt } from './next/waits.ts';
+import { applyForeignChanges } from './next/waits.ts';
 import { policyAnswer } from './policy-answer.ts';
 import { Announcer } from './waiting/announcer.ts';
 import { type HeldRun, Working } from './working.ts';
@@ -242,7 +242,7 @@ export class DriveSession {
     if (journal.foreignEvents === this.#adopted) return;
     this.#adopted = journal.foreignEvents;
     if (newestFeedback(journal.state) > this.#feedbackSeq) this.#renew(journal.state);
-    adopt(this.#working, journal.state);
+    applyForeignChanges(this.#working, journal.state);
   }
 
   /** Steps were sent back: their bodies are aborted, the others may end, and the next dispatch starts the new revisions. */

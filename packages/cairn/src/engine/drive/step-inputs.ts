@@ -5,7 +5,7 @@ import { Fatal } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, type StepState, stepKey } from '../../core/run/state.ts';
-import { readable } from '../../core/thrown.ts';
+import { readableThrown } from '../../core/thrown.ts';
 import type { BodyStep, ChildStep, Context, FanOut, MapStep, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { inputHashSeenBy, inputSeenBy } from '../run-input.ts';
@@ -121,6 +121,6 @@ export function mayEnter(step: StepDefinition, seen: () => Context): EntryDecisi
     }
     return condition ? { kind: 'run' } : { kind: 'skip' };
   } catch (thrown) {
-    return { kind: 'failed', cause: readable(thrown) };
+    return { kind: 'failed', cause: readableThrown(thrown) };
   }
 }

@@ -15,11 +15,10 @@ import {
   type StoredResponse,
 } from '../../core/effects/effect.ts';
 import { CairnError, NotApplied, RetryAt } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
 import { isOver } from '../../core/run/state.ts';
-import { messageOf, readable } from '../../core/thrown.ts';
+import { messageOf, readableThrown } from '../../core/thrown.ts';
 import { EffectMoved, LeaseLost } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
@@ -68,7 +67,7 @@ function unreportedEnds(effectCall: PerformCall, { rows }: LedgerPlace): EventDr
   const open = new Set(effectCall.caller.state.effects.map(({ effectId }) => effectId));
   return rows.flatMap(({ effectId, status, responseHash }) =>
     open.has(effectId) && (status === 'recorded' || status === 'failed')
-      ? [settled(effectCall, effectId, status, optional('responseHash', responseHash))]
+      ? [settled(effectCall, effectId, status, { responseHash })]
       : [],
   );
 }
@@ -199,7 +198,7 @@ async function call(effectCall: PerformCall, key: string, written: MadeCall): Pr
     );
     answered = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response));
   } catch (thrown) {
-    const cause = readable(thrown);
+    const cause = readableThrown(thrown);
     if (!(cause instanceof NotApplied)) {
       return { kind: 'doubt', cause, settled: [settled(effectCall, effectId, 'in_doubt')] };
     }
@@ -329,7 +328,7 @@ async function lookUp(
       ({ answer } = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response)));
     }
   } catch (thrown) {
-    return { kind: 'doubt', cause: readable(thrown), settled: [] };
+    return { kind: 'doubt', cause: readableThrown(thrown), settled: [] };
   }
   const now = deps.clock.now();
   const outcome = answer ? ('recorded' as const) : ('failed' as const);

@@ -9,11 +9,11 @@ import { optional } from '../../core/optional.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { MAX_OPEN_EFFECTS } from '../../core/run/limits.ts';
 import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
-import { messageOf, readable } from '../../core/thrown.ts';
+import { messageOf, readableThrown } from '../../core/thrown.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { failureOf, type Span, type SpanOptions } from '../../ports/tracing.ts';
+import { errorTypeOf, type Span, type SpanOptions } from '../../ports/tracing.ts';
 import { type Binding, type Capability, leavesRows } from '../define/capability.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
@@ -26,7 +26,7 @@ import { judgeOf } from './by-policy.ts';
 import { type ActEnd, type Ask, type PerformCall, retryable } from './effect-call.ts';
 import { fenced } from './fence.ts';
 import { PendingEvents } from './pending-events.ts';
-import { assertDeclared, type CheckedRequest, requestOf, responseOf } from './rows.ts';
+import { assertDeclared, type CheckedRequest, checkedRequest, responseOf } from './rows.ts';
 
 interface PerformerParams
   extends Pick<
@@ -87,7 +87,7 @@ export class Performer {
     const { uses, execution, body } = this.#params;
     const { stepId } = execution;
     assertDeclared(uses, capability, stepId);
-    const request = requestOf(capability, value);
+    const request = checkedRequest(capability, value);
     if (body.aborted) {
       this.#isCut = true;
       throw body.reason;
@@ -179,7 +179,7 @@ export class Performer {
       );
       return responseOf(capability, JSON.stringify(response ?? null));
     } catch (thrown) {
-      const cause = readable(thrown);
+      const cause = readableThrown(thrown);
       throw cause instanceof NotApplied ? retryable(cause) : cause;
     }
   }
@@ -220,7 +220,7 @@ export class Performer {
     try {
       end = await acting;
     } catch (cause) {
-      span?.end(failureOf(cause));
+      span?.end(errorTypeOf(cause));
       this.#doubt ??= cause;
       throw cause;
     } finally {
@@ -263,7 +263,7 @@ export class Performer {
   #report({ id: capabilityId }: Capability, end: ActEnd, span: Span | undefined): void {
     const outcome = effectOutcome(end);
     span?.set({ 'cairn.effect.outcome': outcome ?? 'stopped' });
-    span?.end(end.kind === 'doubt' || end.kind === 'not_applied' ? failureOf(end.cause) : undefined);
+    span?.end(end.kind === 'doubt' || end.kind === 'not_applied' ? errorTypeOf(end.cause) : undefined);
     const { deps, state } = this.#params;
     if (outcome) deps.metrics.effect({ tenantId: state().tenantId, capabilityId, outcome });
   }

@@ -33,14 +33,14 @@ export interface LedgerPlace {
 /** @throws Error if a key has more rows than a lineage may have */
 export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
   const { caller } = effectCall;
-  const asked = askedOf(effectCall);
+  const questionRow = askedOf(effectCall);
   const [scope, ...older] = caller.state.effectScopes ?? [];
   const base = keyIn(effectCall, undefined);
-  if (!scope) return plain(base, await read(effectCall, base), asked);
+  if (!scope) return plain(base, await read(effectCall, base), questionRow);
 
   const own = keyIn(effectCall, scope.runId);
   const ownRows = await read(effectCall, own);
-  if (hasActed(ownRows)) return plain(own, ownRows, asked);
+  if (hasActed(ownRows)) return plain(own, ownRows, questionRow);
   const question = ownRows.find(({ record }) => record.blockedBy === 'policy');
   const acting = { key: own, n: (ownRows[0]?.record.n ?? 0) + 1 };
   const { id, resumedFrom } = caller.state;
@@ -52,7 +52,7 @@ export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
     if (!hasActed(rows)) continue;
     const decision = inheritedEffectDecision(
       records(rows),
-      asked,
+      questionRow,
       { ...scope, continuedIn },
       question?.record,
     );
@@ -67,12 +67,12 @@ export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
     };
   }
   // A call that no run of the lineage has made is made for the whole lineage, unless each run calls by itself.
-  const shared = scope.mode === 'replay' && asked.replayPolicy === 'use_recorded_result';
+  const shared = scope.mode === 'replay' && questionRow.replayPolicy === 'use_recorded_result';
   if (shared) {
     const rows = rowsOfBase ?? (await read(effectCall, base));
-    if (!hasActed(rows)) return plain(base, rows, asked);
+    if (!hasActed(rows)) return plain(base, rows, questionRow);
   }
-  return plain(own, ownRows, asked);
+  return plain(own, ownRows, questionRow);
 }
 
 function plain(key: string, rows: readonly StoredEffect[], openQuestion: Asked): LedgerPlace {

@@ -63,7 +63,7 @@ export interface EffectCaller {
 }
 
 /** @throws Fatal for what the schema of the capability refuses; CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
-export function requestOf(capability: Capability, given: unknown): CheckedRequest {
+export function checkedRequest(capability: Capability, given: unknown): CheckedRequest {
   const parsed = capability.request.safeParse(given);
   if (!parsed.success) {
     const { field, why } = firstIssue(parsed.error.issues);

@@ -20,7 +20,7 @@ import type { Bindings } from '../define/bindings.ts';
 import { type Capability, leavesRows } from '../define/capability.ts';
 import { abortOf, act } from '../effects/act.ts';
 import { type ActEnd, type AliveCalls, type EffectAsk, retryable } from '../effects/effect-call.ts';
-import { type CheckedRequest, type EffectOwner, requestOf, responseOf } from '../effects/rows.ts';
+import { type CheckedRequest, checkedRequest, type EffectOwner, responseOf } from '../effects/rows.ts';
 import { GATE_AGE_MS, stoppedBy } from '../gate.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { EffectPending } from './errors.ts';
@@ -31,7 +31,7 @@ interface ExternalEffectsDeps {
   readonly runtime: RuntimeConfigReader;
   readonly bindings: Bindings;
   /** Counts outcomes; absent: they are not counted. */
-  readonly metrics?: Pick<Metrics, 'effect'>;
+  readonly metrics?: Pick<Metrics, 'effect'> | undefined;
 }
 
 interface ExternalSettings {
@@ -49,7 +49,7 @@ export interface OnceRequest {
   readonly key: string;
   readonly capability: Capability;
   readonly request: unknown;
-  /** Since when this action can have been asked for; epoch ms. Absent: at any time. */
+  /** Earliest time at which this action can have been requested; epoch ms. Absent: at any time. */
   readonly since?: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -89,7 +89,7 @@ export class ExternalEffects {
    */
   async once(once: OnceRequest): Promise<unknown> {
     assertOnce(once);
-    const request = requestOf(once.capability, once.request);
+    const request = checkedRequest(once.capability, once.request);
     const restoredAt = await this.#restoredAt(once);
     const id = externalOwner(once.tenantId, once.key);
     const owner: EffectOwner = {

@@ -7,12 +7,12 @@
 import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import {
   askingChange,
-  askingSince,
   type ExternalTimes,
+  effectAskingSince,
   expiresAt,
   forbiddenBy,
   isUnderWay,
-  withoutExpired,
+  withoutExpiredResult,
 } from '../../core/effects/external.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -50,7 +50,7 @@ export interface ExternalLedgerOptions {
  * Time between the abort of a call and the moment from which its outcome is checked: as long as a call may take to end, and
  * clocks of machines may differ.
  */
-export const GRACE_MS = 15_000;
+const CALL_GRACE_MS = 15_000;
 
 export class ExternalLedger {
   readonly deps: LedgerDeps;
@@ -161,7 +161,7 @@ export class ExternalLedger {
     const { effects, clock } = this.#options.deps;
     const { rows: stored, readAt } = await effects.rowsNow(key);
     this.#aheadMs = readAt - clock.now();
-    const rows = stored.map((row) => ({ ...row, record: withoutExpired(row.record, readAt) }));
+    const rows = stored.map((row) => ({ ...row, record: withoutExpiredResult(row.record, readAt) }));
     const records = rows.map(({ record }) => record);
     const forbidden = forbiddenBy(records, this.#options.requestHash);
     if (forbidden)
@@ -180,13 +180,17 @@ export class ExternalLedger {
     const { record } = write;
     const times = this.#times();
     const { keepMs } = times;
-    const stamps = { askingSince: askingSince(record, times), keepMs, expiresAt: expiresAt(record, times) };
+    const stamps = {
+      askingSince: effectAskingSince(record, times),
+      keepMs,
+      expiresAt: expiresAt(record, times),
+    };
     return { kind: 'create', record: { ...record, ...stamps } };
   }
 
   #times(): ExternalTimes {
     const { callTimeoutMs, keepMs } = this.#options;
-    return { now: this.deps.clock.now(), underWayMs: callTimeoutMs + GRACE_MS, keepMs };
+    return { now: this.deps.clock.now(), underWayMs: callTimeoutMs + CALL_GRACE_MS, keepMs };
   }
 
   /** An earlier sending of the same may have been applied, its answer lost. @throws RowMoved */

@@ -1,7 +1,6 @@
 /** The events by which executions and runs begin and end. Pure: everything they say is handed in. */
 
 import type { Cost } from '../../core/budget/budget.ts';
-import { optional } from '../../core/optional.ts';
 import { MAX_SHOWN } from '../../core/run/bounded.ts';
 import type {
   EventData,
@@ -180,7 +179,7 @@ function retryDraft(data: EventData['step_retry_scheduled'], spent: Cost | undef
   return {
     type: 'step_retry_scheduled',
     initiator: 'system',
-    data: { ...data, ...optional('spent', spent) },
+    data: spent ? { ...data, spent } : data,
   };
 }
 

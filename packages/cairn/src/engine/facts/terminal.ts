@@ -5,7 +5,7 @@
 import { MAX_SHOWN } from '../../core/run/bounded.ts';
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { storedValue } from '../../core/run/values.ts';
+import { storedValueOf } from '../../core/run/values.ts';
 import { carried } from './drafts.ts';
 import type { Output } from './output.ts';
 
@@ -16,7 +16,7 @@ interface CancelledRun {
 }
 
 export function completed(state: RunState, result: Output): EventDraft {
-  const value = storedValue(result.text, state.head + 1);
+  const value = storedValueOf(result.text, state.head + 1);
   return {
     type: 'run_completed',
     initiator: 'system',

@@ -12,7 +12,7 @@ import { type Clock, pause } from '../../ports/clock.ts';
 import type { MailboxStore } from '../../ports/mailbox-store.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
-import { unwrapped } from '../../ports/wrap-calls.ts';
+import { innermostPort } from '../../ports/wrap-calls.ts';
 
 export interface MailboxDeps {
   readonly mailboxes: MailboxStore;
@@ -69,7 +69,7 @@ interface PendingChange {
 const QUEUES = new WeakMap<MailboxStore, Map<string, ChangeQueue>>();
 
 function queueOf(store: MailboxStore, address: MailboxAddress): ChangeQueue {
-  const shared = unwrapped(store);
+  const shared = innermostPort(store);
   const queues = QUEUES.get(shared) ?? new Map<string, ChangeQueue>();
   QUEUES.set(shared, queues);
   const id = mailboxId(address);

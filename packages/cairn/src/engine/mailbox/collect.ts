@@ -11,7 +11,7 @@ import { hasExpired } from '../../core/mailbox/tidy.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { isPlanMissing } from '../deployed.ts';
 import { type DeliverDeps, deliver, deliveredDataOf } from './deliver.ts';
-import { answersOn, waitsFor } from './offer.ts';
+import { answersOn, waitsAnsweredBy } from './offer.ts';
 import { scanSoon } from './scan-soon.ts';
 
 /**
@@ -62,7 +62,7 @@ interface BufferedAt {
 function answersTo({ registry, clock }: DeliverDeps, state: RunState, { address, event }: BufferedAt) {
   const now = clock.now();
   if (event.takenBy || hasExpired(event, now)) return { drafts: [] };
-  const waits = waitsFor(state, address.event, address.key);
+  const waits = waitsAnsweredBy(state, address.event, address.key);
   return answersOn(state, { registry, data: deliveredDataOf(event), waits, now });
 }
 

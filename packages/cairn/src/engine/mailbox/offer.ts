@@ -9,7 +9,7 @@ import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState, tookIn } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import { assertFits } from '../../core/run/values.ts';
-import { messageOf, readable } from '../../core/thrown.ts';
+import { messageOf, readableThrown } from '../../core/thrown.ts';
 import { appendUnleased } from '../../journal/append-unleased.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
@@ -54,7 +54,7 @@ export async function offerTo(
   let refused: CairnError | undefined;
   const { registry } = deps;
   const appended = await appendUnleased(deps, loaded, (state, now) => {
-    const answers = answersOn(state, { registry, data, waits: waitsFor(state, event, key), now });
+    const answers = answersOn(state, { registry, data, waits: waitsAnsweredBy(state, event, key), now });
     refused = answers.refused;
     return answers.drafts;
   });
@@ -63,12 +63,12 @@ export async function offerTo(
   return {
     isDelivered: tookIn(state, data.id),
     refused,
-    open: waitsFor(state, event, key).map(({ id }) => id),
+    open: waitsAnsweredBy(state, event, key).map(({ id }) => id),
   };
 }
 
 /** Open waits that this event would answer; none of a run that is ending. */
-export function waitsFor(state: RunState, event: string, key: string | undefined): readonly Wait[] {
+export function waitsAnsweredBy(state: RunState, event: string, key: string | undefined): readonly Wait[] {
   if (isOver(state) || state.cancellation || state.compensating) return [];
   return state.waits.filter(
     (wait) => wait.kind === 'event' && wait.name === event && (key === undefined || wait.key === key),
@@ -115,7 +115,7 @@ export function eventOutput(step: StepDefinition, dataText: string): Output | { 
     assertFits(output.text, what);
     return output;
   } catch (thrown) {
-    const error = readable(thrown);
+    const error = readableThrown(thrown);
     // Anything else was thrown by a function within the author's schema: as much a refusal.
     const known = error instanceof CairnError || error instanceof Fatal;
     return { refusal: known ? error.message : `${what} could not be checked: ${messageOf(error)}` };

@@ -11,7 +11,7 @@ import type { TaskQueue } from '../../ports/task-queue.ts';
 
 /** Times a run is re-read because of concurrent writes; rare for one that waits without its plan. */
 const MAX_TRIES = 3;
-/** Tasks for one run fall into slots of this length, so that a crowd of events asks for one dispatch. */
+/** Tasks for one run fall into slots of this length, so that many events cause one dispatch. */
 const SLOT_MS = 60_000;
 
 /** Moves `wakeAt` of a waiting run forward, so that the scan finds it as soon as a blocked one. @throws OutcomeUnknown */

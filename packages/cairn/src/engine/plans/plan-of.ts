@@ -1,4 +1,4 @@
-/** The plan of a workflow as it is defined in this process: its description and fingerprint, made once when first asked for. */
+/** The plan of a workflow as it is defined in this process: its description and fingerprint, made on first use. */
 import { type Plan, planFingerprint, type StepPlan } from '../../core/plan/plan.ts';
 import type { FanOut, StepDefinition, Workflow } from '../define/steps.ts';
 import { shapeOf } from './shape.ts';

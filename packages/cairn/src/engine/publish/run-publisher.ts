@@ -5,10 +5,9 @@
  *
  * Must not: delay or fail the drive, whatever the bus does.
  */
-import { optional } from '../../core/optional.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import { firstEventOf } from '../../core/run/first-event.ts';
-import { readable } from '../../core/run/readable.ts';
+import { readableValue } from '../../core/run/readable.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Follower } from '../../journal/options.ts';
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
@@ -220,8 +219,8 @@ function messageOf(
       tenantId,
       workflow: type,
       traceId,
-      ...optional('traceparent', traceparent),
+      ...(traceparent !== undefined && { traceparent }),
     },
-    text: JSON.stringify(readable(event)),
+    text: JSON.stringify(readableValue(event)),
   };
 }

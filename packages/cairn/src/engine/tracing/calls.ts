@@ -1,6 +1,6 @@
 /** An external call in its own span, whose context is passed to the receiver if it accepts it. */
 import { traceparentOf } from '../../core/trace.ts';
-import { failureOf, type SpanOptions, type Tracer } from '../../ports/tracing.ts';
+import { errorTypeOf, type SpanOptions, type Tracer } from '../../ports/tracing.ts';
 
 /** Trace context that a binding may pass to the receiver. */
 interface Traced {
@@ -21,7 +21,7 @@ export async function traced<T>(
     span.end();
     return answer;
   } catch (error) {
-    span.end(failureOf(error));
+    span.end(errorTypeOf(error));
     throw error;
   }
 }

@@ -6,11 +6,11 @@ import type { TaskDelivery } from '../../core/decisions/claim.ts';
 import type { TaskRef } from '../../core/run/data/takeover.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runSpan, type TraceContext } from '../../core/trace.ts';
-import { failureOf, type Span } from '../../ports/tracing.ts';
+import { errorTypeOf, type Span } from '../../ports/tracing.ts';
 import type { EngineDeps } from '../deps.ts';
 import { driveSpanOf } from './run-spans.ts';
 
-/** A drive as it is asked for. */
+/** Request for a drive. */
 export interface DriveRequest {
   readonly runId: string;
   /** Span of the requester; absent: none, or no collector is configured. */
@@ -106,7 +106,7 @@ export class DriveAccount {
   }
 
   failed(error: unknown): void {
-    this.#report('failed', failureOf(error));
+    this.#report('failed', errorTypeOf(error));
   }
 
   get #requested() {

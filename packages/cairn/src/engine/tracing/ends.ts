@@ -1,7 +1,7 @@
 /** Ends of the spans of attempts and effect calls. */
 import { LeaseLost } from '../../journal/run-journal.ts';
 import type { EffectCallResult } from '../../ports/metrics.ts';
-import { failureOf, type Span } from '../../ports/tracing.ts';
+import { errorTypeOf, type Span } from '../../ports/tracing.ts';
 import { type AttemptResult, StepAborted } from '../drive/bodies/call-body.ts';
 import type { ActEnd } from '../effects/effect-call.ts';
 
@@ -22,7 +22,7 @@ export async function endSpanWith<T extends AttemptResult | undefined>(
     if (!isLost(body.reason)) span.end(failureCode(result));
     return result;
   } catch (error) {
-    if (!isLost(body.reason) && !isLost(error)) span.end(failureOf(error));
+    if (!isLost(body.reason) && !isLost(error)) span.end(errorTypeOf(error));
     throw error;
   }
 }

@@ -53,7 +53,7 @@ export function answeredSpan(
 }
 
 interface DispatchStart {
-  /** The span that asked for it. */
+  /** The span of the caller. */
   readonly by: TraceContext | undefined;
   readonly startedAt: number;
 }

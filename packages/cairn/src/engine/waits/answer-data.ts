@@ -4,7 +4,7 @@ import { CairnError } from '../../core/errors.ts';
 import { allIssues, type Issue } from '../../core/first-issue.ts';
 import type { StepRef, Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
-import { messageOf, readable } from '../../core/thrown.ts';
+import { messageOf, readableThrown } from '../../core/thrown.ts';
 import { answerSchema } from '../define/flow/flow-step.ts';
 import type { StepDefinition } from '../define/steps.ts';
 
@@ -28,7 +28,7 @@ export function checkedData(schema: ZodType<unknown>, data: unknown, step: StepR
     issues = parsed.error.issues;
   } catch (thrown) {
     // A function within the author's schema threw, or the schema is asynchronous: the data is refused as well.
-    issues = [{ path: [], message: messageOf(readable(thrown)) }];
+    issues = [{ path: [], message: messageOf(readableThrown(thrown)) }];
   }
   const { field, why } = allIssues(issues, 'data');
   throw new CairnError('INVALID_INPUT', why, {

@@ -1,4 +1,4 @@
-/** The question of a run that has reached its budget, or its tenant that of the day, and the limits that it names. Pure. */
+/** The question of a run that has reached its own budget or the daily budget of its tenant, and the limits that the question names. Pure. */
 import {
   BUDGET_NAMES,
   type BudgetLimits,
@@ -64,7 +64,7 @@ export function dayQuestion(question: DayQuestion): Wait {
   const limits = reached.map((name) => limitText(name, spent[name] ?? 0, ceiling[name] ?? 0));
   const needs = estimate ? needText(reached, estimate) : '';
   const next = new Date(until).toISOString();
-  const text = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
+  const question = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
   const shown = {
     day,
     reached: [...reached],
@@ -72,8 +72,8 @@ export function dayQuestion(question: DayQuestion): Wait {
     limits: shownAmounts(ceiling),
     needs: shownAmounts(need),
   };
-  const asked = questionAbout(execution, 'day', { question: text, budget: shown }, now);
-  return { ...asked, purpose: 'budget', day, dueAt: until };
+  const dayQuestion = questionAbout(execution, 'day', { question, budget: shown }, now);
+  return { ...dayQuestion, purpose: 'budget', day, dueAt: until };
 }
 
 /**

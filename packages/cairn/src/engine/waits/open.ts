@@ -5,7 +5,6 @@ import type { Cost } from '../../core/budget/budget.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { type Json, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { EventDraft, EventWait, StepExecution, StepQuestion, Wait } from '../../core/run/events.ts';
 import { firstDueAt } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
@@ -51,8 +50,16 @@ export function waitOf(step: WaitStep, opening: Opening): Wait {
       const expected = step.expectedMs === undefined ? {} : { expectedAt: now + step.expectedMs };
       const key = keyOf(step.id, step.key(seen));
       const beating = heartbeatOf(step, now, due.dueAt);
-      const schema = optional('dataSchemaText', dataSchemaText(step.output));
-      return { ...wait, ...expected, ...due, ...beating, ...schema, kind: 'event', name: step.event, key };
+      return {
+        ...wait,
+        ...expected,
+        ...due,
+        ...beating,
+        kind: 'event',
+        name: step.event,
+        key,
+        dataSchemaText: dataSchemaText(step.output),
+      };
     }
     case 'child': {
       const child = { runId: childRunId(runId, id), onParentEnd: step.onParentEnd };

@@ -1,4 +1,4 @@
-/** `cairn/no-operations-in-bodies`: the body of an operation asks for none. */
+/** `cairn/no-operations-in-bodies`: the body of an operation must not request operations. */
 import type { Rule } from 'eslint';
 import { flowCodeOf } from '../flow-code.ts';
 import { shortText } from '../syntax.ts';

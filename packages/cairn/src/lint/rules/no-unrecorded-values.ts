@@ -1,7 +1,7 @@
 /** `cairn/no-unrecorded-values`: the code of a flow takes the time, random values and the environment from the journal. */
 import type { Rule } from 'eslint';
 import { flowCodeOf } from '../flow-code.ts';
-import { originOf, type Syntax, shortText } from '../syntax.ts';
+import { importedFrom, type Syntax, shortText } from '../syntax.ts';
 
 const BODY = 'in the body of flow.step';
 const TIME = `Use 'await flow.now()', or take it ${BODY}.`;
@@ -58,16 +58,16 @@ export const noUnrecordedValues: Rule.RuleModule = {
     };
     return {
       CallExpression(node) {
-        const origin = originOf(sourceCode, node.callee) ?? '';
+        const origin = importedFrom(sourceCode, node.callee) ?? '';
         const isClock = origin === 'Date' || origin.startsWith(CLOCK_OF_TEMPORAL);
         reportCall(node, isClock ? TIME : Object.hasOwn(CALLS, origin) ? CALLS[origin] : undefined);
       },
       NewExpression(node) {
-        const isNow = node.arguments.length === 0 && originOf(sourceCode, node.callee) === 'Date';
+        const isNow = node.arguments.length === 0 && importedFrom(sourceCode, node.callee) === 'Date';
         reportCall(node, isNow ? TIME : undefined);
       },
       MemberExpression(node) {
-        reportCall(node, ENVIRONMENTS.has(originOf(sourceCode, node) ?? '') ? ENVIRONMENT : undefined);
+        reportCall(node, ENVIRONMENTS.has(importedFrom(sourceCode, node) ?? '') ? ENVIRONMENT : undefined);
       },
     };
   },

@@ -6,10 +6,10 @@ import {
   type CallSyntax,
   functionAround,
   functionOf,
+  importedFrom,
   initialOf,
   methodOf,
   nodesOf,
-  originOf,
   parentOf,
   type Syntax,
   shortText,
@@ -81,7 +81,7 @@ export const noWorkOutsideSteps: Rule.RuleModule = {
 };
 
 function workOf(source: SourceCode, { callee }: CallSyntax): keyof typeof INSTEAD | undefined {
-  const origin = originOf(source, callee) ?? '';
+  const origin = importedFrom(source, callee) ?? '';
   if (TIMERS.has(origin)) return 'timer';
   return origin === 'fetch' || OUTSIDE.test(origin) ? 'outside' : undefined;
 }
@@ -100,7 +100,7 @@ function otherWork(source: SourceCode, code: FlowCodeScan, expression: Syntax): 
     case 'Identifier':
       return work(initialOf(variableOf(source, node)));
     case 'NewExpression':
-      return originOf(source, node.callee) === 'Promise' && !code.derives(node) ? [node] : [];
+      return importedFrom(source, node.callee) === 'Promise' && !code.derives(node) ? [node] : [];
     case 'CallExpression':
       return workOfCall(source, code, node);
     default:
@@ -110,7 +110,7 @@ function otherWork(source: SourceCode, code: FlowCodeScan, expression: Syntax): 
 
 function workOfCall(source: SourceCode, code: FlowCodeScan, call: CallSyntax): Syntax[] {
   const [first] = call.arguments;
-  if (COMBINATORS.has(originOf(source, call.callee) ?? '')) {
+  if (COMBINATORS.has(importedFrom(source, call.callee) ?? '')) {
     return first ? otherWork(source, code, first) : [];
   }
   if (code.derives(call)) return [];

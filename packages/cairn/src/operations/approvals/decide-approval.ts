@@ -13,7 +13,7 @@ import { appendToRun } from '../append-to-run.ts';
 import { logCancelRequests } from '../cancel-run.ts';
 import { decisionDrafts } from './decision-drafts.ts';
 import { type RaiseDayDeps, raiseDay } from './raise-day.ts';
-import { type ApprovalDecided, assertMakesSense, type DecideRequest, payloadTextOf } from './request.ts';
+import { type ApprovalDecided, assertDecisionContent, type DecideRequest, payloadTextOf } from './request.ts';
 import { resumeAsking } from './resume-asking.ts';
 
 interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
@@ -26,7 +26,7 @@ interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
  *   same again), and what `approvalDecision` throws; nothing is written then
  */
 export async function decideApproval(deps: DecideDeps, request: DecideRequest): Promise<ApprovalDecided> {
-  assertMakesSense(request);
+  assertDecisionContent(request);
   const { runId, tenantId, stepId: step, decision } = request;
   const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
   let { waitId } = request;

@@ -60,7 +60,14 @@ export function raiseOf({ raise }: Pick<DecisionContent, 'raise'>): BudgetLimits
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE naming the member at fault */
-export function assertMakesSense({ decision, note, feedback, steps, raise, data }: DecisionContent): void {
+export function assertDecisionContent({
+  decision,
+  note,
+  feedback,
+  steps,
+  raise,
+  data,
+}: DecisionContent): void {
   if (raise !== undefined && decision !== 'approve') throw invalid('raise', `'${decision}' raises no budget`);
   raiseOf({ raise });
   checkText('note', note);

@@ -1,7 +1,6 @@
 /** Selects the targets of a change of many runs by a filter, one page at a time. Changes nothing. */
 
 import { mapConcurrently } from '../../core/map-concurrently.ts';
-import { optional } from '../../core/optional.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -33,7 +32,7 @@ interface Selecting {
 export interface Selected {
   readonly targets: readonly BulkTarget[];
   /** Cursor of the next page. */
-  readonly next?: string;
+  readonly next?: string | undefined;
 }
 
 export async function selectTargets(
@@ -43,8 +42,8 @@ export async function selectTargets(
   const wanted = filter.status === undefined ? { ...filter, status: STATUSES_OF[act] } : filter;
   const listed = await sendUntilKnown(deps, () => matchingRuns(deps, wanted, page));
   const ids = listed.items.map(({ state }) => state.id);
-  const next = optional('next', listed.next);
-  if (act !== 'approve') return { targets: ids.map((runId) => ({ runId })), ...next };
+  const { next } = listed;
+  if (act !== 'approve') return { targets: ids.map((runId) => ({ runId })), next };
   const candidates = await mapConcurrently(ids, CONCURRENT_RUNS, async (runId) => {
     const loaded = await sendUntilKnown(deps, () => deps.store.load(runId, filter.tenantId));
     if (!loaded) return [];
@@ -52,5 +51,5 @@ export async function selectTargets(
       (question): BulkTarget => ({ runId, stepId: question.step, waitId: question.wait?.id }),
     );
   });
-  return { targets: candidates.flat(), ...next };
+  return { targets: candidates.flat(), next };
 }

@@ -15,6 +15,6 @@ export function newSecret(random: Randomness): NewSecret {
 }
 
 /** The API key that a caller sends. */
-export function keyOf(clientId: string, secret: string): string {
+export function apiKeyOf(clientId: string, secret: string): string {
   return `cairn_${clientId}_${secret}`;
 }

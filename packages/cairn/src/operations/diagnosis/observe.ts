@@ -58,7 +58,7 @@ export const UNSEEN = 'UNSEEN';
 export interface CurrentObservations {
   readonly findings: readonly DiagnosisFinding[];
   /** Undefined: they could not be read. */
-  readonly heard: StoredHeartbeats | undefined;
+  readonly storedHeartbeats: StoredHeartbeats | undefined;
   /** Clock of this instance minus the clock of the store. */
   readonly skewMs: number | undefined;
   readonly waking: work.Waking | undefined;
@@ -104,7 +104,7 @@ export async function observeNow(deps: ObserveDeps): Promise<CurrentObservations
     ...deployment.ofParameters(setup.wrongParameters()),
     ...probes.unanswered,
   ];
-  return { findings, heard: stored, skewMs, waking, queue: queues?.[0]?.seen, lateSchedules };
+  return { findings, storedHeartbeats: stored, skewMs, waking, queue: queues?.[0]?.seen, lateSchedules };
 }
 
 export interface SlowObservations {

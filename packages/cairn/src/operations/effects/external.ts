@@ -16,8 +16,8 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { AskingRows, ExternalEffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { checkedAnswer, storedAnswer } from './answer.ts';
-import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
-import { changeOf } from './resolution-drafts.ts';
+import { assertNote, type EffectResolved, type ResolveRequest } from './request.ts';
+import { resolutionOf } from './resolution-drafts.ts';
 
 /** Maximum of rows in the inbox. Others appear once some are resolved. */
 export const EXTERNAL_READ = 100;
@@ -48,7 +48,7 @@ interface ExternalDeps {
 
 /** @param request `runId` is the owner. @throws CairnError INVALID_INPUT, NOT_FOUND, EFFECT_RESOLVED, RUN_INVALID_TRANSITION, UNAVAILABLE */
 export async function resolveExternal(deps: ExternalDeps, request: ResolveRequest): Promise<EffectResolved> {
-  assertMakesSense(request);
+  assertNote(request);
   const { effectId, outcome, runId, tenantId, actor } = request;
   const { stored, readAt } = await ownRow(deps, request);
   const { record } = stored;
@@ -116,7 +116,7 @@ interface Resolved {
 function changeFor({ deps, stored, request, answer }: Resolved): EffectChange {
   const { record } = stored;
   const now = deps.clock.now();
-  const change = changeOf({ stored, request, content: answer ? { answer } : {}, now });
+  const change = resolutionOf({ stored, request, content: answer ? { answer } : {}, now });
   // A resolved row is no longer open, whatever its status.
   const stamps = { askingSince: undefined, expiresAt: record.keepMs && now + record.keepMs };
   return change.status === undefined && record.status === 'attempted'

@@ -28,7 +28,7 @@ export interface EffectResolved {
 const MAX_NOTE_CHARS = 2_000;
 
 /** @throws CairnError INVALID_INPUT naming the member at fault */
-export function assertMakesSense({ note }: Pick<ResolveRequest, 'note'>): void {
+export function assertNote({ note }: Pick<ResolveRequest, 'note'>): void {
   if (note === undefined || (note.trim() !== '' && note.length <= MAX_NOTE_CHARS && note.isWellFormed()))
     return;
   throw new CairnError('INVALID_INPUT', `a note must be 1 to ${MAX_NOTE_CHARS} characters`, {

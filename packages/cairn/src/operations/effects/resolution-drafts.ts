@@ -77,7 +77,7 @@ function settledBy({ wait, stored, request, content, now }: Resolving): EventDra
     // Resolved already for another run that also asked: only this run's wait has to end.
     effect: record.resolution
       ? undefined
-      : { kind: 'change', effectId, seen, change: changeOf({ stored, request, content: content, now }) },
+      : { kind: 'change', effectId, seen, change: resolutionOf({ stored, request, content, now }) },
   };
 }
 
@@ -85,7 +85,7 @@ function settledBy({ wait, stored, request, content, now }: Resolving): EventDra
  * Change of the row: author, time, kind and reason of the resolution. A question about a repetition keeps its status, with the
  * answer noted. So does a doubt that another call may resolve.
  */
-export function changeOf({
+export function resolutionOf({
   stored,
   request,
   content,

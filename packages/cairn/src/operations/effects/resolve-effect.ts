@@ -14,7 +14,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { appendToRun, loadOwn } from '../append-to-run.ts';
 import { checkedAnswer } from './answer.ts';
-import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
+import { assertNote, type EffectResolved, type ResolveRequest } from './request.ts';
 import { type ResolutionContent, resolutionDrafts, waitFor } from './resolution-drafts.ts';
 import { settleLeft } from './settle-left.ts';
 
@@ -33,7 +33,7 @@ const MAX_TRIES = 5;
  *   RUN_TERMINAL_STATE, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the same again); nothing is written then
  */
 export async function resolveEffect(deps: ResolveDeps, request: ResolveRequest): Promise<EffectResolved> {
-  assertMakesSense(request);
+  assertNote(request);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const stored = await ownEffect(deps, request);
     try {
@@ -56,7 +56,7 @@ async function resolve(
   if (resolution && resolution.outcome !== request.outcome) earlierResolution(stored.record, { request });
   // An open question of the journal is resolved if the row says so: the resolver got no response.
   const content = await checkedContent(deps, request, stored.record);
-  const before = resolution && earlierResolution(stored.record, { request, content: content });
+  const before = resolution && earlierResolution(stored.record, { request, content });
   let state: RunState | undefined;
   const appended = await appendToRun(deps, {
     runId,
@@ -65,7 +65,7 @@ async function resolve(
       state = current;
       const wait = waitFor(current, effectId);
       if (!wait) return [];
-      return resolutionDrafts({ ...deps, state: current, wait, stored, request, content: content, now });
+      return resolutionDrafts({ ...deps, state: current, wait, stored, request, content, now });
     },
   });
   const [resolved] = appended.events;
@@ -76,11 +76,11 @@ async function resolve(
   }
   const now = await ownEffect(deps, request);
   if (state && isOver(state) && isInDoubt(now.record)) {
-    const resolvedAt = await settleLeft(deps, { state, stored: now, request, content: content });
+    const resolvedAt = await settleLeft(deps, { state, stored: now, request, content });
     deps.log.info('effect_resolved', { runId, tenantId, effectId, outcome: request.outcome });
     return { ...viewOf(request), resolvedAt };
   }
-  const repeated = earlierResolution(now.record, { request, content: content, state });
+  const repeated = earlierResolution(now.record, { request, content, state });
   await driveAfter(deps, appended);
   return repeated;
 }

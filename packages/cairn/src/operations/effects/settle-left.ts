@@ -12,7 +12,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { leaveInbox } from '../inbox/leave-inbox.ts';
 import type { ResolveRequest } from './request.ts';
-import { changeOf, type ResolutionContent, waitFor } from './resolution-drafts.ts';
+import { type ResolutionContent, resolutionOf, waitFor } from './resolution-drafts.ts';
 
 interface LeftSettling {
   /** Has ended. */
@@ -36,7 +36,7 @@ export async function settleLeft(
   await assertAskedByNobody(deps, stored);
   const now = deps.clock.now();
   const { effectId, runId } = stored.record;
-  const change = changeOf({ stored, request, content: content, now });
+  const change = resolutionOf({ stored, request, content, now });
   const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, stored.version, change));
   if (kind === 'stale') throw new EffectMoved(effectId);
   await leaveInbox(deps, runId);

@@ -3,7 +3,7 @@ import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 
 /** The limit of a name that a step declares. */
-export const MAX_NAME_CHARS = 100;
+export const MAX_EVENT_NAME_CHARS = 100;
 /** The limit of a key that a step computes. */
 export const MAX_KEY_CHARS = 500;
 

@@ -3,11 +3,11 @@
  * given; a sender without an answer repeats the event, and nothing is done twice.
  */
 import { CairnError } from '../../core/errors.ts';
-import { MAX_EVENT_BYTES } from '../../core/mailbox/limits.ts';
+import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
 import { mailboxId } from '../../core/mailbox/mailbox.ts';
 import { type DeliverDeps, deliver, type EventRefusal } from '../../engine/mailbox/deliver.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
-import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
+import { assertText, dataTextOf, MAX_EVENT_NAME_CHARS, MAX_KEY_CHARS } from './checked-event.ts';
 
 export interface EventToDeliver {
   readonly tenantId: string;
@@ -42,9 +42,9 @@ export interface EventDelivered {
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
  */
 export function eventDataText({ event, key, data }: Pick<EventToDeliver, 'event' | 'key' | 'data'>): string {
-  assertText('event', event, MAX_NAME_CHARS);
+  assertText('event', event, MAX_EVENT_NAME_CHARS);
   assertText('key', key, MAX_KEY_CHARS);
-  return dataTextOf(data, MAX_EVENT_BYTES);
+  return dataTextOf(data, MAX_DELIVERED_BYTES);
 }
 
 /**

@@ -3,7 +3,7 @@
  * that will. One pure decision, one append.
  */
 import { CairnError } from '../../core/errors.ts';
-import { MAX_EVENT_BYTES } from '../../core/mailbox/limits.ts';
+import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
 import { hasRoom, MAX_INBOX, MAX_INBOX_BYTES } from '../../core/run/data/inbox.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
@@ -13,10 +13,10 @@ import {
   answersOn,
   type DeliveredData,
   type OfferDeps,
-  waitsFor,
+  waitsAnsweredBy,
 } from '../../engine/mailbox/offer.ts';
 import { appendToRun } from '../append-to-run.ts';
-import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
+import { assertText, dataTextOf, MAX_EVENT_NAME_CHARS, MAX_KEY_CHARS } from './checked-event.ts';
 
 /** Data of one signal that nothing waits for yet. */
 export const MAX_EARLY_SIGNAL_BYTES = 16 * 1024;
@@ -47,9 +47,9 @@ export interface Signalled {
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
  */
 export function signalDataText({ name, key, data }: Pick<SignalRequest, 'name' | 'key' | 'data'>): string {
-  assertText('name', name, MAX_NAME_CHARS);
+  assertText('name', name, MAX_EVENT_NAME_CHARS);
   if (key !== undefined) assertText('key', key, MAX_KEY_CHARS);
-  return dataTextOf(data, MAX_EVENT_BYTES);
+  return dataTextOf(data, MAX_DELIVERED_BYTES);
 }
 
 /**
@@ -88,7 +88,7 @@ function signalDrafts(state: RunState, { name, key, ...delivery }: Signalling): 
   const { data: delivered } = delivery;
   if (state.received.includes(delivered.id)) return [];
   assertAcceptsSignals(state);
-  const waits = waitsFor(state, name, key);
+  const waits = waitsAnsweredBy(state, name, key);
   let first: CairnError | undefined;
   // Only the step that has waited longest receives it, as with buffered signals.
   for (const wait of waits) {

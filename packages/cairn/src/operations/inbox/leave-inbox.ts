@@ -17,8 +17,8 @@ export interface LeaveInboxDeps {
 }
 
 /**
- * Never throws: it spares readers of the inbox a run that has no question for them, and the next of them does what could not
- * be done. A run whose document has changed since it was read is left to them as well.
+ * Never throws: until it succeeds, the inbox shows a run without a question, and the next reader of the inbox tries again. A run
+ * whose document has changed since it was read is also left to the next reader.
  */
 export async function leaveInbox({ store, effects, log }: LeaveInboxDeps, runId: string): Promise<void> {
   try {

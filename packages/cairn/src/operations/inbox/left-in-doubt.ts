@@ -15,7 +15,7 @@ type LeftDeps = LeaveInboxDeps;
 type LeftQuestion = OpenQuestion & { readonly row?: EffectRecord };
 
 interface LeftQuestions {
-  /** At most as many as were asked for. */
+  /** At most the requested number. */
   readonly questions: readonly LeftQuestion[];
   /** Questions that were not checked: the ledger may know of some. */
   readonly more: number;

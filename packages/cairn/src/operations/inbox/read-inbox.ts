@@ -5,7 +5,6 @@
  */
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
-import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
@@ -66,5 +65,5 @@ async function withRow({ effects }: InboxDeps, question: OpenQuestion): Promise<
   const { effectId, capabilityId } = question;
   if (effectId === undefined) return question;
   const record = (await effects.read(effectId))?.record;
-  return { ...question, row: record, ...optional('capabilityId', capabilityId ?? record?.capabilityId) };
+  return { ...question, row: record, capabilityId: capabilityId ?? record?.capabilityId };
 }

@@ -3,7 +3,7 @@
  * documents, because the event that records it extends the journal.
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
-import { textOf } from '../../core/integrity/differing.ts';
+import { comparableText } from '../../core/integrity/differing.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
 import type { PlaceChange, RepairChange, RepairPlan } from '../../core/integrity/plan.ts';
 import type { EventData } from '../../core/run/events.ts';
@@ -62,7 +62,7 @@ export async function* batchesOf(
 /** Record of a commit for the journal: hashes of the documents before and after, and their names. */
 export function repairedDataOf({ changes, places }: RepairBatch): EventData['snapshot_repaired'] {
   const hashOf = (side: 'before' | 'after') =>
-    sha256Hex(JSON.stringify(changes.map((change) => [change.subject, textOf(change[side])])));
+    sha256Hex(JSON.stringify(changes.map((change) => [change.subject, comparableText(change[side])])));
   const all = [...changes, ...places];
   return {
     beforeHash: hashOf('before'),

@@ -82,7 +82,7 @@ export async function readOwnFacts(deps: ReadFactsDeps, which: RunToCheck): Prom
 }
 
 /** Reads only what determines the tenant of the run, however damaged. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
-export async function assertOwn(deps: ReadFactsDeps, which: RunToCheck): Promise<void> {
+export async function assertOwnRun(deps: ReadFactsDeps, which: RunToCheck): Promise<void> {
   const { runId } = which;
   if (!isRunId(runId) || !(await isThere(deps, runId, isOf(which)))) throw runNotFound();
 }

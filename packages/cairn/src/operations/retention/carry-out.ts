@@ -22,7 +22,7 @@ interface LineageWork {
 }
 
 /** @throws errors of the store; the next tick continues */
-export async function carryOut(deps: CarryDeps, work: LineageWork): Promise<Done> {
+export async function deleteLineage(deps: CarryDeps, work: LineageWork): Promise<Done> {
   const { members, decision } = work.lineage;
   switch (decision.kind) {
     case 'gone':

@@ -7,7 +7,7 @@ import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/gate.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
 import { TickBudget } from './budget.ts';
-import { carryOut, type Done } from './carry-out.ts';
+import { type Done, deleteLineage } from './carry-out.ts';
 import { CONCURRENCY, PAGE, type SweepDeps, TICK, type TickBounds } from './deps.ts';
 import { type ErasureReport, sweepErasures } from './erasure/sweep.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
@@ -134,7 +134,7 @@ async function sweepLineages(
   }
   await eachOf(sentences, ({ rootRunId, lineage }) =>
     guarded(deps, sweep, rootRunId, async () => {
-      const done = await carryOut(deps, { rootRunId, lineage, budget });
+      const done = await deleteLineage(deps, { rootRunId, lineage, budget });
       counts[done] += 1;
       if (done === 'deleted') sweep.underway.delete(rootRunId);
     }),

@@ -1,4 +1,4 @@
-/** The kill switch: stops all dispatches of all workflows and tenants, and continues them. */
+/** The kill switch: stops all dispatches of all workflows and tenants, and allows them again. */
 import { changeConfig, type RuntimeDeps } from './change-config.ts';
 import { wakeHeld } from './wake-held.ts';
 

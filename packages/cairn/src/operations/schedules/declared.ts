@@ -9,12 +9,12 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { ScheduleDeps } from './deps.ts';
 
-export function declaredSchedules(registry: WorkflowRegistry): readonly DeclaredSchedule[] {
+export function deployedSchedules(registry: WorkflowRegistry): readonly DeclaredSchedule[] {
   return registry.types().flatMap((type) => registry.newest(type)?.schedules ?? []);
 }
 
 export function isDeclared(registry: WorkflowRegistry, id: string): boolean {
-  return declaredSchedules(registry).some((declared) => declared.id === id);
+  return deployedSchedules(registry).some((declared) => declared.id === id);
 }
 
 /**

@@ -3,7 +3,6 @@
  * are fired again, which gives the same runs; safe to run concurrently.
  */
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { PARKED_MS } from '../../core/run/wake.ts';
 import { armed, decideDue, disarmed } from '../../core/schedule/due.ts';
 import type { Schedule, SlotResult } from '../../core/schedule/schedule.ts';
@@ -57,8 +56,8 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
     ...moved,
     // Not at the next tick, so that schedules that cannot start do not displace those that can.
     ...(blocked && { nextAt: now + PARKED_MS }),
-    ...optional('last', blocked ?? last ?? schedule.last),
-    ...optional('lastCatchUp', (blocked ? undefined : decision.catchUp) ?? schedule.lastCatchUp),
+    last: blocked ?? last ?? schedule.last,
+    lastCatchUp: (blocked ? undefined : decision.catchUp) ?? schedule.lastCatchUp,
     fired: schedule.fired + done.fired,
     skipped: schedule.skipped + (blocked ? 0 : done.skipped),
     refused: schedule.refused + done.refused,

@@ -1,6 +1,6 @@
 /**
- * Starts the run of a slot, once however often it is asked for: by the key of the slot, and by the id of the run, which
- * holds when the record of the key has expired.
+ * Starts the run of a slot once, however often it is requested: repetitions are recognised by the key of the slot, and by
+ * the run id after the record of the key has expired.
  */
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { schedulerKey } from '../../core/encoding/idempotency-keys.ts';

@@ -7,7 +7,7 @@
 import { githubKey } from '../../core/encoding/idempotency-keys.ts';
 import { isRunId, isRunIdPrefix } from '../../core/encoding/ids.ts';
 import { wakeAt } from '../../core/run/wake.ts';
-import { foundAs, MAX_NAME_CHARS, type NameOfRun, nameIn } from '../../core/search/found-by.ts';
+import { foundAs, MAX_SEARCHED_CHARS, type NameOfRun, nameIn } from '../../core/search/found-by.ts';
 import { listedWaits } from '../../core/search/listing.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
@@ -37,7 +37,7 @@ interface FoundRun {
  */
 export async function findRuns(deps: FindDeps, tenantId: string, text: string): Promise<readonly FoundRun[]> {
   const name = nameIn(text);
-  if (name === '' || name.length > MAX_NAME_CHARS) return [];
+  if (name === '' || name.length > MAX_SEARCHED_CHARS) return [];
   if (isRunId(name)) return one('run', await deps.store.load(name, tenantId));
   if (isRunIdPrefix(name)) {
     const beginning = await deps.finder.beginning(tenantId, name, MAX_FOUND);

@@ -2,7 +2,6 @@
  * Pages of runs that match, the newest first: by the index of matches, and before the time from which runs have entries by reading the runs
  * that the other filters find.
  */
-import { optional } from '../../core/optional.ts';
 import { WAITS_FOR } from '../../core/run/now/waits-for.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { entriesFor, MAX_COMBINATIONS } from '../../core/search/match-index.ts';
@@ -93,7 +92,7 @@ function pageOf(
   unreadable: readonly string[],
   next: string | undefined,
 ): Page<ListedRun> {
-  return { items, ...optional('next', next), ...(unreadable.length > 0 ? { unreadable } : {}) };
+  return { items, next, ...(unreadable.length > 0 ? { unreadable } : {}) };
 }
 
 function isBefore(cursor: string, since: number): boolean {

@@ -14,7 +14,7 @@ const RUNS_A_READ = 250;
 export const MAX_PAGES_READ = 8;
 
 interface ReadStatistics extends RunsSummary, Stretch {
-  /** There are older runs in the time that was asked for: `from` is the creation of the oldest that was read. */
+  /** There are older runs in the requested time: `from` is the creation of the oldest that was read. */
   readonly isCut: boolean;
   /** Runs that could not be decoded, and are not counted. */
   readonly unreadable: number;
@@ -23,9 +23,9 @@ interface ReadStatistics extends RunsSummary, Stretch {
 export async function readStatistics(
   store: Pick<RunStore, 'listRuns'>,
   filter: RunFilter,
-  asked: Stretch,
+  requested: Stretch,
 ): Promise<ReadStatistics> {
-  const wanted = { ...filter, createdFrom: asked.from, createdBefore: asked.until };
+  const wanted = { ...filter, createdFrom: requested.from, createdBefore: requested.until };
   const runs: RunOutline[] = [];
   let unreadable = 0;
   let pages = 0;
@@ -39,8 +39,10 @@ export async function readStatistics(
     pages += 1;
   } while (cursor !== undefined && pages < MAX_PAGES_READ && runs.length + unreadable < MAX_RUNS_READ);
   const isCut = cursor !== undefined;
-  const from = isCut ? Math.min(asked.until - 1, runs.at(-1)?.createdAt ?? asked.from) : asked.from;
-  const stretch = { from, until: asked.until };
+  const from = isCut
+    ? Math.min(requested.until - 1, runs.at(-1)?.createdAt ?? requested.from)
+    : requested.from;
+  const stretch = { from, until: requested.until };
   const isOfOneType = filter.type !== undefined;
   return { ...summarizeRuns(runs, stretch, { isOfOneType }), ...stretch, isCut, unreadable };
 }

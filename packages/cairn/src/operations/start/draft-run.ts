@@ -11,7 +11,7 @@ import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { payloadRefOf } from '../../core/run/payload.ts';
 import { type CarriedOutput, checkpointOf } from '../../core/run/records.ts';
 import { initialState } from '../../core/run/reduce/index.ts';
-import { assertFits, needsPayload, storedValue } from '../../core/run/values.ts';
+import { assertFits, needsPayload, storedValueOf } from '../../core/run/values.ts';
 import { type Tags, tagsOf } from '../../core/search/tags.ts';
 import { maskPaths } from '../../core/secrets/mask.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -27,7 +27,7 @@ interface DraftPayload {
   readonly ref: PayloadRef;
 }
 
-/** A run that could be, with the answer its start would get. */
+/** A run before it is written, with the answer to its start. */
 export interface Draft {
   readonly commit: Omit<StartCommit, 'records'>;
   readonly response: StartResponse;
@@ -146,7 +146,7 @@ function draftInput(workflow: Workflow, value: unknown, { runId, salt }: Keeping
   const carried: CarriedOutput = large ? { outputRef: large.ref } : { outputText: text };
   return {
     hash: sha256Hex(text),
-    input: storedValue(text, 1),
+    input: storedValueOf(text, 1),
     tags: declaredTags(workflow, text),
     carried,
     payloads: [large, secret].filter((payload) => payload !== undefined),
@@ -154,7 +154,7 @@ function draftInput(workflow: Workflow, value: unknown, { runId, salt }: Keeping
   };
 }
 
-/** @throws CairnError INVALID_INPUT for tags that cannot be; what the function itself throws counts as that */
+/** @throws CairnError INVALID_INPUT for invalid tags, and if the function throws */
 function declaredTags({ type, tags }: Workflow, text: string): readonly string[] {
   if (!tags) return [];
   let given: Tags;

@@ -35,9 +35,9 @@ export interface StartDeps extends Pools {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Absent: no collector is configured. */
-  readonly tracer?: Tracer;
+  readonly tracer?: Tracer | undefined;
   /** Receives the events that later drives publish; absent: they are not published. */
-  readonly bus?: EventBus;
+  readonly bus?: EventBus | undefined;
   /** Cache of this instance; absent: every repetition reads the store. */
   readonly recent?: RecentStarts;
   /** The deployed workflows and bindings, recorded with each run; absent: they are not recorded. */
@@ -70,7 +70,7 @@ export interface StartRequest {
   readonly prId?: string | undefined;
   readonly prUrl?: string | undefined;
   readonly a2aCorrelationId?: string | undefined;
-  /** The span that asks for it; absent: it begins a trace of its own. */
+  /** The span of the caller; absent: it begins a trace of its own. */
   readonly trace?: TraceContext | undefined;
 }
 

@@ -6,7 +6,6 @@
 
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { enqueueSoon, placed } from '../../engine/enqueue-soon.ts';
 import { type PlanChange, planChanged } from '../../engine/plans/known-plans.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
@@ -94,7 +93,7 @@ async function place(
       return refused(deps, request, draft, refusal);
     }
     if (supersedes === 'done') return created(deps, request, draft);
-    const commit = { ...draft.commit, records, ...optional('supersedes', supersedes) };
+    const commit = { ...draft.commit, records, supersedes };
     if ((await sendUntilKnown(deps, () => deps.store.start(commit))).kind === 'committed')
       return created(deps, request, draft);
 

@@ -4,7 +4,6 @@
  * evaluates it again and records the result.
  */
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { maskOf, secretTexts } from '../../core/secrets/mask.ts';
@@ -47,10 +46,9 @@ export async function assertAllowed(
   if (!policy) return;
   const mask = maskOf(secretTexts(input, secretInput)) ?? String;
   const { id: runId, tenantId, environment, type } = source;
-  const by = optional('actor', actor);
   let decision: PolicyDecision;
   try {
-    const question = { input, runId, tenantId, environment, type, ...by, mode, at: 'start' } as const;
+    const question = { input, runId, tenantId, environment, type, actor, mode, at: 'start' } as const;
     decision = await policyDecision(policy, question, { clock: deps.clock, withinMs: POLICY_REQUEST_MS });
   } catch (error) {
     deps.log.warn('policy_failed', { ...ofRun(source), mode, error: mask(messageOf(error)) });

@@ -9,7 +9,6 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import { loopOfPart } from '../../core/flow/parts.ts';
-import { optional } from '../../core/optional.ts';
 import type { ChildWait, SuccessorMode } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -57,12 +56,14 @@ export async function childLineage(
   const isSame = pinned !== undefined && sha256Hex(checked.text) === end.inputHash;
   const mode = isSame ? modeFor(child.parent, end) : 'fork';
   const { source: above, trigger } = child.parent;
-  const forced = optional('forcedBy', above?.forcedBy);
   if (above?.forcedBy === undefined) {
     const input = JSON.parse(checked.whole);
     await assertAllowed(deps, { source: end, workflow, mode, actor: trigger.userId, input });
   }
-  return { lineage: retriedLater(lineageOf(deps, end, { runId: end.id, mode, ...forced })), workflow };
+  return {
+    lineage: retriedLater(lineageOf(deps, end, { runId: end.id, mode, forcedBy: above?.forcedBy })),
+    workflow,
+  };
 }
 
 /** The child is being resumed separately: the parent checks again later. */

@@ -20,7 +20,7 @@ export interface PreviewDeps extends SuccessorDeps {
  */
 export type From = { readonly step: string } | { readonly checkpoint: number };
 
-/** The successor that is asked for, and its source. */
+/** The requested successor, and its source. */
 export interface WantedSuccessor {
   readonly runId: string;
   readonly tenantId: string;
@@ -41,12 +41,12 @@ export interface SuccessorRequest extends WantedSuccessor {
   /** See core/encoding/idempotency-keys.ts. Undefined: every request is new work. */
   readonly key: string | undefined;
   readonly requestHash: string;
-  /** The policy of the workflow is passed over, once. */
+  /** The policy of the workflow is not asked about this successor. */
   readonly force: boolean;
-  /** The kind of program that asks; absent: `api`. */
+  /** Kind of the requesting program; absent: `api`. */
   readonly client?: Trigger['source'];
   /** Absent: that of the source. */
   readonly a2aCorrelationId?: string | undefined;
-  /** The span that asks for it. */
+  /** The span of the caller. */
   readonly trace?: TraceContext | undefined;
 }

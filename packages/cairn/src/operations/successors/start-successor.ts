@@ -6,7 +6,6 @@
  */
 import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { seal } from '../../core/run/chain.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import { reduce } from '../../core/run/reduce/index.ts';
@@ -54,8 +53,8 @@ function startRequest(
     source: 'api',
     key,
     requestHash,
-    ...optional('threadId', request.threadId ?? state.threadId),
-    ...optional('a2aCorrelationId', request.a2aCorrelationId ?? state.a2aCorrelationId),
+    threadId: request.threadId ?? state.threadId,
+    a2aCorrelationId: request.a2aCorrelationId ?? state.a2aCorrelationId,
     trace,
   };
 }

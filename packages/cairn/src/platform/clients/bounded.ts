@@ -36,7 +36,7 @@ interface BoundedOptions {
 }
 
 /** The same client. */
-export function bounded(db: Firestore, { clock, deadlines }: BoundedOptions): Firestore {
+export function withDeadlines(db: Firestore, { clock, deadlines }: BoundedOptions): Firestore {
   const client = db as unknown as Internals;
   const { createCallOptions, _retry, request, requestStream } = client;
   for (const method of [createCallOptions, _retry, request, requestStream]) {

@@ -3,7 +3,7 @@ import { Firestore } from '@google-cloud/firestore';
 import type { OperationTally } from '../../ports/diagnosis/operations.ts';
 import { systemClock } from '../clock.ts';
 import { tallied } from '../diagnosis/tallied.ts';
-import { bounded } from './bounded.ts';
+import { withDeadlines } from './bounded.ts';
 import { callsByFrames } from './calls-by-frames.ts';
 import { DEADLINES } from './deadlines.ts';
 import type { Wire } from './wire.ts';
@@ -22,5 +22,5 @@ interface FirestoreClientOptions {
 export function firestoreClient({ project, database, tally, wire }: FirestoreClientOptions): Firestore {
   const db = new Firestore({ projectId: project, databaseId: database, ignoreUndefinedProperties: false });
   if (wire) callsByFrames(db, wire);
-  return tallied(bounded(db, { clock: systemClock, deadlines: DEADLINES }), tally);
+  return tallied(withDeadlines(db, { clock: systemClock, deadlines: DEADLINES }), tally);
 }

@@ -3,7 +3,6 @@
  * the first task.
  */
 import { furtherQueues } from '../../core/encoding/queue-place.ts';
-import { optional } from '../../core/optional.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { QueueProbe } from '../../ports/diagnosis/queue-probe.ts';
 import type { Randomness } from '../../ports/randomness.ts';
@@ -101,7 +100,7 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
     serviceAccountEmail,
     clock,
     random,
-    ...optional('timeoutMs', timeoutMs),
+    timeoutMs,
   });
 }
 

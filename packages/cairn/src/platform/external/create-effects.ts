@@ -2,7 +2,6 @@
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { MIN_RETENTION_MS } from '../../core/retention/policy.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
@@ -46,7 +45,7 @@ export interface EffectsOptions {
 
 export interface OnceOptions {
   readonly tenantId?: string;
-  /** Since when this action can have been asked for, such as the creation of the order. Needed after a restore of the database. */
+  /** Earliest time at which this action can have been requested, such as the creation of the order. Needed after a restore of the database. */
   readonly since?: Date;
   /** Ends the wait; what became of a call that was under way is found out by the next call with its key. */
   readonly signal?: AbortSignal;
@@ -133,7 +132,7 @@ export function createEffects(options: EffectsOptions): Effects {
         },
         runtime: new CachedRuntimeConfig(new FirestoreRuntimeConfigStore(db, prefix), systemClock, home),
         bindings,
-        ...optional('metrics', countedBy(options.onOutcome)),
+        metrics: countedBy(options.onOutcome),
       },
       settings,
     );

@@ -6,7 +6,7 @@ import {
   longestStepIn,
   SHORTEST_DRIVE_S,
 } from '../../core/drive-time.ts';
-import { GRACE_MS } from '../../core/retention/lineage.ts';
+import { DELETION_GRACE_MS } from '../../core/retention/lineage.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { driveTimeoutSeconds } from '../settings/parameters.ts';
 import type { CairnOptions } from './options.ts';
@@ -45,7 +45,7 @@ const ROOM_MS = 360_000;
 export function deletionGraceMs(options: DriveChoices): number {
   const pools = [undefined, ...Object.keys(options.drives ?? {})];
   const longest = Math.max(...pools.map((pool) => driveTimeoutS(options, pool)));
-  return Math.max(GRACE_MS, longest * 1_000 + ROOM_MS);
+  return Math.max(DELETION_GRACE_MS, longest * 1_000 + ROOM_MS);
 }
 
 /**

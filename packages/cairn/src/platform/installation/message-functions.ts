@@ -34,7 +34,7 @@ export function messageFunctions(
   return functions;
 }
 
-/** `deploy-requests` is `deployRequests`: names of functions bear letters and digits only. */
+/** `deploy-requests` is `deployRequests`: names of functions contain letters and digits only. */
 function functionNameOf(topic: string): string {
   const [first = '', ...rest] = topic.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
   return first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

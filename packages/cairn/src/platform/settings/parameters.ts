@@ -264,7 +264,7 @@ function needless(options: CairnOptions): ReadonlySet<unknown> {
   return new Set(given.filter(([, value]) => value !== undefined && value !== false).map(([one]) => one));
 }
 
-/** All that the installation uses and its code does not say. */
+/** Declares the parameters that the installation uses and its code does not set. */
 export function declareParameters(options: CairnOptions): void {
   const except = needless(options);
   for (const parameter of ALL) if (!except.has(parameter)) parameter.declare();

@@ -12,7 +12,7 @@ import { type Sampling, samplingOf } from './sampling.ts';
 import { SpanTracer } from './span-tracer.ts';
 import { Telemetry } from './telemetry.ts';
 
-/** Twelve exports a minute of a busy instance, each with its totals; a collector bears hundreds of such instances. */
+/** Twelve exports a minute of a busy instance, each with its totals; a collector handles hundreds of such instances. */
 const EVERY_MS = 5_000;
 /** Shorter on the local cloud, which has an observer. */
 const LOCAL_EVERY_MS = 500;
@@ -92,7 +92,7 @@ function off(help: string): void {
   platformLog.error('telemetry_off', { help });
 }
 
-/** Names of OpenTelemetry's semantic conventions. Without an id of the instance, totals of several would be one mixture. */
+/** Names of OpenTelemetry's semantic conventions. Without an instance id, the totals of several instances would be mixed. */
 function resourceOf(settings: Settings, endpoint: string): Readonly<Record<string, string>> {
   const { project, region, environment, service } = settings;
   return {
@@ -103,7 +103,7 @@ function resourceOf(settings: Settings, endpoint: string): Readonly<Record<strin
     'deployment.environment.name': environment,
     'cloud.region': region,
     ...(service === undefined ? {} : { 'faas.name': service }),
-    // Without it Google does not know whose it is.
+    // Google's collector requires the project.
     ...(isGoogle(endpoint) ? { 'gcp.project_id': project } : {}),
   };
 }

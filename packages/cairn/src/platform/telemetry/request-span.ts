@@ -6,7 +6,7 @@
  */
 
 import { traceparentOf } from '../../core/trace.ts';
-import { traceOf } from '../../http/trace-context.ts';
+import { requestTrace } from '../../http/trace-context.ts';
 import type { Span, Tracer } from '../../ports/tracing.ts';
 
 /** Polled every few seconds by monitoring: not traced. */
@@ -28,7 +28,7 @@ export function tracedHandler(
     const span = tracer.open({
       name: route === undefined ? method : `${method} ${route}`,
       kind: 'server',
-      parent: traceOf(headers),
+      parent: requestTrace(headers),
       attributes: { 'http.request.method': method, 'http.route': route, 'faas.trigger': 'http' },
     });
     headers.set('traceparent', traceparentOf(span.context));

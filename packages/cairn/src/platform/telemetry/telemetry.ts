@@ -2,7 +2,7 @@
  * When an instance reports its counts to a collector. An instance is frozen between requests and may never wake, so
  * the end of a request is the time to report; a timer alone would never fire.
  *
- * Must not: keep anybody waiting for a collector, or fail anybody's work over one.
+ * Must not: delay or fail any other work because of a collector.
  */
 import { type CancelTimer, type Clock, pause } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -30,7 +30,7 @@ const WAIT_MS = 2_000;
 const LAST_WAIT_MS = 10_000;
 /** Most entries before the exporter is loaded, which takes a fraction of a second. */
 const MAX_PENDING = 10_000;
-/** A collector that is down is complained of once in this time. */
+/** Shortest time between two log lines about an unavailable collector. */
 const COMPLAIN_EVERY_MS = 60_000;
 
 interface TelemetryOptions {
@@ -103,7 +103,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
   spanEnded(span: EndedSpan): void {
     const isKept = this.#spans.add(span);
     this.#news = true;
-    // Once for each request full of them: with the collector away, every further one would ask it again.
+    // Once per full request; otherwise every further span would try an unavailable collector again.
     if (isKept && this.#spans.size % MAX_SPANS_SENT === 0) void this.#sendAll();
     else this.#sendIn(this.#options.everyMs);
   }

@@ -1,8 +1,7 @@
 /** Traces each task that is enqueued, or could not be. Only with a collector. */
-import { optional } from '../../core/optional.ts';
 import type { InstallationMetrics } from '../../ports/metrics.ts';
 import type { DriveTask, TaskQueue } from '../../ports/task-queue.ts';
-import { failureOf, type Span, type Tracer } from '../../ports/tracing.ts';
+import { errorTypeOf, type Span, type Tracer } from '../../ports/tracing.ts';
 
 interface TracedQueueOptions {
   readonly queue: TaskQueue;
@@ -15,10 +14,10 @@ export function tracedQueue({ queue, counts, tracer }: TracedQueueOptions): Task
     async enqueue(task) {
       const span = tracer && openSend(tracer, task);
       try {
-        await queue.enqueue({ ...task, ...optional('trace', span?.context ?? task.trace) });
+        await queue.enqueue({ ...task, trace: span?.context ?? task.trace });
       } catch (error) {
         counts.enqueue({ reason: task.reason, result: 'failed' });
-        span?.end(failureOf(error));
+        span?.end(errorTypeOf(error));
         throw error;
       }
       counts.enqueue({ reason: task.reason, result: 'accepted' });

@@ -12,7 +12,7 @@ export interface SeenSecret {
   readonly state: 'set' | 'empty' | 'none' | 'elsewhere';
 }
 
-/** A parameter whose value makes no sense. */
+/** A parameter with an invalid value. */
 export interface WrongParameter {
   readonly name: string;
   readonly why: string;

@@ -13,7 +13,7 @@ export interface IndexNeed {
 }
 
 export interface SeenIndex extends IndexNeed {
-  /** `building`: it was asked for and is not ready yet. `unknown`: the store gave another answer than that or a result. */
+  /** `building`: it was requested and is not ready yet. `unknown`: the store gave another answer than that or a result. */
   readonly state: 'ready' | 'missing' | 'building' | 'unknown';
 }
 

@@ -41,7 +41,7 @@ export interface RunReader {
   effectsOfRun(stretch: ListStretch): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** The existing rows among these ids. */
   effects(effectIds: readonly string[]): Promise<readonly FoundDocument<EffectRecord>[]>;
-  /** Checkpoints of earlier runs of the lineage, in the order asked for. */
+  /** Checkpoints of earlier runs of the lineage, in the requested order. */
   origins(refs: readonly CheckpointRef[]): Promise<readonly (FoundDocument<CheckpointFact> | undefined)[]>;
   mailbox(address: MailboxAddress): Promise<FoundDocument<Mailbox> | undefined>;
   record(key: string): Promise<FoundDocument<IdempotencyRecord> | undefined>;

@@ -31,7 +31,7 @@ export interface EndedQuery {
   readonly bucket: Bucket;
   /** Only runs that had ended by then, epoch ms. */
   readonly until: number;
-  /** The last one that is known; undefined: from the beginning. */
+  /** The last one already read; undefined: from the beginning. */
   readonly after: EndPosition | undefined;
   readonly limit: number;
 }
@@ -76,7 +76,7 @@ export interface RetentionStore {
   /** The existing ones among these runs. */
   present(runIds: readonly string[]): Promise<ReadonlyMap<string, { readonly isOver: boolean }>>;
 
-  /** Marks a run to go, which hides it from people; undefined takes the mark away. */
+  /** Marks a run for deletion, which hides it from people; undefined removes the mark. */
   mark(runId: string, seen: Version, markedAt: number | undefined): Promise<MarkResult>;
   /** Undefined: the hold is removed. */
   hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<MarkResult>;

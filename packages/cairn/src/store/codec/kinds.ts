@@ -110,7 +110,7 @@ export function optional<V>(of: Kind<V>): OptionalKind<V> {
 }
 
 /** The same kind under another name than the property's. */
-export function named<K extends { readonly name?: string }>(name: string, of: K): K {
+export function renamed<K extends { readonly name?: string }>(name: string, of: K): K {
   return { ...of, name };
 }
 

@@ -1,6 +1,6 @@
 /** The document of an event mailbox. `early` and `takenIn` are stored names. */
 import type { BufferedEvent, DeliveredEvent, Mailbox, WaitRef } from '../../core/mailbox/mailbox.ts';
-import { documentCodec, type Kind, kind, map, named, optional, text, time, word, words } from './kinds.ts';
+import { documentCodec, type Kind, kind, map, optional, renamed, text, time, word, words } from './kinds.ts';
 
 const waitRef = map<WaitRef>({ runId: text, waitId: text });
 
@@ -13,13 +13,13 @@ const bufferedEvent = map<BufferedEvent>({
   expiresAt: time,
   takenBy: optional(waitRef),
   passing: optional(word<'sender' | 'giver'>()),
-  deliveredTo: named('takenIn', words<string>()),
+  deliveredTo: renamed('takenIn', words<string>()),
 });
 
 const deliveredEvent = map<DeliveredEvent>({
   eventId: text,
   at: time,
-  deliveredTo: named('takenIn', words<string>()),
+  deliveredTo: renamed('takenIn', words<string>()),
 });
 
 export const mailboxCodec = documentCodec<Mailbox>({
@@ -27,7 +27,7 @@ export const mailboxCodec = documentCodec<Mailbox>({
   event: text,
   key: text,
   waiting: list(waitRef),
-  buffered: named('early', list(bufferedEvent)),
+  buffered: renamed('early', list(bufferedEvent)),
   delivered: list(deliveredEvent),
   expiresAt: optional(time),
 });

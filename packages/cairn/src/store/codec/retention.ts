@@ -57,7 +57,7 @@ export function decodeMember(document: Members, what: string): Omit<LineageMembe
     type,
     status,
     completedAt,
-    owes: wakeAt !== undefined,
+    hasDuties: wakeAt !== undefined,
     hold,
     markedAt,
     parentRunId: parent?.runId,

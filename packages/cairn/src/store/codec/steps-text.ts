@@ -85,7 +85,7 @@ function encodeState(step: StepState): string {
   }
 }
 
-function pollsText({ polls }: { readonly polls?: number }): string {
+function pollsText({ polls }: { readonly polls?: number | undefined }): string {
   return polls === undefined ? '' : `+${polls}`;
 }
 

@@ -1,4 +1,4 @@
-/** Signs of life in Firestore: one document, of which each function writes its own member. */
+/** Heartbeats of the scheduled functions in Firestore: one document, with a member for each function. */
 import { FieldPath } from '@google-cloud/firestore';
 import type {
   EndReport,
@@ -19,7 +19,7 @@ export class FirestoreHeartbeatStore extends FirestoreStore implements Heartbeat
   ): Promise<void> {
     const installations = installation === undefined ? undefined : { [installation]: heartbeat.at };
     const members = heartbeatsCodec.encode({ [name]: heartbeat, found, installations });
-    // Members as a whole: a merge would leave the error of a run before in that of one that went well.
+    // Replaces members as a whole: a merge would keep the error of an earlier heartbeat.
     const whole = [name, ...(found ? ['found'] : [])];
     const mergeFields =
       installation === undefined ? whole : [...whole, new FieldPath('installations', installation)];

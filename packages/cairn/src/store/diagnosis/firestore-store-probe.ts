@@ -75,7 +75,7 @@ export class FirestoreStoreProbe implements StoreProbe {
     });
   }
 
-  /** A query for each status: a query bears 30 combinations of shard and status. */
+  /** A query for each status: a query may have 30 combinations of shard and status. */
   async #oldestRecord(before: number): Promise<number | undefined> {
     const shards = await this.#shards.ofRecords();
     const times = await Promise.all(

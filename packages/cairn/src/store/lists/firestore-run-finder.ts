@@ -11,7 +11,7 @@ import { RunPages } from '../pages/run-pages.ts';
 import { Paths } from '../paths.ts';
 import { orderedRuns } from './ordered-runs.ts';
 import { readPage } from './pages.ts';
-import { matchingRuns, positionAt } from './run-lists.ts';
+import { matchingRunsQuery, positionAt } from './run-lists.ts';
 import { Shards } from './shards.ts';
 import { withWaits } from './waits.ts';
 
@@ -67,7 +67,7 @@ export class FirestoreRunFinder implements RunFinder {
 
   /** Billed one read for every thousand that are counted, and one at least. */
   async count(filter: RunFilter, most: number): Promise<number> {
-    const matching = matchingRuns(this.#paths, filter).limit(most);
+    const matching = matchingRunsQuery(this.#paths, filter).limit(most);
     const counted = await call('count of runs', () => matching.count().get());
     return counted.data().count;
   }

@@ -44,7 +44,7 @@ export async function orderedRuns(
         positionOf: ({ state }, id) => [order === 'longest' ? (state.durationMs ?? 0) : state.updatedAt, id],
         isHidden: isMarkedToGo,
         isPassedOver: (document, id) => isPassedOver(document, id, filter),
-        mostPassedOver: Math.ceil(MAX_PASSED_OVER / sources.length),
+        maxPassedOver: Math.ceil(MAX_PASSED_OVER / sources.length),
         positionOfDamaged: (document, id) => positionIn(document, id, order),
       }),
     ),

@@ -18,7 +18,7 @@ interface Listing<T> {
   /** Documents that take no place on the page. Needs `positionOfDamaged`. Absent: none. */
   readonly isPassedOver?: (document: DocumentData, id: string) => boolean;
   /** At most so many of them are read for a page; absent: {@link MAX_PASSED_OVER}. */
-  readonly mostPassedOver?: number;
+  readonly maxPassedOver?: number;
   /**
    * Position of an undecodable document: it is reported, and the list continues after it. Absent, or undefined for this
    * one: the list cannot be read.
@@ -28,7 +28,7 @@ interface Listing<T> {
 
 /** A page is shorter than its limit where its documents are large (`MAX_PAGE_BYTES`). */
 export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
-  const { list, ordered, startAfter, isPassedOver = () => false, mostPassedOver = MAX_PASSED_OVER } = listing;
+  const { list, ordered, startAfter, isPassedOver = () => false, maxPassedOver = MAX_PASSED_OVER } = listing;
   const room = new PageRoom(limit);
   const page: ReadItem<T>[] = [];
   let position = cursor === undefined ? undefined : decodeCursor(list, cursor);
@@ -48,7 +48,7 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
       if (place) {
         passedOver += 1;
         last = () => place;
-        hasMore = passedOver >= mostPassedOver;
+        hasMore = passedOver >= maxPassedOver;
         if (hasMore) break;
         continue;
       }

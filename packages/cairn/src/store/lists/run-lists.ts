@@ -171,7 +171,7 @@ export function positionAt(at: unknown, id: string): Position | undefined {
 }
 
 /** The runs that match, the newest first. */
-export function matchingRuns(paths: Paths, filter: RunFilter): Query {
+export function matchingRunsQuery(paths: Paths, filter: RunFilter): Query {
   let runs: Query = paths.runs();
   const { status, tag, among, createdFrom, createdBefore, topLevel: _, match: __, ...named } = filter;
   for (const [name, value] of Object.entries(named)) {
@@ -212,7 +212,7 @@ function isOneOf(name: string, values: readonly string[]): Filter {
 
 /** Only the members that a list shows: a projection needs no other index. */
 function listedRuns(paths: Paths, filter: RunFilter): Query {
-  return matchingRuns(paths, filter).select(...LISTED_NAMES);
+  return matchingRunsQuery(paths, filter).select(...LISTED_NAMES);
 }
 
 function dueRunOf(found: QueryDocumentSnapshot): DueRun {

@@ -223,23 +223,23 @@ export class RunPages {
   ): Promise<Omit<PageWrites, 'seen'>> {
     const pages = spilled?.pages ?? new Map<string, string>();
     // Pages beyond the room of a commit stay until the run is deleted; `check` names them.
-    const gone = storedPages.filter((name) => !pages.has(name)).slice(0, MAX_COMMIT_PAGES);
+    const unusedPages = storedPages.filter((name) => !pages.has(name)).slice(0, MAX_COMMIT_PAGES);
     const fresh = new Map([...pages].filter(([name]) => !sound.has(name)));
     const bytes = [...fresh.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-    const isTooMuch = bytes > this.#budget.commitBytes || fresh.size + gone.length > MAX_COMMIT_PAGES;
+    const isTooMuch = bytes > this.#budget.commitBytes || fresh.size + unusedPages.length > MAX_COMMIT_PAGES;
     if (isTooMuch) await this.#put(run, fresh);
     const within = isTooMuch ? new Map<string, string>() : fresh;
-    const spent = { reads: 1, writes: fresh.size, deletes: gone.length };
+    const spent = { reads: 1, writes: fresh.size, deletes: unusedPages.length };
     return {
       members: {
         ...(spilled?.members ?? { pages: FieldValue.delete() }),
         ...(cost ? encodeCost(sum(cost, spent)) : {}),
       },
-      writes: within.size + gone.length,
+      writes: within.size + unusedPages.length,
       bytes: isTooMuch ? 0 : bytes,
       fill: (batch) => {
         for (const [name, text] of within) batch.set(this.#paths.page(run, name), pageCodec.encode({ text }));
-        for (const name of gone) batch.delete(this.#paths.page(run, name));
+        for (const name of unusedPages) batch.delete(this.#paths.page(run, name));
       },
     };
   }

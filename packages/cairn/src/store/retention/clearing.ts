@@ -4,11 +4,11 @@ import type { Cleared } from '../../ports/runs/retention-store.ts';
 import { call } from '../call.ts';
 
 /** The names of one document more than are to be deleted. */
-export function named(list: Query, limit: number): Query {
+export function namesOnly(list: Query, limit: number): Query {
   return list.limit(limit + 1).select();
 }
 
-/** Deletes at most `limit` of the documents of {@link named}: one that is found beyond shows that there are more. */
+/** Deletes at most `limit` of the documents of {@link namesOnly}: one that is found beyond shows that there are more. */
 export async function deleteNamed(
   db: Firestore,
   what: string,

@@ -14,7 +14,7 @@ import { Paths } from '../paths.ts';
 import { FirestorePayloads } from '../payloads.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 import { changedVersion, createdVersion, readVersioned, wholeUpdate } from '../versioned-document.ts';
-import { deleteNamed, named } from './clearing.ts';
+import { deleteNamed, namesOnly } from './clearing.ts';
 
 export class FirestoreErasureStore implements ErasureStore {
   readonly #db: Firestore;
@@ -58,13 +58,13 @@ export class FirestoreErasureStore implements ErasureStore {
 
   async list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>> {
     const all = this.#paths.erasures();
-    const asked =
+    const query =
       tenantHash === undefined
         ? all.where('scope', 'in', ERASURE_SCOPES)
         : all.where('tenantHash', '==', tenantHash);
     return readPage(page, {
       list: 'erasures',
-      ordered: asked.orderBy('requestedAt', 'desc').orderBy(FieldPath.documentId(), 'desc'),
+      ordered: query.orderBy('requestedAt', 'desc').orderBy(FieldPath.documentId(), 'desc'),
       startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
       decode: (document, id) => erasureCodec.decode(document, `erasure ${id}`),
       positionOf: ({ requestedAt }, id) => [requestedAt, id],
@@ -128,7 +128,7 @@ export class FirestoreErasureStore implements ErasureStore {
   }
 
   async #clear(query: Query, limit: number): Promise<Cleared> {
-    const { docs } = await call('look for documents to erase', () => named(query, limit).get());
+    const { docs } = await call('look for documents to erase', () => namesOnly(query, limit).get());
     return deleteNamed(this.#db, 'erasure of documents', { found: docs, limit });
   }
 }

@@ -29,7 +29,7 @@ import { Shards, shardedPage } from '../lists/shards.ts';
 import { RunPages } from '../pages/run-pages.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
-import { deleteNamed, named } from './clearing.ts';
+import { deleteNamed, namesOnly } from './clearing.ts';
 import { deleteNumbered } from './numbered.ts';
 
 /** Document names read at once. */
@@ -156,7 +156,7 @@ export class FirestoreRetentionStore implements RetentionStore {
       ...(mayHaveLogs ? [this.#paths.logs(run)] : []),
     ];
     const what = `look for what lies under run ${runId}`;
-    const found = await Promise.all(lists.map((list) => call(what, () => named(list, limit).get())));
+    const found = await Promise.all(lists.map((list) => call(what, () => namesOnly(list, limit).get())));
     return deleteNamed(this.#db, DELETION, { found: found.flatMap(({ docs }) => docs), limit });
   }
 
@@ -166,7 +166,7 @@ export class FirestoreRetentionStore implements RetentionStore {
       .where('runId', '==', runId)
       .orderBy('createdAt')
       .orderBy(FieldPath.documentId());
-    const { docs } = await call(`look for effects of run ${runId}`, () => named(rows, limit).get());
+    const { docs } = await call(`look for effects of run ${runId}`, () => namesOnly(rows, limit).get());
     return deleteNamed(this.#db, DELETION, { found: docs, limit });
   }
 
@@ -205,7 +205,7 @@ export class FirestoreRetentionStore implements RetentionStore {
       if (!empty) return { deleted: 0, more: false };
     }
     const { docs } = await call(`look for payloads of run ${runId}`, () =>
-      named(this.#paths.payloads(run), limit).get(),
+      namesOnly(this.#paths.payloads(run), limit).get(),
     );
     return deleteNamed(this.#db, DELETION, { found: docs, limit });
   }

@@ -13,7 +13,7 @@ import type { ListedRun, RunFilter } from '../../ports/run-store.ts';
 import type { RunListObserver, RunListWatch } from '../../ports/runs/run-list-watch.ts';
 import { ifDecodable } from '../../ports/store-errors.ts';
 import { decodeListed, isMarkedToGo } from '../codec/snapshot.ts';
-import { matchingRuns, RunLists } from '../lists/run-lists.ts';
+import { matchingRunsQuery, RunLists } from '../lists/run-lists.ts';
 import { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 
@@ -81,7 +81,7 @@ class Watch {
     const { paths, filter, limit, observer } = this.#of;
     let known: ReadonlyMap<string, Decoded> = new Map();
     let isCurrent = true;
-    const stop = matchingRuns(paths, filter)
+    const stop = matchingRunsQuery(paths, filter)
       .limit(count)
       .onSnapshot(
         ({ docs }) => {

@@ -4,7 +4,6 @@
  */
 
 import { type BudgetOptions, dayLimits } from '../../core/budget/day-limits.ts';
-import { optional } from '../../core/optional.ts';
 import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
 import { Bindings } from '../../engine/define/bindings.ts';
 import type { CallPolicy } from '../../engine/define/call-policy.ts';
@@ -123,10 +122,10 @@ export class Installation {
       shutdown: this.shutdown.signal,
       dayBudgets: this.dayBudgets,
       dayLimits: dayLimits(budgets),
-      ...optional('bus', bus),
-      ...optional('tracer', tracerBy?.(this.clock)),
-      ...optional('sources', sources),
-      ...optional('callPolicy', callPolicy),
+      bus,
+      tracer: tracerBy?.(this.clock),
+      sources,
+      callPolicy,
     };
     base.bindings.assertBound(base.registry);
     this.deps = { ...base, otherRuns: otherRuns({ ...base, records: this.records }) };

@@ -1,5 +1,4 @@
 /** A process that can be killed: from then on nothing it does has any effect, and nothing answers it. */
-import { optional } from '../../core/optional.ts';
 import { Bindings } from '../../engine/define/bindings.ts';
 import type { Binding } from '../../engine/define/capability.ts';
 import type { EngineDeps } from '../../engine/deps.ts';
@@ -64,7 +63,7 @@ export function mortal(base: EngineDeps, seed: number, planned?: PlannedCrash): 
     const result = await answer;
     return alive ? result : never();
   };
-  const ports = Object.entries(base).filter(([name]) => !OWN.has(name));
+  const ports = Object.entries(base).filter(([name, port]) => port !== undefined && !OWN.has(name));
   return {
     deps: {
       ...base,
@@ -80,7 +79,7 @@ export function mortal(base: EngineDeps, seed: number, planned?: PlannedCrash): 
         timer: (delayMs, fire) => base.clock.timer(delayMs, () => alive && fire()),
       },
       random: seededRandomness(seed),
-      ...optional('tracer', base.tracer && mortalTracer(base.tracer, () => alive)),
+      tracer: base.tracer && mortalTracer(base.tracer, () => alive),
       shutdown: shutdown.signal,
     },
     kill: () => {

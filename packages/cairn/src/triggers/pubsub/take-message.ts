@@ -17,9 +17,9 @@ import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { deliverEvent } from '../../operations/events/deliver-event.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
-import { failureOf, type Span } from '../../ports/tracing.ts';
+import { errorTypeOf, type Span } from '../../ports/tracing.ts';
 import { type DeliveredMessage, readMessage } from './message.ts';
-import { messageSpan, outcomeOf, traceOf } from './trace.ts';
+import { messageSpan, messageTrace, outcomeAttributes } from './trace.ts';
 
 export interface PubsubDeps {
   readonly start: StartDeps;
@@ -57,11 +57,11 @@ export async function takeMessage(
   try {
     const read = readMessage(topic, delivered);
     span = deps.start.tracer?.open(messageSpan(read));
-    const taken = await take(deps, read, span?.context ?? traceOf(read.message));
-    span?.set(outcomeOf(taken));
+    const taken = await take(deps, read, span?.context ?? messageTrace(read.message));
+    span?.set(outcomeAttributes(taken));
     return taken;
   } catch (error) {
-    span?.end(failureOf(error));
+    span?.end(errorTypeOf(error));
     if (!(error instanceof CairnError) || error.httpStatus >= 500 || PASSING.has(error.code)) throw error;
     const { code, message: reason } = error;
     log.error('pubsub_message_refused', { topic, messageId: idIn(delivered), code, reason });

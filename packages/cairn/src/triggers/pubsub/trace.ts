@@ -9,7 +9,7 @@ import type { MessageResult } from './take-message.ts';
 const ATTRIBUTES = ['googclient_traceparent', 'traceparent'];
 
 /** The span of the publisher, if the message has it. */
-export function traceOf({ attributes }: PubsubMessage): TraceContext | undefined {
+export function messageTrace({ attributes }: PubsubMessage): TraceContext | undefined {
   for (const name of ATTRIBUTES) {
     const trace = parseTraceparent(attributes[name]);
     if (trace) return trace;
@@ -22,7 +22,7 @@ export function messageSpan({ subscription, message }: DeliveredMessage): SpanOp
   return {
     name: `process ${topic}`,
     kind: 'consumer',
-    parent: traceOf(message),
+    parent: messageTrace(message),
     attributes: {
       'messaging.system': 'gcp_pubsub',
       'messaging.operation.name': 'process',
@@ -35,7 +35,7 @@ export function messageSpan({ subscription, message }: DeliveredMessage): SpanOp
   };
 }
 
-export function outcomeOf(taken: MessageResult): SpanAttributes {
+export function outcomeAttributes(taken: MessageResult): SpanAttributes {
   return {
     'cairn.message.outcome': taken.kind,
     'cairn.run.id': 'runId' in taken ? taken.runId : undefined,

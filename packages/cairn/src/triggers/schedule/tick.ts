@@ -4,7 +4,7 @@
  */
 import { workThrough } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
-import { declaredSchedules, keepDeclared } from '../../operations/schedules/declared.ts';
+import { deployedSchedules, keepDeclared } from '../../operations/schedules/declared.ts';
 import type { ScheduleDeps } from '../../operations/schedules/deps.ts';
 import { fireSchedule } from '../../operations/schedules/fire-schedule.ts';
 import type { DueSchedule } from '../../ports/schedule-store.ts';
@@ -37,7 +37,7 @@ export interface TickReport {
 
 /** @throws the error of the query for due schedules */
 export async function tick(deps: TickDeps, pageSize = TICK_PAGE): Promise<TickReport> {
-  for (const declared of declaredSchedules(deps.registry)) {
+  for (const declared of deployedSchedules(deps.registry)) {
     await guarded(deps, declared.id, () => keepDeclared(deps, deps.declaredTenant, declared));
   }
   const startedAt = deps.clock.now();

@@ -32,7 +32,7 @@ export async function slackWebhook(deps: SlackDeps, request: Request): Promise<R
 type SlackWork = () => Promise<SlackMessage>;
 
 /**
- * Work that the request asks for; undefined if only a response is needed.
+ * Work that follows from the request; undefined if only a response is needed.
  *
  * @throws CairnError INVALID_INPUT for requests that Slack does not send
  */

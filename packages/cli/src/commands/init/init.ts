@@ -1,4 +1,4 @@
-/** `init`: adds Cairn to a Firebase project, and takes it out again. */
+/** `init`: adds Cairn to a Firebase project, or removes it (`--undo`). */
 import { command } from '../../arguments/command.ts';
 
 export const init = command({

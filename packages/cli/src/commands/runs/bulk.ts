@@ -102,12 +102,12 @@ async function targetsOf(
   const { api } = context;
   const { limit = USUAL, type, step, match } = options;
   const named = await namedRuns(context, options.run);
-  const mostPages = match === undefined ? undefined : MAX_COSTLY_PAGES;
+  const maxPages = match === undefined ? undefined : MAX_COSTLY_PAGES;
   if (action === 'approve') {
     const { items, more } = await api.list('/v1/inbox', { limit: MOST });
     const query = { type, match, status: 'awaiting_approval' };
     const matching =
-      match === undefined ? undefined : await api.list('/v1/runs', { query, limit: MOST, mostPages });
+      match === undefined ? undefined : await api.list('/v1/runs', { query, limit: MOST, maxPages });
     const ids = matching?.items.map(({ id }) => id) ?? (named.length > 0 ? named : undefined);
     const fitting = items.filter(
       (item) =>
@@ -135,7 +135,7 @@ async function targetsOf(
   }
   const given = await queryOf(api, options);
   const query = { ...given, match, status: given.status ?? STATUSES[action].join(',') };
-  const { items, more } = await api.list('/v1/runs', { query, limit, mostPages });
+  const { items, more } = await api.list('/v1/runs', { query, limit, maxPages });
   return { targets: items.map(targetOf), more };
 }
 

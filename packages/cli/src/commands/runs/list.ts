@@ -46,8 +46,8 @@ export const listRuns = command({
     const isSorted = sort !== undefined && sort !== 'newest';
     const filter = { ...(await queryOf(api, options)), match };
     const query = { ...filter, sort, topLevel: options.children ? undefined : 'true' };
-    const mostPages = match === undefined && !isSorted ? undefined : MAX_COSTLY_PAGES;
-    const found = await api.list('/v1/runs', { query, limit, mostPages });
+    const maxPages = match === undefined && !isSorted ? undefined : MAX_COSTLY_PAGES;
+    const found = await api.list('/v1/runs', { query, limit, maxPages });
     out.answer(found, (shape) => runTable(found.items, api.now(), shape));
     if (out.json) return;
     noteUnreadable({ out, notes }, found.unreadable);
@@ -55,8 +55,8 @@ export const listRuns = command({
       const isFiltered = Object.values(filter).some((value) => value !== undefined);
       const leftOut = isFiltered && !options.children ? ' Child runs are left out: --children.' : '';
       const near = options.type === undefined ? undefined : await nearType(api, options.type);
-      const meant = ` There is no workflow '${options.type}'. Did you mean '${near}'?`;
-      notes.print(`No runs.${near === undefined ? leftOut : meant}\n`);
+      const suggestion = ` There is no workflow '${options.type}'. Did you mean '${near}'?`;
+      notes.print(`No runs.${near === undefined ? leftOut : suggestion}\n`);
     }
     if (found.more && found.items.length < limit) {
       notes.print(

@@ -12,7 +12,7 @@ export const KINDS: Readonly<Record<InboxItem['kind'], string>> = {
 };
 
 /** A stable key of a question, for every read of the list. */
-export function keyOf({ runId, waitId, effectId, step }: InboxItem): string {
+export function itemKeyOf({ runId, waitId, effectId, step }: InboxItem): string {
   return [runId, waitId ?? '', effectId ?? '', step].join(' ');
 }
 

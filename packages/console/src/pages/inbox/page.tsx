@@ -11,7 +11,7 @@ import type { AskedKind, DecisionName } from '../run/actions/decisions.ts';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 import { External } from './external.tsx';
 import { Findings } from './findings.tsx';
-import { canApprove, type InboxItem, keyOf } from './item.ts';
+import { canApprove, type InboxItem, itemKeyOf } from './item.ts';
 import { Question } from './row.tsx';
 import { useRowKeys } from './row-keys.ts';
 import { useApprovals } from './use-approvals.ts';
@@ -33,11 +33,11 @@ export default function InboxPage() {
   const { findings = [], external = [], unreadableEffects = [] } = pages?.[0] ?? {};
   const { states, refused, forget, approve, undo } = useApprovals();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const chosen = items.filter((item) => canApprove(item) && selected.has(keyOf(item)));
+  const chosen = items.filter((item) => canApprove(item) && selected.has(itemKeyOf(item)));
   const select = (item: InboxItem, isSelected: boolean) => {
     const next = new Set(selected);
-    if (isSelected) next.add(keyOf(item));
-    else next.delete(keyOf(item));
+    if (isSelected) next.add(itemKeyOf(item));
+    else next.delete(itemKeyOf(item));
     setSelected(next);
   };
   const rows = useRowKeys(items.length, answering !== undefined);
@@ -68,7 +68,7 @@ export default function InboxPage() {
         </Empty>
       )}
       <NotApproved
-        refused={refused.filter(({ key }) => !items.some((one) => keyOf(one) === key))}
+        refused={refused.filter(({ key }) => !items.some((one) => itemKeyOf(one) === key))}
         onClose={forget}
       />
       {findings.length > 0 && <Findings findings={findings} />}
@@ -94,10 +94,10 @@ export default function InboxPage() {
       <ol className="inbox" ref={rows.list} aria-live="polite">
         {items.map((item, at) => (
           <Question
-            key={keyOf(item)}
+            key={itemKeyOf(item)}
             item={item}
-            approval={states.get(keyOf(item))}
-            isSelected={selected.has(keyOf(item))}
+            approval={states.get(itemKeyOf(item))}
+            isSelected={selected.has(itemKeyOf(item))}
             onSelect={(isSelected) => select(item, isSelected)}
             onApprove={() => approve([item])}
             onUndo={() => undo(item)}

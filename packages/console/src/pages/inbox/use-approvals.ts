@@ -7,7 +7,7 @@ import { refusalOf, shownError } from '../../api/problem.ts';
 import type { RefusedApproval } from '../../session/late-refusals.ts';
 import { useSession } from '../../session/session.ts';
 import { ApprovalQueue } from './approval-queue.ts';
-import { type InboxItem, keyOf } from './item.ts';
+import { type InboxItem, itemKeyOf } from './item.ts';
 
 /** Needs no batch: a decision that is sent again is the same decision. */
 function approvalOf(items: readonly InboxItem[]) {
@@ -17,7 +17,7 @@ function approvalOf(items: readonly InboxItem[]) {
 
 function refusedApproval(item: InboxItem, error: unknown): RefusedApproval {
   const { runId, type, question } = item;
-  return { key: keyOf(item), runId, type, question, why: refusalOf(error)?.detail ?? String(error) };
+  return { key: itemKeyOf(item), runId, type, question, why: refusalOf(error)?.detail ?? String(error) };
 }
 
 export function useApprovals() {
@@ -29,7 +29,7 @@ export function useApprovals() {
   const queue = useMemo(
     (): ApprovalQueue<InboxItem> =>
       new ApprovalQueue<InboxItem>({
-        keyOf,
+        keyOf: itemKeyOf,
         later: (ms, call) => {
           const timer = setTimeout(call, ms);
           return () => clearTimeout(timer);
@@ -52,7 +52,7 @@ export function useApprovals() {
           // Read before they stop being shown as sent: an answered question would appear once more.
           await queries.invalidateQueries();
           for (const item of items)
-            if (queue.shown().get(keyOf(item))?.at === 'sending') onEnd(item, undefined);
+            if (queue.shown().get(itemKeyOf(item))?.at === 'sending') onEnd(item, undefined);
         },
       }),
     [api, queries, lateRefusals],

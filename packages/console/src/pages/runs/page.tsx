@@ -10,6 +10,6 @@ import { SearchView } from './search-view.tsx';
 export { readAhead } from './list/use-first-page.ts';
 
 export default function RunsPage() {
-  const [sought] = useQueryState('q');
-  return sought === undefined ? <ListView /> : <SearchView sought={sought} key={sought} />;
+  const [query] = useQueryState('q');
+  return query === undefined ? <ListView /> : <SearchView sought={query} key={query} />;
 }

@@ -8,7 +8,7 @@ export type Selection = ReadonlyMap<string, RunRow>;
 
 export const NONE_CHOSEN: Selection = new Map();
 
-export function toggled(selection: Selection, row: RunRow): Selection {
+export function toggledRow(selection: Selection, row: RunRow): Selection {
   const after = new Map(selection);
   if (!after.delete(row.id) && after.size < MAX_CHOSEN) after.set(row.id, row);
   return after;

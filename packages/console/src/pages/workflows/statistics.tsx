@@ -1,6 +1,6 @@
 /** Statistics of the runs of one workflow within a time range: rate, failures, durations, by version and over time. */
 import { usdText } from '../../parts/cost-text.ts';
-import { counted } from '../../parts/json-view/words.ts';
+import { countOf } from '../../parts/json-view/words.ts';
 import { type NamedReading, Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -131,7 +131,7 @@ function Versions({ of: { versions, from, until } }: { readonly of: Statistics }
 function readings(of: Statistics): readonly NamedReading[] {
   const { runs, completed, failed, cancelled, live, failureShare, p50Ms, p95Ms, cost } = of.total;
   return [
-    { name: 'Started', value: rateText(of), more: `${counted(runs, 'run')}, ${live} live` },
+    { name: 'Started', value: rateText(of), more: `${countOf(runs, 'run')}, ${live} live` },
     {
       name: 'Failed',
       value: shareText(failureShare),

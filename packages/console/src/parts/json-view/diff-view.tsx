@@ -4,7 +4,7 @@ import { Text } from '../value-text.tsx';
 import { difference, type JsonChange, MAX_CHANGES } from './diff.ts';
 import { matched } from './matched.ts';
 import { stepText } from './tree.ts';
-import { counted } from './words.ts';
+import { countOf } from './words.ts';
 import './diff-view.css';
 
 export type DiffLayout = 'side' | 'unified';
@@ -31,7 +31,7 @@ export function DiffView({ before, after, layout }: DiffViewProps) {
   return (
     <div className="diff">
       <p className="dim">
-        {counted(changes.length, 'difference')}
+        {countOf(changes.length, 'difference')}
         {isCut && ` and more: only the first ${MAX_CHANGES} are shown`}
       </p>
       {layout === 'side' ? (
@@ -41,7 +41,7 @@ export function DiffView({ before, after, layout }: DiffViewProps) {
       )}
       {shown < changes.length && (
         <button type="button" onClick={() => setShown(shown + MAX_CHANGES)}>
-          Show {counted(changes.length - shown, 'more difference')}
+          Show {countOf(changes.length - shown, 'more difference')}
         </button>
       )}
     </div>

@@ -8,7 +8,7 @@ import { DownloadButton } from '../copy/download-button.tsx';
 import { Text } from '../value-text.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { openTo } from './search.ts';
-import { ancestorsOf, isBranch, openWithin, pathOf, rootOf, rowsOf, type TreeNode } from './tree.ts';
+import { ancestorsOf, isBranch, openWithin, pathOf, rootOf, type TreeNode, visibleRows } from './tree.ts';
 import { useHits } from './use-hits.ts';
 import './json-view.css';
 
@@ -56,7 +56,7 @@ interface BranchesProps {
 function Branches({ root, label, file }: BranchesProps) {
   const [open, setOpen] = useState(() => openWithin(root, FIRST_ROWS));
   const [chosen, setChosen] = useState<TreeNode>();
-  const rows = useMemo(() => rowsOf(root, (id) => open.has(id)), [root, open]);
+  const rows = useMemo(() => visibleRows(root, (id) => open.has(id)), [root, open]);
   const toggle = (node: TreeNode) => {
     const next = new Set(open);
     if (!next.delete(node.id)) next.add(node.id);

@@ -89,7 +89,7 @@ function range(node: TreeNode, from: number, to: number): TreeNode {
 }
 
 /** The visible rows, from the top. */
-export function rowsOf(root: TreeNode, isOpen: (id: string) => boolean): readonly TreeNode[] {
+export function visibleRows(root: TreeNode, isOpen: (id: string) => boolean): readonly TreeNode[] {
   const rows: TreeNode[] = [];
   const ahead: TreeNode[] = [root];
   for (let node = ahead.pop(); node; node = ahead.pop()) {

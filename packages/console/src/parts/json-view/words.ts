@@ -28,11 +28,11 @@ export function rowWords({ value, range }: TreeNode): RowWords {
 
 function branchWords(value: object): string {
   const size = sizeOf(value);
-  if (Array.isArray(value)) return size === 0 ? '[]' : `[ ${counted(size, 'item')} ]`;
-  return size === 0 ? '{}' : `{ ${counted(size, 'member')} }`;
+  if (Array.isArray(value)) return size === 0 ? '[]' : `[ ${countOf(size, 'item')} ]`;
+  return size === 0 ? '{}' : `{ ${countOf(size, 'member')} }`;
 }
 
 /** `1 item`, `12,000 items`. */
-export function counted(count: number, noun: string): string {
+export function countOf(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }

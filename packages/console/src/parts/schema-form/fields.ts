@@ -157,7 +157,7 @@ function kindOf({ type }: Schema): FieldKind {
   }
 }
 
-/** Choices as JSON, so that the text `1` is none but the number. */
+/** Choices as JSON, so that the text `1` and the number 1 differ. */
 function choicesOf({ enum: values, const: only }: Schema): readonly string[] {
   if (only !== undefined) return [JSON.stringify(only)];
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)) : [];

@@ -1,6 +1,6 @@
 /** Failed runs by their cause, each with the list of its runs and the newest of them. */
 import { Link } from 'wouter';
-import { counted } from '../json-view/words.ts';
+import { countOf } from '../json-view/words.ts';
 import { Text } from '../value-text.tsx';
 import { When } from '../when.tsx';
 import type { Statistics } from './use-statistics.ts';
@@ -30,7 +30,7 @@ export function Causes({ causes, withType, hrefOf }: CausesProps) {
           return (
             <tr key={`${type} ${code} ${step}`}>
               <td data-label="Runs">
-                <Link href={hrefOf(cause)}>{counted(runs, 'run')}</Link>
+                <Link href={hrefOf(cause)}>{countOf(runs, 'run')}</Link>
               </td>
               {withType && (
                 <td data-label="Workflow">

@@ -1,6 +1,6 @@
 /** Runs of each part of a time as bars, and below them how long completed ones took. The same as text on hover, and as a table. */
 import type { CSSProperties, ReactNode } from 'react';
-import { counted } from '../json-view/words.ts';
+import { countOf } from '../json-view/words.ts';
 import { Scrolls } from '../scrolls.tsx';
 import { duration } from '../time.ts';
 import { type PartShown, partRateText, partText, stamp, timesText } from './parts.ts';
@@ -15,7 +15,7 @@ export function OverTime({ parts }: { readonly parts: readonly PartShown[] }) {
       <Chart
         name="Runs over time"
         parts={parts}
-        note={`red failed, green completed, gray live or cancelled; at most ${counted(most, 'run')} in a bar`}
+        note={`red failed, green completed, gray live or cancelled; at most ${countOf(most, 'run')} in a bar`}
         of={partText}
       >
         {({ runs, completed, failed }) => (

@@ -1,5 +1,5 @@
 /** Figures of the parts of a time, of all versions or of one, and their texts. Pure. */
-import { counted } from '../json-view/words.ts';
+import { countOf } from '../json-view/words.ts';
 import { duration } from '../time.ts';
 import type { Statistics } from './use-statistics.ts';
 import { rateText, shareText } from './words.ts';
@@ -34,7 +34,7 @@ export function partText(part: PartShown): string {
   const others = runs - completed - failed;
   const share = failed > 0 ? ` (${shareText(failureShare)})` : '';
   const times = timesText(part);
-  return `${stamp(from)}: ${counted(runs, 'run')}, ${completed} completed, ${failed} failed${share}, ${counted(others, 'other')}${times && `, ${times}`}`;
+  return `${stamp(from)}: ${countOf(runs, 'run')}, ${completed} completed, ${failed} failed${share}, ${countOf(others, 'other')}${times && `, ${times}`}`;
 }
 
 /** `p50 2.1s, p95 9.4s`; empty where no run completed. */

@@ -49,9 +49,9 @@ export class ChangeSet {
         continue;
       }
       const exists = database.get({ name: document, segments: parseDocument(document).segments });
-      const gone = { document, removedTargetIds: goneFrom, readTime: fromMicros(readTime) };
+      const removal = { document, removedTargetIds: goneFrom, readTime: fromMicros(readTime) };
       // It exists and left the target: its content need not be sent.
-      yield exists ? { documentRemove: gone } : { documentDelete: gone };
+      yield exists ? { documentRemove: removal } : { documentDelete: removal };
     }
   }
 

@@ -63,8 +63,8 @@ export class Target {
       if (!touched.some((name) => this.#mayMove(database, name))) return [];
     }
     const now = this.#read(database, undefined);
-    const gone = [...this.#shown.keys()].filter((name) => !now.has(name));
-    return [...gone, ...now.keys()].flatMap((name) => this.#compare(name, now.get(name)));
+    const removedNames = [...this.#shown.keys()].filter((name) => !now.has(name));
+    return [...removedNames, ...now.keys()].flatMap((name) => this.#compare(name, now.get(name)));
   }
 
   /** Missing documents requested by name: reported to a listener once. */

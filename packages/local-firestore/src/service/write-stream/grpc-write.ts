@@ -35,10 +35,10 @@ class WriteStream {
     stream.on('data', (request: WriteRequest) => {
       this.#taken = this.#taken.then(() => this.#take(request)).catch((error: unknown) => this.#fail(error));
     });
-    const gone = () => {
+    const onClose = () => {
       this.#hasEnded = true;
     };
-    for (const event of ['cancelled', 'close', 'error']) stream.on(event, gone);
+    for (const event of ['cancelled', 'close', 'error']) stream.on(event, onClose);
     stream.on('end', () => {
       this.#taken = this.#taken.then(() => {
         if (!this.#hasEnded) stream.end();

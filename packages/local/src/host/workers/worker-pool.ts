@@ -228,8 +228,8 @@ export class WorkerPool {
       return;
     }
     if (worker.isSpent) this.#isOneLost = true;
-    const lived = servedAt !== undefined && performance.now() - servedAt > SHORT_LIFE_MS;
-    this.#failuresInARow = lived ? 0 : this.#failuresInARow + 1;
+    const wasUseful = servedAt !== undefined && performance.now() - servedAt > SHORT_LIFE_MS;
+    this.#failuresInARow = wasUseful ? 0 : this.#failuresInARow + 1;
     // Functions that cannot be loaded at the start are not tried again: `start` rejects with the reason.
     if (!this.#hasServed && end.error !== undefined) return;
     // One early death may be a SIGKILL; from the second on, the functions are at fault.

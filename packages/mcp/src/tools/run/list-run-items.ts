@@ -5,27 +5,29 @@ import { CURSOR, DEFAULT_LISTED, LIMIT, RUN_ID } from '../arguments.ts';
 import { completePage, counted } from '../pages.ts';
 import { read } from '../tool.ts';
 
-interface Question {
+interface ItemQuery {
   readonly params: { readonly id: string };
   readonly query: { readonly limit: string; readonly cursor: string | undefined };
 }
 
-interface Page {
+interface ItemPage {
   readonly items: readonly object[];
   readonly next?: string | undefined;
 }
 
 const KINDS = {
-  steps: (client: CairnClient, asked: Question): Promise<Page> => client.get('/v1/runs/{id}/steps', asked),
-  effects: (client: CairnClient, asked: Question): Promise<Page> =>
+  steps: (client: CairnClient, asked: ItemQuery): Promise<ItemPage> =>
+    client.get('/v1/runs/{id}/steps', asked),
+  effects: (client: CairnClient, asked: ItemQuery): Promise<ItemPage> =>
     client.get('/v1/runs/{id}/effects', asked),
-  events: (client: CairnClient, asked: Question): Promise<Page> => client.get('/v1/runs/{id}/events', asked),
-  logs: (client: CairnClient, asked: Question): Promise<Page> => client.get('/v1/runs/{id}/logs', asked),
+  events: (client: CairnClient, asked: ItemQuery): Promise<ItemPage> =>
+    client.get('/v1/runs/{id}/events', asked),
+  logs: (client: CairnClient, asked: ItemQuery): Promise<ItemPage> => client.get('/v1/runs/{id}/logs', asked),
   waits: openWaits,
 } as const;
-type Kind = keyof typeof KINDS;
+type ItemKind = keyof typeof KINDS;
 
-const NOUNS: Readonly<Record<Kind, string>> = {
+const NOUNS: Readonly<Record<ItemKind, string>> = {
   steps: 'step',
   effects: 'effect',
   events: 'event',
@@ -40,7 +42,7 @@ export const listRunItems = read({
     'Lists all steps of a run by id, its effects in order, its events or log lines from the oldest on, or its open waits, page by page. Role viewer.',
   input: z.strictObject({
     runId: RUN_ID,
-    kind: z.enum(Object.keys(KINDS) as [Kind, ...Kind[]]),
+    kind: z.enum(Object.keys(KINDS) as [ItemKind, ...ItemKind[]]),
     limit: LIMIT,
     cursor: CURSOR,
   }),
@@ -53,7 +55,7 @@ export const listRunItems = read({
 });
 
 /** Ordered by id, so that a wait that ends between two pages hides no other. */
-async function openWaits(client: CairnClient, { params, query }: Question): Promise<Page> {
+async function openWaits(client: CairnClient, { params, query }: ItemQuery): Promise<ItemPage> {
   const { waits } = await client.get('/v1/runs/{id}', { params });
   const { cursor = '', limit } = query;
   const sorted = waits.filter(({ id }) => id > cursor).toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,4 +1,4 @@
-/** Shapes that many answers share. Answers are open: a client must bear members it does not know. */
+/** Schemas that many responses share. Clients must ignore members that they do not know. */
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../core/errors.ts';
 import { FINDING_REASONS } from '../../../core/findings.ts';
@@ -30,7 +30,7 @@ export const InFlight = z
   .describe('The same request is in progress. Send it again after Retry-After.');
 
 /** @param item of which a page holds some; `next` is the `cursor` of the page that follows */
-export function pageOf<Item extends z.ZodType>(item: Item) {
+export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
     next: z.string().optional().describe('`cursor` of the next page, if there is one.'),
@@ -57,7 +57,7 @@ export const Finding = z
 
 /** @param item made of a run: one whose document is damaged makes none, and is named */
 export function pageOfRuns<Item extends z.ZodType>(item: Item) {
-  return pageOf(item).extend({
+  return pageSchema(item).extend({
     unreadable: z
       .array(z.string())
       .optional()

@@ -5,7 +5,7 @@ import { STEP_KINDS } from '../../../core/run/data/step-kind.ts';
 import { BOUNDARIES, STEP_STATUSES } from '../../../core/run/records.ts';
 import { STEP_OUTCOMES } from '../../../core/run/state.ts';
 import { INITIATORS } from '../../../core/run/status.ts';
-import { Count, Location, OperationRequest, pageOf, Seq, Time, Value } from './common.ts';
+import { Count, Location, OperationRequest, pageSchema, Seq, Time, Value } from './common.ts';
 
 export const RunEvent = z.object({
   seq: Seq,
@@ -20,7 +20,7 @@ export const RunEvent = z.object({
   prevHash: z.string(),
   hash: z.string(),
 });
-export const EventPage = pageOf(RunEvent);
+export const EventPage = pageSchema(RunEvent);
 
 export const Step = z.object({
   id: z.string().describe('Step id, or `id[itemKey]` for an item of a map step.'),
@@ -41,7 +41,7 @@ export const Step = z.object({
   revision: z.int().min(1),
   compensated: z.boolean(),
 });
-export const StepPage = pageOf(Step);
+export const StepPage = pageSchema(Step);
 
 const At = { seq: Seq, revision: z.int().min(1) };
 const StepState = z.discriminatedUnion('phase', [
@@ -117,7 +117,7 @@ export const Checkpoint = z.object({
   startedAt: Time.optional(),
   durationMs: Count.optional(),
 });
-export const CheckpointPage = pageOf(Checkpoint);
+export const CheckpointPage = pageSchema(Checkpoint);
 
 export const Memo = z.object({
   step: z.string().describe('Step id, or `id[itemKey]`.'),
@@ -127,7 +127,7 @@ export const Memo = z.object({
   value: Value,
   recordedAt: Time,
 });
-export const MemoPage = pageOf(Memo);
+export const MemoPage = pageSchema(Memo);
 
 export const LogLine = z.object({
   kind: z
@@ -145,7 +145,7 @@ export const LogLine = z.object({
   fields: z.record(z.string(), Value).optional(),
   cut: z.literal(true).optional().describe('The message or fields were truncated.'),
 });
-export const LogPage = pageOf(LogLine).extend({
+export const LogPage = pageSchema(LogLine).extend({
   after: z
     .string()
     .optional()

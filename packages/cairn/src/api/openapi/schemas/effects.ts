@@ -7,7 +7,7 @@ import {
   RESOLUTIONS,
   SIDE_EFFECTS,
 } from '../../../core/effects/effect.ts';
-import { Count, pageOf, Time, Value } from './common.ts';
+import { Count, pageSchema, Time, Value } from './common.ts';
 
 export const Effect = z.object({
   effectId: z.string().describe('`{idempotencyKey}.{n}`'),
@@ -61,7 +61,7 @@ export const Effect = z.object({
   createdAt: Time,
   updatedAt: Time,
 });
-export const EffectPage = pageOf(Effect);
+export const EffectPage = pageSchema(Effect);
 
 export const EffectResolved = z.object({
   runId: z.string(),

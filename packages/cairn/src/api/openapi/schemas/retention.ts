@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ERASURE_SCOPES } from '../../../core/retention/erasure.ts';
 import { END_STATUSES } from '../../../core/retention/policy.ts';
-import { Count, pageOf, Time } from './common.ts';
+import { Count, pageSchema, Time } from './common.ts';
 
 const Hold = z
   .object({ by: z.string(), at: Time, reason: z.string() })
@@ -56,7 +56,7 @@ export const Erasure = z.object({
     ),
   finishedAt: Time.optional(),
 });
-export const ErasurePage = pageOf(Erasure);
+export const ErasurePage = pageSchema(Erasure);
 
 export const RunHeld = z.object({ runId: z.string(), legalHold: Hold });
 export const RunReleased = z.object({ runId: z.string() });
@@ -67,6 +67,6 @@ export const RunRetention = z.object({
   ),
   legalHold: Hold.optional(),
 });
-export const ExpiredRunPage = pageOf(
+export const ExpiredRunPage = pageSchema(
   z.object({ ...retentionState, type: z.string(), status: z.enum(END_STATUSES), completedAt: Time }),
 );

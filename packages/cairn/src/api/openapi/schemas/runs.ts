@@ -17,7 +17,7 @@ const ShownStatus = z
 const StopKind = z.enum(STOP_KINDS);
 export const StepKind = z.enum(STEP_KINDS);
 
-/** A step's error may carry a code of its own, so this is no list. */
+/** Not an enumeration, because a step's error may have a code of its own. */
 export const RecordedError = z.object({
   code: z.string(),
   message: z.string(),

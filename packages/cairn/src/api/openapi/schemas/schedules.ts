@@ -1,7 +1,7 @@
 /** A schedule as `views/schedule.ts` shows it. */
 import { z } from 'zod';
 import { CATCH_UPS } from '../../../core/schedule/schedule.ts';
-import { Count, pageOf, Time, Value } from './common.ts';
+import { Count, pageSchema, Time, Value } from './common.ts';
 
 const SlotResult = z.object({
   slot: Time,
@@ -39,7 +39,7 @@ export const ScheduleSummary = z.object({
   createdAt: Time,
   updatedAt: Time,
 });
-export const SchedulePage = pageOf(ScheduleSummary);
+export const SchedulePage = pageSchema(ScheduleSummary);
 export const Schedule = ScheduleSummary.extend({ upcoming: z.array(Time) });
 
 export const ScheduleDeleted = z.object({ id: z.string(), deleted: z.literal(true) });

@@ -11,7 +11,7 @@ import { approvalOf } from '../../../operations/bulk/question.ts';
 import type { BulkTarget } from '../../../operations/bulk/target.ts';
 import { answerOnce } from '../../mutation.ts';
 import type { BulkReport } from '../../openapi/schemas/bulk.ts';
-import { carryOut, type MutationCall } from '../../route.ts';
+import { handleChange, type MutationCall } from '../../route.ts';
 import { cancel } from '../cancel-run.ts';
 import { decide } from '../decide-approval.ts';
 import { runOf } from '../own-run.ts';
@@ -86,11 +86,11 @@ async function responseOf(
   };
   switch (act) {
     case 'cancel':
-      return carryOut(cancel, { ...one, body: { reason } });
+      return handleChange(cancel, { ...one, body: { reason } });
     case 'resume':
-      return carryOut(resume, { ...one, body: {} });
+      return handleChange(resume, { ...one, body: {} });
     case 'replay':
-      return carryOut(replay, { ...one, body: {} });
+      return handleChange(replay, { ...one, body: {} });
     case 'approve':
       return approve({ ...one, requestId: call.requestId }, target);
   }

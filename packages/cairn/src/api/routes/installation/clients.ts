@@ -5,7 +5,7 @@
 import { CairnError } from '../../../core/errors.ts';
 import { revokeClient, rotateClient } from '../../../operations/clients/change-client.ts';
 import { createClient, type Issued } from '../../../operations/clients/create-client.ts';
-import { keyOf } from '../../../operations/clients/secret.ts';
+import { apiKeyOf } from '../../../operations/clients/secret.ts';
 import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
 import { type Caller, mayActAs, ROLES } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -75,7 +75,7 @@ async function answerWithKey(
   let key: string | undefined;
   const keptResponse = await answerOnce(call, async (requestId) => {
     const { client, secret } = await issue(requestId);
-    if (secret !== undefined) key = keyOf(client.id, secret);
+    if (secret !== undefined) key = apiKeyOf(client.id, secret);
     return { status, body: { ...clientView(client, call.deps.start.clock.now()), secretShown: true } };
   });
   if (key === undefined || keptResponse.status !== status || keptResponse.headers.has('idempotency-replayed'))

@@ -3,7 +3,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import { pause } from '../../../ports/clock.ts';
 import type { ApiDeps } from '../../deps.ts';
 
-/** A store that takes longer than this is of no use to anybody waiting. */
+/** A store that takes longer counts as unavailable. */
 const PROBE_TIMEOUT_MS = 3_000;
 /** One probe serves all requests within this time: the route is public, and each probe is a billed read. */
 const PROBE_TTL_MS = 5_000;

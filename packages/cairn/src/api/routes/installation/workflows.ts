@@ -13,7 +13,7 @@ import {
 } from '../../../operations/runtime/pause-workflow.ts';
 import type { LiveVersion } from '../../../ports/run-statistics.ts';
 import { mayActAs } from '../../auth.ts';
-import { flag } from '../../query.ts';
+import { booleanOf } from '../../query.ts';
 import type { ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
 import { inputSchemaOf } from '../../views/input-schema.ts';
 import { pauseView, workflowView } from '../../views/workflow.ts';
@@ -27,13 +27,13 @@ const MAX_LIVE_VERSIONS = 200;
  */
 export const listWorkflows: ReadHandler<'GET /v1/workflows'> = async ({ deps, caller, query }) => {
   const { registry, statistics, start } = deps;
-  const isSummary = flag('summary', query.summary ?? 'false');
+  const isSummary = booleanOf('summary', query.summary ?? 'false');
   const [config, live, changes] = await Promise.all([
     readConfig({ ...start, config: deps.config }),
     statistics.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),
     isSummary ? [] : changesIn(start.plans, registry),
   ]);
-  // A part of a loop is no workflow of its own, and its loop's run is counted.
+  // Parts of a loop are not listed: the run of the loop is counted.
   const declared = live.filter(({ type }) => declaredType(type) === type);
   const liveOf = Map.groupBy(declared, ({ type }: LiveVersion) => type);
   const types = new Set([...registry.types(), ...liveOf.keys()]);

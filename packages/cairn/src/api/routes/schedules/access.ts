@@ -14,7 +14,7 @@ export function scheduleOf({ params, caller }: { params: { readonly id: string }
 }
 
 /** @throws CairnError NOT_FOUND */
-export async function assertOwn(
+export async function assertOwnSchedule(
   call: Omit<MutationCall<'POST /v1/schedules/{id}/trigger'>, 'body'>,
 ): Promise<void> {
   await ownSchedule(scheduleDeps(call.deps), scheduleOf(call));

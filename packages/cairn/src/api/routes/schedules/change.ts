@@ -2,7 +2,7 @@
 import * as operations from '../../../operations/schedules/alter-schedule.ts';
 import type { ChangeHandler } from '../../route.ts';
 import { scheduleDetails } from '../../views/schedule.ts';
-import { assertOwn, scheduleDeps, scheduleOf } from './access.ts';
+import { assertOwnSchedule, scheduleDeps, scheduleOf } from './access.ts';
 
 export const create: ChangeHandler<'POST /v1/schedules'> = {
   before: ({ deps, body: { input = {}, ...rest } }) =>
@@ -18,7 +18,7 @@ export const create: ChangeHandler<'POST /v1/schedules'> = {
 
 /** Omitted members are unchanged. */
 export const patch: ChangeHandler<'PATCH /v1/schedules/{id}'> = {
-  before: assertOwn,
+  before: assertOwnSchedule,
   async work(call) {
     const { deps, body } = call;
     const schedule = await operations.patchSchedule(scheduleDeps(deps), scheduleOf(call), body);
@@ -27,7 +27,7 @@ export const patch: ChangeHandler<'PATCH /v1/schedules/{id}'> = {
 };
 
 export const pause: ChangeHandler<'POST /v1/schedules/{id}/pause'> = {
-  before: assertOwn,
+  before: assertOwnSchedule,
   async work(call) {
     const { deps, caller, body } = call;
     const request = { ...scheduleOf(call), actor: caller.principal, reason: body.reason };
@@ -37,7 +37,7 @@ export const pause: ChangeHandler<'POST /v1/schedules/{id}/pause'> = {
 };
 
 export const resume: ChangeHandler<'POST /v1/schedules/{id}/resume'> = {
-  before: assertOwn,
+  before: assertOwnSchedule,
   async work(call) {
     const { deps } = call;
     const schedule = await operations.resumeSchedule(scheduleDeps(deps), scheduleOf(call));
@@ -47,7 +47,7 @@ export const resume: ChangeHandler<'POST /v1/schedules/{id}/resume'> = {
 
 /** Keeps the runs of the schedule. */
 export const remove: ChangeHandler<'DELETE /v1/schedules/{id}'> = {
-  before: assertOwn,
+  before: assertOwnSchedule,
   async work(call) {
     const schedule = scheduleOf(call);
     await operations.deleteSchedule(scheduleDeps(call.deps), schedule);

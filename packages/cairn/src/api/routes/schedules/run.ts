@@ -2,10 +2,10 @@
 import { assertPast, backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
 import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.ts';
 import type { ChangeHandler, MutationCall } from '../../route.ts';
-import { assertOwn, scheduleDeps, scheduleOf } from './access.ts';
+import { assertOwnSchedule, scheduleDeps, scheduleOf } from './access.ts';
 
 export const trigger: ChangeHandler<'POST /v1/schedules/{id}/trigger'> = {
-  before: assertOwn,
+  before: assertOwnSchedule,
   locationOf: ({ runId }) => `/v1/runs/${runId}`,
   async work(call, requestId) {
     const { trace, a2aCorrelationId } = call;
@@ -20,7 +20,7 @@ export const trigger: ChangeHandler<'POST /v1/schedules/{id}/trigger'> = {
 export const backfill: ChangeHandler<'POST /v1/schedules/{id}/backfill'> = {
   async before(call) {
     assertPast(call.deps.start, rangeOf(call));
-    await assertOwn(call);
+    await assertOwnSchedule(call);
   },
   async work(call) {
     const { dryRun } = call.body;

@@ -66,18 +66,18 @@ export function answerStream<T>(
   if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
   const leave = instance.places.take(caller.tenantId);
   const { clock, log } = deps.start;
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   const source = follow({
     onlyNow,
     quietMs: HEARTBEAT_MS,
     until: clock.now() + STREAM_MS,
-    signal: AbortSignal.any([gone.signal, deps.shutdown]),
+    signal: AbortSignal.any([disconnected.signal, deps.shutdown]),
   });
   return streamAnswer({
     source,
     frame,
     onEnd: leave,
-    onCancel: () => gone.abort(),
+    onCancel: () => disconnected.abort(),
     onError: (error) => log.warn('stream_broken', { ...about, error }),
   });
 }

@@ -76,7 +76,7 @@ export interface SuccessorSource {
   /** This step and its dependents run in any case. */
   readonly stepId?: string;
   /** The admin who overrode the policy of the workflow at its start. */
-  readonly forcedBy?: string;
+  readonly forcedBy?: string | undefined;
   /** The signals that no step of the source had read are put into its own inbox. */
   readonly signals?: 'carry' | undefined;
 }

@@ -12,7 +12,7 @@ export interface RunningStep {
   readonly attempt: number;
   /** When this attempt began, epoch ms. */
   readonly since: number;
-  /** Source location that asked for it, as in its execution. */
+  /** Source location that requested it, as in its execution. */
   readonly location?: string;
   /** The body is a compensation of the step. */
   readonly undoes?: true;

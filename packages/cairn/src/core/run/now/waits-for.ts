@@ -17,8 +17,8 @@ export function waitingStatus(waits: readonly Pick<Wait, 'kind'>[]): WaitsFor {
 }
 
 /**
- * Whatever its status; undefined: for nothing. None of a run that is about to end, since no answer would be taken: of one that
- * is being cancelled or undone, or has ended.
+ * The status that the open waits of a run imply. Undefined if it has none, and for a run that is being cancelled or
+ * undone, or has ended, because it accepts no answer.
  */
 export function waitsFor({
   status,

@@ -1,6 +1,5 @@
 /** Run events: status, lease and terminal fields. */
 import { newBudget } from '../../budget/budget.ts';
-import { optional } from '../../optional.ts';
 import { withMark } from '../../plan/item-marks.ts';
 import type { RunEvent, RunLimits, Wait } from '../events.ts';
 import type { RunState } from '../state.ts';
@@ -34,10 +33,11 @@ type LifecycleEvent =
  */
 const ABSENT = undefined as never;
 
-const limited = ({ deadlineAt, budget }: RunLimits) => ({
-  ...optional('deadlineAt', deadlineAt),
-  ...(budget && { budget: newBudget(budget) }),
-});
+/** An event without limits leaves those of the run as they are. */
+function limited({ deadlineAt, budget }: RunLimits): Pick<Partial<RunState>, 'deadlineAt' | 'budget'> {
+  if (deadlineAt === undefined) return budget ? { budget: newBudget(budget) } : {};
+  return budget ? { deadlineAt, budget: newBudget(budget) } : { deadlineAt };
+}
 
 export const lifecycleReducers: Reducers<LifecycleEvent> = {
   run_claimed: (state, { seq, data }) => {
@@ -74,7 +74,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     checkpointHead: event.seq,
     interruptions: 0,
     failures: ABSENT,
-    ...optional('error', state.error ?? event.data.error),
+    error: state.error ?? event.data.error ?? ABSENT,
     ...afterRelease(state),
   }),
   run_resumed: (state) => ({
@@ -160,14 +160,14 @@ function replayStarted(state: RunState, { seq, data }: RunEvent<'replay_started'
   const entries = feedback.map((entry) => ({ ...entry, seq }));
   let { itemMarks } = state;
   for (const [stepId, mark] of Object.entries(marks)) itemMarks = withMark(itemMarks, { stepId, ...mark });
-  const known = { steps, ...optional('itemMarks', itemMarks) };
+  const known = { steps, itemMarks: itemMarks ?? ABSENT };
   if (more) return { ...known, feedback: [...state.feedback, ...entries] };
   return { status: moveTo(state, 'replaying'), replay: 'under_way', ...known, feedback: entries };
 }
 
 /** Older ends do not have this member, and left no signal unread. */
-function unread({ inbox }: RunState, said: { readonly unread?: number }): RunState['inbox'] {
-  return said.unread === undefined ? [] : inbox;
+function unread({ inbox }: RunState, end: { readonly unread?: number }): RunState['inbox'] {
+  return end.unread === undefined ? [] : inbox;
 }
 
 function announced(wait: Wait): Wait {

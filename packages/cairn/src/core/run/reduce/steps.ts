@@ -1,5 +1,4 @@
 /** Step events. Older revisions never overwrite newer ones. */
-import { optional } from '../../optional.ts';
 import { withMark } from '../../plan/item-marks.ts';
 import type { RecordedError, RunEvent, SettledType, StepRef } from '../events.ts';
 import { cut, SUMMARY_CHARS } from '../records.ts';
@@ -25,7 +24,7 @@ export const stepReducers: Reducers<StepEvent> = {
       attempt: data.attempt,
       revision: data.revision,
       startedAt: data.startedAt,
-      ...optional('polls', data.polls),
+      polls: data.polls,
     }),
     ...(data.items === undefined
       ? {}
@@ -39,8 +38,8 @@ export const stepReducers: Reducers<StepEvent> = {
       revision: data.revision,
       startedAt: data.startedAt,
       retryAt: data.retryAt,
-      ...optional('whenRoom', data.whenRoom),
-      ...optional('polls', data.polls),
+      whenRoom: data.whenRoom,
+      polls: data.polls,
     }),
   step_succeeded: settled('succeeded'),
   step_degraded: settled('degraded'),

@@ -1,4 +1,4 @@
-/** Makes a flow out of its options, and the definitions of the operations that its code asks for. */
+/** Makes a flow out of its options, and the definitions of the operations that its code requests. */
 
 import { CairnError } from '../../../core/errors.ts';
 import { givenName, operationName } from '../../../core/flow/names.ts';
@@ -75,7 +75,7 @@ function undoOf(name: StepName, given: unknown = {}): steps.FlowStep['undo'] {
   );
 }
 
-function undoing(name: StepName, given: unknown): steps.Undoing {
+function undoing(name: StepName, given: unknown): steps.OperationCompensation {
   const options = typeof given === 'function' ? { undo: given } : given;
   if (!isRecord(options) || typeof options.undo !== 'function') {
     throw stepError(name, `is a function, or { undo: ({ output }) => …, retry, timeout }`);
@@ -84,7 +84,7 @@ function undoing(name: StepName, given: unknown): steps.Undoing {
   if (problem !== undefined) throw stepError(name, problem);
   const { undo, ...more } = options;
   const { retry, retryPerError, timeoutMs } = bodyPart(name, more, undo);
-  return { compensate: undo as steps.Undoing['compensate'], retry, retryPerError, timeoutMs };
+  return { compensate: undo as steps.OperationCompensation['compensate'], retry, retryPerError, timeoutMs };
 }
 
 /**
@@ -147,7 +147,10 @@ export function undoStep(flow: steps.FlowStep, operation: string): steps.PlainSt
   return { ...step, ...seenLike(flow), uses: flow.uses, ...undoing };
 }
 
-export function undoOfOperation({ undo }: steps.FlowStep, operation: string): steps.Undoing | undefined {
+export function undoOfOperation(
+  { undo }: steps.FlowStep,
+  operation: string,
+): steps.OperationCompensation | undefined {
   const name = givenName(operation);
   return Object.hasOwn(undo, name) ? undo[name] : undefined;
 }

@@ -1,4 +1,4 @@
-/** Public types of a flow: a step whose executions are asked for by ordinary code. Types only. */
+/** Public types of a flow: a step whose executions are requested by ordinary code. Types only. */
 import type { ZodType } from 'zod';
 import type { Json } from '../../../core/encoding/json.ts';
 import type { OnParentEnd } from '../../../core/run/events.ts';
@@ -26,7 +26,7 @@ import type {
 export interface OperationOptions<T> {
   /**
    * The values that the operation depends on, as JSON. Compared when the flow runs its code again: a completed operation that is
-   * asked for with another input stops the flow (FLOW_DIVERGED).
+   * requested with another input stops the flow (FLOW_DIVERGED).
    */
   readonly input?: Json;
   readonly retry?: RetryOptions | undefined;
@@ -77,7 +77,7 @@ export interface FlowMapOptions<T> extends Omit<OperationOptions<T>, 'input'> {
 }
 
 /**
- * The durable operations of a flow. Each has a name; a name that is asked for again gets a number (`poll`, `poll.2`). A
+ * The durable operations of a flow. Each has a name; a repeated name gets a number (`poll`, `poll.2`). A
  * completed operation answers from the journal, and one that failed throws `OperationFailed`. The code between them runs
  * again after a crash or a wait. Await nothing but operations: what else takes time belongs into `flow.step`.
  */
@@ -248,7 +248,7 @@ export interface LoopOptions<Input, N extends Needs, S> extends TurnOptions<Inpu
   readonly state: (seen: Seen<Input, N>) => S;
 }
 
-/** Steps whose executions are asked for while they run (docs/flows.md). */
+/** Steps whose executions are requested while they run (docs/flows.md). */
 export interface FlowFactory<Input> {
   flow<N extends Needs, T, A extends AnswerSchemas = Record<never, never>>(
     id: string,

@@ -4,7 +4,7 @@ import { CairnError, Fatal, RetryAt } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
 import type { OpenEffect } from '../../../core/run/state.ts';
 import type { Mask } from '../../../core/secrets/mask.ts';
-import { readable } from '../../../core/thrown.ts';
+import { readableThrown } from '../../../core/thrown.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { isDegraded } from '../../define/body-result.ts';
 import type { BodyStep, Context } from '../../define/steps.ts';
@@ -22,7 +22,7 @@ export class StepAborted extends Error {
 }
 
 /** A value was returned. */
-interface Success {
+interface AttemptSuccess {
   readonly kind: 'succeeded';
   readonly output: Output;
   /** Reason of a degraded output; absent: it is not degraded. */
@@ -30,7 +30,7 @@ interface Success {
 }
 
 /** `cause`: the thrown value, which decides about a retry. */
-interface Failure {
+interface AttemptFailure {
   readonly kind: 'failed';
   readonly cause: unknown;
   readonly error: RecordedError;
@@ -41,8 +41,8 @@ interface Failure {
 }
 
 export type AttemptResult =
-  | Success
-  | Failure
+  | AttemptSuccess
+  | AttemptFailure
   /** An effect must be decided first; the body was abandoned. */
   | { readonly kind: 'asks'; readonly ask: Ask }
   /** Its body was not begun: it may have run before the database was restored, and a person must say so first. */
@@ -110,7 +110,7 @@ async function resultOf({ step, context, abort, mask }: BodyCall): Promise<Attem
     return success(step, await step.body(context), mask);
   } catch (thrown) {
     if (abort.signal.aborted) return { kind: 'unfinished' };
-    const cause = readable(thrown);
+    const cause = readableThrown(thrown);
     const polled = step.poll && cause instanceof RetryAt ? { polled: true as const } : {};
     return { ...failure(step.id, cause, mask), ...polled };
   }
@@ -121,14 +121,14 @@ export function success(
   step: { readonly id: string; readonly output?: ZodType | undefined },
   returned: unknown,
   mask: Mask | undefined = String,
-): Success {
+): AttemptSuccess {
   const value = isDegraded(returned) ? returned.value : returned;
   const output = outputOf(checked(step, value), `output of step '${step.id}'`);
   return { kind: 'succeeded', output, ...(isDegraded(returned) && { degraded: mask(returned.reason) }) };
 }
 
 /** @param cause readable (core/thrown.ts) */
-export function failure(stepId: string, cause: unknown, mask: Mask | undefined): Failure {
+export function failure(stepId: string, cause: unknown, mask: Mask | undefined): AttemptFailure {
   // Errors of ours about a value are as final as `Fatal`: the same code would return the same again.
   const isFinal = cause instanceof CairnError && cause.httpStatus < 500;
   const error = recordedError(stepId, cause, mask);

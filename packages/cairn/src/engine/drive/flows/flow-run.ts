@@ -13,7 +13,7 @@ import { MAX_FLOW_OPERATIONS, OperationNames } from '../../../core/flow/names.ts
 import { assertRoom, omitted, operationDecision } from '../../../core/flow/operation-decision.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
 import { openEffectsOf, stepKey } from '../../../core/run/state.ts';
-import { readable } from '../../../core/thrown.ts';
+import { readableThrown } from '../../../core/thrown.ts';
 import type { CancelTimer } from '../../../ports/clock.ts';
 import type { SourceLocations } from '../../../ports/source-locations.ts';
 import type { FlowStep } from '../../define/steps.ts';
@@ -152,7 +152,7 @@ export class FlowRun {
       const value = await step.code(flow as never, seen, start);
       this.#codeEnded({ kind: 'returned', value });
     } catch (thrown) {
-      this.#codeEnded({ kind: 'threw', cause: readable(thrown) });
+      this.#codeEnded({ kind: 'threw', cause: readableThrown(thrown) });
     }
   }
 
@@ -176,7 +176,7 @@ export class FlowRun {
     } catch (error) {
       this.#refusals += 1;
       if (this.#refusals <= MAX_FLOW_OPERATIONS) reject(error);
-      else this.#codeEnded({ kind: 'threw', cause: readable(error) });
+      else this.#codeEnded({ kind: 'threw', cause: readableThrown(error) });
     }
     this.#news();
     return promise;

@@ -23,7 +23,7 @@ import type {
 import { isRecord } from '../../define/known-options.ts';
 import type { UncheckedOptions } from '../../define/step-options.ts';
 import type { Context, FlowStep, StepDefinition, Workflow } from '../../define/steps.ts';
-import { requestOf } from '../../effects/rows.ts';
+import { checkedRequest } from '../../effects/rows.ts';
 import { type CalledFunction, type CallOfCode, callsAbove } from './calls-above.ts';
 
 /** An operation that the code asks for; made once its name has its number. */
@@ -135,7 +135,7 @@ function performing(step: FlowStep, capability: Capability, request: unknown, op
   const unknown = Object.keys(more).find((option) => !PERFORM_OPTIONS.includes(option));
   if (unknown !== undefined)
     throw invalid(`unknown option '${unknown}' of perform; use name, ${PERFORM_OPTIONS.join(', ')}`);
-  const { hash } = requestOf(capability, request);
+  const { hash } = checkedRequest(capability, request);
   return {
     request: operationRequest('perform', [capability.id, hash]),
     step: operationStep(step, { ...more, uses: [capability] }, ({ perform }) =>

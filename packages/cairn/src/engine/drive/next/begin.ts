@@ -3,7 +3,7 @@ import { optional } from '../../../core/optional.ts';
 import { listChange } from '../../../core/plan/item-marks.ts';
 import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
 import { type RunState, stepKey } from '../../../core/run/state.ts';
-import { readable } from '../../../core/thrown.ts';
+import { readableThrown } from '../../../core/thrown.ts';
 import type { FlowStep, StepDefinition, WaitStep } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recordedError } from '../../facts/output.ts';
@@ -172,7 +172,7 @@ function openWait(working: Working, unit: Unit, step: WaitStep): void {
     wait = waitOf(step, { runId, execution, seen: working.seenBy(unit), now, mask: deps.mask });
     working.waits.assertRoomFor(wait, journal.state);
   } catch (thrown) {
-    notEntered(working, { unit, execution }, { kind: 'failed', cause: readable(thrown) });
+    notEntered(working, { unit, execution }, { kind: 'failed', cause: readableThrown(thrown) });
     return;
   }
   working.begin(unit);
@@ -200,7 +200,7 @@ function openSet(working: Working, step: SetStep): void {
   try {
     set = new FanOutSet(step, execution, itemsOf(step, working.seenBy(unit), state), state);
   } catch (thrown) {
-    notEntered(working, executed, { kind: 'failed', cause: readable(thrown) });
+    notEntered(working, executed, { kind: 'failed', cause: readableThrown(thrown) });
     return;
   }
   working.begin(unit);

@@ -5,7 +5,7 @@
 import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
 import type { RunState } from '../../../core/run/state.ts';
 import type { Mask } from '../../../core/secrets/mask.ts';
-import { readable } from '../../../core/thrown.ts';
+import { readableThrown } from '../../../core/thrown.ts';
 import type { FlowStep, StepDefinition } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
@@ -63,7 +63,7 @@ function resultOf({ id, returns }: FlowStep, end: FinishedCode, mask: Mask | und
   try {
     return success({ id, output: returns }, end.value, mask);
   } catch (thrown) {
-    return failure(id, readable(thrown), mask);
+    return failure(id, readableThrown(thrown), mask);
   }
 }
 

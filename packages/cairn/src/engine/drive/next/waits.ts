@@ -121,7 +121,7 @@ function endWait(working: Working, wait: Wait, { facts, mayEnd = () => true, aft
 }
 
 /** Applies waits that other processes ended or extended. */
-export function adopt(working: Working, state: RunState): void {
+export function applyForeignChanges(working: Working, state: RunState): void {
   for (const wait of working.waits.takeClosed(state)) {
     working.resting.remove(stepKey(wait.execution));
     takeIn(working, wait);

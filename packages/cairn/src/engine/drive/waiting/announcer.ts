@@ -6,7 +6,7 @@ import { CairnError } from '../../../core/errors.ts';
 import type { BufferedEvent } from '../../../core/mailbox/mailbox.ts';
 import type { ChildWait, EventWait, RecordedError, Wait } from '../../../core/run/events.ts';
 import { stepKey, tookIn } from '../../../core/run/state.ts';
-import { readable } from '../../../core/thrown.ts';
+import { readableThrown } from '../../../core/thrown.ts';
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
@@ -118,7 +118,7 @@ export class Announcer {
       return ANNOUNCED;
     } catch (thrown) {
       // The schema of the child's workflow may throw anything.
-      const error = readable(thrown);
+      const error = readableThrown(thrown);
       // A failure of the store is tried again by another dispatch.
       if (error instanceof CairnError && error.httpStatus >= 500) throw error;
       // An earlier dispatch started it, by a definition or an input that have changed since.

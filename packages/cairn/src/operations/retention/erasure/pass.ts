@@ -10,7 +10,7 @@ import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
 import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
 import type { TickBudget } from '../budget.ts';
-import { carryOut, type Done } from '../carry-out.ts';
+import { type Done, deleteLineage } from '../carry-out.ts';
 import { type ErasingDeps, PAGE } from '../deps.ts';
 import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
 
@@ -95,7 +95,7 @@ async function eraseLineage(deps: ErasingDeps, passing: PassContext, rootRunId: 
     for (const { runId } of lineage.members)
       if (!(await clear(passing, 'records', (limit) => deps.erasures.deleteRecordsOfRun(runId, limit))))
         return { done: 'unfinished', lineage };
-  const done = await carryOut(deps, { rootRunId, lineage, budget });
+  const done = await deleteLineage(deps, { rootRunId, lineage, budget });
   if (done === 'marked')
     for (const { runId } of lineage.members) deleted.published += await publishedOf(deps, runId);
   return { done, lineage };

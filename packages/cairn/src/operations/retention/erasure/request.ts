@@ -38,7 +38,7 @@ interface RunToErase {
 }
 
 /**
- * The erasure, also when it was asked for before.
+ * The erasure, also when it was requested before.
  *
  * @throws CairnError RUN_NOT_FOUND; RUN_INVALID_TRANSITION naming what keeps it; UNAVAILABLE (send the same again)
  */

@@ -7,7 +7,7 @@ import { SchemaInput } from '../../../parts/schema-form/schema-input.tsx';
 import { ChoiceOf } from './choice.tsx';
 import {
   type AskedKind,
-  bodyOf,
+  bodyOfDecision,
   CHOICES,
   carriesData,
   cliOf,
@@ -61,7 +61,7 @@ export function DecideDialog(props: DecideDialogProps) {
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
   const takesData = dataSchema !== undefined && carriesData(filled.decision);
   const data = takesData ? readEntered(dataSchema, entered) : undefined;
-  const body = bodyOf(filled, waitId, data?.value);
+  const body = bodyOfDecision(filled, waitId, data?.value);
   return (
     <ActionDialog
       title={asked === 'doubt' ? `What became of ${step}?` : `Answer ${step}`}

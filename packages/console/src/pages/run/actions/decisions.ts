@@ -116,7 +116,7 @@ export function carriesData(decision: DecisionName): boolean {
  * @param waitId so that a question which came meanwhile is not answered by mistake
  * @param data what the approval takes; undefined: nothing
  */
-export function bodyOf(
+export function bodyOfDecision(
   { decision, note, feedback, steps, raise }: Filled,
   waitId: string,
   data?: unknown,

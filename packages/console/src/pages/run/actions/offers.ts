@@ -1,6 +1,6 @@
 /**
  * Actions on a run in its current state, the role of each, and why one is not possible. Pure. The API decides; this predicts its refusals,
- * so that nobody fills in a form in vain.
+ * so that no form is filled in that would be refused.
  */
 
 import { isBackingOff, stepKey } from '@cairn/client';

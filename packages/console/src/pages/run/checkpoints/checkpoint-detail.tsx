@@ -15,11 +15,11 @@ import { useOutput } from './output.ts';
 import {
   boundaryWords,
   type CheckpointView,
+  checkpointStepKey,
   comparableTo,
   comparedWord,
   comparisonOf,
   hasOutput,
-  keyOf,
 } from './words.ts';
 
 interface CheckpointDetailProps {
@@ -30,7 +30,7 @@ interface CheckpointDetailProps {
 
 export function CheckpointDetail({ checkpoint, all }: CheckpointDetailProps) {
   const { seq, errorTrace, outputsSummary, outputFrom } = checkpoint;
-  const key = keyOf(checkpoint);
+  const key = checkpointStepKey(checkpoint);
   return (
     <>
       <p className="row">
@@ -102,7 +102,7 @@ function Compare({ checkpoint, all }: CheckpointDetailProps) {
   const change = useQueryChange();
   if (!hasOutput(checkpoint)) return null;
   const others = comparableTo(checkpoint, all);
-  const hasSource = run?.source !== undefined && keyOf(checkpoint) !== undefined;
+  const hasSource = run?.source !== undefined && checkpointStepKey(checkpoint) !== undefined;
   if (others.length === 0 && !hasSource) return null;
   return (
     <select

@@ -6,7 +6,7 @@ import { visibleText } from '../../../parts/visible-text.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { useRunData } from '../live/run-data.ts';
 import { useOutput, useSourceOutput } from './output.ts';
-import { type CheckpointView, type ComparedOutputs, keyOf } from './words.ts';
+import { type CheckpointView, type ComparedOutputs, checkpointStepKey } from './words.ts';
 
 interface ComparisonProps {
   readonly compared: ComparedOutputs;
@@ -18,10 +18,10 @@ export function Comparison({ compared: { before, after }, all }: ComparisonProps
   const change = useQueryChange();
   const [layout, setLayout] = useState<DiffLayout>('side');
   const place = useRef<HTMLHeadingElement>(null);
-  // It is asked for further down the page.
+  // The control that opens it is further down the page.
   useEffect(() => place.current?.focus(), []);
   const later = all.find(({ seq }) => seq === after);
-  const step = later && keyOf(later);
+  const step = later && checkpointStepKey(later);
   const isSource = before === 'source';
   const sourceId = isSource ? run?.source?.runId : undefined;
   const source = useSourceOutput(sourceId, step);

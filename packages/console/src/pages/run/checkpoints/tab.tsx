@@ -12,7 +12,7 @@ import { useQueryState } from '../../../shell/address.ts';
 import { useRunData } from '../live/run-data.ts';
 import { CheckpointDetail } from './checkpoint-detail.tsx';
 import { Comparison } from './comparison.tsx';
-import { boundaryWords, type CheckpointView, comparedOf, keyOf, tokenWords } from './words.ts';
+import { boundaryWords, type CheckpointView, checkpointStepKey, comparedOf, tokenWords } from './words.ts';
 import './checkpoints.css';
 
 /** Each may carry 256 KiB. */
@@ -75,7 +75,7 @@ export function CheckpointsTab() {
 
 function cellsOf(checkpoint: CheckpointView) {
   const { seq, revision, outcome, agent, durationMs, at } = checkpoint;
-  const key = keyOf(checkpoint);
+  const key = checkpointStepKey(checkpoint);
   return [
     seq,
     key === undefined ? (

@@ -4,7 +4,7 @@ import type { Answer } from '../../../api/client.ts';
 
 export type CheckpointView = Answer<'Checkpoint'>;
 
-export function keyOf({ stepId, itemKey }: CheckpointView): string | undefined {
+export function checkpointStepKey({ stepId, itemKey }: CheckpointView): string | undefined {
   return stepId === undefined ? undefined : stepKey({ stepId, itemKey });
 }
 
@@ -35,10 +35,10 @@ export function comparableTo(
   checkpoint: CheckpointView,
   all: readonly CheckpointView[],
 ): readonly CheckpointView[] {
-  const key = keyOf(checkpoint);
+  const key = checkpointStepKey(checkpoint);
   if (key === undefined) return [];
   return all
-    .filter((other) => other.seq !== checkpoint.seq && keyOf(other) === key && hasOutput(other))
+    .filter((other) => other.seq !== checkpoint.seq && checkpointStepKey(other) === key && hasOutput(other))
     .reverse();
 }
 

@@ -7,7 +7,13 @@ import { sizeWords, visibleText } from '../../../parts/visible-text.ts';
 import { useMay } from '../../../session/session.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import { type Effect, type EffectRunFacts, effectWords, isResolvedByPerson, stepWords } from './words.ts';
+import {
+  type Effect,
+  type EffectRunFacts,
+  effectStepWords,
+  effectWords,
+  isResolvedByPerson,
+} from './words.ts';
 
 interface EffectDetailProps {
   readonly effect: Effect;
@@ -54,7 +60,7 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
       )}
       <Facts
         facts={[
-          ['Step', stepWords(effect)],
+          ['Step', effectStepWords(effect)],
           ['Attempt', effect.attempt],
           ['Drive', effect.epoch],
           ['Binding', effect.bindingId],

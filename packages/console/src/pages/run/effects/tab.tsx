@@ -9,7 +9,7 @@ import { useSession } from '../../../session/session.ts';
 import { useQueryState } from '../../../shell/address.ts';
 import { useRunData } from '../live/run-data.ts';
 import { EffectDetail } from './effect-detail.tsx';
-import { countWords, type Effect, type EffectRunFacts, effectWords, stepWords } from './words.ts';
+import { countWords, type Effect, type EffectRunFacts, effectStepWords, effectWords } from './words.ts';
 import './effects.css';
 
 const PAGE = '100';
@@ -80,7 +80,7 @@ function cellsOf(effect: Effect, facts: EffectRunFacts) {
     <span key="state" className={`status ${tone}`} data-effect={words}>
       <span aria-hidden="true">{mark}</span> {words}
     </span>,
-    <bdi key="step">{visibleText(stepWords(effect))}</bdi>,
+    <bdi key="step">{visibleText(effectStepWords(effect))}</bdi>,
     <bdi key="request" className="dim mono">
       {effect.request === undefined ? '' : visibleText(shortened(effect.request))}
     </bdi>,

@@ -118,7 +118,7 @@ export function isResolvedByPerson(effect: Effect, facts: EffectRunFacts): boole
 }
 
 /** Key of the step, with revision and attempt where they are not the first. */
-export function stepWords({ stepId, itemKey, revision, attempt }: Effect): string {
+export function effectStepWords({ stepId, itemKey, revision, attempt }: Effect): string {
   const key = stepKey({ stepId, itemKey });
   const which = [
     ...(revision > 1 ? [`revision ${revision}`] : []),

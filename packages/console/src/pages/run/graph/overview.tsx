@@ -1,6 +1,6 @@
 /** The first tab of a run: its steps as a graph or a table, with the timeline or the selected step beside it. */
 import { useCallback, useDeferredValue, useMemo, useState } from 'react';
-import { counted } from '../../../parts/json-view/words.ts';
+import { countOf } from '../../../parts/json-view/words.ts';
 import { Segments } from '../../../parts/segments.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
@@ -131,8 +131,8 @@ function usePlan(
 }
 
 function countText(steps: number, isPlanned: boolean, operations: number): string {
-  const text = `${counted(steps, 'step')}${isPlanned ? '' : ' started'}`;
-  return operations === 0 ? text : `${text}, ${counted(operations, 'operation')}`;
+  const text = `${countOf(steps, 'step')}${isPlanned ? '' : ' started'}`;
+  return operations === 0 ? text : `${text}, ${countOf(operations, 'operation')}`;
 }
 
 interface FindStepProps {

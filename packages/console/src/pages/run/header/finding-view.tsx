@@ -3,9 +3,9 @@ import type { Answer } from '../../../api/client.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 
-type RunFinding = NonNullable<Answer<'Run'>['finding']>;
+type ShownFinding = NonNullable<Answer<'Run'>['finding']>;
 
-export function FindingView({ finding }: { readonly finding: RunFinding }) {
+export function FindingView({ finding }: { readonly finding: ShownFinding }) {
   const { code, title, message, stepId, since, help } = finding;
   return (
     <div className="run-error">

@@ -1,4 +1,4 @@
-/** A link to another view of the same run: what it names changes in the address, the rest stays. */
+/** A link to another view of the same run: it changes only its own parameters of the address. */
 import type { ReactNode } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { changedQuery, type QueryChanges } from '../../../shell/query-text.ts';

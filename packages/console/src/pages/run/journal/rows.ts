@@ -15,7 +15,7 @@ export interface JournalRow {
 }
 
 /** @param events from the first on, without a gap */
-export function rowsOf(events: readonly RunEvent[]): readonly JournalRow[] {
+export function journalRows(events: readonly RunEvent[]): readonly JournalRow[] {
   const stepsOfWaits = new Map<string, string>();
   let state = UNBEGUN;
   return events.map((event) => {

@@ -5,7 +5,7 @@ import { useQueryChange, useQueryState } from '../../../shell/address.ts';
 import { IntegrityPanel } from '../integrity/panel.tsx';
 import { useRunData } from '../live/run-data.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { facetsOf, rowsOf, wantedRows } from './rows.ts';
+import { facetsOf, journalRows, wantedRows } from './rows.ts';
 import { JournalTable } from './table.tsx';
 import './journal.css';
 
@@ -18,7 +18,7 @@ export function JournalTab() {
   const [step] = useQueryState('of');
   const [seqText] = useQueryState('seq');
   const change = useQueryChange();
-  const rows = useMemo(() => rowsOf(events), [events]);
+  const rows = useMemo(() => journalRows(events), [events]);
   const facets = useMemo(() => facetsOf(rows), [rows]);
   const wanted = useMemo(() => wantedRows(rows, { type, step }), [rows, type, step]);
   const seq = seqText === undefined ? undefined : Number(seqText);

@@ -15,7 +15,7 @@ export const EMPTY_LOG: EventLog = { history: [], since: [] };
 
 /** About 80 MB, if all of it is requested: ten events for each of the 10,000 steps and items that a run may have. */
 export const MAX_EVENTS = 100_000;
-/** Events that came live while the history before them was not asked for; beyond it they are read from there. */
+/** Live events kept while the history before them is not loaded; further ones are read with the history. */
 export const MAX_SINCE = 2_000;
 
 /** Live events: appended to the history if they follow it, else apart. */

@@ -1,4 +1,4 @@
-/** The lines of the run that the filter lets through, followed while the tab is open. */
+/** The lines of the run that match the filter, followed while the tab is open. */
 import { useEffect, useState } from 'react';
 import { useSession } from '../../../session/session.ts';
 import { followLogs, NO_LINES, type ReadLines } from './follow-logs.ts';
@@ -47,7 +47,7 @@ export function useLogLines(id: string, { step, level }: LineFilter): LogLines {
   return { ...read, error, again: () => setTries((count) => count + 1) };
 }
 
-/** Nobody sees what comes while the page is hidden. */
+/** A hidden page needs no new lines. */
 function untilLater(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

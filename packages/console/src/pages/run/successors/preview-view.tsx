@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { Failure } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import type { PreviewState } from './use-preview.ts';
-import { countsOf, effectWords, type Preview, stepWords, type Words } from './words.ts';
+import { countsOf, type Preview, previewEffectWords, previewStepWords, type Words } from './words.ts';
 
 /** Rows shown before one asks for all. */
 const SHOWN = 50;
@@ -59,7 +59,7 @@ function PreviewDetails({ preview }: { readonly preview: Preview }) {
           plural="steps"
           keyOf={({ id }) => id}
           stepOf={({ id }) => id}
-          wordsOf={stepWords}
+          wordsOf={previewStepWords}
           name={({ id, kind }) => (
             <>
               <code>
@@ -78,7 +78,7 @@ function PreviewDetails({ preview }: { readonly preview: Preview }) {
             rows={effects}
             plural="actions"
             keyOf={({ effectId }) => effectId}
-            wordsOf={effectWords}
+            wordsOf={previewEffectWords}
             name={(effect) => (
               <>
                 <code>

@@ -28,7 +28,7 @@ const WHY: Readonly<Record<NonNullable<PreviewStep['why']>, string>> = {
 };
 
 /** A set that runs also shows how many of its items are reused. */
-export function stepWords({ action, why, from, items = 0, revision }: PreviewStep): Words {
+export function previewStepWords({ action, why, from, items = 0, revision }: PreviewStep): Words {
   if (action === 'reused') {
     const because = from ? `as recorded at checkpoint ${from.checkpoint}` : 'as recorded';
     return { tone: 'good', words: 'reused', because };
@@ -55,7 +55,7 @@ const EFFECT_WHY: Readonly<Record<PreviewEffect['why'], string>> = {
 };
 
 /** If the step asks for the same again. */
-export function effectWords({ action, why }: PreviewEffect): Words {
+export function previewEffectWords({ action, why }: PreviewEffect): Words {
   const [tone, words] = ACTIONS[action];
   return { tone, words, because: EFFECT_WHY[why] };
 }

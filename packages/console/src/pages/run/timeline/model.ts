@@ -113,7 +113,7 @@ export interface TimelineRow {
  * Steps in the order in which they began. Where they are asked for, the items of a set and the operations of a flow follow
  * it; without them the turns of an operation share a row.
  */
-export function rowsOf(histories: ReadonlyMap<string, StepHistory>, withItems: boolean): TimelineRow[] {
+export function timelineRows(histories: ReadonlyMap<string, StepHistory>, withItems: boolean): TimelineRow[] {
   const byStep = Map.groupBy(histories.values(), ({ key }) => stepIdOf(key));
   return [...byStep].flatMap(([id, all]) => {
     const step = histories.get(id);

@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { useNow } from '../../../parts/when.tsx';
 import { useRunData } from '../live/run-data.ts';
-import { lifeOf, rowsOf, withRunningSpans } from './model.ts';
+import { lifeOf, timelineRows, withRunningSpans } from './model.ts';
 import { Scale } from './scale.ts';
 
 interface TimelineOptions {
@@ -18,7 +18,7 @@ export function useTimeline({ withItems, withIdle }: TimelineOptions) {
   const running = run?.running;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
   const rows = useMemo(
-    () => rowsOf(running ? withRunningSpans(histories, running) : histories, withItems),
+    () => timelineRows(running ? withRunningSpans(histories, running) : histories, withItems),
     [histories, withItems, running, events],
   );
   const isOpen = live !== 'ended' && history.complete;

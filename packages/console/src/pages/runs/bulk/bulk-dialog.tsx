@@ -45,7 +45,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   };
   const verb = VERBS[mode];
   const change = { mode, runs: hitBy(bulk.targets), batch: bulk.batch, reason: why };
-  const meant = of instanceof Map ? undefined : meantText(mode, of as RunListFilter);
+  const description = of instanceof Map ? undefined : meantText(mode, of as RunListFilter);
   return (
     <Dialog title={`${verb} runs`} onClose={close}>
       <form
@@ -57,7 +57,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
       >
         <p>
           <Text value={what} />
-          {meant !== undefined && `, of these ${meant}`}. {EFFECTS[mode]}{' '}
+          {description !== undefined && `, of these ${description}`}. {EFFECTS[mode]}{' '}
           {bulk.leftOut && LEFT_OUT[bulk.leftOut]}
         </p>
         <Progress mode={mode} bulk={bulk} included={included.length} done={done} />

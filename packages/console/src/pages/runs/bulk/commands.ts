@@ -20,7 +20,7 @@ export interface BulkRun {
 }
 
 /** Body of one request. */
-export function bodyOf({ mode, runs, batch, reason }: BulkChange) {
+export function bulkRequestBody({ mode, runs, batch, reason }: BulkChange) {
   return {
     act: mode,
     batch,
@@ -33,7 +33,7 @@ export function bodyOf({ mode, runs, batch, reason }: BulkChange) {
 /** A request for each hundred. */
 export function curlBulk(change: BulkChange, origin: string): string {
   return parts(change)
-    .map((part) => curlText({ method: 'POST', target: '/v1/runs/bulk', body: bodyOf(part) }, origin))
+    .map((part) => curlText({ method: 'POST', target: '/v1/runs/bulk', body: bulkRequestBody(part) }, origin))
     .join('\n');
 }
 

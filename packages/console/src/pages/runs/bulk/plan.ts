@@ -81,9 +81,9 @@ function successorText({
   effectsAsked = 0,
 }: Would): string {
   const parts = [
-    `starts a new run: ${counted(stepsReused, 'step')} reused, ${counted(stepsRun, 'step')} to run`,
-    effectsRepeated > 0 && `${counted(effectsRepeated, 'side effect')} repeated`,
-    effectsAsked > 0 && `a person is asked about ${counted(effectsAsked, 'side effect')}`,
+    `starts a new run: ${plural(stepsReused, 'step')} reused, ${plural(stepsRun, 'step')} to run`,
+    effectsRepeated > 0 && `${plural(effectsRepeated, 'side effect')} repeated`,
+    effectsAsked > 0 && `a person is asked about ${plural(effectsAsked, 'side effect')}`,
   ];
   return parts.filter(Boolean).join('; ');
 }
@@ -98,6 +98,6 @@ export function doneText(mode: BulkMode, { answer }: BulkResult): string {
   return 'started a new run';
 }
 
-export function counted(count: number, word: string): string {
+export function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

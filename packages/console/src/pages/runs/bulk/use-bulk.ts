@@ -13,7 +13,7 @@ import { readPage } from '../list/use-first-page.ts';
 import { MAX_EMPTY } from '../list/use-older-pages.ts';
 import type { RunRow } from '../row.ts';
 import { MAX_CHOSEN, type Selection } from '../selection.ts';
-import { type BulkRun, bodyOf } from './commands.ts';
+import { type BulkRun, bulkRequestBody } from './commands.ts';
 import { type BulkMode, filtersFor, restingFilter, type TargetDecision, targetDecision } from './plan.ts';
 import { type LeftOut, MAX_SEARCHED } from './words.ts';
 
@@ -111,7 +111,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
     await sendBulk(open, {
       send: (runs) =>
         api.change(
-          planned('POST', '/v1/runs/bulk', { body: bodyOf({ mode, runs, batch, reason }) }),
+          planned('POST', '/v1/runs/bulk', { body: bulkRequestBody({ mode, runs, batch, reason }) }),
           crypto.randomUUID(),
         ),
       onSent: ({ id }, sent) => change(id, { sent }),

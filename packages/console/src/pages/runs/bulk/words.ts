@@ -1,6 +1,6 @@
 /** Texts of the dialog that changes many runs: counts and outcomes. Pure. */
 import { MAX_CHOSEN } from '../selection.ts';
-import { type BulkMode, counted } from './plan.ts';
+import { type BulkMode, plural } from './plan.ts';
 import type { BulkStage } from './use-bulk.ts';
 
 /** Effect of the change on each run. */
@@ -44,17 +44,17 @@ export function progressText(
     case 'finding':
       return 'Finding the runs…';
     case 'checking':
-      return `Checking what would happen: ${checked} of ${counted(targets, 'run')} checked.`;
+      return `Checking what would happen: ${checked} of ${plural(targets, 'run')} checked.`;
     case 'broken':
       return 'The runs could not be listed. Nothing was changed.';
     case 'ready':
       return readyText(mode, included, targets - included);
     case 'sending':
-      return `${done + failed} of ${counted(included, 'run')} sent.`;
+      return `${done + failed} of ${plural(included, 'run')} sent.`;
     case 'over': {
       const left = included - done - failed;
       return [
-        `Done for ${done} of ${counted(included, 'run')}.`,
+        `Done for ${done} of ${plural(included, 'run')}.`,
         failed > 0 && `${failed} failed.`,
         left > 0 && `${left} not sent.`,
       ]
@@ -66,7 +66,7 @@ export function progressText(
 
 function readyText(mode: BulkMode, included: number, left: number): string {
   if (included + left === 0) return 'No run matches.';
-  const willBe = `${counted(included, 'run')} will be ${DONE[mode]}.`;
+  const willBe = `${plural(included, 'run')} will be ${DONE[mode]}.`;
   return left === 0 ? willBe : `${willBe} ${left} will not: the list gives the reasons.`;
 }
 
@@ -75,7 +75,7 @@ export function submitText(
   verb: string,
   { included, left }: { readonly included: number; readonly left: number },
 ): string {
-  return left > 0 ? `Send the other ${left} again` : `${verb} ${counted(included, 'run')}`;
+  return left > 0 ? `Send the other ${left} again` : `${verb} ${plural(included, 'run')}`;
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   STATUSES,
   type TimeRange,
   tagOrMatch,
-  toggled,
+  toggledStatus,
 } from './filter.ts';
 import { type Counts, useCounts } from './use-counts.ts';
 
@@ -56,7 +56,7 @@ export function FilterBar({ filter, isListRead, range, children }: FilterBarProp
           <Chip
             key={status}
             isOn={filter.status?.split(',').includes(status) ?? false}
-            onClick={() => change({ [NAMES.status]: toggled(filter.status, status) })}
+            onClick={() => change({ [NAMES.status]: toggledStatus(filter.status, status) })}
           >
             <Status status={status} /> <Count of={counts} status={status} />
           </Chip>

@@ -187,7 +187,7 @@ export function tagOrMatch(text: string | undefined): Readonly<Record<'tag' | 'm
 }
 
 /** The statuses with one more, or without it if they had it. */
-export function toggled(status: string | undefined, one: RunStatusName): string | undefined {
+export function toggledStatus(status: string | undefined, one: RunStatusName): string | undefined {
   const now = new Set<string>(status?.split(','));
   if (!now.delete(one)) now.add(one);
   return STATUSES.filter((known) => now.has(known)).join(',') || undefined;

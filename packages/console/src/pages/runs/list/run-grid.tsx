@@ -6,7 +6,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { isFocusLost } from '../../../parts/focus.ts';
 import type { RunRow } from '../row.ts';
-import { type Selection, toggled, withRows } from '../selection.ts';
+import { type Selection, toggledRow, withRows } from '../selection.ts';
 import type { OptionalColumn } from '../view/columns.ts';
 import type { Density } from '../view/use-kept.ts';
 import { ColumnHeader, Grid, Row, RowGroup } from './grid-parts.tsx';
@@ -77,7 +77,7 @@ export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: 
   const toggle = (row: RunRow, isRange: boolean) => {
     if (isRange && anchorId !== undefined) return selectTo(sections.indexOf(row.id));
     setAnchorId(row.id);
-    onSelect(toggled(selection, row));
+    onSelect(toggledRow(selection, row));
   };
   const activeRow = sections.at(active);
   useGridKeys({

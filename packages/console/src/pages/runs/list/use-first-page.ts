@@ -32,17 +32,17 @@ export interface RowPage {
 const MAX_ROWS = 3 * PAGE;
 /** Rows at which new ones wait while a lower part is in view, where reading anew would be noticed. */
 const MAX_ROWS_AWAY = 10 * PAGE;
-/** Counting is billed; while much happens it is done no more often. Longer than the API keeps what it counted (2 s). */
+/** Shortest time between two counts, which are billed. Longer than the API caches them (2 s). */
 const COUNT_EVERY_MS = 3_000;
 
 interface FirstPage {
   readonly page: RowPage | undefined;
   readonly error: unknown;
   readonly stream: StreamState;
-  /** There is more that is new than is kept. */
+  /** More new rows arrived than are kept. */
   readonly isBehind: boolean;
   again(): void;
-  /** Begins anew, with the newest rows. */
+  /** Reads the list again, from the newest rows. */
   reload(): void;
 }
 
@@ -69,7 +69,7 @@ export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): Fir
     // The stream keeps it true; a list without one is read when it is opened.
     staleTime: isLive(filter) ? Number.POSITIVE_INFINITY : 0,
     refetchOnWindowFocus: false,
-    // Rows move against each other; what a comparison place by place would keep is not worth its time.
+    // Rows change their order, so a comparison by position would reuse too little to be worth its time.
     structuralSharing: false,
   });
   /** The list that has more rows than are kept. */

@@ -33,8 +33,8 @@ const onStore =
   (deps) => ({ ...deps, store: intercept(deps.store, around) });
 
 /** The test of the trials: what is broken here must be found. */
-describe('a trial notices', () => {
-  test('a refused commit that is taken for an accepted one', async () => {
+describe('a trial detects', () => {
+  test('a refused commit that is treated as accepted', async () => {
     const sabotage = onStore(async ({ method }, proceed) => {
       const answer = await proceed();
       const refused = method === 'commit' && (answer as CommitResult).kind === 'exists';
@@ -43,7 +43,7 @@ describe('a trial notices', () => {
     expect(await noticed(sabotage)).not.toBe('nothing');
   });
 
-  test('outputs that are taken for those of other steps', async () => {
+  test('outputs that are treated as those of other steps', async () => {
     const sabotage = onStore(async ({ method }, proceed) => {
       const answer = await proceed();
       return method === 'readCheckpoints' ? (answer as unknown[]).toReversed() : answer;
@@ -51,7 +51,7 @@ describe('a trial notices', () => {
     expect(await noticed(sabotage)).not.toBe('nothing');
   });
 
-  test('a memo that is forgotten', async () => {
+  test('a lost memo', async () => {
     const sabotage = onStore(async ({ method, args }, proceed) => {
       const answer = await proceed();
       if (method === 'readMemos') return new Map();
@@ -60,7 +60,7 @@ describe('a trial notices', () => {
     expect(await noticed(sabotage)).toMatch(/the memo of .* was \d+, and then \d+/);
   });
 
-  test('an event that came early and is lost', async () => {
+  test('an early event that is lost', async () => {
     const sabotage: Sabotage = (deps) => ({
       ...deps,
       mailboxes: intercept(deps.mailboxes, async ({ method }, proceed) => {
@@ -72,7 +72,7 @@ describe('a trial notices', () => {
     expect(await noticed(sabotage)).toMatch(/not succeeded|the result is|the run ended as/);
   });
 
-  test('a child that tells nobody of its end: says where it is stuck, and how to see it again', async () => {
+  test('a child that does not report its end, and prints where it is stuck and how to reproduce it', async () => {
     const sabotage: Sabotage = (deps) => ({
       ...deps,
       otherRuns: { ...deps.otherRuns, notifyParent: async () => {} },
@@ -84,7 +84,7 @@ describe('a trial notices', () => {
     expect(message).toMatch(/1 \+0 run_created/);
   });
 
-  test('tasks that are lost where no scan looks for their runs', async () => {
+  test('lost tasks of runs that no scan looks for', async () => {
     const sabotage = onStore(({ method }, proceed) =>
       method === 'dueRuns' || method === 'silentRuns' ? Promise.resolve([]) : proceed(),
     );

@@ -22,7 +22,7 @@ function toRest(world: World, runId: string): Promise<void> {
   return world.run(() => resting.includes(world.stateOf(runId).status));
 }
 
-describe('of a set', () => {
+describe('a successor of a run with a set', () => {
   const fan = (on: ReturnType<typeof stage>) =>
     defineWorkflow({
       type: 'fan',
@@ -37,7 +37,7 @@ describe('of a set', () => {
       }),
     });
 
-  test('in which one item failed, only that one and those that never began run', async () => {
+  test('in which one item failed runs that item and those that never began', async () => {
     const on = stage();
     const world = new World({ workflows: [fan(on)] });
     const runId = await world.start('fan');
@@ -51,8 +51,8 @@ describe('of a set', () => {
   });
 });
 
-describe('of a step that had been skipped', () => {
-  test('those that were skipped with it stay skipped, and those that ran without it are reused', async () => {
+describe('a successor of a run with a skipped step', () => {
+  test('keeps the steps that were skipped with it, and reuses those that ran without it', async () => {
     const on = stage();
     const workflow = defineWorkflow({
       type: 'skipping',
@@ -82,7 +82,7 @@ describe('of a step that had been skipped', () => {
   });
 });
 
-describe('of waits', () => {
+describe('a successor of a run with waits', () => {
   const gated = (on: ReturnType<typeof stage>) =>
     defineWorkflow({
       type: 'gated',
@@ -111,7 +111,7 @@ describe('of waits', () => {
     return runId;
   }
 
-  test('decisions, received events and elapsed time are kept', async () => {
+  test('keeps decisions, received events and elapsed time', async () => {
     const on = stage();
     const world = new World({ workflows: [gated(on)] });
     const runId = await failedAfterAll(world);
@@ -125,7 +125,7 @@ describe('of waits', () => {
     expect(said(world, state.id, 'wait_opened')).toEqual([]);
   });
 
-  test('a step that runs again asks again, in the successor', async () => {
+  test('asks again where the asking step runs again', async () => {
     const on = stage();
     const world = new World({ workflows: [gated(on)] });
     const runId = await failedAfterAll(world);
@@ -141,7 +141,7 @@ describe('of waits', () => {
   });
 });
 
-describe('of steps that a person had sent back', () => {
+describe('a successor of a run with steps that a person sent back', () => {
   const drafting = (on: ReturnType<typeof stage>) =>
     defineWorkflow({
       type: 'drafting',
@@ -179,7 +179,7 @@ describe('of steps that a person had sent back', () => {
     return runId;
   }
 
-  test('the newest revision is reused', async () => {
+  test('reuses the newest revision', async () => {
     const on = stage();
     const world = new World({ workflows: [drafting(on)] });
     const runId = await sentBackOnce(world);
@@ -195,7 +195,7 @@ describe('of steps that a person had sent back', () => {
     expect(reusedIn(world, again.id)).toEqual(['draft', 'gate', 'send']);
   });
 
-  test('a step that runs again keeps its revision and its feedback', async () => {
+  test('runs a step again with its revision and its feedback', async () => {
     const on = stage();
     const world = new World({ workflows: [drafting(on)] });
     const runId = await sentBackOnce(world);
@@ -211,7 +211,7 @@ describe('of steps that a person had sent back', () => {
     ]);
   });
 
-  test('from a checkpoint before that, the revision of that time is reused', async () => {
+  test('uses the revision of that time when it starts from an earlier checkpoint', async () => {
     const on = stage();
     const world = new World({ workflows: [drafting(on)] });
     const runId = await sentBackOnce(world);
@@ -228,7 +228,7 @@ describe('of steps that a person had sent back', () => {
   });
 });
 
-describe('of what had been undone', () => {
+describe('a successor of a run with undone steps', () => {
   const booking = (on: ReturnType<typeof stage>) =>
     defineWorkflow({
       type: 'booking',
@@ -252,7 +252,7 @@ describe('of what had been undone', () => {
       },
     });
 
-  test('everything runs again as the next revision: an undone step must not count as done', async () => {
+  test('runs everything as the next revision, because an undone step does not count as done', async () => {
     const on = stage();
     const world = new World({ workflows: [booking(on)] });
     const runId = await world.start('booking');
@@ -269,7 +269,7 @@ describe('of what had been undone', () => {
     expect(await resultOf(world, state)).toEqual({ pay: 'paid for 2' });
   });
 
-  test('a successor that fails in turn undoes the steps it reused, and each later one continues the revisions', async () => {
+  test('that fails in turn undoes the steps it reused, and each later one continues the revisions', async () => {
     const on = stage();
     const world = new World({ workflows: [booking(on)] });
     on.mended = true;
@@ -286,7 +286,7 @@ describe('of what had been undone', () => {
     expect([again.status, on.ran.slice(3)]).toEqual(['failed', ['book 3', 'undo book']]);
   });
 
-  test('a step whose compensation failed runs again, and the preview says why', async () => {
+  test('runs a step whose compensation failed, and the preview says why', async () => {
     const on = stage();
     const workflow = defineWorkflow({
       type: 'stuck',
@@ -313,7 +313,7 @@ describe('of what had been undone', () => {
   });
 });
 
-describe('by the fingerprint', () => {
+describe('by comparing fingerprints,', () => {
   const adding = (planVersion: number) =>
     defineWorkflow({
       type: 'adding',

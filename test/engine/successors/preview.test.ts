@@ -152,12 +152,12 @@ test(
               : { checkpoint: checkpoints[from.checkpoint % checkpoints.length] ?? 1 });
           const wanted = { from: at, ...(mode === 'fork' && input ? { input: { value: { n: 2 } } } : {}) };
           stage.mended = mended;
-          const told = await preview(world, mode, runId, wanted);
+          const previewResult = await preview(world, mode, runId, wanted);
           stage.ran.length = 0;
-          if (told.would !== 'start_successor') {
+          if (previewResult.would !== 'start_successor') {
             seen.refused += 1;
             await expect(succeed(world, mode, runId, wanted)).rejects.toMatchObject({
-              code: told.blockers[0]?.code,
+              code: previewResult.blockers[0]?.code,
             });
             continue;
           }
@@ -169,9 +169,11 @@ test(
           const reused = reusedIn(world, successor);
           const steps = reused.filter((key) => !key.includes('['));
           expect(steps.sort()).toEqual(
-            told.steps.flatMap(({ id, action }) => (action === 'reused' ? [id] : [])).sort(),
+            previewResult.steps.flatMap(({ id, action }) => (action === 'reused' ? [id] : [])).sort(),
           );
-          const runs = new Map(told.steps.flatMap((one) => (one.action === 'runs' ? [[one.id, one]] : [])));
+          const runs = new Map(
+            previewResult.steps.flatMap((one) => (one.action === 'runs' ? [[one.id, one]] : [])),
+          );
           for (const key of stage.ran) expect([...runs.keys()]).toContain(key.split('[')[0]);
           // No item that was taken over ran, and as many were as was said.
           expect(stage.ran.filter((key) => reused.includes(key))).toEqual([]);

@@ -59,8 +59,8 @@ export function ofGoogle(command: string): string {
 
 /** The entry of the table that a command is of, or undefined. */
 export function knownOf(command: string): string | undefined {
-  const said = ofGoogle(command);
-  return KNOWN_COMMANDS.filter((known) => `${said} `.startsWith(`${known} `)).toSorted(
+  const googleCommand = ofGoogle(command);
+  return KNOWN_COMMANDS.filter((known) => `${googleCommand} `.startsWith(`${known} `)).toSorted(
     (a, b) => b.length - a.length,
   )[0];
 }

@@ -49,8 +49,10 @@ describe('npm start -- --functions examples/research/functions.ts', () => {
       const workflows = await (await fetch(`${ready.gateway}/v1/workflows`, { headers })).text();
       expect(workflows).toContain('"research"');
       const curl = (command: string) => {
-        const said = command.replace('GITHUB', ready.github).replace('SLACK', ready.slack);
-        return spawnSync('sh', ['-c', said.replace('curl -s', 'curl -s --fail')], { encoding: 'utf8' });
+        const commandLine = command.replace('GITHUB', ready.github).replace('SLACK', ready.slack);
+        return spawnSync('sh', ['-c', commandLine.replace('curl -s', 'curl -s --fail')], {
+          encoding: 'utf8',
+        });
       };
       for (const command of [
         'curl -s GITHUB/repos/acme/uploader/issues/7/comments',

@@ -17,8 +17,8 @@ const ADOPT = 'scripts/adopt/main.ts';
 const START = { by: 'test/local/start/npm-start.test.ts', as: "'start', '--silent', '--', '--json'" };
 const CHECK = 'scripts/check.mjs';
 /** Each with few of what it has thousands of. */
-const LONG = 'test/docs/said/long-commands.test.ts';
-const STARTED = 'test/docs/said/started.test.ts';
+const LONG = 'test/docs/commands/long-commands.test.ts';
+const STARTED = 'test/docs/commands/started.test.ts';
 
 /** The first row that fits counts. */
 export const ROWS: readonly Row[] = [

@@ -86,7 +86,7 @@ describe('a request to the API', () => {
     const installation = new Installation();
     const key = await installation.key('dev', { roles: ['operator'] });
     const api = createApi(installation.apiDeps);
-    const handler = tracedHandler(tracer, (asked, span) => api.fetch(asked, span && { span }));
+    const handler = tracedHandler(tracer, (response, span) => api.fetch(response, span && { span }));
     const authorization = `Bearer ${key}`;
     const runId = await installation.world.start('echo', { text: 'x' }, { tenantId: 'acme' });
     for (const path of [`/v1/runs/${runId}`, '/v1/runs', '/v1/nowhere', `/v1/runs/${runId}/hunter2`])
@@ -109,7 +109,7 @@ describe('a request to the API', () => {
     const { apiDeps } = installation;
     const key = await installation.key('dev', { roles: ['submitter'] });
     const api = createApi({ ...apiDeps, start: { ...apiDeps.start, tracer } });
-    const handler = tracedHandler(tracer, (asked, span) => api.fetch(asked, span && { span }));
+    const handler = tracedHandler(tracer, (response, span) => api.fetch(response, span && { span }));
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ type: 'echo', input: { text: 'hunter2' } });
     const answer = await handler(

@@ -69,7 +69,7 @@ const nature = fc.record({
   replayPolicy: fc.constantFrom(...REPLAY_POLICIES),
   idempotency: fc.constantFrom('not_supported' as const, 'required' as const),
 });
-const asked = fc.array(
+const requests = fc.array(
   fc.record({ mode: fc.constantFrom(...SUCCESSOR_MODES), broken: fc.boolean(), cancelled: fc.boolean() }),
   { minLength: 1, maxLength: 4 },
 );
@@ -79,7 +79,7 @@ test(
   async () => {
     const seen: Record<string, number> = {};
     await fc.assert(
-      fc.asyncProperty(nature, fc.boolean(), asked, async (options, keyed, successors) => {
+      fc.asyncProperty(nature, fc.boolean(), requests, async (options, keyed, successors) => {
         const scene = posting(options, keyed);
         const { world, on } = scene;
         let runId = await world.start('post', {});
@@ -87,11 +87,11 @@ test(
         for (const { mode, broken, cancelled } of successors) {
           on.broken = broken;
           const from = { step: 'send' };
-          const told = await preview(world, mode, runId, { from });
-          if (told.would !== 'start_successor') return;
+          const previewResult = await preview(world, mode, runId, { from });
+          if (previewResult.would !== 'start_successor') return;
           const successor = await succeed(world, mode, runId, { from });
           await rest(scene, successor);
-          const expected = told.effects.map(({ action }) => action);
+          const expected = previewResult.effects.map(({ action }) => action);
           const done = doneBy(scene, successor);
           // A body that asks goes no further; what nobody did before is done, and is not foretold.
           const until = expected.indexOf('asked') + 1 || expected.length;

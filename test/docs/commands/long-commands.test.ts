@@ -26,7 +26,7 @@ function answered(command: string, words: readonly string[]): unknown {
 }
 
 test(
-  'npm run soak passes its further words to Jest',
+  'npm run soak passes further arguments to Jest',
   () => {
     const { status, stderr } = ran('npm run soak', ['test/core/match-index.test.ts']);
     expect([status, stderr]).toEqual([0, expect.stringContaining('PASS test/core/match-index.test.ts')]);
@@ -35,7 +35,7 @@ test(
 );
 
 test(
-  'npm run crowds completes the runs beside one that does harm',
+  'npm run crowds completes the runs beside a harmful one',
   () => {
     expect(answered('npm run crowds', ['--draws', '1'])).toMatchObject({ draws: 1, problems: 0 });
   },

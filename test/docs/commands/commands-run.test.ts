@@ -16,7 +16,7 @@ const shown = shownCommands();
 const rowOf = (command: string) => ROWS.find(([pattern]) => pattern.test(command));
 const placeOf = (command: string): Place | undefined => rowOf(command)?.[1];
 
-test('every command that a document shows is run by a test, or it is said why it cannot be', () => {
+test('every command in a document is run by a test, or listed with the reason why it cannot be', () => {
   expect(shown.filter(({ isInText }) => !isInText).length).toBeGreaterThan(150);
   expect(shown.filter(({ isInText }) => isInText).length).toBeGreaterThan(150);
   expect(shown.filter(({ command }) => !rowOf(command))).toEqual([]);
@@ -24,7 +24,7 @@ test('every command that a document shows is run by a test, or it is said why it
   expect(ROWS.filter((row) => !used.has(row)).map(([pattern]) => String(pattern))).toEqual([]);
 });
 
-test('each row of the table of commands is one of package.json, and each has its row', () => {
+test('the table of commands and package.json have the same commands', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, string>>;
   };
@@ -37,7 +37,7 @@ test('each row of the table of commands is one of package.json, and each has its
   );
 });
 
-test('the files that are named run the command', () => {
+test('each named file runs the command', () => {
   const wrong = shown.flatMap(({ command }) => {
     const place = placeOf(command);
     if (place === undefined || typeof place === 'string' || 'cannot' in place) return [];
@@ -57,7 +57,7 @@ function textBelow(path: string): string {
     .join('\n');
 }
 
-test('what changes a project of Google is a command of its tool, with its options, and names no project', () => {
+test('commands that change a Google project are valid commands of their tool, and name no project', () => {
   const google = shown.filter(({ command }) => placeOf(command) === 'google');
   expect(google.length).toBeGreaterThan(20);
   const faults = google.flatMap(({ document, command }) => {
@@ -94,7 +94,7 @@ function isNamedOnly(words: readonly string[]): boolean {
   return words.join(' ') === spec.name && args.some(({ optional }) => !optional || spec.mutates);
 }
 
-describe('run against an installation in memory', () => {
+describe('with an installation in memory', () => {
   const lines = distinct.filter(({ command }) => !command.startsWith('curl'));
 
   test.each(lines)('$document: $command', async ({ command, isInText }) => {

@@ -54,10 +54,10 @@ function commandsIn(code: string): string[] {
   const lines: string[] = [];
   let isOpen = false;
   for (const line of code.replaceAll(/\\\n\s*/g, ' ').split('\n')) {
-    const said = line.trim().replace(/^\$ /, '');
+    const command = line.trim().replace(/^\$ /, '');
     // A quoted text goes on over the end of the line.
     if (isOpen) lines.push(`${lines.pop()}\n${line}`);
-    else lines.push(said.replace(/\s+#\s.*$/, ''));
+    else lines.push(command.replace(/\s+#\s.*$/, ''));
     isOpen = unquoted(lines.at(-1) ?? '').includes("'");
   }
   return lines

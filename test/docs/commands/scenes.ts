@@ -151,8 +151,8 @@ async function withoutRun(): Promise<Scene> {
     { callTimeoutMs: 1_000, retry: DEFAULT_RETRY },
   );
   const { signal } = new AbortController();
-  const asked = { tenantId: 't1', key: 'charge-7', capability: charge as never, request: {}, signal };
-  await effects.once(asked).catch(() => {});
+  const effectRequest = { tenantId: 't1', key: 'charge-7', capability: charge as never, request: {}, signal };
+  await effects.once(effectRequest).catch(() => {});
   const owner = 'external:t1:charge-7';
   const { items } = await stage.answer<{ items: readonly { effectId: string }[] }>([
     'effects',

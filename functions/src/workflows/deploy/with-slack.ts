@@ -19,7 +19,7 @@ const ToldRequest = DeployRequest.safeExtend({
 
 type ToldRequest = z.output<typeof ToldRequest>;
 
-export function deployToldInSlack(target: DeployTarget): Workflow {
+export function deployWithSlack(target: DeployTarget): Workflow {
   return defineWorkflow({
     type: 'deploy',
     planVersion: 2,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { deployToldInSlack } from '../../../functions/src/workflows/deploy/told-in-slack.ts';
+import { deployWithSlack } from '../../../functions/src/workflows/deploy/with-slack.ts';
 import { slackRespond } from '../../../packages/cairn/src/capabilities/slack/respond.ts';
 import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { defineBinding } from '../../../packages/cairn/src/engine/define/capability.ts';
@@ -22,7 +22,7 @@ const COMMAND: SlackCommand = {
 };
 
 const inputOf = (text: string) =>
-  deployToldInSlack(new PretendedTarget('1.0.0')).slack[0]?.input?.({ ...COMMAND, text });
+  deployWithSlack(new PretendedTarget('1.0.0')).slack[0]?.input?.({ ...COMMAND, text });
 
 /** A deployment that somebody typed, with its build green. */
 async function deploying({ fails, input = inputOf(COMMAND.text) }: { fails?: Error; input?: unknown } = {}) {
@@ -36,15 +36,15 @@ async function deploying({ fails, input = inputOf(COMMAND.text) }: { fails?: Err
     },
   });
   const target = new PretendedTarget('1.0.0');
-  const runtime = createTestRuntime({ workflows: [deployToldInSlack(target)], bindings: [binding] });
+  const runtime = createTestRuntime({ workflows: [deployWithSlack(target)], bindings: [binding] });
   const run = await runtime.start('deploy', input);
   await runtime.settle();
   await runtime.deliver({ event: 'ci.finished', key: SHA, data: { conclusion: 'success' } });
   return { said, target, runtime, run };
 }
 
-describe('a deployment that a slash command asked for', () => {
-  test('says in the channel that it is done', async () => {
+describe('a deployment started by a slash command', () => {
+  test('reports its success in the channel', async () => {
     const { said, target, runtime, run } = await deploying();
     expect(await runtime.runToEnd(run)).toBe('completed');
     expect(target.version).toBe('1.1.0');
@@ -57,7 +57,7 @@ describe('a deployment that a slash command asked for', () => {
     ]);
   });
 
-  test('says that it came to nothing, once everything is taken back', async () => {
+  test('reports its failure once everything is rolled back', async () => {
     const { said, target, runtime, run } = await deploying();
     target.ill.add('1.1.0');
     expect(await runtime.runToEnd(run)).toBe('failed');
@@ -68,20 +68,20 @@ describe('a deployment that a slash command asked for', () => {
     expectJournal(run.journal()).toHaveCompensated('prepare', 'lock', 'promise-an-answer');
   });
 
-  test('is kept, though Slack accepts no answer any more', async () => {
+  test('stays deployed although Slack accepts no answer any more', async () => {
     const { runtime, run } = await deploying({ fails: new NotApplied('expired_url', { final: true }) });
     expect(await runtime.runToEnd(run)).toBe('completed');
     expectJournal(run.journal()).toHaveSkipped('tell');
   });
 
-  test('whose answer may or may not be there asks a person, and says it no second time', async () => {
+  test('with an answer in doubt asks a person, and does not send it again', async () => {
     const { said, runtime, run } = await deploying({ fails: new Error('no answer') });
     await runtime.advance('2m');
     expect(run.waits()).toMatchObject([{ step: 'tell', question: expect.stringContaining('slack.respond') }]);
     expect(said).toHaveLength(1);
   });
 
-  test('without an address says nothing, and goes the same way', async () => {
+  test('without a response URL sends nothing, and has the same result', async () => {
     const { replyTo, ...input } = inputOf(COMMAND.text) as Record<string, unknown>;
     const { said, target, runtime, run } = await deploying({ input });
     expect([replyTo, await runtime.runToEnd(run), said]).toEqual([RESPONSE_URL, 'completed', []]);
@@ -90,18 +90,21 @@ describe('a deployment that a slash command asked for', () => {
 });
 
 describe('/deploy', () => {
-  test('takes service, environment, version, previous version and commit, and how long to watch', () => {
+  test('accepts service, environment, version, previous version, commit, and time to watch', () => {
     const request = { service: 'shop', environment: 'staging', version: '2', previousVersion: '1', sha: SHA };
     expect(inputOf(`shop  staging 2 1 ${SHA}`)).toEqual({ ...request, replyTo: RESPONSE_URL });
     expect(inputOf(` shop staging 2 1 ${SHA} 5m `)).toMatchObject({ soak: '5m' });
   });
 
-  test.each(['', 'help', 'shop staging 2 1', `shop staging 2 1 ${SHA} 5m more`])('%j is told how', (text) => {
-    expect(() => inputOf(text)).toThrow('Usage: /deploy SERVICE');
-  });
+  test.each(['', 'help', 'shop staging 2 1', `shop staging 2 1 ${SHA} 5m more`])(
+    '%j is answered with the usage',
+    (text) => {
+      expect(() => inputOf(text)).toThrow('Usage: /deploy SERVICE');
+    },
+  );
 
-  test('checks what it was given as every other start does', () => {
-    const { input } = deployToldInSlack(new PretendedTarget('1.0.0'));
+  test('validates its input like every other start', () => {
+    const { input } = deployWithSlack(new PretendedTarget('1.0.0'));
     expect(input.safeParse(inputOf(`shop staging 2 2 ${SHA}`)).success).toBe(false);
     expect(input.safeParse(inputOf(`<!channel> staging 2 1 ${SHA}`)).success).toBe(false);
     expect(input.safeParse(inputOf(`shop staging 2 1 ${SHA}`)).success).toBe(true);
