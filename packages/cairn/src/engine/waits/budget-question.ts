@@ -64,7 +64,7 @@ export function dayQuestion(question: DayQuestion): Wait {
   const limits = reached.map((name) => limitText(name, spent[name] ?? 0, ceiling[name] ?? 0));
   const needs = estimate ? needText(reached, estimate) : '';
   const next = new Date(until).toISOString();
-  const question = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
+  const text = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
   const shown = {
     day,
     reached: [...reached],
@@ -72,8 +72,8 @@ export function dayQuestion(question: DayQuestion): Wait {
     limits: shownAmounts(ceiling),
     needs: shownAmounts(need),
   };
-  const dayQuestion = questionAbout(execution, 'day', { question, budget: shown }, now);
-  return { ...dayQuestion, purpose: 'budget', day, dueAt: until };
+  const wait = questionAbout(execution, 'day', { question: text, budget: shown }, now);
+  return { ...wait, purpose: 'budget', day, dueAt: until };
 }
 
 /**
