@@ -1,31 +1,35 @@
 /**
  * `npm run agent-kills`: agents on a local cloud with real processes, whose worker is killed in the middle of a tool call, until
- * `--kills N` workers have been killed. The last line of standard output is one line of JSON: `right` are runs whose order
+ * enough workers have been killed. The last line of standard output is one line of JSON: `right` are runs whose order
  * was charged exactly once, `asked` those of them in which a person was asked first. The exit code is 0 only if none is wrong.
- * `--seed S` decides the moments, `--lanes L` is the number of agents at a time, `--limit S` the longest time of one, in seconds.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { countsOf } from '../flags.ts';
 import { builtFunctions } from '../test-functions/built.ts';
 import { follow, isRight, type Outcome } from './order.ts';
 import { KINDS, RECEIVER_ENV, Receiver } from './receiver.ts';
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '200' },
-    seed: { type: 'string', default: '1' },
-    limit: { type: 'string', default: '400' },
-    lanes: { type: 'string', default: '6' },
-    workers: { type: 'string', default: '3' },
-  },
+const USAGE = `npm run agent-kills -- [options]
+
+  --kills N      worker processes to kill (default: 200)
+  --seed N       decides the moments (default: 1)
+  --lanes N      agents at a time (default: 6)
+  --workers N    worker processes (default: 3)
+  --limit N      seconds that a run may take (default: 400)
+  --help         print this
+`;
+
+const { kills, seed, lanes, workers, limit } = countsOf(USAGE, {
+  kills: 200,
+  seed: 1,
+  lanes: 6,
+  workers: 3,
+  limit: 400,
 });
-const kills = whole(values.kills);
-const seed = whole(values.seed);
-const lanes = whole(values.lanes);
-const limitMs = whole(values.limit) * 1_000;
+const limitMs = limit * 1_000;
 
 const began = performance.now();
 const folder = mkdtempSync(join(tmpdir(), 'cairn-agent-kills-'));
@@ -36,7 +40,7 @@ let orders = 0;
 const cloud = await startCloudProcess({
   data: join(folder, 'data'),
   functionsModule: builtFunctions(join(import.meta.dirname, 'functions.ts')),
-  workers: whole(values.workers),
+  workers,
   // A dispatch that died in a call goes on when its lease has run out.
   env: { [RECEIVER_ENV]: receiver.url, CAIRN_LEASE_MS: '5000' },
 });
@@ -87,10 +91,4 @@ async function lane(ready: Ready): Promise<void> {
       problems.push(String(error));
     }
   }
-}
-
-function whole(text: string): number {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`not a whole number from 1: ${text}`);
-  return number;
 }

@@ -1,19 +1,25 @@
 /**
  * `npm run picture`: runs an order on the local cloud, kills its worker in the middle of a step, and draws what
- * `cairn runs watch` shows of it as docs/recovered-run.svg, or `--out FILE`. Nothing in the picture is made up but its pace.
+ * `cairn runs watch` shows of it as docs/recovered-run.svg. Nothing in the picture is made up but its pace.
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { offset } from '../../packages/cli/src/render/time.ts';
 import { lineOf } from '../../packages/cli/src/views/timeline/timeline.ts';
 import type { RunEventView } from '../../packages/client/src/follow.ts';
 import { control, getJson, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { flagsOf } from '../flags.ts';
 import { type PictureLine, pictureOf } from './svg.ts';
 
-const { values } = parseArgs({ options: { out: { type: 'string' } } });
-const FILE = values.out ?? fileURLToPath(new URL('../../docs/recovered-run.svg', import.meta.url));
+const USAGE = `npm run picture -- [options]
+
+  --out FILE    (default: docs/recovered-run.svg)
+  --help        print this
+`;
+
+const { out } = flagsOf(USAGE, { out: { type: 'string' } });
+const FILE = out ?? fileURLToPath(new URL('../../docs/recovered-run.svg', import.meta.url));
 const KILLED_IN = 'ship';
 const LOOK_MS = 100;
 const LONGEST_MS = 180_000;

@@ -1,21 +1,25 @@
 /**
  * `npm run power-cut`: traces the system calls of a process that commits to the storage of the local cloud, and cuts the power, in a model of
  * the disk, at moments between them. With `--sync` every acknowledged commit must be there, and the files must be accepted. Without it
- * commits must be missing, or the model would show nothing. Ends with one line of JSON; exit code 0 only if both hold. `--cuts N`: moments.
+ * commits must be missing, or the model would show nothing. Ends with one line of JSON; exit code 0 only if both hold.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { countsOf } from '../flags.ts';
 import { Disk } from './disk.ts';
 import { openStores } from './stores.ts';
 import { type Operation, operationsOf, TRACED } from './trace.ts';
 
-const { values } = parseArgs({ options: { cuts: { type: 'string', default: '150' } } });
-/** Moments at which the power is cut. Each is tried with nothing of the unsynced writes left, and with two draws of them. */
-const CUTS = Number(values.cuts);
-if (!Number.isSafeInteger(CUTS) || CUTS < 1) throw new Error('--cuts must be a whole number of at least 1');
+const USAGE = `npm run power-cut -- [options]
+
+  --cuts N    moments at which the power is cut (default: 150)
+  --help      print this
+`;
+
+/** Each moment is tried with nothing of the unsynced writes left, and with two draws of them. */
+const { cuts: CUTS } = countsOf(USAGE, { cuts: 150 });
 const DRAWS = [0, 0.5, 0.9];
 
 interface Outcome {

@@ -2,8 +2,7 @@
  * `npm run sweep`: stops the world at every call of every scenario and says whether all recovered; see docs/sweep.md.
  * The last line of standard output is the totals, as JSON; the exit code is 0 only if every crash point recovered and every run that the store refused ended or was named.
  */
-import { parseArgs } from 'node:util';
-import { messageOf } from '../../packages/cairn/src/core/thrown.ts';
+import { flagsOf } from '../../scripts/flags.ts';
 import { MODES } from './calls.ts';
 import { verdictOn } from './judge.ts';
 import { Performance } from './performance.ts';
@@ -28,15 +27,16 @@ const USAGE = `npm run sweep -- [options]
   --help             print this
 `;
 
-const values = read();
+const values = flagsOf(USAGE, {
+  scenario: { type: 'string' },
+  point: { type: 'string' },
+  mode: { type: 'string' },
+  list: { type: 'boolean' },
+});
 
-const modes = MODES.filter((mode) => mode === values?.mode);
-const chosen = scenarios.filter(({ name }) => values?.scenario === undefined || name === values.scenario);
-if (values === undefined) {
-  process.exitCode = 2;
-} else if (values.help) {
-  process.stdout.write(USAGE);
-} else if (chosen.length === 0) {
+const modes = MODES.filter((mode) => mode === values.mode);
+const chosen = scenarios.filter(({ name }) => values.scenario === undefined || name === values.scenario);
+if (chosen.length === 0) {
   console.error(
     `no scenario '${values.scenario}'; there are: ${scenarios.map(({ name }) => name).join(', ')}`,
   );
@@ -50,23 +50,6 @@ if (values === undefined) {
   await sweepAll(chosen);
 } else {
   await replay(chosen[0] as Scenario, Number(values.point));
-}
-
-/** Undefined: the options make no sense, and standard error says why. */
-function read() {
-  try {
-    const options = {
-      scenario: { type: 'string' },
-      point: { type: 'string' },
-      mode: { type: 'string' },
-      list: { type: 'boolean' },
-      help: { type: 'boolean' },
-    } as const;
-    return parseArgs({ options }).values;
-  } catch (error) {
-    process.stderr.write(`${messageOf(error)}\n\n${USAGE}`);
-    return undefined;
-  }
 }
 
 async function sweepAll(all: readonly Scenario[]): Promise<void> {

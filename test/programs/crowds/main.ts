@@ -1,27 +1,32 @@
 /**
  * `npm run crowds`: draws crowds of runs, each with one that harms its processes, on local clouds with real processes, and says
  * whether all innocent runs completed and what the hostile ones cost. The last line of standard output is the totals, as JSON;
- * the exit code is 0 only if everything held. `--draws N` from `--seed S` on, `--clouds C` at a
- * time. `--watchdog W`: a body that spins is killed after so many seconds, which must be more than a busy machine keeps a worker waiting.
+ * the exit code is 0 only if everything held.
  */
-import { parseArgs } from 'node:util';
+import { countsOf } from '../../../scripts/flags.ts';
 import type { Outcome } from './judge.ts';
 import { RealStage } from './real/stage.ts';
 
-const { values } = parseArgs({
-  options: {
-    draws: { type: 'string', default: '20' },
-    seed: { type: 'string', default: '1' },
-    clouds: { type: 'string', default: '1' },
-    watchdog: { type: 'string', default: '10' },
-  },
-});
-const first = Number(values.seed);
-const left = Array.from({ length: Number(values.draws) }, (_, i) => first + i);
+const USAGE = `npm run crowds -- [options]
+
+  --draws N       crowds to draw (default: 20)
+  --seed N        seed of the first; the others follow (default: 1)
+  --clouds N      local clouds at a time (default: 1)
+  --watchdog N    seconds after which a body that spins is killed (default: 10): more than a busy machine keeps a worker waiting
+  --help          print this
+`;
+
+const {
+  draws,
+  seed: first,
+  clouds,
+  watchdog,
+} = countsOf(USAGE, { draws: 20, seed: 1, clouds: 1, watchdog: 10 });
+const left = Array.from({ length: draws }, (_, i) => first + i);
 const outcomes: Outcome[] = [];
 let problems = 0;
 
-await Promise.all(Array.from({ length: Number(values.clouds) }, () => perform()));
+await Promise.all(Array.from({ length: clouds }, () => perform()));
 
 const deaths = outcomes.map((outcome) => outcome.deaths);
 const hostile: Record<string, number> = {};
@@ -42,7 +47,7 @@ async function perform(): Promise<void> {
   for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
     const began = performance.now();
     try {
-      stage ??= await RealStage.start(Number(values.watchdog));
+      stage ??= await RealStage.start(watchdog);
       const outcome = await stage.trial(seed);
       outcomes.push(outcome);
       const took = Math.round(performance.now() - began);
