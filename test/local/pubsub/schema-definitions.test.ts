@@ -18,7 +18,7 @@ const PROTO = `syntax = "proto3"; package places;
     message Mayor { string name = 1; bool elected = 2; }
     string name = 1; string post_abbr = 2; repeated int32 codes = 3; map<string, int64> counts = 4;
     Kind kind = 5; Mayor mayor = 6; oneof found { string by = 7; uint64 at = 8; } bytes seal = 9; double area = 10;
-    repeated Mayor former = 11;
+    repeated Mayor former = 11; int32 odd__name_1x = 12; int32 renamed = 13 [json_name = "other"];
   }`;
 const WIDE = {
   type: 'record' as const,
@@ -36,6 +36,21 @@ const WIDE = {
     { name: 'note', type: ['null', 'string'] },
   ],
 };
+/** Values of WIDE. */
+const CITY = fc.record({
+  name: fc.string({ unit: 'binary', maxLength: 20 }),
+  flag: fc.boolean(),
+  small: fc.integer(),
+  ratio: fc.double(),
+  raw: fc.uint8Array({ maxLength: 9 }).map((data) => Buffer.from(data)),
+  code: fc.uint8Array({ minLength: 3, maxLength: 3 }).map((data) => Buffer.from(data)),
+  kind: fc.constantFrom('TOWN', 'CAPITAL'),
+  marks: fc.array(fc.integer(), { maxLength: 5 }),
+  counts: fc.dictionary(fc.string({ maxLength: 5 }), fc.integer(), { noNullPrototype: true }),
+  note: fc.option(fc.string({ maxLength: 5 }), { nil: null }),
+});
+const EMPTY = { type: 'record', name: 'ns.E', fields: [] };
+const KIND = { type: 'enum', name: 'Kind', symbols: ['TOWN', 'CAPITAL'] };
 const proto = parseDefinition('PROTOCOL_BUFFER', PROTO);
 const City = protobuf.parse(PROTO, { keepCase: true }).root.lookupType('places.City');
 
@@ -43,17 +58,64 @@ describe('Avro', () => {
   test.each<[unknown, RegExp | undefined]>([
     [{ name: 'a', count: 1, note: null }, undefined],
     [{ name: 'a', count: -1, note: { string: 'b' } }, undefined],
-    ['{"name":"a","count":9007199254740993}', undefined],
+    ['{"name":"a","count":9007199254740993,"note":null}', undefined],
+    ['{"name":"a","count":9223372036854775807,"note":null}', undefined],
+    ['{"name":"a","count":1.0,"note":null,"more":true}', undefined],
+    [{ name: 'a', count: 1 }, /no field 'note'/],
+    ['\ufeff{"name":"a","count":1,"note":null}', /JSON/],
     [{ name: 'a', count: 1, note: 'untagged' }, /"null","string"/],
-    [{ name: 'a', count: 1.5 }, /long/],
-    ['{"name":"a","count":9223372036854775808}', /long/],
-    [{ name: 1, count: 1 }, /string/],
-    [{ foo: 'bar' }, /string/],
+    [{ name: 'a', count: 1.5, note: null }, /long/],
+    ['{"name":"a","count":9223372036854775808,"note":null}', /long/],
+    [{ name: 1, count: 1, note: null }, /string/],
+    [{ foo: 'bar' }, /no field 'name'/],
     ['no JSON', /JSON/],
   ])('takes %j as JSON, or says why not: %s', (message, reason) => {
     const check = () => avro(NAME, COUNT, NOTE).check(bytes(message), 'JSON');
     if (reason) expect(check).toThrow(reason);
     else expect(check).not.toThrow();
+  });
+
+  test.each<[string, object | string, unknown, RegExp | undefined]>([
+    ['a long that is declared as an object', { type: 'long' }, '9007199254740993', undefined],
+    ['a large integer for a double', 'double', '12345678901234567890123', undefined],
+    ['the branch of a record by its full name', ['null', EMPTY], { 'ns.E': {} }, undefined],
+    ['the branch of a record by its short name', ['null', EMPTY], { E: {} }, /not one branch/],
+    ['two branches', ['int', 'long'], { int: 1, long: 1 }, /not one branch/],
+    ['a branch null', ['null', 'int'], { null: null }, /not one branch/],
+    ['a list for a record without fields', EMPTY, [], /not an object/],
+    [
+      'a text for a record without fields',
+      { type: 'map', values: EMPTY },
+      { k: 'a' },
+      /'k' is not an object/,
+    ],
+    ['a symbol that every object has', KIND, '"toString"', /not a symbol/],
+    ['a symbol there is not, with a default', { ...KIND, default: 'TOWN' }, '"VILLAGE"', /not a symbol/],
+    ['a fixed that is too long', { type: 'fixed', name: 'F', size: 2 }, '"abc"', /2 bytes/],
+    ['a text for a number', 'double', '"NaN"', /double/],
+    ['a fraction in a map', { type: 'map', values: 'int' }, { k: 1.5 }, /'k' is not of type int/],
+    ['an object for a list', { type: 'array', items: 'int' }, {}, /not a list/],
+    ['a number for a boolean', 'boolean', 1, /boolean/],
+    ['a number for bytes', 'bytes', 1, /bytes/],
+    ['a value for null', 'null', 0, /not null/],
+  ])('in JSON, %s', (_what, definition, message, reason) => {
+    const check = () => parseDefinition('AVRO', JSON.stringify(definition)).check(bytes(message), 'JSON');
+    if (reason) expect(check).toThrow(reason);
+    else expect(check).not.toThrow();
+  });
+
+  test('accepts every JSON message that an encoder writes, and none without one of its fields', () => {
+    const type = avsc.Type.forSchema(WIDE);
+    const definition = parseDefinition('AVRO', JSON.stringify(WIDE));
+    fc.assert(
+      fc.property(CITY, fc.constantFrom(...WIDE.fields), (city, { name }) => {
+        // JSON has no number that is infinite.
+        const message = JSON.parse(type.toString({ ...city, ratio: 0.5 }));
+        definition.check(bytes(message), 'JSON');
+        delete message[name];
+        expect(() => definition.check(bytes(message), 'JSON')).toThrow(`no field '${name}'`);
+      }),
+    );
   });
 
   test('accepts binary messages of exactly the right length, with all 64 bits of a long', () => {
@@ -69,20 +131,8 @@ describe('Avro', () => {
   test('accepts every binary message that an encoder writes, and none that is truncated or has trailing bytes', () => {
     const type = avsc.Type.forSchema(WIDE);
     const definition = parseDefinition('AVRO', JSON.stringify(WIDE));
-    const value = fc.record({
-      name: fc.string({ unit: 'binary', maxLength: 20 }),
-      flag: fc.boolean(),
-      small: fc.integer(),
-      ratio: fc.double(),
-      raw: fc.uint8Array({ maxLength: 9 }).map((data) => Buffer.from(data)),
-      code: fc.uint8Array({ minLength: 3, maxLength: 3 }).map((data) => Buffer.from(data)),
-      kind: fc.constantFrom('TOWN', 'CAPITAL'),
-      marks: fc.array(fc.integer(), { maxLength: 5 }),
-      counts: fc.dictionary(fc.string({ maxLength: 5 }), fc.integer(), { noNullPrototype: true }),
-      note: fc.option(fc.string({ maxLength: 5 }), { nil: null }),
-    });
     fc.assert(
-      fc.property(value, fc.nat(), (city, at) => {
+      fc.property(CITY, fc.nat(), (city, at) => {
         const message = type.toBuffer(city);
         definition.check(message, 'BINARY');
         const cut = message.subarray(0, at % message.length);
@@ -132,6 +182,17 @@ describe('Protocol Buffers', () => {
     [{ name: 'Q', postAbbr: 'QC', codes: [1, '2'], counts: { a: '5' }, kind: 'CAPITAL' }, undefined],
     [{ mayor: { name: 'A', elected: true }, former: [{ name: 'B' }], at: '18446744073709551615' }, undefined],
     [{ name: null, kind: 7, seal: 'aGk=', area: 'NaN' }, undefined],
+    [{ oddName1x: 1, other: 1 }, undefined],
+    [{ odd__name_1x: 1, renamed: 1 }, undefined],
+    ['{"at":18446744073709551615,"area":12345678901234567890}', undefined],
+    [{ at: '1.0', codes: ['1e2', 1.0] }, undefined],
+    ['{"at":18446744073709551616}', /not of type uint64/],
+    [{ at: '1.5' }, /not of type uint64/],
+    ['{"area":1e400}', /not of type double/],
+    ['{"name":"\\ud800"}', /not of type string/],
+    [{ kind: 2 ** 31 }, /Kind/],
+    [{ odd_Name_1x: 1 }, /'odd_Name_1x'/],
+    ['\ufeff{}', /JSON/],
     [{ foo: 'bar' }, /'foo'/],
     [{ post_abbr: 'a', postAbbr: 'b' }, /twice/],
     [{ by: 'a', at: 1 }, /several/],
@@ -204,12 +265,24 @@ describe('Protocol Buffers', () => {
 test.each<['AVRO' | 'PROTOCOL_BUFFER', string]>([
   ['AVRO', 'no JSON'],
   ['AVRO', '{"not_actually":"avro"}'],
+  ['AVRO', '{"type":"record","fields":[]}'],
+  ['AVRO', '{"type":"enum","symbols":["A"]}'],
+  ['AVRO', '{"type":"record","name":"C","fields":[{"name":"a","type":"int","aliases":"b"}]}'],
   ['AVRO', `${'{"type":"array","items":'.repeat(10_000)}"string"${'}'.repeat(10_000)}`],
   ['PROTOCOL_BUFFER', ''],
   ['PROTOCOL_BUFFER', 'woohoo'],
   ['PROTOCOL_BUFFER', 'message A {} message B {}'],
   ['PROTOCOL_BUFFER', 'import "other.proto"; message A {}'],
   ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { B b = 1; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { enum K { X = 1; } }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { message B { enum K { } } }'],
+  ['PROTOCOL_BUFFER', 'message A { enum K { X = 2147483648; } }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { int32 a = 1 [default = 5]; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { int32 a = 0; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { int32 a = 19500; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { int32 a = 536870912; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { reserved 1 to 3; int32 a = 3; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { oneof o { } }'],
   ['PROTOCOL_BUFFER', 'message A {'.repeat(20_000)],
   [
     'PROTOCOL_BUFFER',
@@ -217,4 +290,11 @@ test.each<['AVRO' | 'PROTOCOL_BUFFER', string]>([
   ],
 ])('%s %.30s is no definition', (type, text) => {
   expect(() => parseDefinition(type, text)).toThrow(Error);
+});
+
+test.each([
+  'message A { enum K { X = 1; } optional int32 a = 1 [default = 5]; }',
+  'syntax = "proto3"; message A { reserved 1 to 3; int32 a = 4; int32 b = 18999; int32 c = 536870911; }',
+])('PROTOCOL_BUFFER %s is a definition', (text) => {
+  expect(() => parseDefinition('PROTOCOL_BUFFER', text)).not.toThrow();
 });

@@ -3,17 +3,7 @@
  * would allocate.
  */
 import type avro from 'avsc';
-
-/** The used part of avsc's types, whose declarations are mostly `any`. */
-interface AvroShape {
-  readonly typeName: string;
-  readonly fields?: readonly { readonly type: AvroShape }[];
-  readonly itemsType?: AvroShape;
-  readonly valuesType?: AvroShape;
-  readonly types?: readonly AvroShape[];
-  readonly symbols?: readonly string[];
-  readonly size?: number;
-}
+import type { AvroShape } from './avro-shape.ts';
 
 /** Deeper than any message is; a record that holds itself without a choice would never end. */
 const DEEPEST = 500;

@@ -2,6 +2,8 @@
 import { createRequire } from 'node:module';
 import type avro from 'avsc';
 import { checkAvroBinary } from './avro-binary.ts';
+import { checkAvroJson } from './avro-json.ts';
+import type { AvroShape } from './avro-shape.ts';
 import type { Definition, Encoding } from './definition.ts';
 import { jsonOf } from './json.ts';
 
@@ -18,9 +20,28 @@ export function avroDefinition(text: string): Definition {
 
 function readerWith({ Type, types }: typeof avro): AvroReader {
   const long = types.LongType.__with(WHOLE, false);
+  // `{"type":"long"}` is the same type, which avsc does not look up in the registry.
+  const typeHook = (schema: unknown) => {
+    requireAliases(schema);
+    return isObject(schema) && schema.type === 'long' ? long : undefined;
+  };
   // A separate registry for each, because avsc adds the names of the definition to it.
-  return (definition) => Type.forSchema(definition as avro.Schema, { registry: { long } });
+  return (definition) =>
+    Type.forSchema(definition as avro.Schema, { registry: { long }, noAnonymousTypes: true, typeHook });
 }
+
+/** avsc reads those of types, not those of fields. */
+function requireAliases(schema: unknown): void {
+  if (!isObject(schema) || !Array.isArray(schema.fields)) return;
+  for (const { aliases = [] } of schema.fields.filter(isObject)) {
+    if (!Array.isArray(aliases) || aliases.some((alias) => typeof alias !== 'string')) {
+      throw new Error('the aliases of a field are not a list of names');
+    }
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A 64-bit integer, which a number of JavaScript does not hold: those beyond 2^53 are valid too. */
 const WHOLE = {
@@ -49,7 +70,7 @@ class AvroDefinition implements Definition {
 
   check(data: Uint8Array, encoding: Encoding): void {
     if (encoding === 'BINARY') checkAvroBinary(this.#type, data);
-    else this.#type.fromString(JSON.stringify(jsonOf(data)));
+    else checkAvroJson(this.#type as unknown as AvroShape, jsonOf(data));
   }
 
   /** Checked both as the reader's and as the writer's schema. */

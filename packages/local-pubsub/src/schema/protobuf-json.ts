@@ -1,7 +1,7 @@
 /**
- * Validates a JSON value against a protobuf type by the JSON mapping: fields by their own or camel-case name, 64-bit
- * integers as numbers or text, enums by name or number, bytes in base64. Unknown fields are refused, as the mapping
- * requires.
+ * Validates a JSON value against a protobuf type by the JSON mapping: fields by their own name, or by `json_name`, by
+ * default the own name in camel case; 64-bit integers as numbers or text, enums by name or number, bytes in base64.
+ * Unknown fields are refused, as the mapping requires.
  */
 import protobuf from 'protobufjs';
 
@@ -12,6 +12,8 @@ const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   ...of(['uint64', 'fixed64'], [0n, 2n ** 64n - 1n]),
 };
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+/** Text of a number with a fraction or an exponent. */
+const DECIMAL = /^-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?$/;
 const FLOAT = /^(?:NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
 /** @throws Error with the problem and its place */
@@ -20,7 +22,7 @@ export function checkJson(type: protobuf.Type, value: unknown, path = 'the messa
   const fields = new Map(
     type.fieldsArray.flatMap((field) => [
       [field.name, field],
-      [camelCase(field.name), field],
+      [jsonName(field), field],
     ]),
   );
   const seen = new Set<protobuf.Field>();
@@ -66,7 +68,7 @@ function checkValue(field: protobuf.Field, value: unknown, path: string): void {
 }
 
 function checkEnum(type: protobuf.Enum, value: unknown, path: string): void {
-  const known = typeof value === 'string' ? Object.hasOwn(type.values, value) : Number.isInteger(value);
+  const known = typeof value === 'string' ? Object.hasOwn(type.values, value) : isScalar('int32', value);
   if (!known) throw new Error(`${path} is not a value of ${type.name}`);
 }
 
@@ -75,11 +77,13 @@ function checkScalar(type: string, value: unknown, path: string): void {
 }
 
 function isScalar(type: string, value: unknown): boolean {
-  if (type === 'string') return typeof value === 'string';
+  if (type === 'string') return typeof value === 'string' && value.isWellFormed();
   if (type === 'bool') return typeof value === 'boolean';
   if (type === 'bytes') return typeof value === 'string' && BASE64.test(value);
   if (type === 'float' || type === 'double') {
-    return typeof value === 'number' || (typeof value === 'string' && FLOAT.test(value));
+    return (
+      Number.isFinite(value) || typeof value === 'bigint' || (typeof value === 'string' && FLOAT.test(value))
+    );
   }
   const integer = integerOf(value);
   const [least, most] = INTEGERS[type] ?? [0n, -1n];
@@ -87,8 +91,12 @@ function isScalar(type: string, value: unknown): boolean {
 }
 
 function integerOf(value: unknown): bigint | undefined {
-  if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
-  return typeof value === 'string' && /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined;
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'string') {
+    if (/^-?\d{1,20}$/.test(value)) return BigInt(value);
+    return DECIMAL.test(value) ? integerOf(Number(value)) : undefined;
+  }
+  return Number.isInteger(value) ? BigInt(value as number) : undefined;
 }
 
 function membersOf(value: unknown, path: string): object {
@@ -96,7 +104,8 @@ function membersOf(value: unknown, path: string): object {
   throw new Error(`${path} must be an object`);
 }
 
-const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const jsonName = ({ name, options }: protobuf.Field): string =>
+  options?.json_name ?? name.replace(/_+(.?)/g, (_, next: string) => next.toUpperCase());
 
 function of<T>(types: readonly string[], value: T): Record<string, T> {
   return Object.fromEntries(types.map((type) => [type, value]));

@@ -4,6 +4,7 @@ import type { Definition, Encoding } from './definition.ts';
 import { jsonOf } from './json.ts';
 import { checkBinary } from './protobuf-binary.ts';
 import { checkJson } from './protobuf-json.ts';
+import { requireRules } from './protobuf-rules.ts';
 
 /** Reading a definition takes time that grows with the square of this: these take about a second. */
 const MAX_FIELDS = 2000;
@@ -19,8 +20,12 @@ export function protobufDefinition(text: string): Definition {
   if (message === undefined || more.length > 0) {
     throw new Error(`it must have one message at its top; it has ${more.length + (message ? 1 : 0)}`);
   }
+  requireRules(message, editionOf(message) === 'proto3');
   return new ProtobufDefinition(message);
 }
+
+/** protobufjs knows it but does not declare it. */
+const editionOf = (message: protobuf.Type) => (message as { _edition?: string })._edition;
 
 /** In all packages. */
 function messagesOf(namespace: protobuf.NamespaceBase): protobuf.Type[] {
