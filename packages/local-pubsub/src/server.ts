@@ -96,7 +96,7 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
   const requireResource = (name: string) => broker.requireResource(name);
   const access = iamCalls({ store: store.policies, now: () => clock.now(), requireResource });
   server.addService(iam, implementation(iam, access, faults));
-  server.addService(schemas, implementation(schemas, schemaCalls(broker, freshId), faults));
+  server.addService(schemas, implementation(schemas, schemaCalls(broker), faults));
   const frames = frameServer([
     { definition: publisher, implementation: published },
     broker.subscriberWatch.service(),

@@ -121,6 +121,7 @@ export const LIMITS = {
   attributeValueBytes: 1024,
   orderingKeyBytes: 1024,
   filterBytes: 256,
+  labels: 64,
   minAckDeadlineMs: 10_000,
   maxAckDeadlineMs: 600_000,
   defaultAckDeadlineMs: 10_000,

@@ -169,6 +169,13 @@ export class Broker {
     return feed;
   }
 
+  /** @throws PubsubError for a missing, detached or push subscription */
+  pullable(name: string): Feed {
+    const feed = this.attached(name);
+    if (feed.config.push) throw precondition('This method is not supported for push subscriptions.');
+    return feed;
+  }
+
   /** By name. */
   subscriptions(project: string): SubscriptionConfig[] {
     return within(

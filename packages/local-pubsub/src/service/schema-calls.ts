@@ -26,12 +26,12 @@ const BASIC = 1;
 const BEYOND = 10 ** 15;
 
 /** Handlers by method name; each returns the response message or throws a `PubsubError`. */
-export function schemaCalls(broker: Broker, freshId: () => string) {
+export function schemaCalls(broker: Broker) {
   const { topics } = broker;
   const { schemas } = topics;
   return {
     CreateSchema({ parent, schema, schemaId }: ProjectRequest & { schemaId?: string }) {
-      const name = requireSchema(`${requireProject(parent)}/schemas/${schemaId || freshId()}`);
+      const name = requireSchema(`${requireProject(parent)}/schemas/${schemaId ?? ''}`);
       const { type, text } = definitionFrom(schema);
       return toWire(schemas.create(name, type, text), FULL);
     },
@@ -64,7 +64,8 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
     },
 
     RollbackSchema({ name, revisionId }: SchemaRequest & { revisionId?: string }) {
-      return toWire(schemas.rollback(requireSchema(name), revisionId ?? ''), FULL);
+      if (!revisionId) throw invalid('RollbackSchemaRequest.revision_id must be set.');
+      return toWire(schemas.rollback(requireSchema(name), revisionId), FULL);
     },
 
     DeleteSchemaRevision({ name: requestedName, revisionId }: SchemaRequest & { revisionId?: string }) {

@@ -1,5 +1,4 @@
 /** The calls of `google.pubsub.v1` about snapshots, each an operation of the broker. Owns requests. */
-import { toMs } from '@cairn/local-kit/wire/timestamp';
 import {
   projectOf,
   requireProject,
@@ -10,6 +9,8 @@ import {
 import type { SnapshotConfig } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';
 import { masked } from '../wire/decode.ts';
+import { labelsFrom } from '../wire/decode-labels.ts';
+import { timeFrom } from '../wire/decode-time.ts';
 import { toWireSnapshot } from '../wire/encode.ts';
 import type { WireSnapshot } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
@@ -34,7 +35,7 @@ export function snapshotCalls(broker: Broker, freshId: () => string) {
       const name = request.name || `projects/${projectOf(subscription)}/snapshots/${freshId()}`;
       requireSnapshot(name);
       const { config } = broker.attached(subscription);
-      return toWireSnapshot(snapshots.create({ name, labels: { ...request.labels } }, config));
+      return toWireSnapshot(snapshots.create({ name, labels: labelsFrom(request.labels) }, config));
     },
 
     GetSnapshot: ({ snapshot }: SnapshotRequest) => toWireSnapshot(snapshots.get(requireSnapshot(snapshot))),
@@ -82,9 +83,9 @@ function updated(
 ): SnapshotConfig {
   let snapshot = before;
   for (const path of masked(paths)) {
-    if (path === 'labels') snapshot = { ...snapshot, labels: { ...wire.labels } };
+    if (path === 'labels') snapshot = { ...snapshot, labels: labelsFrom(wire.labels) };
     else if (path === 'expire_time' && wire.expireTime) {
-      snapshot = { ...snapshot, expiresAt: toMs(wire.expireTime) };
+      snapshot = { ...snapshot, expiresAt: timeFrom('Snapshot.expire_time', wire.expireTime) };
     } else throw invalid(`Invalid update_mask provided: '${path}' of a snapshot cannot be updated.`);
   }
   return snapshot;

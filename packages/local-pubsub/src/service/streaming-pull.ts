@@ -6,7 +6,7 @@ import { type Int64, integer } from '@cairn/local-kit/wire/timestamp';
 import type { Consumer } from '../model/leases.ts';
 import { requireSubscription } from '../model/names.ts';
 import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
-import { invalid, type PubsubError, unimplemented } from '../model/status.ts';
+import { invalid, type PubsubError } from '../model/status.ts';
 import { toWireReceived } from '../wire/encode.ts';
 import type { WireStreamingPull } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
@@ -77,8 +77,7 @@ export class StreamingPull implements FeedReceiver {
   }
 
   #open(request: WireStreamingPull): void {
-    const feed = this.#broker.attached(requireSubscription(request.subscription));
-    if (feed.config.push) throw unimplemented('StreamingPull from a push subscription');
+    const feed = this.#broker.pullable(requireSubscription(request.subscription));
     this.#leaseMs = streamDeadlineMs(request.streamAckDeadlineSeconds);
     this.#consumer = {
       maxMessages: limitOf(request.maxOutstandingMessages),

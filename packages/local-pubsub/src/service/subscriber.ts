@@ -1,11 +1,12 @@
 /** The unary calls of `google.pubsub.v1.Subscriber`, each an operation of the broker or a feed. Owns requests. */
 
 import type { ServerClock } from '@cairn/local-kit/time/clock';
-import { toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
+import type { WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { projectOf, requireProject, requireSnapshot, requireSubscription } from '../model/names.ts';
 import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
-import { invalid, unimplemented } from '../model/status.ts';
+import { invalid } from '../model/status.ts';
 import { pullIfExactlyOnce, pushFrom, subscriptionFrom, updatedSubscription } from '../wire/decode.ts';
+import { timeFrom } from '../wire/decode-time.ts';
 import { toWireReceived, toWireSubscription } from '../wire/encode.ts';
 import type { WirePushConfig, WireSubscription } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
@@ -91,8 +92,7 @@ export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () 
       request: SubscriptionRequest & { maxMessages: number; returnImmediately: boolean },
       cancelled: AbortSignal,
     ) {
-      const feed = broker.attached(requireSubscription(request.subscription));
-      if (feed.config.push) throw unimplemented('Pull from a push subscription');
+      const feed = broker.pullable(requireSubscription(request.subscription));
       if (request.maxMessages <= 0) throw invalid('max_messages must be a positive integer.');
       const { maxMessages: most, returnImmediately } = request;
       const received = await pull({ feed, clock, most, returnImmediately, cancelled });
@@ -106,7 +106,7 @@ export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () 
     }: SubscriptionRequest & { time?: WireTimestamp | null; snapshot?: string }) {
       requireSubscription(subscription);
       if (snapshot) broker.seekToSnapshot(subscription, requireSnapshot(snapshot));
-      else if (time) broker.seek(subscription, toMs(time));
+      else if (time) broker.seek(subscription, timeFrom('SeekRequest.time', time));
       else throw invalid('SeekRequest.target must be set.');
       return {};
     },

@@ -2,7 +2,7 @@
  * Validates Pub/Sub requests: converts messages to model values, or throws INVALID_ARGUMENT naming the field, or
  * UNIMPLEMENTED for unsupported features. Pure.
  */
-import { toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
+import type { WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { parseFilter } from '../model/filter.ts';
 import { requireSubscription, requireTopic } from '../model/names.ts';
 import {
@@ -14,7 +14,9 @@ import {
   type TopicConfig,
 } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';
+import { labelsFrom } from './decode-labels.ts';
 import { schemaSettingsFrom, updatedSettings } from './decode-schema.ts';
+import { durationFrom } from './decode-time.ts';
 import type { WirePushConfig, WireSubscription, WireTopic } from './messages.ts';
 
 export function topicFrom(wire: WireTopic): TopicConfig {
@@ -28,7 +30,7 @@ export function topicFrom(wire: WireTopic): TopicConfig {
   });
   return {
     name,
-    labels: { ...wire.labels },
+    labels: labelsFrom(wire.labels),
     retentionMs: topicRetentionFrom(wire.messageRetentionDuration),
     schema: schemaSettingsFrom(wire.schemaSettings),
   };
@@ -55,7 +57,7 @@ export function subscriptionFrom(wire: WireSubscription): SubscriptionConfig {
     ackDeadlineMs: ackDeadlineFrom(wire.ackDeadlineSeconds),
     retainAcked: wire.retainAckedMessages ?? false,
     retentionMs: retentionFrom(wire.messageRetentionDuration),
-    labels: { ...wire.labels },
+    labels: labelsFrom(wire.labels),
     ordered: wire.enableMessageOrdering ?? false,
     expiresAfterMs: expiryFrom(wire.expirationPolicy),
     filter,
@@ -78,7 +80,7 @@ const UPDATABLE: Readonly<Record<string, (wire: WireSubscription) => Partial<Sub
   ack_deadline_seconds: (wire) => ({ ackDeadlineMs: ackDeadlineFrom(wire.ackDeadlineSeconds) }),
   retain_acked_messages: (wire) => ({ retainAcked: wire.retainAckedMessages ?? false }),
   message_retention_duration: (wire) => ({ retentionMs: retentionFrom(wire.messageRetentionDuration) }),
-  labels: (wire) => ({ labels: { ...wire.labels } }),
+  labels: (wire) => ({ labels: labelsFrom(wire.labels) }),
   expiration_policy: (wire) => ({ expiresAfterMs: expiryFrom(wire.expirationPolicy) }),
   dead_letter_policy: (wire) => ({ deadLetter: deadLetterFrom(wire.deadLetterPolicy) }),
   retry_policy: (wire) => ({ retry: retryFrom(wire.retryPolicy) }),
@@ -128,17 +130,17 @@ function partition<T>(all: readonly T[], belongs: (one: T) => boolean): readonly
 }
 
 const UPDATABLE_OF_TOPIC: Readonly<Record<string, (wire: WireTopic) => Partial<TopicConfig>>> = {
-  labels: (wire) => ({ labels: { ...wire.labels } }),
+  labels: (wire) => ({ labels: labelsFrom(wire.labels) }),
   message_retention_duration: (wire) => ({ retentionMs: topicRetentionFrom(wire.messageRetentionDuration) }),
   schema_settings: (wire) => ({ schema: schemaSettingsFrom(wire.schemaSettings) }),
 };
 
-/** The Node client writes camel case, others the protocol's names. */
-export function masked(paths: readonly string[] | undefined): string[] {
+/** @throws PubsubError INVALID_ARGUMENT for a mask without paths */
+export function masked(paths: readonly string[] | undefined): readonly string[] {
   if (!paths || paths.length === 0) {
     throw invalid('The update_mask in the request must be set, and must contain a non-empty paths list.');
   }
-  return paths.map((path) => path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  return paths;
 }
 
 /** An empty endpoint means pull. */
@@ -166,9 +168,12 @@ export function pushFrom(wire: WirePushConfig | null | undefined): PushConfig | 
   };
 }
 
+/** URL trims spaces and takes any case; production wants the scheme as it is written here. */
+const ENDPOINT = /^https?:\/\/[^\s\p{Cc}]+$/u;
+
 /** The rule of production; this machine needs no certificate. */
 function isEndpoint(endpoint: string): boolean {
-  if (!URL.canParse(endpoint)) return false;
+  if (!ENDPOINT.test(endpoint) || !URL.canParse(endpoint)) return false;
   const { protocol, hostname, username, password } = new URL(endpoint);
   const anonymous = username === '' && password === '';
   const local = protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
@@ -183,7 +188,8 @@ function ackDeadlineFrom(seconds: number | null | undefined): number {
 }
 
 function retentionFrom(duration: WireTimestamp | null | undefined): number {
-  return within('message_retention_duration', duration ? toMs(duration) : LIMITS.defaultRetentionMs, {
+  const field = 'message_retention_duration';
+  return within(field, duration ? durationFrom(field, duration) : LIMITS.defaultRetentionMs, {
     least: LIMITS.minRetentionMs,
     most: LIMITS.maxRetentionMs,
   });
@@ -196,7 +202,8 @@ function topicRetentionFrom(duration: WireTimestamp | null | undefined): number 
 function expiryFrom(policy: WireSubscription['expirationPolicy']): number | undefined {
   if (!policy) return LIMITS.defaultExpiryMs;
   if (!policy.ttl) return undefined;
-  return within('expiration_policy.ttl', toMs(policy.ttl), {
+  const field = 'expiration_policy.ttl';
+  return within(field, durationFrom(field, policy.ttl), {
     least: LIMITS.minExpiryMs,
     most: Number.MAX_SAFE_INTEGER,
   });
@@ -218,8 +225,8 @@ function retryFrom(policy: WireSubscription['retryPolicy']): PushBackoff | undef
   if (!policy) return undefined;
   const bounds = { least: 0, most: LIMITS.maxBackoffMs };
   const { minimumBackoff: min, maximumBackoff: max } = policy;
-  const minBackoffMs = min ? toMs(min) : LIMITS.defaultMinBackoffMs;
-  const maxBackoffMs = max ? toMs(max) : LIMITS.maxBackoffMs;
+  const minBackoffMs = min ? durationFrom('retry_policy.minimum_backoff', min) : LIMITS.defaultMinBackoffMs;
+  const maxBackoffMs = max ? durationFrom('retry_policy.maximum_backoff', max) : LIMITS.maxBackoffMs;
   within('retry_policy.minimum_backoff', minBackoffMs, bounds);
   within('retry_policy.maximum_backoff', maxBackoffMs, { ...bounds, least: minBackoffMs });
   return { minBackoffMs, maxBackoffMs };
