@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   claimDecision,
   isAbandonedBy,
+  isBackingOff,
   lateDeath,
   type TaskDelivery,
 } from '../../../packages/cairn/src/core/decisions/claim.ts';
@@ -55,6 +56,8 @@ const importing: RunState = { ...released(), status: 'replaying' };
 const parked: RunState = { ...suspended, parked: 'PLAN_VERSION_UNAVAILABLE' };
 const due: RunState = { ...suspended, waits: [waitOf('s', T0, { announced: true, dueAt: T0 })] };
 
+const FAILURE = { code: 'INTERNAL', message: 'down', retryable: true } as const;
+
 describe('what a drive may do with a run', () => {
   const at = (readAt: number, lastHeartbeatAt?: number) => ({
     readAt,
@@ -90,6 +93,19 @@ describe('what a drive may do with a run', () => {
     ['a driven run without any beat yet', leased, at(T0 + 1), { kind: 'leased', freeAt: T0 + LEASE_MS }],
   ] as const)('%s', (_, state, { readAt, soft, leaseMs }, expected) => {
     expect(claimDecision({ state, soft, readAt, leaseMs, deployed })).toEqual(expected);
+  });
+
+  test.each([
+    ['of its step', released(T0 + 9), {}, 'early'],
+    ['after a failed dispatch', released(T0 + 9), { failures: { times: 1, error: FAILURE } }, 'claim'],
+    ['to announce a wait', released(T0 + 9), { waits: untold.waits }, 'claim'],
+    ['of its step, beside waits', released(T0 + 9), { waits: asking.waits }, 'early'],
+  ] as const)('for an answer, before the time of the next attempt %s', (_, run, more, expected) => {
+    const state: RunState = { ...run, ...more };
+    const seen = { state, soft: {}, readAt: T0, leaseMs: LEASE_MS, deployed };
+    expect(claimDecision(seen).kind).toBe('early');
+    expect(claimDecision({ ...seen, skipsBackoff: true }).kind).toBe(expected);
+    expect(isBackingOff(state, { now: T0, deployed })).toBe(expected === 'claim');
   });
 
   const cancelled: RunState = { ...parked, cancellation: { stopKind: 'user', requestedAt: T0 } };

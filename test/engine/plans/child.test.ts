@@ -102,3 +102,19 @@ test('a child whose workflow stays left out fails its step at its timeout', asyn
   expect(steps.get('one')).toMatchObject({ phase: 'done', outcome: 'skipped' });
   expect(failures).toBeUndefined();
 });
+
+test('an answer is taken in at once while the start of a child is put off', async () => {
+  const { world, parent, calls } = family();
+  const runId = await world.start('parent');
+  const lacking = deployed(world, [parent]);
+  const isPutOff = () => (world.stateOf(runId).dueAt ?? 0) > world.clock.now() + PARKED_MS / 4;
+  await world.run(isPutOff, lacking);
+  const { waits, dueAt = 0 } = await world.folded(runId);
+  expect(isPutOff()).toBe(true);
+  const waitId = waits.find(({ kind }) => kind === 'approval')?.id;
+  const decision = { decision: 'approve', stepId: 'agree', waitId, actor: 'ann' } as const;
+  await decideApproval(lacking, { runId, tenantId: 't1', ...decision });
+  await world.run(() => calls.includes('after') || world.clock.now() >= dueAt, lacking);
+  expect(calls).toEqual(['beside', 'after']);
+  expect(world.clock.now()).toBeLessThan(dueAt);
+});

@@ -26,7 +26,13 @@ export async function driveAfter(
 ): Promise<void> {
   const isUnpublished = deps.bus !== undefined && events.length > 0 && state.lease === undefined;
   if (!isUnpublished && !wantsDrive(state, events.length > 0)) return;
-  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placed(deps, state), ...more });
+  const asked = isAnsweredEarly({ state, events }) ? { asked: true } : {};
+  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placed(deps, state), ...asked, ...more });
+}
+
+/** The next attempt to announce a wait is due later, but what follows the answer to another need not wait for that. */
+function isAnsweredEarly({ state, events }: Pick<Appended, 'state' | 'events'>): boolean {
+  return state.dueAt !== undefined && events.some(({ type }) => type === 'wait_resolved');
 }
 
 /** A worker that holds the run notices the append itself; a waiting run is not dispatched without need. */

@@ -34,7 +34,7 @@ export interface DriveTask {
    * because the scan checks the run again.
    */
   readonly watches?: boolean;
-  /** A person asked the run to continue: it skips the back-off after a failed dispatch. */
+  /** A person asked the run to continue, or it got an answer: it skips the back-off after a failed dispatch or announcement. */
   readonly asked?: boolean;
   /** Span that requests the dispatch; absent: none, or no collector is configured. */
   readonly trace?: TraceContext | undefined;

@@ -39,7 +39,7 @@ export interface AfterEnd {
   readonly reportedAs: 'lease_lost' | 'closed' | 'waiting' | 'released' | 'suspended' | 'failed';
   /** Dispatch to enqueue; `at` undefined: at once. */
   readonly next?: { readonly at: number | undefined };
-  /** `settle`: completion duties are met, events are published, and both is recorded. */
+  /** `settle`: completion duties are met, events are published, and both are recorded. */
   readonly events: 'leave' | 'publish' | 'settle';
   readonly mayBeStuck?: true;
 }

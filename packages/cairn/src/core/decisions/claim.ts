@@ -3,7 +3,7 @@
 import type { Takeover, TaskRef } from '../run/data/takeover.ts';
 import type { RunState, SoftState } from '../run/state.ts';
 import { isOver } from '../run/state.ts';
-import { isDue, isParked, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
+import { hasUnannouncedWaits, isDue, isParked, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
 import { recoveryDecision } from './recovery.ts';
@@ -23,7 +23,7 @@ export interface Observation {
   /** Delivery of the dispatch that requests the claim, if the queue named it. */
   readonly delivery?: TaskDelivery | undefined;
   readonly deployed: DeployedPlan;
-  /** A person wants the run to continue: the back-off after a failed dispatch is skipped. */
+  /** A person wants the run to continue, or it got an answer: it need not wait for the time of the next attempt. */
   readonly skipsBackoff?: boolean | undefined;
 }
 
@@ -85,10 +85,12 @@ function earlyDecision(seen: Observation): ClaimDecision | undefined {
 }
 
 function endsBackoff({ state, skipsBackoff = false, deployed }: Observation): boolean {
-  return skipsBackoff && state.failures !== undefined && toleratesOverlap(state, deployed);
+  // An answer ends a step, and so the record of failures, but what was to be announced may still rest.
+  const isBackoff = state.failures !== undefined || hasUnannouncedWaits(state);
+  return skipsBackoff && isBackoff && toleratesOverlap(state, deployed);
 }
 
-/** True for a run in the back-off after a failed dispatch, if a request to continue may end the back-off. */
+/** True for a run whose next attempt, after a failed dispatch or announcement, a request to continue may bring forward. */
 export function isBackingOff(
   state: RunState,
   { now, deployed }: { readonly now: number; readonly deployed: DeployedPlan },

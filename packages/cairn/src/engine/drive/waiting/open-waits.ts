@@ -34,6 +34,8 @@ export class OpenWaits {
 
   /** The earliest announcement that is to be repeated, of the waits that are still open. */
   get announceAgain(): AnnounceAgain | undefined {
+    // Asked after each message of the dispatch.
+    if (this.#unannounced.size === 0) return undefined;
     const open = [...this.#held.values()].flatMap(({ id }) => this.#unannounced.get(id) ?? []);
     if (open.length === 0) return undefined;
     const { missing } = open.find((again) => again.missing) ?? {};
