@@ -9,6 +9,7 @@ import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { KnownPlans } from '../../../packages/cairn/src/engine/plans/known-plans.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
+import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -163,6 +164,20 @@ describe('a run whose version was changed', () => {
     });
     expect(ran.filter((step) => step === 'ship')).toHaveLength(1);
     expect(ran).not.toContain('mail');
+  });
+
+  test('and whose time comes meanwhile costs no dispatch before the definition is back', async () => {
+    const runId = await world.start('work');
+    await world.run(() => isAsleep(runId));
+    const changed = deployed(other);
+    for (let task = world.queue.take(); task; task = world.queue.take());
+    world.clock.jump(24 * 3_600_000);
+    for (let minute = 0; minute < 3; minute += 1) {
+      expect(await scan(changed)).toMatchObject({ found: 1, enqueued: 0 });
+      expect(await scan(changed)).toMatchObject({ found: 0 });
+      world.clock.jump(60_000);
+    }
+    expect(await scan(deployed(old))).toMatchObject({ found: 1, enqueued: 1 });
   });
 
   test('is cancelled and waits until its own definition is deployed again and undoes it', async () => {

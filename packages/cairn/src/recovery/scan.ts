@@ -210,7 +210,10 @@ async function act(
         (await deliverReady(deps, state)) === 'not_yet' ? PARKED_MS : OPEN_WAIT_MS,
       );
     case 'blocked':
-      if (hasUnpublished || !decision.isRecorded) return enqueue(deps, loaded, { trace });
+      if (hasUnpublished) return enqueue(deps, loaded, { trace });
+      // It is due again in a minute: nothing tells since when its plan is missing. If it is to be cancelled, a dispatch learns from the
+      // stored plan whether that needs the deployed one.
+      if (!decision.isRecorded) return state.cancellation ? enqueue(deps, loaded, { trace }) : 'skipped';
       return checkAgain(deps, loaded, nextParkedCheckMs(state, clock.now()));
     case 'orphaned':
     case 'interrupted': {
