@@ -7,6 +7,7 @@ import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.t
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { KnownPlans } from '../../../packages/cairn/src/engine/plans/known-plans.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
@@ -23,7 +24,9 @@ const child = (last: string) =>
   });
 
 /** A parent with other work than its child: a body that takes a while, and a question. */
-function family(more: { readonly timeout?: string } = {}) {
+function family(
+  more: { readonly timeout?: string; readonly onParentEnd?: 'cancel' | 'wait' | 'abandon' } = {},
+) {
   const calls: string[] = [];
   const slowly = (name: string) => () => {
     calls.push(name);
@@ -118,3 +121,21 @@ test('an answer is taken in at once while the start of a child is put off', asyn
   expect(calls).toEqual(['beside', 'after']);
   expect(world.clock.now()).toBeLessThan(dueAt);
 });
+
+test.each(['cancel', 'wait', 'abandon'] as const)(
+  'a parent is cancelled while the start of its child is put off (onParentEnd: %s)',
+  async (onParentEnd) => {
+    const { world, parent } = family({ onParentEnd });
+    const runId = await world.start('parent');
+    const lacking = deployed(world, [parent]);
+    await world.run(() => (world.stateOf(runId).dueAt ?? 0) > world.clock.now() + PARKED_MS / 4, lacking);
+    const { dueAt = 0 } = await world.folded(runId);
+    await cancelRun(lacking, { runId, tenantId: 't1', actor: 'ann', stopKind: 'user' });
+    await world.run(() => world.clock.now() >= dueAt, lacking);
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled', waits: [] });
+    expect((await world.folded(runId)).completedAt).toBeLessThan(dueAt);
+    // The definition is back: nothing starts a child without its parent.
+    await world.run();
+    expect(world.db.runs.has(childRunId(runId, 'one.1'))).toBe(false);
+  },
+);
