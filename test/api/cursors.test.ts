@@ -27,6 +27,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   vocabulary: 'orca',
 };
 
+/** Times that are reckoned from now differ from page to page, and the console leaves child runs out from the second page on. */
+const MAY_DIFFER = ['since', 'until', 'topLevel', 'vocabulary'];
+
 const PAGED = Object.entries<ApiOperation>(OPERATIONS).filter(([, { query = {} }]) => 'cursor' in query);
 
 let installation: Installation;
@@ -56,7 +59,9 @@ describe('a cursor', () => {
   });
 
   test.each(
-    Object.keys(OPERATIONS['GET /v1/runs'].query).filter((name) => !['limit', 'cursor'].includes(name)),
+    Object.keys(OPERATIONS['GET /v1/runs'].query).filter(
+      (name) => !['limit', 'cursor', ...MAY_DIFFER].includes(name),
+    ),
   )('of runs is refused with another %s', async (name) => {
     const other = `${name}=${encodeURIComponent(OTHERS[name] ?? '')}`;
     const { next } = await get('/v1/runs?limit=1');
@@ -64,6 +69,12 @@ describe('a cursor', () => {
     expect(refused).toMatchObject(REFUSED);
     expect(refused.help).toContain('limit');
     expect((await get(`/v1/runs?${other}`)).status).toBe(200);
+  });
+
+  test.each(MAY_DIFFER)('of runs continues with another %s', async (name) => {
+    const { next } = await get('/v1/runs?limit=1');
+    const rest = await get(`/v1/runs?cursor=${next}&${name}=${encodeURIComponent(OTHERS[name] ?? '')}`);
+    expect(rest.items.map(({ id }) => id)).toEqual(runs.slice(1));
   });
 
   test.each(['events', 'steps', 'checkpoints'])(
@@ -115,6 +126,8 @@ describe('the cursor of a change of many runs', () => {
     const page = { act: 'replay', filter, limit: 1, cursor: next };
     expect(await change({ ...page, filter: { ...filter, status: 'failed' } })).toMatchObject(REFUSED);
     expect(await change({ ...page, act: 'resume' })).toMatchObject(REFUSED);
-    expect((await change(page)).status).toBe(200);
+    expect((await change({ ...page, filter: { ...filter, since: '2020-01-01T00:00:00Z' } })).status).toBe(
+      200,
+    );
   });
 });

@@ -13,6 +13,12 @@ const SEPARATOR = '.';
 /** A mistake is found, not an attack: whoever makes up a cursor sees nothing that the list does not show. */
 const LIST_CHARS = 12;
 
+/**
+ * Parameters that may differ from page to page. Times are often reckoned from now, with each request; the console reads its first page with
+ * child runs and the others without; a vocabulary selects nothing.
+ */
+const MAY_DIFFER: ReadonlySet<string> = new Set(['since', 'until', 'topLevel', 'vocabulary']);
+
 /** A list: the operation, and whatever selects or orders its items, but not the size of pages. */
 export interface CursorList {
   readonly tenantId: string | undefined;
@@ -34,7 +40,7 @@ export function placeOf(cursor: string, list: CursorList): string {
   if (name === undefined || (name === nameOf(list) && rest.length === 0)) return place;
   throw new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', {
     field: 'cursor',
-    help: 'Send it with the parameters of the request that returned it, of which only limit may differ, or begin without a cursor.',
+    help: 'Send it with the parameters of the request that returned it, of which only limit, since, until, topLevel and vocabulary may differ, or begin without a cursor.',
   });
 }
 
@@ -54,6 +60,9 @@ export function anyPlaceOf(cursor: string): string {
 }
 
 function nameOf({ tenantId, operation, parameters }: CursorList): string {
-  const list = { tenantId, operation, parameters } as unknown as Json;
+  const bound = Object.fromEntries(
+    Object.entries(parameters).filter(([parameter]) => !MAY_DIFFER.has(parameter)),
+  );
+  const list = { tenantId, operation, parameters: bound } as unknown as Json;
   return sha256Hex(canonicalJson(list)).slice(0, LIST_CHARS);
 }

@@ -87,7 +87,7 @@ function assertMakesSense({ body, caller }: BulkSent): void {
 
 /** The list that the filter selects: a dry run and the change go through the same one. */
 function listOf({ body: { act, filter }, caller }: Pick<BulkSent, 'body' | 'caller'>): CursorList {
-  return { tenantId: caller.tenantId, operation: 'changeRuns', parameters: { act, filter } };
+  return { tenantId: caller.tenantId, operation: 'changeRuns', parameters: { act, ...filter } };
 }
 
 /** @throws CairnError INVALID_INPUT */
