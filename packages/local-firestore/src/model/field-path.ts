@@ -99,10 +99,15 @@ export function withField(fields: Fields, path: FieldPath, value: Value | undefi
     else copy.set(head, value);
     return copy;
   }
-  const members = membersOf(fields.get(head));
-  if (value === undefined && !members) return fields;
-  const inner = withField(members ?? new Map(), rest, value);
-  return new Map(fields).set(head, { kind: 'map', fields: inner });
+  const changed = withinValue(fields.get(head), rest, value);
+  return changed ? new Map(fields).set(head, changed) : fields;
+}
+
+/** The value with the field within it set or removed. Undefined: there is nothing to remove. */
+function withinValue(outer: Value | undefined, path: FieldPath, value: Value | undefined): Value | undefined {
+  const members = membersOf(outer);
+  if (value === undefined && !members) return undefined;
+  return { kind: 'map', fields: withField(members ?? new Map(), path, value) };
 }
 
 /** The parts of `fields` that the paths name, as a projection or a read mask returns them. */
@@ -124,10 +129,8 @@ export function overlay(under: Fields, over: Fields, paths: readonly FieldPath[]
       else copy.set(head, value);
       continue;
     }
-    const members = membersOf(copy.get(head));
-    if (value === undefined && !members) continue;
-    const inner = withField(members ?? new Map(), rest, value);
-    copy.set(head, { kind: 'map', fields: inner });
+    const changed = withinValue(copy.get(head), rest, value);
+    if (changed) copy.set(head, changed);
   }
   return copy;
 }

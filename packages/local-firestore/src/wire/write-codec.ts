@@ -134,6 +134,8 @@ function decodeTransforms(transforms: readonly WireTransform[], database: string
 
 /** One field may be transformed several times, but not together with a field within it. */
 function checkNotNested(transforms: readonly FieldTransform[]): void {
+  // Nearly every write has at most one.
+  if (transforms.length < 2) return;
   const paths = new Set(transforms.map(({ path }) => formatFieldPath(path)));
   for (const { path } of transforms) {
     const outer = path.map((_, i) => formatFieldPath(path.slice(0, i))).find((parent) => paths.has(parent));

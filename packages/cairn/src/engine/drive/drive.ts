@@ -61,10 +61,12 @@ export async function drive(deps: EngineDeps, request: DriveRequest): Promise<Dr
     return end;
   } catch (error) {
     const end = error instanceof StoreRefused ? await afterRefusal(deps, error, account) : undefined;
-    if (end) account.ended(end);
-    else account.failed(error);
-    if (end) return end;
-    throw error;
+    if (!end) {
+      account.failed(error);
+      throw error;
+    }
+    account.ended(end);
+    return end;
   }
 }
 

@@ -134,8 +134,8 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
 
 /** A name that must be equal leaves nothing to order by the other fields; production refuses such a query. */
 function checkNameEquality(comparisons: readonly Comparison[], inequalities: ReadonlySet<string>): void {
-  const isOneOf = ({ op, field }: Comparison) => (op === '==' || op === 'in') && isNameField(field);
-  if (inequalities.has(NAME_FIELD) || !comparisons.some(isOneOf)) return;
+  const namesDocuments = ({ op, field }: Comparison) => (op === '==' || op === 'in') && isNameField(field);
+  if (inequalities.has(NAME_FIELD) || !comparisons.some(namesDocuments)) return;
   const equal = new Set(comparisons.filter((c) => c.op === '==').map((c) => formatFieldPath(c.field)));
   if ([...inequalities].some((field) => !equal.has(field))) {
     throw invalid(
