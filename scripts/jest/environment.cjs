@@ -1,7 +1,10 @@
 // Jest environment: the files of a worker run in one plain V8 context, one after the other. Jest's own environment puts an object between
 // code and its globals, so that each use of `Math`, `Map` or `Error` takes about thirty times as long; a context that is not
 // contextified has none. All files have the same one so that they can share modules (runtime.cjs). What a file changes of the globals, of
-// `process` and of its environment is undone when the file ends.
+// `process` and of its environment is undone when the file ends, and its temporary files are deleted.
+const { mkdtempSync, rmSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
 const vm = require('node:vm');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
@@ -22,6 +25,7 @@ context.global = context;
 // Defines a copy of `process` too.
 installCommonGlobals(context, {}, 'off');
 context.Error.stackTraceLimit = STACK_FRAMES;
+const temporary = tmpdir();
 const restorers = [context, context.process, context.process.env, context.Error].map(restorerOf);
 
 class TestEnvironment {
@@ -34,12 +38,18 @@ class TestEnvironment {
     this.fakeTimersModern = new ModernFakeTimers({ config, global: context });
   }
 
-  async setup() {}
+  async setup() {
+    this.folder = mkdtempSync(join(temporary, 'cairn-'));
+    // That of the worker is what `tmpdir` reads, and that of the context what processes of the tests are given.
+    process.env.TMPDIR = context.process.env.TMPDIR = this.folder;
+  }
 
   async teardown() {
     this.fakeTimersModern.dispose();
     for (const restore of restorers) restore();
     context.process.removeAllListeners();
+    process.env.TMPDIR = temporary;
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
   getVmContext() {
