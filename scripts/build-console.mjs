@@ -17,7 +17,8 @@ const vite = join(root, 'node_modules/vite/bin/vite.js');
 const { status, stdout, stderr } = spawnSync(
   process.execPath,
   [vite, 'build', '--logLevel', 'warn', join(root, 'packages/console')],
-  { cwd: root, encoding: 'utf8' },
+  // Under another NODE_ENV, such as that of a test, React's development build would be served.
+  { cwd: root, encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
 );
 if (status !== 0) {
   process.stderr.write(`${stdout}${stderr}cairn: the console could not be built; see the output above\n`);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { MAX_LIMIT } from '../../packages/cairn/src/api/query.ts';
+import { MAX_LIMIT } from '../../packages/cairn/src/api/parameters.ts';
 import { MAX_EVENT_BODY_BYTES } from '../../packages/cairn/src/api/routes/deliver-event.ts';
 import { MAX_KEY_PART } from '../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import { MAX_PAYLOAD_BYTES } from '../../packages/cairn/src/core/run/limits.ts';

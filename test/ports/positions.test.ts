@@ -1,7 +1,7 @@
 import { FieldPath, Firestore, Timestamp } from '@google-cloud/firestore';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { timeOf } from '../../packages/cairn/src/api/query.ts';
+import { time } from '../../packages/cairn/src/api/parameters.ts';
 import { CairnError } from '../../packages/cairn/src/core/errors.ts';
 import { RUN_ORDERS, type RunOrder } from '../../packages/cairn/src/core/search/order.ts';
 import { MAX_TIME } from '../../packages/cairn/src/core/time.ts';
@@ -84,13 +84,19 @@ test('every position that a page can end with is read again', () => {
   );
 });
 
+const since = time('Only later ones.');
+
 test.each(['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'])(
   '%s is no time of a filter, since no store holds it',
   (text) => {
-    expect(() => timeOf('since', text)).toThrow('must be a time of the years 1 to 9999');
+    expect(() => since.read(text, 'since')).toThrow('must be a time of the years 1 to 9999');
   },
 );
 
 test.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'])('%s is one', (text) => {
-  expect(Timestamp.fromMillis(timeOf('since', text)).toDate().toISOString()).toContain(text.slice(0, 19));
+  expect(
+    Timestamp.fromMillis(since.read(text, 'since') as number)
+      .toDate()
+      .toISOString(),
+  ).toContain(text.slice(0, 19));
 });

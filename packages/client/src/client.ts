@@ -131,8 +131,7 @@ export class CairnClient {
     let pages = 0;
     do {
       pages += 1;
-      const size = String(Math.min(PAGE, limit - items.length));
-      const query = { ...question.query, limit: size, cursor };
+      const query = { ...question.query, limit: Math.min(PAGE, limit - items.length), cursor };
       const page = (await this.get(path, { ...question, query } as unknown as GetRequest<P>)) as {
         items: ItemOf<P>[];
         next?: string;

@@ -29,7 +29,7 @@ export async function* followLogs(
   runId: string,
   { after, ...filter }: FollowingLogs,
 ): AsyncGenerator<FollowedLog> {
-  const target = (follow: { readonly follow?: 'false' }) =>
+  const target = (follow: { readonly follow?: false }) =>
     targetOf('/v1/runs/{id}/logs/stream', { params: { id: runId }, query: { ...filter, ...follow } });
   for await (const streamed of followStream(client, { target, after })) {
     if (streamed.kind === 'again') {

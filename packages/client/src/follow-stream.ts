@@ -14,7 +14,7 @@ export type Streamed =
 
 export interface Stream {
   /** Path and query; with the parameters of `follow` the answer ends after the current state. */
-  readonly target: (follow: { readonly follow?: 'false' }) => string;
+  readonly target: (follow: { readonly follow?: false }) => string;
   /** `id` of the last known event; undefined: none. */
   readonly after: string | undefined;
 }
@@ -98,7 +98,7 @@ async function* openStream(
     : setTimeout(() => silent.abort(new Mute()), FIRST_WORD_MS);
   try {
     const answer = await client.machine.fetch(
-      `${client.url}${stream.target(isWhole ? { follow: 'false' } : {})}`,
+      `${client.url}${stream.target(isWhole ? { follow: false } : {})}`,
       {
         headers: await client.headers({
           accept: 'text/event-stream',

@@ -25,7 +25,7 @@ export async function* followRun(
   { after = 0 }: Following,
 ): AsyncGenerator<Followed> {
   let seen = after;
-  const target = (query: { readonly follow?: 'false' }) =>
+  const target = (query: { readonly follow?: false }) =>
     targetOf('/v1/runs/{id}/stream', { params: { id: runId }, query });
   for await (const streamed of followStream(client, { target, after: String(after) })) {
     if (streamed.kind === 'again') {

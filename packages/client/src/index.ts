@@ -52,5 +52,5 @@ export {
   type StreamedTexts,
   withLine,
 } from './streamed-text.ts';
-export { targetOf } from './target.ts';
+export { type QueryValue, targetOf } from './target.ts';
 export type { Fetch, Reply } from './transport.ts';

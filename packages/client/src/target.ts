@@ -1,9 +1,12 @@
 /** The address of a request. Pure. */
 import { Refusal } from './problem.ts';
 
+/** A value of a query parameter, sent as `String` writes it; undefined: not sent. */
+export type QueryValue = string | number | boolean | undefined;
+
 interface Filling {
   readonly params?: unknown;
-  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly query?: Readonly<Record<string, QueryValue>>;
 }
 
 /** Path segments that every URL parser removes, encoded or not. A request with one would go to another resource. */
@@ -13,10 +16,10 @@ const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..']);
 export function targetOf(path: string, { params, query }: Filling): string {
   const values = (params ?? {}) as Readonly<Record<string, string>>;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, values[name] ?? ''));
-  const entries = Object.entries(query ?? {}).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
+  const entries = Object.entries(query ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
   );
-  return entries.length === 0 ? filled : `${filled}?${new URLSearchParams(entries)}`;
+  return entries.length === 0 ? filled : `${filled}?${new URLSearchParams(Object.fromEntries(entries))}`;
 }
 
 function segmentOf(name: string, value: string): string {

@@ -35,7 +35,7 @@ test.each([
     tag: undefined,
     match: undefined,
     sort: undefined,
-    topLevel: 'true',
+    topLevel: true,
     ...wanted,
   });
   expect(isFiltered(filterOf(search))).toBe(Object.keys(wanted).length > 0);

@@ -26,7 +26,7 @@ import {
 } from '../operations/once-per-key.ts';
 import type { Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
-import type { QueryParameters } from './query.ts';
+import type { SentQuery } from './query.ts';
 
 /** 128 bits: no two requests meet. */
 const REQUEST_ID_DIGITS = 32;
@@ -44,7 +44,7 @@ interface Expected<Body> {
   readonly schema: z.ZodType<Body>;
   readonly maxBytes: number;
   /** Parameters of the request; part of its hash. */
-  readonly query: QueryParameters<string>;
+  readonly query: SentQuery;
   /** Names of the parameters that the route takes. */
   readonly known: readonly string[];
 }

@@ -16,11 +16,12 @@ import type { ParamsOf } from './openapi/calls.ts';
 import type { OPERATIONS, OperationName } from './openapi/paths/all.ts';
 import type { ApiOperation } from './openapi/paths/describe.ts';
 import { BODIES, type BodyName } from './openapi/schemas/bodies/all.ts';
-import { type QueryParameters, readQuery } from './query.ts';
+import type { QueryTable, QueryValues } from './parameters.ts';
+import { queryValues, type SentQuery, sentQuery } from './query.ts';
 
-type QueryName<N extends OperationName> = (typeof OPERATIONS)[N] extends { readonly query: infer Q }
-  ? keyof Q & string
-  : never;
+type QueryOf<N extends OperationName> = (typeof OPERATIONS)[N] extends { readonly query: infer Q }
+  ? QueryValues<Q>
+  : Readonly<Record<never, never>>;
 
 type ParsedBodyOf<N extends OperationName> = (typeof OPERATIONS)[N] extends {
   readonly body: infer S extends BodyName;
@@ -35,7 +36,7 @@ export interface RouteCall<N extends OperationName> {
   readonly caller: Caller;
   /** Members of the path in braces, percent-decoded. */
   readonly params: ParamsOf<N>;
-  readonly query: QueryParameters<QueryName<N>>;
+  readonly query: QueryOf<N>;
   readonly request: Request;
 }
 
@@ -100,32 +101,45 @@ export async function answerCall(
   const { role, query: parameters = {}, ignoresQuery, body } = operation;
   const { caller, request } = call;
   if (role !== 'open') assertRole(caller as Caller, role);
-  const known = Object.keys(parameters);
-  const readCall = { ...call, query: ignoresQuery ? {} : readQuery(request.url, known) } as RouteCall<never>;
+  const sent = ignoresQuery ? {} : sentQuery(request.url, parameters);
   if (typeof handler === 'function') {
-    const read = 'cursor' in parameters ? pageOf(operation, handler, readCall) : handler(readCall);
-    return asResponse(await read);
+    if ('cursor' in parameters) return asResponse(await pageOf({ operation, handler, call, sent }));
+    return asResponse(await handler(readCallOf(call, sent, parameters)));
   }
+  const readCall = readCallOf(call, sent, parameters);
   const { maxBodyBytes: maxBytes = MAX_BODY_BYTES } = handler;
   const schema: z.ZodType = BODIES[body as BodyName];
   const answer = async () => {
-    const mutation = await readMutation(request, { schema, maxBytes, query: readCall.query, known });
+    const mutation = await readMutation(request, {
+      schema,
+      maxBytes,
+      query: sent,
+      known: Object.keys(parameters),
+    });
     return handleChange(handler, { ...readCall, ...mutation } as MutationCall<never>);
   };
   return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.run(answer) : answer();
 }
 
+function readCallOf(call: RoutedRequest, sent: SentQuery, parameters: QueryTable): RouteCall<never> {
+  return { ...call, query: queryValues(sent, parameters) } as RouteCall<never>;
+}
+
+interface PageCall {
+  readonly operation: ApiOperation;
+  readonly handler: ReadHandler<never>;
+  readonly call: RoutedRequest;
+  readonly sent: SentQuery;
+}
+
 /** The page of a list after the cursor of the request, which must belong to that list. @throws CairnError INVALID_INPUT */
-async function pageOf(
-  { id: operation }: ApiOperation,
-  handler: ReadHandler<never>,
-  call: RouteCall<never>,
-): Promise<Response | object> {
-  const { cursor, limit: _, ...selecting } = call.query as QueryParameters<'cursor' | 'limit'>;
-  const parameters = { ...(call.params as object), ...selecting };
-  const list = { tenantId: call.caller.tenantId, operation, parameters };
+async function pageOf({ operation, handler, call, sent }: PageCall): Promise<Response | object> {
+  const { id, query: parameters = {} } = operation;
+  const { cursor, limit: _, ...selecting } = sent;
+  const tenantId = call.caller?.tenantId;
+  const list = { tenantId, operation: id, parameters: { ...call.params, ...selecting } };
   const place = cursor === undefined ? {} : { cursor: placeOf(cursor, list) };
-  const answer = await handler({ ...call, query: { ...(call.query as object), ...place } as never });
+  const answer = await handler(readCallOf(call, { ...sent, ...place }, parameters));
   return answer instanceof Response ? answer : boundPage(answer, list);
 }
 

@@ -39,7 +39,7 @@ export const repairRun = command({
   async run(context, { args, options: { apply } }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
-    const query = { apply: apply ? 'true' : 'false' };
+    const query = { apply };
     const report = await api.change('POST', '/v1/runs/{id}/repair', { params, query });
     out.answer(report, (shape) => repairText(report, shape));
     const isDone = report.outcome === 'sound' || report.outcome === 'applied';

@@ -4,7 +4,13 @@
  *
  * Must not: keep the credential anywhere, or send it to another address than this page's own.
  */
-import { CairnClient, targetOf as filledTarget, type Request, problemOf as readProblem } from '@cairn/client';
+import {
+  CairnClient,
+  targetOf as filledTarget,
+  type QueryValue,
+  type Request,
+  problemOf as readProblem,
+} from '@cairn/client';
 import type {
   Answer,
   AnswerOf,
@@ -159,10 +165,7 @@ export function planned<M extends ChangingMethod, P extends PathWith<M>>(
 /** The path with its parameters and query filled in; empty fields are left out. */
 export function targetOf(
   path: string,
-  {
-    params,
-    query,
-  }: { readonly params?: unknown; readonly query?: Readonly<Record<string, string | undefined>> },
+  { params, query }: { readonly params?: unknown; readonly query?: Readonly<Record<string, QueryValue>> },
 ): string {
   const entries = Object.entries(query ?? {}).filter(([, value]) => value !== '');
   return filledTarget(path, { params, query: Object.fromEntries(entries) });

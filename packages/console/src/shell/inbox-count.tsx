@@ -11,7 +11,7 @@ export function InboxCount() {
   const { api } = useSession();
   const { data } = useQuery({
     queryKey: ['inbox', 'count'],
-    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: String(MAX_COUNTED) }, signal }),
+    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: MAX_COUNTED }, signal }),
     refetchInterval: EVERY_MS,
   });
   const count = data?.items.length ?? 0;

@@ -53,7 +53,7 @@ const listRuns = read({
   }),
   run: (client, { status, limit = DEFAULT_LISTED, ...filters }) =>
     completePage(limit, async (size) => {
-      const query = { ...filters, status: status?.join(','), limit: String(size) };
+      const query = { ...filters, status: status?.join(','), limit: size };
       const { items, next, unreadable } = await client.get('/v1/runs', { query });
       const lines = items.map(
         (run) => `${run.id} ${run.type} ${run.status}, created ${since(client, run.createdAt)}`,
@@ -73,7 +73,7 @@ const listQuestions = read({
   input: z.strictObject({ limit: LIMIT.describe('How many runs, each with its questions.'), cursor: CURSOR }),
   run: (client, { limit = DEFAULT_LISTED, cursor }) =>
     completePage(limit, async (size) => {
-      const query = { limit: String(size), cursor };
+      const query = { limit: size, cursor };
       const { items, next, findings, external, unreadable } = await client.get('/v1/inbox', { query });
       const lines = items.map(
         ({ runId, step, question, answers }) => `${runId} ${step}: ${question} (${answers.join(', ')})`,

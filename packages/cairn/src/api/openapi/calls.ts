@@ -3,6 +3,7 @@
  * with an unknown member, does not compile. Types only: nothing of the functions is loaded.
  */
 import type { z } from 'zod';
+import type { QueryParameter } from '../parameters.ts';
 import type { OPERATIONS, OperationName } from './paths/all.ts';
 import type { BODIES, BodyName } from './schemas/bodies/all.ts';
 import type { NAMED, SchemaName } from './schemas/named.ts';
@@ -26,8 +27,11 @@ export type ParamsOf<P extends string> = P extends `${string}{${infer Name}}${in
 
 type QueryOf<M extends string, P extends string> =
   OperationAt<M, P> extends { readonly query: infer Q }
-    ? { readonly [K in keyof Q]?: string | undefined }
+    ? { readonly [K in keyof Q]?: string | SentOf<Q[K]> | undefined }
     : Readonly<Record<string, never>>;
+
+/** A value that the client sends as text. */
+type SentOf<P> = P extends QueryParameter<infer _, infer Sent> ? Sent : never;
 
 type BodyOf<M extends string, P extends string> =
   OperationAt<M, P> extends { readonly body: infer N extends BodyName }

@@ -44,6 +44,12 @@ const OF_CALLERS: readonly ErrorCode[] = [
 ];
 const OF_BODIES: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const OF_MUTATIONS: readonly ErrorCode[] = ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_KEY_REUSED'];
+const IDEMPOTENCY_KEY: DocumentPart = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Identifies the request. A repetition with the same key is not performed again.',
+  schema: { type: 'string' },
+};
 const DESCRIPTION = [
   'Durable runs. Every mutation takes an idempotency key: a request repeated with the same key is performed once and gets',
   'the same response. Errors are problem details with a stable `code`. New members may be added to any response.',
@@ -81,17 +87,20 @@ function operationOf(path: string, method: Method, operation: ApiOperation): Ope
   const { query = {}, body, refusals = [] } = operation;
   const isMutation = method !== 'GET' && operation.keyed !== false;
   const parameters = [
-    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name)),
-    ...Object.entries(query).map(([name, what]) => parameter('query', name, what)),
-    ...(isMutation
-      ? [
-          parameter(
-            'header',
-            'Idempotency-Key',
-            'Identifies the request. A repetition with the same key is not performed again.',
-          ),
-        ]
-      : []),
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...Object.entries(query).map(([name, { description, schema, required }]) => ({
+      name,
+      in: 'query',
+      ...(required && { required }),
+      description,
+      schema,
+    })),
+    ...(isMutation ? [IDEMPOTENCY_KEY] : []),
   ];
   return {
     operationId: operation.id,
@@ -108,16 +117,6 @@ function operationOf(path: string, method: Method, operation: ApiOperation): Ope
 
 function tagOf(path: string): string {
   return path.split('/')[2] ?? '';
-}
-
-function parameter(where: 'path' | 'query' | 'header', name: string, what?: string): DocumentPart {
-  return {
-    name,
-    in: where,
-    ...(where === 'path' ? { required: true } : {}),
-    ...(what === undefined ? {} : { description: what }),
-    schema: { type: 'string' },
-  };
 }
 
 /** A body that may be an empty object is optional. */

@@ -6,7 +6,6 @@ import { isOwnExternal, resolveExternal } from '../../operations/effects/externa
 import { assertNote } from '../../operations/effects/request.ts';
 import { resolveEffect } from '../../operations/effects/resolve-effect.ts';
 import type { ApiDeps } from '../deps.ts';
-import { pageRequest } from '../query.ts';
 import type { ChangeHandler, ReadHandler } from '../route.ts';
 import { effectView } from '../views/documents.ts';
 import { iso } from '../views/values.ts';
@@ -18,7 +17,7 @@ import { assertOwnRun, ownRun, runOf } from './own-run.ts';
  */
 export const listEffects: ReadHandler<'GET /v1/runs/{id}/effects'> = async (call) => {
   const { effects } = call.deps;
-  const page = pageRequest(call.query);
+  const page = call.query;
   const { id } = call.params;
   if (isOwnExternal(id, call.caller.tenantId)) {
     const { items, next } = await effects.listOfRun(id, page);

@@ -3,8 +3,7 @@ import { assertOwnRun, checkConsistency } from '../../operations/integrity/check
 import { repairRun } from '../../operations/integrity/repair.ts';
 import { assertRole } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { booleanOf } from '../query.ts';
-import type { ChangeHandler, MutationCall, ReadHandler } from '../route.ts';
+import type { ChangeHandler, ReadHandler } from '../route.ts';
 import { consistencyView, repairView } from '../views/integrity.ts';
 import { runOf } from './own-run.ts';
 
@@ -15,28 +14,21 @@ export const readConsistency: ReadHandler<'GET /v1/runs/{id}/consistency'> = asy
   return consistencyView(await checkConsistency(reading, runOf(call)));
 };
 
-type RepairCall = MutationCall<'POST /v1/runs/{id}/repair'>;
-
 /**
  * `POST /v1/runs/{id}/repair`: the planned repair; `apply=true` applies it and requires an admin. Problems that need an
  * operator are reported, not refused: part of a run may be repaired meanwhile.
  */
 export const repair: ChangeHandler<'POST /v1/runs/{id}/repair'> = {
   async before(call) {
-    if (isApplied(call)) assertRole(call.caller, 'admin');
+    if (call.query.apply) assertRole(call.caller, 'admin');
     // A request about a missing run leaves no record.
     await assertOwnRun(repairDeps(call.deps), runOf(call));
   },
   async work(call) {
-    const report = await repairRun(repairDeps(call.deps), { ...runOf(call), apply: isApplied(call) });
+    const report = await repairRun(repairDeps(call.deps), { ...runOf(call), apply: call.query.apply });
     return { status: 200, body: repairView(call.params.id, report) };
   },
 };
-
-/** @throws CairnError INVALID_INPUT */
-function isApplied({ query: { apply = 'false' } }: RepairCall): boolean {
-  return booleanOf('apply', apply);
-}
 
 function repairDeps({ start, integrity, registry, mailboxes }: ApiDeps) {
   return { ...start, registry, mailboxes, reader: integrity, repairs: integrity, payloads: start.store };

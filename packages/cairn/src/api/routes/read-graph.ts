@@ -9,7 +9,6 @@ import type { RunState, StepState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import { booleanOf } from '../query.ts';
 import type { ReadHandler } from '../route.ts';
 import type { View } from '../views/run.ts';
 import { statesWithRunning } from '../views/running.ts';
@@ -22,12 +21,10 @@ const STEPS_A_READ = 500;
 
 export const readGraph: ReadHandler<'GET /v1/runs/{id}/graph'> = async (call) => {
   const { start, registry } = call.deps;
-  const { durations = 'false' } = call.query;
-  const isTimed = booleanOf('durations', durations);
   const run = await ownRun(call);
   const { state } = run;
   const { id, type, planVersion, status, head } = state;
-  const durationOf = isTimed ? await durationsOf(start.store, id) : () => ({});
+  const durationOf = call.query.durations ? await durationsOf(start.store, id) : () => ({});
   return {
     runId: id,
     type,

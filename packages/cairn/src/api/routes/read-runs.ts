@@ -5,19 +5,18 @@ import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
 import { CairnError } from '../../core/errors.ts';
 import { isFindingCurrent } from '../../core/findings.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
-import { cut } from '../../core/run/records.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { knownWord, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { matchOf } from '../../core/search/match.ts';
 import { INDEXED } from '../../core/search/match-index.ts';
-import { RUN_ORDERS, type RunOrder } from '../../core/search/order.ts';
 import { deployedFor } from '../../engine/deployed.ts';
 import { located } from '../../engine/stored-text.ts';
 import { byIndex, matchingRuns } from '../../operations/search/matching-runs.ts';
 import { sortedRuns } from '../../operations/search/sorted-runs.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
-import { booleanOf, pageRequest, timeOf, vocabularyOf } from '../query.ts';
+import type { WHICH_RUNS, WORDS } from '../openapi/paths/describe.ts';
+import type { QueryValues } from '../parameters.ts';
 import type { ReadHandler, RouteCall } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
@@ -27,17 +26,8 @@ import { withRunning } from '../views/running.ts';
 import { ownRun } from './own-run.ts';
 import { ownRunAfterWait } from './stream/await-end.ts';
 
-/** Parameters that say which runs a list is of, and in whose words. */
-type RunFilterName =
-  | 'status'
-  | 'waitsFor'
-  | 'type'
-  | 'repoId'
-  | 'threadId'
-  | 'tag'
-  | 'since'
-  | 'until'
-  | 'vocabulary';
+/** Values of the parameters that select runs. */
+type RunSelection = Partial<QueryValues<typeof WHICH_RUNS & typeof WORDS>>;
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
 export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
@@ -46,35 +36,27 @@ export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
   caller,
   query,
 }) => {
-  const { topLevel = 'false', match, sort, ...others } = query;
+  const { topLevel, match, sort = 'newest', limit, cursor, ...others } = query;
   const { filter: all, vocabulary } = runFilter(caller, others);
   const filter = {
     ...all,
-    ...(booleanOf('topLevel', topLevel) && { topLevel: true as const }),
+    ...(topLevel && { topLevel }),
     ...(match !== undefined && { match: matchOf(match) }),
   };
-  const order = orderOf(sort);
-  const call = pageRequest(query);
-  const page: Page<ListedRun> = order
-    ? await sortedRuns({ ...start, finder }, await byIndex({ indexedRuns }, filter), { ...call, order })
-    : await matchingRuns({ store: start.store, indexedRuns }, filter, call);
+  const call = { limit, cursor };
+  const page: Page<ListedRun> =
+    sort === 'newest'
+      ? await matchingRuns({ store: start.store, indexedRuns }, filter, call)
+      : await sortedRuns({ ...start, finder }, await byIndex({ indexedRuns }, filter), {
+          ...call,
+          order: sort,
+        });
   const now = start.clock.now();
   return pageAnswer(page, (run) => ({
     ...runSummary(run, vocabulary),
     ...listedBlocked(registry, run, now),
   }));
 };
-
-/** Undefined: the newest first. @throws CairnError INVALID_INPUT */
-function orderOf(sort = 'newest'): RunOrder | undefined {
-  if (sort === 'newest') return undefined;
-  const order = RUN_ORDERS.find((one) => one === sort);
-  if (order) return order;
-  throw new CairnError('INVALID_INPUT', `sort: "${cut(sort, 50)}" is no order`, {
-    field: 'sort',
-    help: `Use newest, ${RUN_ORDERS.join(', ')}.`,
-  });
-}
 
 /**
  * `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). An input or result in a
@@ -83,7 +65,7 @@ function orderOf(sort = 'newest'): RunOrder | undefined {
  */
 export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
   const { start, diagnosis, registry } = call.deps;
-  const vocabulary = vocabularyOf(call.query);
+  const { vocabulary } = call.query;
   const run = await ownRunAfterWait(call);
   const { state } = run;
   const [input, result, named] = await Promise.all([
@@ -130,31 +112,29 @@ interface RunListing<T> {
 }
 
 async function listUnder<T>(
-  call: RouteCall<'GET /v1/runs/{id}/events'>,
+  call: Pick<RouteCall<'GET /v1/runs/{id}/events'>, 'deps' | 'caller' | 'params' | 'query'>,
   { read, view }: RunListing<T>,
 ): Promise<object> {
-  const page = pageRequest(call.query);
   const run = await ownRun(call);
-  return pageAnswer(await read(page, run), (item) => view(item, run.state));
+  return pageAnswer(await read(call.query, run), (item) => view(item, run.state));
 }
 
 /** The filter for runs of the caller's tenant. @throws CairnError INVALID_INPUT */
 export function runFilter(
   { tenantId }: Pick<Caller, 'tenantId'>,
-  query: { readonly [Name in RunFilterName]?: string | undefined },
+  query: RunSelection,
 ): { readonly filter: RunFilter; readonly vocabulary: Vocabulary } {
-  const { status, waitsFor, type, repoId, threadId, tag, since, until } = query;
+  const { status, waitsFor, type, repoId, threadId, tag, since, until, vocabulary = 'cairn' } = query;
   if (tag?.startsWith(INDEXED))
     throw new CairnError('INVALID_INPUT', 'tag: no tag begins so', { field: 'tag' });
-  const vocabulary = vocabularyOf(query);
   const named = {
     waitsFor: waitsFor === undefined ? undefined : waitingWord(waitsFor),
     type,
     repoId,
     threadId,
     tag,
-    createdFrom: since === undefined ? undefined : timeOf('since', since),
-    createdBefore: until === undefined ? undefined : timeOf('until', until),
+    createdFrom: since,
+    createdBefore: until,
   };
   return { filter: { tenantId, ...named, ...statusFilter(status, vocabulary) }, vocabulary };
 }

@@ -45,7 +45,7 @@ export const listRuns = command({
     const { limit = USUAL, match, sort } = options;
     const isSorted = sort !== undefined && sort !== 'newest';
     const filter = { ...(await queryOf(api, options)), match };
-    const query = { ...filter, sort, topLevel: options.children ? undefined : 'true' };
+    const query = { ...filter, sort, topLevel: !options.children };
     const maxPages = match === undefined && !isSorted ? undefined : MAX_COSTLY_PAGES;
     const found = await api.list('/v1/runs', { query, limit, maxPages });
     out.answer(found, (shape) => runTable(found.items, api.now(), shape));

@@ -86,7 +86,7 @@ function QuestionsSince({ at }: { readonly at: string }) {
   const { api } = useSession();
   const { data, error, refetch } = useQuery({
     queryKey: ['health', 'restore', 'questions'],
-    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: String(MAX_ASKING) }, signal }),
+    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: MAX_ASKING }, signal }),
     refetchInterval: EVERY_MS,
   });
   if (error) return <Failure error={error} again={() => void refetch()} />;

@@ -21,7 +21,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const [, navigate] = useLocation();
   const { data: workflows } = useQuery({
     queryKey: ['workflows', 'summary'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: 'true' }, signal }),
+    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
   });
   const [type, setType] = useState(schedule?.type ?? '');
   const [name, setName] = useState(schedule?.name ?? '');

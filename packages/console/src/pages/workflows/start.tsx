@@ -82,7 +82,7 @@ function WorkflowField({ value, onChange }: WorkflowFieldProps) {
   const { api } = useSession();
   const { data } = useQuery({
     queryKey: ['workflows', 'summary'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: 'true' }, signal }),
+    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
   });
   const types = data?.items.filter(({ newest }) => newest !== null).map(({ type }) => type) ?? [];
   return (

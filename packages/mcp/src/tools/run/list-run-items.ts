@@ -7,7 +7,7 @@ import { read } from '../tool.ts';
 
 interface ItemQuery {
   readonly params: { readonly id: string };
-  readonly query: { readonly limit: string; readonly cursor: string | undefined };
+  readonly query: { readonly limit: number; readonly cursor: string | undefined };
 }
 
 interface ItemPage {
@@ -48,7 +48,7 @@ export const listRunItems = read({
   }),
   run: (client, { runId, kind, limit = DEFAULT_LISTED, cursor }) =>
     completePage(limit, async (size) => {
-      const asked = { params: { id: runId }, query: { limit: String(size), cursor } };
+      const asked = { params: { id: runId }, query: { limit: size, cursor } };
       const { items, next } = await KINDS[kind](client, asked);
       return { text: counted(items.length, NOUNS[kind], next), data: { items, next } };
     }),
@@ -59,6 +59,6 @@ async function openWaits(client: CairnClient, { params, query }: ItemQuery): Pro
   const { waits } = await client.get('/v1/runs/{id}', { params });
   const { cursor = '', limit } = query;
   const sorted = waits.filter(({ id }) => id > cursor).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const items = sorted.slice(0, Number(limit));
+  const items = sorted.slice(0, limit);
   return { items, next: items.length < sorted.length ? items.at(-1)?.id : undefined };
 }

@@ -1,8 +1,7 @@
 /** Description of an operation: only what its name, the schemas and the common parts of all operations do not tell. */
 import type { ErrorCode } from '../../../core/errors.ts';
-import { VOCABULARIES } from '../../../core/run/vocabulary.ts';
 import type { Role } from '../../../ports/access/client-store.ts';
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../../query.ts';
+import { limit, type QueryTable, text, time, vocabulary } from '../../parameters.ts';
 import type { BodyName } from '../schemas/bodies/all.ts';
 import type { SchemaName } from '../schemas/named.ts';
 
@@ -21,8 +20,8 @@ export interface ApiOperation {
   readonly summary: string;
   /** Lowest role; `open`: public. */
   readonly role: Role | 'open';
-  /** Parameters by name, with their meaning. */
-  readonly query?: Readonly<Record<string, string>>;
+  /** Query parameters by name. */
+  readonly query?: QueryTable;
   /** Parameters are not checked: probes add their own. */
   readonly ignoresQuery?: true;
   readonly body?: BodyName;
@@ -44,19 +43,32 @@ export function partsOf(name: string): readonly [method: Method, path: string] {
 
 /** Query parameter of routes that return the status of a run. */
 export const WORDS = {
-  vocabulary: `Vocabulary of \`status\` in the response: ${VOCABULARIES.join(', ')}. Default: ${VOCABULARIES[0]}.`,
+  vocabulary: vocabulary('Vocabulary of `status` in the response.'),
 } as const;
 
-/** Query parameters by which runs are selected. */
+/** Query parameters that select runs of any status and time. */
 export const OF_RUNS = {
-  type: 'Only runs of this workflow.',
-  repoId: 'Only runs for this repository.',
-  threadId: 'Only runs of this thread.',
-  tag: 'Only runs with this tag, such as `customer:42`.',
+  type: text('Only runs of this workflow.'),
+  repoId: text('Only runs for this repository.'),
+  threadId: text('Only runs of this thread.'),
+  tag: text('Only runs with this tag, such as `customer:42`.'),
+} as const;
+
+/** Query parameters that select runs of a list. */
+export const WHICH_RUNS = {
+  status: text(
+    'Only runs with this status, or one of several separated by commas, in any vocabulary or in the one that `vocabulary` names. A waiting status also matches runs that wait while other branches are running.',
+  ),
+  waitsFor: text(
+    'Only runs with an open wait of this kind, whatever their status: `awaiting_approval` or `waiting_external`.',
+  ),
+  ...OF_RUNS,
+  since: time('Only runs created at this time or later.'),
+  until: time('Only runs created before this time.'),
 } as const;
 
 /** Query parameters of paged lists. */
 export const PAGE = {
-  limit: `Items per page: 1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}.`,
-  cursor: '`next` of the previous page.',
+  limit: limit('Items per page.'),
+  cursor: text('`next` of the previous page.'),
 } as const;

@@ -1,4 +1,5 @@
 /** The routes that belong to no run: health, the document, workflows, switches, clients, idempotency records. */
+import { flag } from '../../parameters.ts';
 import type { OperationTable } from './describe.ts';
 
 export const INSTALLATION_OPERATIONS = {
@@ -43,8 +44,9 @@ export const INSTALLATION_OPERATIONS = {
     summary: 'Lists workflows and their versions, with the number of runs of the tenant on each version',
     role: 'viewer',
     query: {
-      summary:
-        '`true`: leave out the steps, the triggers and the changes of each version. Default: `false`. The whole list can have hundreds of kilobytes.',
+      summary: flag(
+        'Leave out the steps, the triggers and the changes of each version. The whole list can have hundreds of kilobytes.',
+      ),
     },
     answers: { 200: { what: 'All workflows', schema: 'WorkflowList' } },
   },

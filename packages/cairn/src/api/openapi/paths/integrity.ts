@@ -1,4 +1,5 @@
 /** The routes by which operators check the documents of a run and repair them. */
+import { flag } from '../../parameters.ts';
 import type { OperationTable } from './describe.ts';
 
 export const INTEGRITY_OPERATIONS = {
@@ -14,7 +15,7 @@ export const INTEGRITY_OPERATIONS = {
     id: 'repairRun',
     summary: 'Returns what a repair would change; apply=true makes the changes and requires the role admin',
     role: 'operator',
-    query: { apply: '`true`: apply the repair. Default: `false`, a dry run.' },
+    query: { apply: flag('Apply the repair; otherwise it is a dry run.') },
     body: 'RepairBody',
     answers: {
       200: {

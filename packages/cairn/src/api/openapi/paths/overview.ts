@@ -1,5 +1,5 @@
 /** The routes about all runs of a tenant. */
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../../query.ts';
+import { limit, requiredText, text, time } from '../../parameters.ts';
 import { OF_RUNS, type OperationTable, PAGE, WORDS } from './describe.ts';
 
 export const OVERVIEW_OPERATIONS = {
@@ -9,7 +9,7 @@ export const OVERVIEW_OPERATIONS = {
     role: 'viewer',
     query: {
       ...PAGE,
-      limit: `Runs per page, each with its questions: 1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}.`,
+      limit: limit('Runs per page, each with its questions.'),
     },
     answers: { 200: { what: 'A page of questions', schema: 'InboxPage' } },
   },
@@ -27,8 +27,8 @@ export const OVERVIEW_OPERATIONS = {
     role: 'viewer',
     query: {
       ...OF_RUNS,
-      since: 'Only runs created at this time or later, RFC 3339; by default a day before `until`.',
-      until: 'Only runs created before this time, RFC 3339; by default now.',
+      since: time('Only runs created at this time or later; by default a day before `until`.'),
+      until: time('Only runs created before this time; by default now.'),
     },
     answers: { 200: { what: 'The statistics', schema: 'RunStatistics' } },
   },
@@ -36,7 +36,7 @@ export const OVERVIEW_OPERATIONS = {
     id: 'readDayBudget',
     summary: 'Returns what the runs of a tenant have spent on the current UTC day, and its limits',
     role: 'viewer',
-    query: { tenantId: "Tenant; another one than the caller's requires the role `installation`." },
+    query: { tenantId: text("Tenant; another one than the caller's requires the role `installation`.") },
     answers: { 200: { what: 'The budget of the day', schema: 'DayBudget' } },
   },
   'GET /v1/search': {
@@ -44,7 +44,10 @@ export const OVERVIEW_OPERATIONS = {
     summary: 'Finds runs by an identifier, at most 20, newest first',
     role: 'viewer',
     query: {
-      q: 'Run id or its prefix (`run_` and at least 6 characters), GitHub delivery id, idempotency key, thread id, trace id, or pull request URL.',
+      q: requiredText(
+        'Run id or its prefix (`run_` and at least 6 characters), GitHub delivery id, idempotency key, thread id, trace id, or pull request URL.',
+        'Give an identifier.',
+      ),
       ...WORDS,
     },
     answers: { 200: { what: 'The runs found; may be empty', schema: 'FoundRuns' } },

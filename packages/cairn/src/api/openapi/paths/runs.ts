@@ -1,25 +1,35 @@
 /** The routes of runs and of events that reach them. */
-import { DEFAULT_STREAMED, MAX_LIMIT, MAX_WAIT_S } from '../../query.ts';
-import { OF_RUNS, type OperationTable, PAGE, WORDS } from './describe.ts';
-
-const WHICH_RUNS = {
-  status:
-    'Only runs with this status, or one of several separated by commas, in any vocabulary or in the one that `vocabulary` names. A waiting status also matches runs that wait while other branches are running.',
-  waitsFor:
-    'Only runs with an open wait of this kind, whatever their status: `awaiting_approval` or `waiting_external`.',
-  ...OF_RUNS,
-  since: 'Only runs created at this time or later, RFC 3339.',
-  until: 'Only runs created before this time, RFC 3339.',
-} as const;
+import { LINE_SORTS } from '../../../core/logs/filter.ts';
+import { KEPT_LEVELS } from '../../../core/logs/line.ts';
+import { RUN_ORDERS } from '../../../core/search/order.ts';
+import {
+  DEFAULT_STREAMED,
+  flag,
+  limit,
+  MAX_WAIT_S,
+  oneOf,
+  positive,
+  requiredText,
+  text,
+  wait,
+} from '../../parameters.ts';
+import { type OperationTable, PAGE, WHICH_RUNS, WORDS } from './describe.ts';
 
 const FOLLOW = {
-  follow:
+  follow: flag(
     '`false`: send the current state and close. For clients behind a proxy that buffers whole responses.',
+    true,
+  ),
 } as const;
 
 const WHICH_LINES = {
-  step: 'Only lines of this step, with those of its items and operations, or of one item: `id[itemKey]`.',
-  level: 'Only lines of this level or a higher one: `info`, `warn` or `error`.',
+  step: text(
+    'Only lines of this step, with those of its items and operations, or of one item: `id[itemKey]`.',
+  ),
+  level: oneOf(
+    'Only lines of this level or a higher one. Lines of debug are only in the log of the process.',
+    KEPT_LEVELS,
+  ),
 } as const;
 
 /** Refusals of changes that the state of the run may not allow. */
@@ -50,11 +60,16 @@ export const RUN_OPERATIONS = {
     role: 'viewer',
     query: {
       ...WHICH_RUNS,
-      topLevel:
-        '`true`: only runs without a parent. A page reads at most 1,000 child runs, and can then be short or empty while there is a `next`.',
-      match:
+      topLevel: flag(
+        'Only runs without a parent. A page reads at most 1,000 child runs, and can then be short or empty while there is a `next`.',
+      ),
+      match: text(
         'Only runs with a tag that compares so, such as `amount>100`, or with an id, key, thread, tag or value of a tag that begins so, such as `customer:4*`. A page reads at most 1,000 runs that do not match, and can then be short or empty while there is a `next`.',
-      sort: '`newest` (default), `oldest`, `longest` (duration, of a live run since its creation) or `updated` (changed last first). A page of another order than `newest` reads at most 1,000 runs of each kind that it merges, and can then be short or empty while there is a `next`; its `cursor` belongs to that order.',
+      ),
+      sort: oneOf(
+        '`longest`: by duration, of a live run since its creation. `updated`: changed last first. Default: `newest`. A page of another order than `newest` reads at most 1,000 runs of each kind that it merges, and can then be short or empty while there is a `next`; its `cursor` belongs to that order.',
+        ['newest', ...RUN_ORDERS],
+      ),
       ...WORDS,
       ...PAGE,
     },
@@ -79,7 +94,7 @@ export const RUN_OPERATIONS = {
       ...WHICH_RUNS,
       ...WORDS,
       ...FOLLOW,
-      limit: `Number of runs to follow: 1 to ${MAX_LIMIT}, default ${DEFAULT_STREAMED}.`,
+      limit: limit('Number of runs to follow.', DEFAULT_STREAMED),
     },
     answers: {
       200: {
@@ -102,7 +117,9 @@ export const RUN_OPERATIONS = {
     role: 'viewer',
     query: {
       ...WORDS,
-      wait: `\`1s\` to \`${MAX_WAIT_S}s\`. Responds when the run has ended, or after this time with its current state.`,
+      wait: wait(
+        `\`1s\` to \`${MAX_WAIT_S}s\`. Responds when the run has ended, or after this time with its current state.`,
+      ),
     },
     answers: { 200: { what: 'The run', schema: 'Run' } },
   },
@@ -221,7 +238,10 @@ export const RUN_OPERATIONS = {
     summary: 'Streams the events of a run as server-sent events',
     role: 'viewer',
     query: {
-      after: 'Sequence number of the last known event. The header `Last-Event-ID` takes precedence.',
+      after: text('Sequence number of the last known event. The header `Last-Event-ID` takes precedence.', {
+        type: 'integer',
+        minimum: 0,
+      }),
       ...FOLLOW,
       ...WORDS,
     },
@@ -243,7 +263,7 @@ export const RUN_OPERATIONS = {
     id: 'readRunGraph',
     summary: 'Returns the graph of a run and the state of each step',
     role: 'viewer',
-    query: { durations: '`true`: include the duration of each step, at one billed read per step.' },
+    query: { durations: flag('Include the duration of each step, at one billed read per step.') },
     answers: { 200: { what: 'Nodes and states', schema: 'RunGraph' } },
   },
   'GET /v1/runs/{id}/steps': {
@@ -258,9 +278,12 @@ export const RUN_OPERATIONS = {
     summary: 'Lists the memos of a step',
     role: 'viewer',
     query: {
-      step: 'Step id, or `id[itemKey]`. Required.',
-      revision: 'Revision of the step. Default: its newest.',
-      undoes: '`true`: the memos of its compensation instead.',
+      step: requiredText(
+        'Step id, or `id[itemKey]`.',
+        'Give the id of a step, or `id[itemKey]`. GET /v1/runs/{id}/steps lists them.',
+      ),
+      revision: positive('Revision of the step. Default: its newest.'),
+      undoes: flag('The memos of its compensation instead.'),
       ...PAGE,
     },
     answers: { 200: { what: 'A page of memos, by name', schema: 'MemoPage' } },
@@ -272,7 +295,9 @@ export const RUN_OPERATIONS = {
     query: {
       ...WHICH_LINES,
       limit: PAGE.limit,
-      cursor: '`next` of the previous page, or `after` of the last one for lines that were added since.',
+      cursor: text(
+        '`next` of the previous page, or `after` of the last one for lines that were added since.',
+      ),
     },
     answers: { 200: { what: 'A page of lines', schema: 'LogPage' } },
   },
@@ -282,9 +307,13 @@ export const RUN_OPERATIONS = {
     role: 'viewer',
     query: {
       ...WHICH_LINES,
-      kind: '`log`: only log lines. `text`: only streamed text, whose level is `info`. Default: both.',
-      after:
+      kind: oneOf(
+        '`log`: only log lines. `text`: only streamed text, whose level is `info`. Default: both.',
+        LINE_SORTS,
+      ),
+      after: text(
         '`id` of the last known event, or `after` of a page of lines. The header `Last-Event-ID` takes precedence.',
+      ),
       ...FOLLOW,
       ...WORDS,
     },

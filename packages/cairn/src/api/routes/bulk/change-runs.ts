@@ -18,8 +18,10 @@ import { decodeCursor } from '../../../ports/cursor.ts';
 import type { RunFilter } from '../../../ports/run-store.ts';
 import { boundCursor, type CursorList, placeOf } from '../../cursors.ts';
 import { answerOnce } from '../../mutation.ts';
+import { WHICH_RUNS } from '../../openapi/paths/describe.ts';
 import type { BulkReport } from '../../openapi/schemas/bulk.ts';
-import { DEFAULT_LIMIT } from '../../query.ts';
+import { DEFAULT_LIMIT } from '../../parameters.ts';
+import { queryValues } from '../../query.ts';
 import type { Carried } from '../../route.ts';
 import { runFilter } from '../read-runs.ts';
 import { type BulkSent, changeOne, notReached, previewOne, type Result } from './one-run.ts';
@@ -93,9 +95,9 @@ function listOf({ body: { act, filter }, caller }: Pick<BulkSent, 'body' | 'call
 /** @throws CairnError INVALID_INPUT */
 function filterOf(
   caller: BulkSent['caller'],
-  { step: _, match, ...query }: NonNullable<BulkSent['body']['filter']>,
+  { step: _, match, ...sent }: NonNullable<BulkSent['body']['filter']>,
 ): RunFilter {
-  const { filter } = runFilter(caller, query);
+  const { filter } = runFilter(caller, queryValues(sent, WHICH_RUNS));
   return match === undefined ? filter : { ...filter, match: matchOf(match) };
 }
 

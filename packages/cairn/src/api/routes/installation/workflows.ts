@@ -13,7 +13,6 @@ import {
 } from '../../../operations/runtime/pause-workflow.ts';
 import type { LiveVersion } from '../../../ports/run-statistics.ts';
 import { mayActAs } from '../../auth.ts';
-import { booleanOf } from '../../query.ts';
 import type { ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
 import { inputSchemaOf } from '../../views/input-schema.ts';
 import { pauseView, workflowView } from '../../views/workflow.ts';
@@ -27,7 +26,7 @@ const MAX_LIVE_VERSIONS = 200;
  */
 export const listWorkflows: ReadHandler<'GET /v1/workflows'> = async ({ deps, caller, query }) => {
   const { registry, statistics, start } = deps;
-  const isSummary = booleanOf('summary', query.summary ?? 'false');
+  const isSummary = query.summary;
   const [config, live, changes] = await Promise.all([
     readConfig({ ...start, config: deps.config }),
     statistics.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),

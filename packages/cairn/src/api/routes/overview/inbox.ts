@@ -6,7 +6,6 @@
 import { externalQuestions } from '../../../operations/effects/external.ts';
 import { readInbox } from '../../../operations/inbox/read-inbox.ts';
 import { FINDINGS_READ } from '../../../ports/diagnosis/findings.ts';
-import { pageRequest } from '../../query.ts';
 import type { ReadHandler } from '../../route.ts';
 import { externalQuestion } from '../../views/external.ts';
 import { listedFinding } from '../../views/finding.ts';
@@ -16,7 +15,7 @@ import { inboxItems } from '../../views/inbox.ts';
 export const listInbox: ReadHandler<'GET /v1/inbox'> = async (call) => {
   const { finder, effects, registry, bindings, start, diagnosis } = call.deps;
   const { tenantId } = call.caller;
-  const page = pageRequest(call.query);
+  const page = call.query;
   const { store, clock, log } = start;
   const deps = { finder, effects, registry, bindings, store, clock, log };
   const isFirst = page.cursor === undefined;

@@ -14,7 +14,6 @@ import {
 } from '../../../operations/retention/erasure/request.ts';
 import { type Caller, mayActAs } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { pageRequest } from '../../query.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { iso, isoIf } from '../../views/values.ts';
 import { runOf } from '../own-run.ts';
@@ -41,8 +40,7 @@ export const readOne: ReadHandler<'GET /v1/erasures/{id}'> = async ({ deps, call
 };
 
 export const list: ReadHandler<'GET /v1/erasures'> = async ({ deps, caller, query }) => {
-  const page = pageRequest(query);
-  const { items, ...rest } = await listErasures(eraseDeps(deps), tenantSeenBy(caller), page);
+  const { items, ...rest } = await listErasures(eraseDeps(deps), tenantSeenBy(caller), query);
   return { items: items.map(erasureView), ...rest };
 };
 

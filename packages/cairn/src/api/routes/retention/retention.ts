@@ -6,7 +6,6 @@ import {
 } from '../../../operations/retention/expired-runs.ts';
 import { holdRun, releaseRun } from '../../../operations/retention/hold.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { pageRequest } from '../../query.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { expiredRunView, holdView, runRetentionView } from '../../views/retention.ts';
 import { assertOwnRun, runOf } from '../own-run.ts';
@@ -17,7 +16,7 @@ export const readRetention: ReadHandler<'GET /v1/runs/{id}/retention'> = async (
 
 /** `GET /v1/retention`: runs past their retention period that would be deleted, or are kept nevertheless. */
 export const listExpired: ReadHandler<'GET /v1/retention'> = async ({ deps, caller, query }) => {
-  const { items, next } = await expiredRuns(retentionStateDeps(deps), caller.tenantId, pageRequest(query));
+  const { items, next } = await expiredRuns(retentionStateDeps(deps), caller.tenantId, query);
   return { items: items.map(expiredRunView), next };
 };
 

@@ -1,13 +1,12 @@
 /** `GET /v1/schedules` and `GET /v1/schedules/{id}`: of the caller's tenant, those that workflows declare among them. */
 import { ownSchedule } from '../../../operations/schedules/change-schedule.ts';
-import { pageRequest } from '../../query.ts';
 import type { ReadHandler } from '../../route.ts';
 import { scheduleDetails, scheduleView } from '../../views/schedule.ts';
 import { scheduleDeps, scheduleOf } from './access.ts';
 
 /** Newest first. */
 export const listAll: ReadHandler<'GET /v1/schedules'> = async ({ deps, caller, query }) => {
-  const { items, next } = await deps.schedules.list(caller.tenantId, pageRequest(query));
+  const { items, next } = await deps.schedules.list(caller.tenantId, query);
   return { items: items.map(scheduleView), next };
 };
 

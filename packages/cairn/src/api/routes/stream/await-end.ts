@@ -4,7 +4,6 @@ import { isOver } from '../../../core/run/state.ts';
 import { runNotFound } from '../../../operations/append-to-run.ts';
 import { type AwaitEndResult, awaitEnd } from '../../../operations/await-end.ts';
 import type { LoadedRun } from '../../../ports/run-store.ts';
-import { waitMsOf } from '../../query.ts';
 import type { RouteCall } from '../../route.ts';
 import { ownRun } from '../own-run.ts';
 
@@ -16,7 +15,7 @@ type RunCall = RouteCall<'GET /v1/runs/{id}'>;
  * @throws CairnError INVALID_INPUT, RUN_NOT_FOUND; RATE_LIMITED or UNAVAILABLE without a place
  */
 export async function ownRunAfterWait(call: RunCall): Promise<LoadedRun> {
-  const forMs = waitMsOf(call.query);
+  const forMs = call.query.wait;
   if (forMs === 0 || call.request.method === 'HEAD' || !isRunId(call.params.id)) return ownRun(call);
   const { leave, refusal } = placeOf(call);
   if (!leave) {

@@ -3,31 +3,25 @@
  * position, from which readers continue with `Last-Event-ID`; `event: end` is the last.
  */
 import { CairnError } from '../../../core/errors.ts';
-import { LINE_SORTS, type LineSort } from '../../../core/logs/filter.ts';
 import { isLogLine, type StoredLine } from '../../../core/logs/text.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
 import { followLogs, type LogStreamItem } from '../../../operations/follow-logs.ts';
 import { decodeCursor, encodeCursor, type Position } from '../../../ports/cursor.ts';
 import { anyPlaceOf } from '../../cursors.ts';
-import { isFollowing, vocabularyOf } from '../../query.ts';
 import type { ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
-import { levelOf } from '../list-logs.ts';
 import { ownRun } from '../own-run.ts';
 import { answerStream, frameText, QUIET } from './server-sent.ts';
 
 export const streamLogs: ReadHandler<'GET /v1/runs/{id}/logs/stream'> = async (call) => {
   const { deps, request, query } = call;
-  const { step, level, kind, after } = query;
-  const filter = { step, level: level === undefined ? undefined : levelOf(level) };
-  const sort = kind === undefined ? undefined : sortOf(kind);
-  const vocabulary = vocabularyOf(query);
-  const onlyNow = !isFollowing(query);
-  const from = lastSeen(request.headers, after);
+  const { step, level, kind: sort, vocabulary } = query;
+  const filter = { step, level };
+  const from = lastSeen(request.headers, query.after);
   const { state } = await ownRun(call);
   const { id: runId, status, stopKind } = state;
   return answerStream(call, {
-    onlyNow,
+    onlyNow: !query.follow,
     follow: (bounds) =>
       followLogs(
         { logs: deps.logs, watch: deps.watch, clock: deps.start.clock },
@@ -51,16 +45,6 @@ function lastSeen(headers: Headers, after: string | undefined): Position | undef
       help: 'Use the id of an event of this stream, or `after` of a page of lines.',
     });
   }
-}
-
-/** @throws CairnError INVALID_INPUT */
-function sortOf(word: string): LineSort {
-  const sort = LINE_SORTS.find((one) => one === word);
-  if (sort) return sort;
-  throw new CairnError('INVALID_INPUT', `kind: there is no "${word}"`, {
-    field: 'kind',
-    help: `Use one of ${LINE_SORTS.join(', ')}, or leave it out for both.`,
-  });
 }
 
 function frame(followed: LogStreamItem, vocabulary: Vocabulary): string {

@@ -6,7 +6,6 @@
 import { CairnError } from '../../../core/errors.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
 import { type FollowedRun, followRun } from '../../../operations/follow-run.ts';
-import { isFollowing, vocabularyOf } from '../../query.ts';
 import type { ReadHandler } from '../../route.ts';
 import { eventView } from '../../views/documents.ts';
 import { ownRun } from '../own-run.ts';
@@ -19,14 +18,13 @@ export const streamRun: ReadHandler<'GET /v1/runs/{id}/stream'> = async (call) =
   const runId = call.params.id;
   const from = lastSeen(request.headers, query.after);
   const { after } = from;
-  const vocabulary = vocabularyOf(query);
-  const onlyNow = !isFollowing(query);
+  const { vocabulary } = query;
   const { state } = await ownRun(call);
   if (after > state.head) throw invalidSeq(from.field, `the run has only ${state.head} events`);
   const { store, clock } = deps.start;
   const { status, stopKind } = state;
   return answerStream(call, {
-    onlyNow,
+    onlyNow: !query.follow,
     follow: (bounds) =>
       followRun({ store, watch: deps.watch, clock }, { runId, after, status, stopKind, ...bounds }),
     frame: (one) => frame(one, vocabulary),

@@ -4,7 +4,6 @@
  * reconnect the list is sent again, and the reader drops at `ready` the runs that were not sent.
  */
 import { type FollowedList, followRunList } from '../../../operations/follow-run-list.ts';
-import { DEFAULT_STREAMED, isFollowing, limitOf } from '../../query.ts';
 import type { ReadHandler } from '../../route.ts';
 import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
@@ -14,8 +13,7 @@ import { answerStream, frameText, QUIET } from './server-sent.ts';
 export const streamRuns: ReadHandler<'GET /v1/runs/stream'> = (call) => {
   const { deps, caller, query } = call;
   const { filter, vocabulary } = runFilter(caller, query);
-  const limit = limitOf(query.limit, DEFAULT_STREAMED);
-  const onlyNow = !isFollowing(query);
+  const { limit } = query;
   const { clock } = deps.start;
   const frame = (one: FollowedList): string => {
     switch (one.kind) {
@@ -33,7 +31,7 @@ export const streamRuns: ReadHandler<'GET /v1/runs/stream'> = (call) => {
     }
   };
   return answerStream(call, {
-    onlyNow,
+    onlyNow: !query.follow,
     follow: (bounds) => followRunList({ watch: deps.listWatch, clock }, { filter, limit, ...bounds }),
     frame,
     about: { tenantId: caller.tenantId },

@@ -52,7 +52,7 @@ export function releaseRun(id: string): PlannedAct<'POST', '/v1/runs/{id}/releas
 /** @param apply false: it only says what it would change */
 export function repairRun(id: string, apply: boolean): PlannedAct<'POST', '/v1/runs/{id}/repair'> {
   return {
-    planned: planned('POST', '/v1/runs/{id}/repair', { params: { id }, query: { apply: String(apply) } }),
+    planned: planned('POST', '/v1/runs/{id}/repair', { params: { id }, query: { apply } }),
     cli: ['repair', id, ...(apply ? ['--apply'] : [])],
   };
 }

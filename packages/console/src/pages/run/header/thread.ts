@@ -35,7 +35,7 @@ async function readThread(api: Api, threadId: string, top: string, signal: Abort
   const items: Relative[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const query = { threadId, limit: String(THREAD_PAGE), cursor };
+    const query = { threadId, limit: THREAD_PAGE, cursor };
     const page = await api.get('/v1/runs', { query, signal });
     items.push(...page.items);
     cursor = page.next;

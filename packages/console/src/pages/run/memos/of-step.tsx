@@ -26,7 +26,7 @@ interface MemosOfStepProps {
 
 export function MemosOfStep({ runId, stepKey, revision, undoes, version, isRunning }: MemosOfStepProps) {
   const { api } = useSession();
-  const query = { step: stepKey, revision: String(revision), ...(undoes && { undoes: 'true' }) };
+  const query = { step: stepKey, revision, undoes };
   const { items, hasMore, error, loadMore, again } = usePages({
     queryKey: ['run', runId, 'memos', query],
     read: (cursor, signal) =>

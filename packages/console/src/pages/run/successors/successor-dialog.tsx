@@ -120,7 +120,7 @@ function PlanVersion({ run, version, onVersion }: PlanVersionProps) {
   const { api } = useSession();
   const { data } = useQuery({
     queryKey: ['workflows', 'summary'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: 'true' }, signal }),
+    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
   });
   const versions = data?.items.find(({ type }) => type === run.type)?.versions ?? [];
   const others = versions.filter(({ deployed, planVersion }) => deployed && planVersion !== run.planVersion);

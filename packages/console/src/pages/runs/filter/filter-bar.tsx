@@ -158,7 +158,7 @@ function TypeField({ value, isAsked, onChange }: FieldProps & { readonly isAsked
   const { api } = useSession();
   const { data } = useQuery({
     queryKey: ['workflows', 'summary'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: 'true' }, signal }),
+    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
     select: ({ items }) => items.map(({ type }) => type),
     enabled: isAsked,
   });

@@ -66,7 +66,7 @@ export interface RunListFilter {
   /** ISO: created before. */
   readonly until?: string | undefined;
   /** Child runs are left out. */
-  readonly topLevel?: 'true' | undefined;
+  readonly topLevel?: true | undefined;
 }
 
 /** Names in the address of the page. */
@@ -136,7 +136,7 @@ export function filterOf(search: string): RunListFilter {
     match: value('match'),
     cause: value('cause'),
     sort: isOrder(sort) ? sort : undefined,
-    topLevel: showsChildren(search) ? undefined : 'true',
+    topLevel: showsChildren(search) ? undefined : true,
   };
 }
 

@@ -162,7 +162,7 @@ interface RunPageRequest {
 
 export async function readPage(api: Api, { filter, cursor, signal }: RunPageRequest): Promise<RowPage> {
   const { items, next, unreadable } = await api.get('/v1/runs', {
-    query: { ...askedFilter(filter), limit: String(PAGE), cursor },
+    query: { ...askedFilter(filter), limit: PAGE, cursor },
     signal,
   });
   return { rows: items.map(rowOf).filter((row) => isShown(row, filter)), next, unreadable };

@@ -42,7 +42,7 @@ export function useRunStream(filter: RunListFilter, onLive: (live: Live) => void
       {
         target: () =>
           targetOf('/v1/runs/stream', {
-            query: { ...askedFilter(filter), topLevel: undefined, limit: String(PAGE) },
+            query: { ...askedFilter(filter), topLevel: undefined, limit: PAGE },
           }),
         onState: (at) => {
           setState((before) => (before.at === at ? before : { at }));

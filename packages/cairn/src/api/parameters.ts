@@ -1,0 +1,160 @@
+/**
+ * The kinds of query parameters: what the OpenAPI document says of each, and how its text is read. The table of operations
+ * (`openapi/paths/`) names the parameters of a route; handlers get their values.
+ */
+import type { Json } from '../core/encoding/json.ts';
+import { CairnError } from '../core/errors.ts';
+import { VOCABULARIES, type Vocabulary } from '../core/run/vocabulary.ts';
+import { MAX_TIME, MIN_TIME } from '../core/time.ts';
+
+/** Default page size. */
+export const DEFAULT_LIMIT = 20;
+/** Default number of runs in a stream. */
+export const DEFAULT_STREAMED = 50;
+/** Largest page size: a hundred checkpoints of 256 KiB fit in a response. */
+export const MAX_LIMIT = 100;
+/** Longest wait of a read, s: below the 60 that a request of the deployed function, and one through Hosting, may take. */
+export const MAX_WAIT_S = 50;
+
+/**
+ * `Value` is what handlers get. `Sent` is what callers of the typed client may give besides a string, as `String` writes it.
+ */
+export interface QueryParameter<Value, Sent = never> {
+  readonly description: string;
+  /** JSON schema of the parameter. */
+  readonly schema: Readonly<Record<string, Json>>;
+  readonly required?: true;
+  /** @param text undefined if the request has no such parameter. @throws CairnError INVALID_INPUT */
+  readonly read: (text: string | undefined, name: string) => Value;
+  /** Never set: it carries the type. */
+  readonly sent?: Sent;
+}
+
+export type QueryTable = Readonly<Record<string, QueryParameter<unknown, unknown>>>;
+
+/** Values of the parameters of a table. */
+export type QueryValues<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends QueryParameter<infer Value, infer _> ? Value : never;
+};
+
+/** @param schema for a text of another form */
+export function text(
+  description: string,
+  schema: Readonly<Record<string, Json>> = { type: 'string' },
+): QueryParameter<string | undefined> {
+  return { description, schema, read: (sent) => sent };
+}
+
+/** @param help for a request without it */
+export function requiredText(description: string, help: string): QueryParameter<string> {
+  return {
+    description,
+    schema: { type: 'string' },
+    required: true,
+    read: (sent, name) => sent ?? refuse(name, 'is missing', help),
+  };
+}
+
+/** `true` or `false`. */
+export function flag(description: string, absent = false): QueryParameter<boolean, boolean> {
+  return {
+    description,
+    schema: { type: 'boolean', default: absent },
+    read(sent = String(absent), name) {
+      if (sent !== 'true' && sent !== 'false') refuse(name, 'must be true or false');
+      return sent === 'true';
+    },
+  };
+}
+
+/** Size of a page, 1 to {@link MAX_LIMIT}. */
+export function limit(description: string, absent = DEFAULT_LIMIT): QueryParameter<number, number> {
+  return {
+    description,
+    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: absent },
+    read(sent, name) {
+      const size = sent === undefined ? absent : /^\d{1,3}$/.test(sent) ? Number(sent) : 0;
+      if (size < 1 || size > MAX_LIMIT) refuse(name, `must be a number from 1 to ${MAX_LIMIT}`);
+      return size;
+    },
+  };
+}
+
+/** A whole number from 1. */
+export function positive(description: string): QueryParameter<number | undefined, number> {
+  return {
+    description,
+    schema: { type: 'integer', minimum: 1 },
+    read(sent, name) {
+      if (sent === undefined) return undefined;
+      if (!/^[1-9]\d{0,8}$/.test(sent)) refuse(name, 'must be a whole number from 1');
+      return Number(sent);
+    },
+  };
+}
+
+/** An RFC 3339 time on a day of the calendar; its value is in epoch ms. */
+export function time(description: string): QueryParameter<number | undefined> {
+  return { description, schema: { type: 'string', format: 'date-time' }, read: readTime };
+}
+
+/** A wait such as `30s`, 1 to {@link MAX_WAIT_S} s; its value is in ms, and 0 by default. */
+export function wait(description: string): QueryParameter<number> {
+  return {
+    description,
+    schema: { type: 'string', pattern: '^\\d{1,2}s$' },
+    read(sent, name) {
+      if (sent === undefined) return 0;
+      const seconds = /^\d{1,2}s$/.test(sent) ? Number.parseInt(sent, 10) : 0;
+      if (seconds < 1 || seconds > MAX_WAIT_S) refuse(name, `must be a time from 1s to ${MAX_WAIT_S}s`);
+      return seconds * 1_000;
+    },
+  };
+}
+
+/** One of some words. */
+export function oneOf<const Word extends string>(
+  description: string,
+  words: readonly Word[],
+): QueryParameter<Word | undefined> {
+  return {
+    description,
+    schema: { type: 'string', enum: [...words] },
+    read: (sent, name) => (sent === undefined ? undefined : wordOf(sent, name, words)),
+  };
+}
+
+/** Vocabulary for the status of runs. */
+export function vocabulary(description: string): QueryParameter<Vocabulary> {
+  return {
+    description,
+    schema: { type: 'string', enum: [...VOCABULARIES], default: VOCABULARIES[0] },
+    read: (sent = VOCABULARIES[0], name) => wordOf(sent, name, VOCABULARIES),
+  };
+}
+
+function wordOf<Word extends string>(sent: string, name: string, words: readonly Word[]): Word {
+  return words.find((word) => word === sent) ?? refuse(name, `must be one of ${words.join(', ')}`);
+}
+
+function readTime(sent: string | undefined, name: string): number | undefined {
+  if (sent === undefined) return undefined;
+  const [, day] = /^(\d{4}-\d{2}-\d{2})T/.exec(sent) ?? [];
+  const at = day !== undefined && isDay(day) ? Date.parse(sent) : Number.NaN;
+  if (!Number.isFinite(at)) refuse(name, 'must be a time such as 2026-01-31T08:00:00Z');
+  // With an offset, the last day of 9999 can be in year 10000, which is refused.
+  if (at < MIN_TIME || at > MAX_TIME) refuse(name, 'must be a time of the years 1 to 9999');
+  return at;
+}
+
+/** `Date.parse` takes February 30 for March 2. */
+function isDay(day: string): boolean {
+  const midnight = new Date(`${day}T00:00:00Z`);
+  return Number.isFinite(midnight.getTime()) && midnight.toISOString().startsWith(day);
+}
+
+/** @throws CairnError INVALID_INPUT */
+export function refuse(name: string, why: string, help?: string): never {
+  const message = `the query parameter ${name === '' ? 'without a name' : name} ${why}`;
+  throw new CairnError('INVALID_INPUT', message, { field: name === '' ? 'query' : name, help });
+}
