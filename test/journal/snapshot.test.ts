@@ -174,7 +174,7 @@ describe('a snapshot write without an event (J9)', () => {
     const { world, runId, journal, stored } = await holder();
     const error = { code: 'X', message: 'x', retryable: false };
     await journal.append(() => [{ type: 'run_failed', initiator: 'system', data: { error } }]);
-    const met = { heartbeat: false, obligationsMet: true } as const;
+    const met = { heartbeat: false, dutiesMet: true } as const;
     await world.store.touch({ runId, seen: stored().version, soft: met });
     const { version } = stored();
     await journal.touch();

@@ -4,7 +4,12 @@ import { Map as PersistentMap } from 'immutable';
 import type { IdempotencyRecord } from '../../packages/cairn/src/core/decisions/idempotency.ts';
 import { DECISIONS } from '../../packages/cairn/src/core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../packages/cairn/src/core/run/records.ts';
-import type { RunState, SoftState, StepState, Tie } from '../../packages/cairn/src/core/run/state.ts';
+import type {
+  ExternalRegistration,
+  RunState,
+  SoftState,
+  StepState,
+} from '../../packages/cairn/src/core/run/state.ts';
 import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
 import type { ApiClient } from '../../packages/cairn/src/ports/access/client-store.ts';
 import {
@@ -72,7 +77,7 @@ export const steps = fc
   .array(fc.tuple(stepKey, stepState), { maxLength: 40 })
   .map((entries) => PersistentMap<string, StepState>(entries));
 
-const tie: fc.Arbitrary<Tie> = fc.oneof(
+const registration: fc.Arbitrary<ExternalRegistration> = fc.oneof(
   withOptional({ kind: word('event'), waitId: text, name: text, key: text }, { eventId: text }),
   plain({ kind: word('child'), waitId: text, runId: text, onParentEnd }),
 );
@@ -113,7 +118,7 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     feedback: fc.array(plain({ seq: count, steps: fc.array(text, { maxLength: 3 }), text: fc.json() }), {
       maxLength: 2,
     }),
-    ties: fc.array(tie, { maxLength: 2 }),
+    ties: fc.array(registration, { maxLength: 2 }),
     effects: fc.array(plain({ effectId: text, step: text, revision: count, capabilityId: text }), {
       maxLength: 2,
     }),
@@ -192,7 +197,7 @@ export const softState: fc.Arbitrary<SoftState> = withOptional(
   {
     lastHeartbeatAt: time,
     leaseExtendedTo: time,
-    obligationsMet: flag,
+    dutiesMet: flag,
     inFlight: fc.array(plain({ step: text, detailsText: fc.json(), at: time }), { maxLength: 2 }),
     running: fc.array(plain({ step: text, revision: attempt, attempt, since: time }), { maxLength: 2 }),
   },

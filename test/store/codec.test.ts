@@ -89,12 +89,12 @@ test('the properties cover every member of a run document, and every type of eve
 describe('the volatile metadata', () => {
   test('decodes to what was encoded', () => {
     fc.assert(
-      fc.property(any.softState, ({ leaseExtendedTo, inFlight, running, obligationsMet }) => {
+      fc.property(any.softState, ({ leaseExtendedTo, inFlight, running, dutiesMet }) => {
         const told = {
           ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
           ...(inFlight === undefined ? {} : { inFlight }),
           ...(running === undefined ? {} : { running }),
-          ...(obligationsMet ? { obligationsMet } : {}),
+          ...(dutiesMet ? { dutiesMet } : {}),
         };
         const update = encodeSnapshotUpdate({ soft: { heartbeat: false, ...told } });
         const entries = Object.entries(update).filter(([name]) => name.startsWith('soft.'));
@@ -106,9 +106,9 @@ describe('the volatile metadata', () => {
   });
 
   test('with met completion duties clears wakeAt', () => {
-    expect(
-      isDeletion(encodeSnapshotUpdate({ soft: { heartbeat: false, obligationsMet: true } }).wakeAt),
-    ).toBe(true);
+    expect(isDeletion(encodeSnapshotUpdate({ soft: { heartbeat: false, dutiesMet: true } }).wakeAt)).toBe(
+      true,
+    );
   });
 });
 

@@ -81,7 +81,7 @@ export function supersedeClaims(current: () => Stores): void {
 
     test('gives a run without completion duties no further scan', async () => {
       const source = await ended();
-      const soft = { heartbeat: false, obligationsMet: true } as const;
+      const soft = { heartbeat: false, dutiesMet: true } as const;
       await runs.touch({ runId: 'run_1', seen: source.snapshotVersion, soft });
       await runs.start(successor('run_2', await loaded(runs, 'run_1')));
       const due = await runs.dueRuns(T0 + 86_400_000, 10);

@@ -149,7 +149,7 @@ describe('Cloud Tasks queue: the request', () => {
 
   test('is marked if a person asked for the run to continue, and otherwise not', async () => {
     const { client, queue } = make();
-    await queue.enqueue({ runId: 'run_1', reason: 'continue', asked: true });
+    await queue.enqueue({ runId: 'run_1', reason: 'continue', skipsBackoff: true });
     await queue.enqueue({ runId: 'run_1', reason: 'continue' });
     expect(client.requests.map(({ task }) => JSON.parse(String(task.httpRequest.body)))).toEqual([
       { data: { runId: 'run_1', reason: 'continue', asked: true } },

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventData, Wait } from '../../../packages/cairn/src/core/run/events.ts';
 import { mustWriteSnapshot } from '../../../packages/cairn/src/core/run/lag.ts';
-import { hasObligations, isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { hasCompletionDuties, isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import {
   FIRST_PARKED_LOOK_MS,
   isParked,
@@ -122,13 +122,13 @@ describe('the end of a run that others wait for', () => {
     ['a mailbox', ended(grownBy(leased, [opened(wait('a'))]))],
   ])('is scanned until that is done: %s', (_, state) => {
     expect(wakeAt(state)).toBe(T0 + READY_GRACE_MS);
-    expect(wakeAt(state, { obligationsMet: false })).toBe(T0 + READY_GRACE_MS);
-    expect(wakeAt(state, { obligationsMet: true })).toBeUndefined();
+    expect(wakeAt(state, { dutiesMet: false })).toBe(T0 + READY_GRACE_MS);
+    expect(wakeAt(state, { dutiesMet: true })).toBeUndefined();
   });
 
   test('matters only after the end', () => {
     const state = running({ parent });
-    expect(wakeAt(state, { obligationsMet: true })).toBe(wakeAt(leased));
+    expect(wakeAt(state, { dutiesMet: true })).toBe(wakeAt(leased));
   });
 });
 
@@ -150,10 +150,10 @@ describe('a suspended run', () => {
 describe('for any journal', () => {
   test('a run has a time exactly if it has not ended or has completion duties', () => {
     fc.assert(
-      fc.property(journals(), fc.boolean(), ({ states }, obligationsMet) => {
+      fc.property(journals(), fc.boolean(), ({ states }, dutiesMet) => {
         for (const state of states) {
-          const settled = isOver(state) && (obligationsMet || !hasObligations(state));
-          const at = wakeAt(state, { obligationsMet });
+          const settled = isOver(state) && (dutiesMet || !hasCompletionDuties(state));
+          const at = wakeAt(state, { dutiesMet });
           if (settled) expect(at).toBeUndefined();
           else expect(Number.isSafeInteger(at)).toBe(true);
         }

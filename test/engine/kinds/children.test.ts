@@ -64,7 +64,7 @@ describe('a child', () => {
       rootRunId: childId,
       tenantId: state.tenantId,
     });
-    expect(world.db.runs.get(childId)).toMatchObject({ wakeAt: undefined, soft: { obligationsMet: true } });
+    expect(world.db.runs.get(childId)).toMatchObject({ wakeAt: undefined, soft: { dutiesMet: true } });
   });
 
   test('that fails fails the step, unless the step says otherwise', async () => {

@@ -1,7 +1,7 @@
 /** A run may have many registrations and actions outside at once, and fails by name above the limit. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { MAX_OPEN_EFFECTS, MAX_TIES } from '../../../packages/cairn/src/core/run/limits.ts';
+import { MAX_OPEN_EFFECTS, MAX_REGISTRATIONS } from '../../../packages/cairn/src/core/run/limits.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { asFirestoreTakes } from '../../support/document-sizes.ts';
@@ -60,7 +60,7 @@ describe('a run at its limit of', () => {
     });
     const world = new World({ workflows: [waiting] });
     const id = await world.start('waiting');
-    const ties = Array.from({ length: MAX_TIES }, (_, i) => ({
+    const ties = Array.from({ length: MAX_REGISTRATIONS }, (_, i) => ({
       kind: 'event' as const,
       waitId: `w${i}`,
       name: '界'.repeat(100),
@@ -71,7 +71,7 @@ describe('a run at its limit of', () => {
     const { store, written } = asFirestoreTakes(world.store);
     const isOver = () => endOf(world, id)?.status === 'failed';
     await world.run(isOver, { ...world.deps, store });
-    const message = `the run has opened ${MAX_TIES} waits for events and children; the most is ${MAX_TIES}`;
+    const message = `the run has opened ${MAX_REGISTRATIONS} waits for events and children; the most is ${MAX_REGISTRATIONS}`;
     expect(endOf(world, id)).toMatchObject({ status: 'failed', error: { code: 'RUN_TOO_LARGE', message } });
     expect(written.pages).toBeGreaterThan(200);
   });

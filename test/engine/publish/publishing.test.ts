@@ -188,7 +188,7 @@ describe('the events of a run', () => {
     await world.run();
     expect(world.clock.now()).toBe(endedAt);
     await expectAll(world, bus, runId);
-    expect(stored(world, runId)).toMatchObject({ soft: { obligationsMet: true }, wakeAt: undefined });
+    expect(stored(world, runId)).toMatchObject({ soft: { dutiesMet: true }, wakeAt: undefined });
   });
 
   test('of a run that was cancelled before its first drive are published too', async () => {

@@ -83,7 +83,7 @@ export class Shelf {
       ...Array.from({ length: steps }, (_, n) => succeeded(`step-${n}`)),
       ...(end ? [end] : []),
     ];
-    const soft = { heartbeat: false, ...(end ? { obligationsMet: true as const } : {}) };
+    const soft = { heartbeat: false, ...(end ? { dutiesMet: true as const } : {}) };
     const { commit } = move(start.state, drafts, { at, snapshot: true, soft });
     const key = runId.padEnd(64, '0');
     const records = Array.from({ length: effects }, (_, n) => ({

@@ -16,7 +16,7 @@ import {
   CHECKPOINT_VALUE_BYTES,
   MAX_OPEN_EFFECTS,
   MAX_OPEN_WAITS_BYTES,
-  MAX_TIES,
+  MAX_REGISTRATIONS,
   SNAPSHOT_VALUE_BYTES,
 } from '../../../packages/cairn/src/core/run/limits.ts';
 import { checkpointOf, stepRecordOf } from '../../../packages/cairn/src/core/run/records.ts';
@@ -176,7 +176,7 @@ function wide({ idChars, text, ...of }: Drawn): Folding {
     add('wait_opened', { wait: { ...wait, detailText: '{}' } });
     add('wait_resolved', { waitId: wait.id, decision: 'approve', payloadText: text(100) }, { actor });
   }
-  for (let i = 0; i < of.ties * MAX_TIES; i += 1) {
+  for (let i = 0; i < of.ties * MAX_REGISTRATIONS; i += 1) {
     const id = `${idOf('e')}.${i}`;
     const execution = { ...settled(idOf('e')), kind: 'event', revision: i + 1 };
     add('wait_opened', {

@@ -192,7 +192,7 @@ function memberOf({ snapshot, soft, wakeAt, version }: RunDocuments): LineageMem
     hold: soft.legalHold,
     markedAt: soft.deletionMarkedAt,
     parentRunId: parent?.runId,
-    childRunIds: ties.flatMap((tie) => (tie.kind === 'child' ? [tie.runId] : [])),
+    childRunIds: ties.flatMap((one) => (one.kind === 'child' ? [one.runId] : [])),
     version,
   };
 }

@@ -3,7 +3,7 @@
  * dispatch is harmless, because `wakeAt` is set and the scan finds the run; the caller learns that the append is
  * durable in any case.
  */
-import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
+import { hasCompletionDuties, isOver, type RunState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 import type { Appended } from '../journal/run-journal.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
@@ -22,12 +22,18 @@ const MOVING: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'replaying
 export async function driveAfter(
   deps: DriveAfterDeps,
   { state, events }: Appended,
-  more: Pick<DriveTask, 'asked'> = {},
+  more: Pick<DriveTask, 'skipsBackoff'> = {},
 ): Promise<void> {
   const isUnpublished = deps.bus !== undefined && events.length > 0 && state.lease === undefined;
   if (!isUnpublished && !wantsDrive(state, events.length > 0)) return;
-  const asked = isAnsweredEarly({ state, events }) ? { asked: true } : {};
-  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placed(deps, state), ...asked, ...more });
+  const skipsBackoff = isAnsweredEarly({ state, events }) || undefined;
+  await enqueueSoon(deps, {
+    runId: state.id,
+    reason: 'continue',
+    ...placed(deps, state),
+    skipsBackoff,
+    ...more,
+  });
 }
 
 /** The next attempt to announce a wait is due later, but what follows the answer to another need not wait for that. */
@@ -37,6 +43,6 @@ function isAnsweredEarly({ state, events }: Pick<Appended, 'state' | 'events'>):
 
 /** A worker that holds the run notices the append itself; a waiting run is not dispatched without need. */
 function wantsDrive(state: RunState, appended: boolean): boolean {
-  if (isOver(state)) return appended && hasObligations(state);
+  if (isOver(state)) return appended && hasCompletionDuties(state);
   return state.lease === undefined && MOVING.has(state.status);
 }

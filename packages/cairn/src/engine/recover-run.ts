@@ -10,11 +10,11 @@ import type { TraceContext } from '../core/trace.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
+import { meetCompletionDuties } from './completion-duties.ts';
 import { deployedFor, learnPlan, observed } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { compensationStarted } from './facts/drafts.ts';
 import { runCancelled, runFailed } from './facts/terminal.ts';
-import { meetObligations } from './obligations.ts';
 import { deadDriveSpan, recoverySpan } from './tracing/run-spans.ts';
 import { cutOffSpan } from './tracing/step-spans.ts';
 import { doubtOf, opened } from './waits/open.ts';
@@ -63,7 +63,7 @@ export async function recoverRun(
   span?.set({ 'cairn.recovery.verdict': event.type, 'cairn.run.resume_count': state.resumeCount });
   span?.end();
   log.info('run_recovered', { ...ofRun(state), verdict: event.type, resumeCount: state.resumeCount });
-  await meetObligations(deps, state);
+  await meetCompletionDuties(deps, state);
   if (event.type === 'run_failed') return { kind: 'failed' };
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };
   // A run that was parked to ask a person may have other waits that are not announced yet: it is dispatched again.

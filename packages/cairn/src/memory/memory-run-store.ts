@@ -269,7 +269,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     // A snapshot ignores the lease extensions of earlier heartbeats. Too early a `wakeAt` is harmless.
     if (snapshot) run.wakeAt = wakeAt(snapshot, soft);
     else if (soft?.leaseExtendedTo !== undefined) run.wakeAt = soft.leaseExtendedTo;
-    if (soft?.obligationsMet) run.wakeAt = undefined;
+    if (soft?.dutiesMet) run.wakeAt = undefined;
     if (change.wakeAt !== undefined) run.wakeAt = change.wakeAt;
     if (change.asksNothing) run.askingSince = undefined;
     run.version = this.#db.nextVersion();
@@ -277,7 +277,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
   }
 
   #softAfter(before: SoftState, update: SoftUpdate): SoftState {
-    const { heartbeat, leaseExtendedTo, inFlight, running, obligationsMet } = update;
+    const { heartbeat, leaseExtendedTo, inFlight, running, dutiesMet } = update;
     const { publishedSeq, publishDueAt, cost, logged } = update;
     return Object.freeze({
       ...before,
@@ -285,7 +285,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
       ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
       ...(inFlight === undefined ? {} : { inFlight }),
       ...(running === undefined ? {} : { running }),
-      ...(obligationsMet === undefined ? {} : { obligationsMet }),
+      ...(dutiesMet === undefined ? {} : { dutiesMet }),
       ...(publishedSeq === undefined ? {} : { publishedSeq }),
       ...(publishDueAt === undefined ? {} : { publishDueAt }),
       ...(logged === undefined ? {} : { logs: freeze(logged.totals) }),

@@ -18,12 +18,12 @@ export function driveRequestOf({
   alone,
   pool,
   watches,
-  asked,
+  skipsBackoff,
   id,
   retryCount,
   answered = false,
 }: QueuedTask) {
-  return { runId, alone, pool, watches, asked, delivery: { name: String(id), retryCount, answered } };
+  return { runId, alone, pool, watches, skipsBackoff, delivery: { name: String(id), retryCount, answered } };
 }
 
 export class MemoryTaskQueue implements TaskQueue {

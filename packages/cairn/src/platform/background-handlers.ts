@@ -81,7 +81,7 @@ export async function driveTask(
       pool,
       delivery: deliveryOf(request),
       watches: isMarked(data, 'watches'),
-      asked: isMarked(data, 'asked'),
+      skipsBackoff: isMarked(data, 'asked'),
       trace: parseTraceparent(traceparentIn(data)),
     });
     return 'done';

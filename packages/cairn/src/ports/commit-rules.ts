@@ -61,7 +61,7 @@ export function assertSoundCommit({
 
 /** @throws Error if the write would change nothing */
 export function assertSoundTouch({ runId, snapshot, soft, wakeAt, asksNothing }: SnapshotTouch): void {
-  const showsLife = soft?.heartbeat || soft?.leaseExtendedTo !== undefined || soft?.obligationsMet;
+  const showsLife = soft?.heartbeat || soft?.leaseExtendedTo !== undefined || soft?.dutiesMet;
   if (!snapshot && !showsLife && !asksNothing && wakeAt === undefined)
     throw new Error(`run ${runId}: a touch that writes nothing`);
 }

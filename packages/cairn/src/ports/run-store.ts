@@ -110,7 +110,7 @@ export interface SoftUpdate {
   /** Lines that bodies logged, written as a document beside the snapshot; absent: none. */
   readonly logged?: LogUpdate;
   /** Set once all completion duties of the run are done: it is not scanned again. */
-  readonly obligationsMet?: true | undefined;
+  readonly dutiesMet?: true | undefined;
   /** Events up to this seq are published; absent: as it was. */
   readonly publishedSeq?: number;
   /** Deadline for the next attempt to publish; absent: unchanged. */

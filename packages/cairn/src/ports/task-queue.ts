@@ -34,8 +34,8 @@ export interface DriveTask {
    * because the scan checks the run again.
    */
   readonly watches?: boolean;
-  /** A person asked the run to continue, or it got an answer: it skips the back-off after a failed dispatch or announcement. */
-  readonly asked?: boolean;
+  /** A person asked the run to continue, or it got an answer: the back-off after a failed dispatch or announcement is skipped. `asked` in the task. */
+  readonly skipsBackoff?: boolean | undefined;
   /** Span that requests the dispatch; absent: none, or no collector is configured. */
   readonly trace?: TraceContext | undefined;
 }

@@ -133,7 +133,7 @@ export class CloudTasksQueue implements TaskQueue {
   }
 
   #requestFor(
-    { runId, reason, at, name, alone, watches, asked, trace }: DriveTask,
+    { runId, reason, at, name, alone, watches, skipsBackoff, trace }: DriveTask,
     own: DriveQueues,
     place: number,
   ): CreateTaskRequest {
@@ -155,7 +155,13 @@ export class CloudTasksQueue implements TaskQueue {
           // Not as a header, because another span replaces the header on the way to a function.
           body: Buffer.from(
             JSON.stringify({
-              data: { runId, reason, ...(watches && { watches }), ...(asked && { asked }), ...traced(trace) },
+              data: {
+                runId,
+                reason,
+                ...(watches && { watches }),
+                ...(skipsBackoff && { asked: skipsBackoff }),
+                ...traced(trace),
+              },
             }),
           ),
           oidcToken: { serviceAccountEmail },

@@ -6,7 +6,7 @@ import { claimDecision } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
 import { workThrough } from '../core/map-concurrently.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
-import { hasObligations, hasUnpublishedEvents } from '../core/run/state.ts';
+import { hasCompletionDuties, hasUnpublishedEvents } from '../core/run/state.ts';
 import {
   nextParkedCheckMs,
   nextReadyCheckMs,
@@ -186,8 +186,8 @@ async function act(
   const hasUnpublished = hasUnpublishedEvents(state, loaded.soft);
   switch (decision.kind) {
     case 'over':
-      // The run has obligations that the dispatch which ended it did not meet before it died.
-      return hasUnpublished || (hasObligations(state) && !loaded.soft.obligationsMet)
+      // The dispatch that ended the run died before it met its completion duties.
+      return hasUnpublished || (hasCompletionDuties(state) && !loaded.soft.dutiesMet)
         ? enqueue(deps, loaded, { trace })
         : 'skipped';
     case 'leased':

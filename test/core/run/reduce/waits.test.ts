@@ -6,7 +6,7 @@ import {
   type EventDraft,
 } from '../../../../packages/cairn/src/core/run/events.ts';
 import { RECEIVED_IDS } from '../../../../packages/cairn/src/core/run/reduce/waits.ts';
-import { feedbackFor, hasObligations, tookIn } from '../../../../packages/cairn/src/core/run/state.ts';
+import { feedbackFor, hasCompletionDuties, tookIn } from '../../../../packages/cairn/src/core/run/state.ts';
 import {
   bySystem,
   childOf,
@@ -72,9 +72,9 @@ describe('an external registration of a wait', () => {
 
   test('is a place at a mailbox or a child; questions and timers have none', () => {
     expect(state.ties).toEqual([place, child]);
-    expect(hasObligations(state)).toBe(true);
-    expect(hasObligations(running())).toBe(false);
-    expect(hasObligations(running({ parent: { runId: 'p', stepId: 's' } }))).toBe(true);
+    expect(hasCompletionDuties(state)).toBe(true);
+    expect(hasCompletionDuties(running())).toBe(false);
+    expect(hasCompletionDuties(running({ parent: { runId: 'p', stepId: 's' } }))).toBe(true);
   });
 
   test('ends when the child has reported its end', () => {

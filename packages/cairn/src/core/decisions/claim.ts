@@ -143,7 +143,7 @@ export function toleratesOverlap(state: RunState, deployed: DeployedPlan): boole
  * the child.
  */
 export function isAbandonedBy(parent: RunState, childId: string): boolean {
-  const tie = parent.ties.find((one) => one.kind === 'child' && one.runId === childId);
+  const registration = parent.ties.find((one) => one.kind === 'child' && one.runId === childId);
   const isGivenUp = isOver(parent) || !parent.waits.some((wait) => wait.child?.runId === childId);
-  return isGivenUp && tie?.kind === 'child' && tie.onParentEnd !== 'abandon';
+  return isGivenUp && registration?.kind === 'child' && registration.onParentEnd !== 'abandon';
 }

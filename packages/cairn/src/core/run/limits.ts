@@ -16,7 +16,7 @@ export const MAX_OPEN_WAITS_BYTES = 512 * 1024;
  * pages of its snapshot and read with it: 10,000 are at most 36 MB, 3 MB in practice. Beyond, the step fails with
  * RUN_TOO_LARGE.
  */
-export const MAX_TIES = 10_000;
+export const MAX_REGISTRATIONS = 10_000;
 export const MAX_OPEN_EFFECTS = 10_000;
 /** Memos of one revision of a step: what a body that is tried again reads before it begins. */
 export const MAX_MEMOS = 1_000;

@@ -130,8 +130,8 @@ export interface Feedback {
   readonly text: string;
 }
 
-/** External registration of the run, undone when it ends: an event mailbox entry, or a running child. */
-export type Tie =
+/** Entry of the run at an event mailbox, or a child that runs for it: removed or cancelled when the run ends. */
+export type ExternalRegistration =
   | {
       readonly kind: 'event';
       readonly waitId: string;
@@ -205,7 +205,8 @@ export interface RunState extends RunIdentity {
   readonly received: readonly string[];
   readonly decisions: readonly Decided[];
   readonly feedback: readonly Feedback[];
-  readonly ties: readonly Tie[];
+  /** External registrations, under the name that documents and the API have for them. */
+  readonly ties: readonly ExternalRegistration[];
   readonly effects: readonly OpenEffect[];
   readonly result?: StoredValue;
   readonly error?: RecordedError;
@@ -249,7 +250,7 @@ export interface SoftState {
   readonly lastHeartbeatAt?: number | undefined;
   readonly leaseExtendedTo?: number | undefined;
   /** True if the completion duties (parent, children, event mailboxes) are done. */
-  readonly obligationsMet?: boolean | undefined;
+  readonly dutiesMet?: boolean | undefined;
   /**
    * Events up to this sequence number are published, later ones may be. Absent: the events of this run are not
    * published.
@@ -311,7 +312,7 @@ export function feedbackFor({ feedback }: Pick<RunState, 'feedback'>, stepId: st
 
 /** Returns true if the run received the event: recently, or by a wait of its own at any time. */
 export function tookIn({ received, ties }: RunState, eventId: string): boolean {
-  return received.includes(eventId) || ties.some((tie) => tie.kind === 'event' && tie.eventId === eventId);
+  return received.includes(eventId) || ties.some((one) => one.kind === 'event' && one.eventId === eventId);
 }
 
 /** Side effects of one execution of which the journal knows no end: after a crash or a lost answer they are in doubt. */
@@ -326,7 +327,7 @@ export function hasUnpublishedEvents({ head }: RunState, { publishedSeq }: SoftS
 }
 
 /** Returns true if the run has completion duties left. */
-export function hasObligations(state: RunState): boolean {
+export function hasCompletionDuties(state: RunState): boolean {
   return state.parent !== undefined || state.ties.length > 0;
 }
 

@@ -1,7 +1,7 @@
 /** `wakeAt` (J10): the latest time of the next action on the run, as a total function of the fold. */
 import {
   endsAfterChildren,
-  hasObligations,
+  hasCompletionDuties,
   hasUnpublishedEvents,
   isOver,
   isSuspended,
@@ -72,7 +72,7 @@ function dueForItself(state: RunState, soft: SoftState): number | undefined {
     case 'completed':
     case 'failed':
     case 'cancelled':
-      return hasObligations(state) && !soft.obligationsMet ? state.updatedAt + READY_GRACE_MS : undefined;
+      return hasCompletionDuties(state) && !soft.dutiesMet ? state.updatedAt + READY_GRACE_MS : undefined;
     case 'awaiting_approval':
     case 'waiting_external':
       return waitingUntil(state);

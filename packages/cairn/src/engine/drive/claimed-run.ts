@@ -16,12 +16,12 @@ import { RunJournal } from '../../journal/run-journal.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import { StoreRefused } from '../../ports/store-errors.ts';
 import type { DriveTask } from '../../ports/task-queue.ts';
+import { meetCompletionDuties } from '../completion-duties.ts';
 import type { Workflow } from '../define/steps.ts';
 import { limitsOf, observed, workflowOf } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { restoreBefore } from '../effects/restored.ts';
 import { placed } from '../enqueue-soon.ts';
-import { meetObligations } from '../obligations.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
 import { publisherFor } from '../publish/settle.ts';
 import { recoveryDecisionDrafts } from '../recover-run.ts';
@@ -157,7 +157,7 @@ async function finish(finishing: Finishing, end: ClaimedEnd): Promise<ClaimedRes
   if (events === 'publish') await publisher?.flush();
   if (events === 'settle') {
     const left = publisher?.isNoted ? undefined : publisher;
-    await meetObligations(deps, state, left && { publisher: left, seen: journal?.snapshotVersion });
+    await meetCompletionDuties(deps, state, left && { publisher: left, seen: journal?.snapshotVersion });
   }
   return reportedAs;
 }

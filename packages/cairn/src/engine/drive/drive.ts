@@ -14,12 +14,12 @@ import { Spending } from '../../journal/spending/spending.ts';
 import { setTo } from '../../ports/clock.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import { StoreRefused } from '../../ports/store-errors.ts';
+import { meetCompletionDuties } from '../completion-duties.ts';
 import { learnPlan, observed } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { placed } from '../enqueue-soon.ts';
 import { mayDrive, postpone } from '../gate.ts';
 import { deliverBuffered } from '../mailbox/collect.ts';
-import { meetObligations } from '../obligations.ts';
 import { unpublishedOf } from '../publish/settle.ts';
 import { recoverRun } from '../recover-run.ts';
 import { DriveAccount, type DriveRequest } from '../tracing/drive-account.ts';
@@ -193,5 +193,5 @@ function taskOf(deps: EngineDeps, state: RunState, { trace }: DriveAccount) {
 
 /** Publishes events of a run that cannot be dispatched now, and meets its completion duties if it is over. */
 function settle(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
-  return meetObligations(deps, loaded.state, unpublishedOf(deps, loaded));
+  return meetCompletionDuties(deps, loaded.state, unpublishedOf(deps, loaded));
 }

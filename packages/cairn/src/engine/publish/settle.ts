@@ -75,7 +75,7 @@ export async function settleEvents(
     heartbeat: false,
     publishedSeq: retryAt === undefined ? head : publisher.publishedSeq,
     publishDueAt: retryAt === undefined ? undefined : retryAt + READY_GRACE_MS,
-    obligationsMet: isOver(state) || undefined,
+    dutiesMet: isOver(state) || undefined,
   };
   const dueAt = wakeAt(state, soft);
   const { kind } = await store.touch({ runId, seen, soft, wakeAt: dueAt });

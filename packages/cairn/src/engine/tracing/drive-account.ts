@@ -23,8 +23,8 @@ export interface DriveRequest {
   readonly alone?: boolean | undefined;
   /** The scan asked in case the worker of the run is dead: nothing follows if it lives. */
   readonly watches?: boolean | undefined;
-  /** A person asked the run to continue, or it got an answer: it skips the back-off after a failed dispatch or announcement. */
-  readonly asked?: boolean | undefined;
+  /** See `DriveTask`. */
+  readonly skipsBackoff?: boolean | undefined;
   /** The workflows that it is for; absent: all that have no functions of their own. */
   readonly pool?: string | undefined;
 }
@@ -66,7 +66,7 @@ export class DriveAccount {
   }
 
   get skipsBackoff(): boolean {
-    return this.#request.asked ?? false;
+    return this.#request.skipsBackoff ?? false;
   }
 
   get pool(): string | undefined {

@@ -198,14 +198,14 @@ async function inParts<T, R>(
   return found;
 }
 
-/** Mailboxes where the run waits or has waited; its ties name them until its end. */
+/** Mailboxes where the run waits or has waited: its external registrations name them until its end. */
 async function readMailboxes(
   reader: RunReader,
   { id, tenantId, ties, waits }: RunState,
 ): Promise<MailboxFact[]> {
   const open = new Set(waits.map((wait) => wait.id));
   const places = ties
-    .filter((tie) => tie.kind === 'event')
+    .filter((registration) => registration.kind === 'event')
     .sort((a, b) => Number(open.has(b.waitId)) - Number(open.has(a.waitId)))
     .map(({ name: event, key }) => ({ event, key }));
   const unique = new Map(places.map((place) => [JSON.stringify(place), place]));

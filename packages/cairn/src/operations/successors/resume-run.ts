@@ -45,7 +45,7 @@ export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Pr
   };
   const appended = await appendToRun(deps, { runId, tenantId, decide });
   // Also of an interrupted run for which more than this is to be decided: its drive does so.
-  await driveAfter(deps, appended, isPutOff ? { asked: true } : {});
+  await driveAfter(deps, appended, isPutOff ? { skipsBackoff: true } : {});
   const { status } = appended.state;
   const wasHeld = appended.events.length > 0 || status === 'interrupted' || isPutOff;
   return { runId, status, outcome: wasHeld ? 'resumed' : 'moving' };

@@ -35,7 +35,7 @@ const facts = documentCodec<Facts>({
   wakeAt: optional(time),
 });
 
-/** The members of a run document that retention checks; ties may lie in pages. */
+/** The members of a run document that retention checks; `ties` may lie in pages. */
 export const MEMBER_NAMES: readonly string[] = [...facts.names, 'pages', 'soft'];
 
 /** @throws NewerSchemaError, UndecodableDocument */
@@ -61,7 +61,7 @@ export function decodeMember(document: Members, what: string): Omit<LineageMembe
     hold,
     markedAt,
     parentRunId: parent?.runId,
-    childRunIds: ties.flatMap((tie) => (tie.kind === 'child' ? [tie.runId] : [])),
+    childRunIds: ties.flatMap((registration) => (registration.kind === 'child' ? [registration.runId] : [])),
   };
 }
 

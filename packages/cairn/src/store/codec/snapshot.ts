@@ -257,7 +257,7 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
   if (publishDueAt !== undefined) update['soft.publishDueAt'] = Timestamp.fromMillis(publishDueAt);
   if (change.soft?.logged) update['soft.logs'] = { ...change.soft.logged.totals };
   if (change.soft?.cost) Object.assign(update, encodeCost(change.soft.cost));
-  if (change.soft?.obligationsMet) {
+  if (change.soft?.dutiesMet) {
     update['soft.obligationsMet'] = true;
     update.wakeAt = FieldValue.delete();
   }

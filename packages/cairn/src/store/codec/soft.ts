@@ -14,6 +14,7 @@ import {
   type Members,
   map,
   optional,
+  renamed,
   text,
   time,
   words,
@@ -22,7 +23,7 @@ import {
 export const softCodec = documentCodec<SoftState>({
   lastHeartbeatAt: optional(time),
   leaseExtendedTo: optional(time),
-  obligationsMet: optional(flag),
+  dutiesMet: renamed('obligationsMet', optional(flag)),
   publishedSeq: optional(integer),
   publishDueAt: optional(time),
   firstEventId: optional(text),

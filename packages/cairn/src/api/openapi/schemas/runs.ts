@@ -73,7 +73,7 @@ export const Wait = z
   })
   .describe('An open wait: for an answer, an event, a time or a child run.');
 
-const Tie = z.object({
+const ExternalRegistration = z.object({
   kind: z.enum(['event', 'child']),
   waitId: z.string(),
   name: z.string().optional(),
@@ -309,7 +309,7 @@ const unlisted = {
     }),
   ),
   feedback: z.array(z.object({ seq: Seq, steps: z.array(z.string()), text: z.string() })),
-  ties: z.array(Tie),
+  ties: z.array(ExternalRegistration),
   effects: z
     .array(
       z.object({

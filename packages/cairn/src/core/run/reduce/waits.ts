@@ -1,7 +1,14 @@
 /** Waits, signals and feedback. */
 import { sha256Hex } from '../../encoding/hash.ts';
 import type { Decision, EventWait, RunEvent, Wait } from '../events.ts';
-import { type Completed, type Decided, type RunState, stepIdOf, stepKey, type Tie } from '../state.ts';
+import {
+  type Completed,
+  type Decided,
+  type ExternalRegistration,
+  type RunState,
+  stepIdOf,
+  stepKey,
+} from '../state.ts';
 import type { Reducers } from './index.ts';
 import { isOutdated, put } from './steps.ts';
 
@@ -20,11 +27,11 @@ export const waitReducers: Reducers<WaitEvent> = {
   wait_opened: (state, { seq, data: { wait } }) => {
     const { execution } = wait;
     if (isOutdated(state, execution)) return {};
-    const tie = tieOf(wait);
+    const registration = registrationOf(wait);
     return {
       ...put(state, execution, { phase: 'waiting', seq, revision: execution.revision }),
       waits: [...state.waits, wait],
-      ...(tie ? { ties: [...state.ties, tie] } : {}),
+      ...(registration ? { ties: [...state.ties, registration] } : {}),
     };
   },
   wait_heartbeat: (state, { at, data: { waitId, dueAt } }) => {
@@ -38,7 +45,7 @@ export const waitReducers: Reducers<WaitEvent> = {
     const wait = openWait(state, waitId);
     return {
       ...closed(state, wait),
-      ties: tiesAfter(state, event.data),
+      ties: registrationsAfter(state, event.data),
       ...(decision === undefined ? {} : { decisions: decided(state, wait, decision, event) }),
       ...(signalId === undefined ? {} : taken(state, signalId)),
     };
@@ -56,11 +63,14 @@ export const waitReducers: Reducers<WaitEvent> = {
 };
 
 /** A child that reported to its parent needs no registration; an event mailbox entry is removed at the end. */
-function tiesAfter({ ties }: RunState, { waitId, signalId }: RunEvent<'wait_resolved'>['data']): Tie[] {
-  return ties.flatMap((tie): Tie[] => {
-    if (tie.waitId !== waitId) return [tie];
-    if (tie.kind === 'child') return [];
-    return [signalId === undefined ? tie : { ...tie, eventId: signalId }];
+function registrationsAfter(
+  { ties }: RunState,
+  { waitId, signalId }: RunEvent<'wait_resolved'>['data'],
+): ExternalRegistration[] {
+  return ties.flatMap((registration): ExternalRegistration[] => {
+    if (registration.waitId !== waitId) return [registration];
+    if (registration.kind === 'child') return [];
+    return [signalId === undefined ? registration : { ...registration, eventId: signalId }];
   });
 }
 
@@ -135,7 +145,7 @@ function completed({ steps }: RunState, keys: readonly string[]): Completed[] {
   });
 }
 
-function tieOf({ id: waitId, name, key, child }: Wait): Tie | undefined {
+function registrationOf({ id: waitId, name, key, child }: Wait): ExternalRegistration | undefined {
   if (child) return { kind: 'child', waitId, ...child };
   return name === undefined ? undefined : { kind: 'event', waitId, name, key: key ?? '' };
 }

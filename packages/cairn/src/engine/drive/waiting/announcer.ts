@@ -153,7 +153,7 @@ export class Announcer {
   /** After an event was taken out of the mailbox: marks it delivered, or buffers it again if the wait was over. */
   async leave(place: LeaveRequest): Promise<void> {
     const { deps, journal } = this.#working;
-    // The tie of the run sees to it at the end as well.
+    // The end of the run removes its registration as well.
     await this.#orWarn(() => leaveMailbox(deps, place, (eventId) => tookIn(journal.state, eventId)));
   }
 

@@ -8,11 +8,11 @@
 import type { AnnounceAgain } from '../../../core/decisions/conclude.ts';
 import { CairnError } from '../../../core/errors.ts';
 import type { Wait } from '../../../core/run/events.ts';
-import { MAX_OPEN_WAITS_BYTES, MAX_TIES } from '../../../core/run/limits.ts';
+import { MAX_OPEN_WAITS_BYTES, MAX_REGISTRATIONS } from '../../../core/run/limits.ts';
 import { type RunState, stepKey } from '../../../core/run/state.ts';
 
-/** About what a tie takes. */
-const TIE_BYTES = 120;
+/** About what an external registration takes. */
+const REGISTRATION_BYTES = 120;
 
 export class OpenWaits {
   readonly #held = new Map<string, Wait>();
@@ -118,8 +118,8 @@ export class OpenWaits {
 
   /** @throws CairnError PAYLOAD_TOO_LARGE if the snapshot could not carry one more, RUN_TOO_LARGE if the run had too many */
   assertRoomFor(wait: Wait, { ties: { length } }: RunState): void {
-    if (length >= MAX_TIES && (wait.kind === 'event' || wait.kind === 'child')) {
-      const what = `the run has opened ${length} waits for events and children; the most is ${MAX_TIES}`;
+    if (length >= MAX_REGISTRATIONS && (wait.kind === 'event' || wait.kind === 'child')) {
+      const what = `the run has opened ${length} waits for events and children; the most is ${MAX_REGISTRATIONS}`;
       throw new CairnError('RUN_TOO_LARGE', what, { stepId: wait.execution.stepId });
     }
     if (sizeOf(wait) <= this.freeBytes) return;
@@ -140,5 +140,5 @@ export class OpenWaits {
 
 /** Size of an announced wait in the snapshot, with its registration. */
 export function sizeOf(wait: Wait): number {
-  return Buffer.byteLength(JSON.stringify({ ...wait, announced: true })) + TIE_BYTES;
+  return Buffer.byteLength(JSON.stringify({ ...wait, announced: true })) + REGISTRATION_BYTES;
 }

@@ -3,7 +3,7 @@
  * entries are removed, and its last events are published. All are idempotent, so a crash costs nothing: `wakeAt` stays
  * set until all are done, and the scan has a drive finish them (J10).
  */
-import { hasObligations, isOver, type RunState, tookIn } from '../core/run/state.ts';
+import { hasCompletionDuties, isOver, type RunState, tookIn } from '../core/run/state.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { EngineDeps } from './deps.ts';
 import { leaveMailbox } from './mailbox/leave.ts';
@@ -14,35 +14,35 @@ import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/s
  *
  * @param events unpublished events of the run, if the caller knows them; default: those of the loaded run
  */
-export async function meetObligations(
+export async function meetCompletionDuties(
   deps: EngineDeps,
   ended: RunState,
   events?: UnpublishedEvents,
 ): Promise<void> {
-  if (!isOver(ended) || !hasObligations(ended)) return events && settleEvents(deps, ended, events);
+  if (!isOver(ended) || !hasCompletionDuties(ended)) return events && settleEvents(deps, ended, events);
   const runId = ended.id;
   const loaded = await deps.store.load(runId);
   if (!loaded) return;
   const { state, soft, snapshotVersion: seen } = loaded;
-  if (!soft.obligationsMet) {
-    await undoTies(deps, loaded);
+  if (!soft.dutiesMet) {
+    await removeRegistrations(deps, loaded);
     await deps.otherRuns.notifyParent(state);
   }
   const unpublished = events ? { ...events, seen } : unpublishedOf(deps, loaded);
   if (unpublished) return settleEvents(deps, state, unpublished);
-  if (soft.obligationsMet) return;
+  if (soft.dutiesMet) return;
   // Stale: another drive was as far, or the scan moved `wakeAt`; then this is found once more, and does nothing twice.
-  await deps.store.touch({ runId, seen, soft: { heartbeat: false, obligationsMet: true } });
+  await deps.store.touch({ runId, seen, soft: { heartbeat: false, dutiesMet: true } });
 }
 
-async function undoTies(deps: EngineDeps, { state }: LoadedRun): Promise<void> {
+async function removeRegistrations(deps: EngineDeps, { state }: LoadedRun): Promise<void> {
   const { id: runId, tenantId } = state;
-  for (const tie of state.ties) {
-    if (tie.kind === 'event') {
-      const { name: event, key } = tie;
+  for (const registration of state.ties) {
+    if (registration.kind === 'event') {
+      const { name: event, key } = registration;
       await leaveMailbox(deps, { tenantId, event, key, runId }, (eventId) => tookIn(state, eventId));
-    } else if (tie.onParentEnd !== 'abandon') {
-      await deps.otherRuns.cancelChild(state, tie.runId);
+    } else if (registration.onParentEnd !== 'abandon') {
+      await deps.otherRuns.cancelChild(state, registration.runId);
     }
   }
 }
