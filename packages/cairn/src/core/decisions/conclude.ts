@@ -2,7 +2,6 @@
  * DispatchDecision of a drive from its running and remaining steps: wait, close the run (as ending.ts decides), or release
  * it. Pure and total: every combination has one answer.
  */
-import { optional } from '../optional.ts';
 import type { RecordedError } from '../run/events.ts';
 import {
   ATTENDED,
@@ -63,9 +62,9 @@ export type DispatchDecision =
   | {
       readonly kind: 'release';
       readonly reason: DriveStop | 'retry';
-      readonly dueAt?: number;
+      readonly dueAt?: number | undefined;
       /** The reason why the run cannot continue. The dispatch counts as a failed one. */
-      readonly error?: RecordedError;
+      readonly error?: RecordedError | undefined;
     };
 
 export function conclude(facts: DriveFacts): DispatchDecision {
@@ -87,12 +86,7 @@ export function conclude(facts: DriveFacts): DispatchDecision {
   const { announceAgain } = facts;
   if (announceAgain) {
     const { at, missing } = announceAgain;
-    return {
-      kind: 'release',
-      reason: 'retry',
-      dueAt: Math.min(at, dueAt ?? at),
-      ...optional('error', missing),
-    };
+    return { kind: 'release', reason: 'retry', dueAt: Math.min(at, dueAt ?? at), error: missing };
   }
   if (facts.waits > 0) return { kind: 'suspend', until: dueAt };
   if (dueAt !== undefined) return { kind: 'release', reason: 'retry', dueAt };

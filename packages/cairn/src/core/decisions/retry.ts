@@ -52,7 +52,7 @@ interface FailedAttempt {
   /** The thrown value. */
   readonly error: unknown;
   /** Attempts before this one that found a condition not to hold. */
-  readonly polls?: number;
+  readonly polls?: number | undefined;
 }
 
 /** An attempt of a step that polls, which found its condition not to hold. */
@@ -60,7 +60,7 @@ interface PollAttempt {
   readonly poll: PollPolicy;
   readonly now: number;
   readonly error: RetryAt;
-  readonly polls?: number;
+  readonly polls?: number | undefined;
   /** When the first attempt of the execution began, epoch ms. */
   readonly startedAt: number;
 }

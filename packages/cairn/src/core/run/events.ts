@@ -55,10 +55,10 @@ export interface StepExecution extends StepRef {
   /** Kind and hash of a flow's request for this operation (core/flow/operation-decision.ts); absent for other steps. */
   readonly request?: string | undefined;
   /** Place in the project's source where the flow's code requested it, such as `src/orders.ts:12`; absent where unknown. */
-  readonly location?: string;
+  readonly location?: string | undefined;
   readonly startedAt: number;
   /** Attempts that found the condition which the step polls not to hold: no failures. Absent: none. */
-  readonly polls?: number;
+  readonly polls?: number | undefined;
 }
 
 /**
@@ -75,7 +75,7 @@ export interface StepSettled extends StepExecution {
   /** Money spent as the attempt reported it, in millionths of a US dollar. */
   readonly microUsd?: number;
   readonly durationMs: number;
-  readonly spent?: Cost;
+  readonly spent?: Cost | undefined;
 }
 
 /** Answers to an approval. */
@@ -108,7 +108,7 @@ export interface EventData {
   };
   run_started: RunLimits;
   /** `items`: of a set, the mark of its list (core/plan/item-marks.ts). `reserved`: of the run's budget. */
-  step_started: StepExecution & { readonly items?: string; readonly reserved?: Cost };
+  step_started: StepExecution & { readonly items?: string | undefined; readonly reserved?: Cost | undefined };
   step_succeeded: StepSettled;
   step_degraded: StepSettled & { readonly reason: string };
   step_skipped: StepSettled & { readonly reason: string };
@@ -129,7 +129,7 @@ export interface EventData {
     readonly polled?: true;
     readonly budget?: true;
     readonly error: RecordedError;
-    readonly spent?: Cost;
+    readonly spent?: Cost | undefined;
   };
   /**
    * `requestHash`: hash of the request, by which the ledger row is verified. `presumed`: no call was made; the run may have made it
@@ -213,9 +213,9 @@ export interface EventData {
   run_released: {
     readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held' | 'cleared' | 'error';
     readonly inFlight: readonly StepRef[];
-    readonly dueAt?: number;
-    readonly interrupted?: readonly string[];
-    readonly error?: RecordedError;
+    readonly dueAt?: number | undefined;
+    readonly interrupted?: readonly string[] | undefined;
+    readonly error?: RecordedError | undefined;
   };
   /**
    * `from` is the run whose steps are reused. `revisions`: of steps that run again, where not 1; `feedback`: feedback
@@ -247,8 +247,8 @@ export interface EventData {
   /** `error`: why the run fails, if no step failed. `count`: number of steps, if `steps` does not name all. */
   compensation_started: {
     readonly steps: readonly string[];
-    readonly count?: number;
-    readonly error?: RecordedError;
+    readonly count?: number | undefined;
+    readonly error?: RecordedError | undefined;
   };
   step_compensated: StepRef;
   compensation_failed: StepRef & { readonly error: RecordedError };

@@ -3,7 +3,6 @@
 import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { leftUndone } from '../../core/decisions/compensation.ts';
 import type { DispatchDecision } from '../../core/decisions/conclude.ts';
-import { optional } from '../../core/optional.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
 import type { Workflow } from '../define/steps.ts';
@@ -46,9 +45,9 @@ export function closingDraft(closing: ClosingDecision, state: RunState, facts: C
     case 'release': {
       const { reason, dueAt, error } = closing;
       const { inFlight } = facts;
-      const more = { ...optional('dueAt', dueAt), ...optional('error', error) };
-      const cut = reason === 'shutdown' && { interrupted: interruptedKeys(state, inFlight) };
-      return { type: 'run_released', initiator: 'system', data: { reason, inFlight, ...more, ...cut } };
+      const interrupted = reason === 'shutdown' ? interruptedKeys(state, inFlight) : undefined;
+      const data = { reason, inFlight, dueAt, error, interrupted };
+      return { type: 'run_released', initiator: 'system', data };
     }
   }
 }

@@ -2,7 +2,6 @@
  * A dispatch that arrived in another queue than the run's: suspects run alone, and some workflows have separate
  * functions.
  */
-import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -16,8 +15,7 @@ export async function handedOver(deps: EngineDeps, state: RunState, account: Dri
   const staysInCompany = isSuspect === account.isAlone;
   if (staysInCompany && place.pool === account.pool) return false;
   const reason: DriveReason = staysInCompany ? 'continue' : isSuspect ? 'suspect' : 'cleared';
-  const trace = optional('trace', account.trace);
   // Unnamed: the same run may have to move again before anything is appended.
-  await deps.queue.enqueue({ runId: state.id, reason, alone: isSuspect, ...place, ...trace });
+  await deps.queue.enqueue({ runId: state.id, reason, alone: isSuspect, ...place, trace: account.trace });
   return true;
 }

@@ -6,7 +6,6 @@
  */
 import { ATTENDED, endingOf } from '../../core/decisions/ending.ts';
 import type { Reuse, SuccessorPlan } from '../../core/decisions/successor.ts';
-import { optional } from '../../core/optional.ts';
 import { grouped } from '../../core/run/bounded.ts';
 import { signalsToCarry } from '../../core/run/data/inbox.ts';
 import type { EventDraft, RecordedError, SuccessorSource } from '../../core/run/events.ts';
@@ -173,7 +172,7 @@ function finished({ resumedFrom }: RunState): EventDraft[] {
 
 /** Under its own id, so that its sender may repeat it to this run as well. */
 function carried({ signalId, name, key, payloadText }: InboxSignal): EventDraft {
-  const data = { signalId, name, ...optional('key', key), payloadText };
+  const data = { signalId, name, key, payloadText };
   return { type: 'signal_received', initiator: 'system', data };
 }
 

@@ -2,7 +2,6 @@
 
 import { inputsHash } from '../../core/encoding/fingerprint.ts';
 import { Fatal } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, type StepState, stepKey } from '../../core/run/state.ts';
 import { readableThrown } from '../../core/thrown.ts';
@@ -49,7 +48,7 @@ export function nextExecution(
   const itemKey = item?.key;
   return {
     stepId: step.id,
-    ...(itemKey === undefined ? {} : { itemKey }),
+    itemKey,
     revision,
     kind: step.kind,
     attempt: attemptOf(unit, begun),
@@ -63,10 +62,10 @@ export function nextExecution(
       input: inputHashSeenBy(step, input, inputHash),
       needs,
     }),
-    ...optional('request', item?.request),
-    ...optional('location', item?.location),
+    request: item?.request,
+    location: item?.location,
     startedAt: begun?.startedAt ?? now,
-    ...optional('polls', begun?.polls),
+    polls: begun?.polls,
   };
 }
 

@@ -31,13 +31,13 @@ export function refOf({ stepId, itemKey, revision }: StepRef): StepRef {
 /** @param more `items`: of a set, the mark of its list. `reserved`: of the run's budget */
 export function started(
   execution: StepExecution,
-  more: { readonly items?: string; readonly reserved?: Cost } = {},
+  more: { readonly items?: string | undefined; readonly reserved?: Cost | undefined } = {},
 ): EventDraft {
   return { type: 'step_started', initiator: 'system', data: { ...execution, ...more } };
 }
 
 /** Members that the journal keeps of an attempt beside its result. `spent`: its cost to the run's budget, if there is one. */
-type Accounted = Used & { readonly spent?: Cost };
+type Accounted = Used & { readonly spent?: Cost | undefined };
 
 export function succeeded(ending: EndedExecution, output: Output, used: Accounted = {}): EventDraft {
   return {
@@ -109,9 +109,8 @@ export function failedByPolicy(
 
 /** @param steps keys of those that are to be undone, the next one first */
 export function compensationStarted(steps: readonly string[], error: RecordedError | undefined): EventDraft {
-  const count = steps.length > MAX_SHOWN ? { count: steps.length } : {};
-  const why = error === undefined ? {} : { error };
-  const data = { steps: steps.slice(0, MAX_SHOWN), ...count, ...why };
+  const count = steps.length > MAX_SHOWN ? steps.length : undefined;
+  const data = { steps: steps.slice(0, MAX_SHOWN), count, error };
   return { type: 'compensation_started', initiator: 'system', data };
 }
 
@@ -137,7 +136,7 @@ export function retryScheduled(
   error: RecordedError,
   spent?: Cost,
 ): EventDraft {
-  return retryDraft({ ...execution, retryAt, error }, spent);
+  return retryDraft({ ...execution, retryAt, error, spent });
 }
 
 /** The condition that it polls does not hold yet. */
@@ -147,7 +146,7 @@ export function pollScheduled(
   error: RecordedError,
   spent?: Cost,
 ): EventDraft {
-  return retryDraft({ ...polledAgain(execution), retryAt, polled: true, error }, spent);
+  return retryDraft({ ...polledAgain(execution), retryAt, polled: true, error, spent });
 }
 
 /** The execution is retried when its question fits among the open waits. */
@@ -157,7 +156,7 @@ export function retryWhenRoom(
   error: RecordedError,
   spent?: Cost,
 ): EventDraft {
-  return retryDraft({ ...execution, retryAt: now, whenRoom: true, error }, spent);
+  return retryDraft({ ...execution, retryAt: now, whenRoom: true, error, spent });
 }
 
 /** The execution begins, or begins again, when the question about the budget fits among the open waits. */
@@ -172,15 +171,11 @@ export function retryWithinBudget(
   spent?: Cost,
   error = budgetReached(execution),
 ): EventDraft {
-  return retryDraft({ ...polledAgain(execution), retryAt: now, budget: true, error }, spent);
+  return retryDraft({ ...polledAgain(execution), retryAt: now, budget: true, error, spent });
 }
 
-function retryDraft(data: EventData['step_retry_scheduled'], spent: Cost | undefined): EventDraft {
-  return {
-    type: 'step_retry_scheduled',
-    initiator: 'system',
-    data: spent ? { ...data, spent } : data,
-  };
+function retryDraft(data: EventData['step_retry_scheduled']): EventDraft {
+  return { type: 'step_retry_scheduled', initiator: 'system', data };
 }
 
 /** A poll without a failure uses no attempt of `retry`. */

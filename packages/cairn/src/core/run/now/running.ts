@@ -13,9 +13,9 @@ export interface RunningStep {
   /** When this attempt began, epoch ms. */
   readonly since: number;
   /** Source location that requested it, as in its execution. */
-  readonly location?: string;
+  readonly location?: string | undefined;
   /** The body is a compensation of the step. */
-  readonly undoes?: true;
+  readonly undoes?: true | undefined;
 }
 
 /**

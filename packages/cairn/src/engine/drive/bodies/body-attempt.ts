@@ -5,7 +5,6 @@
  * Must not: record anything of the execution, or decide the next step.
  */
 import { RetryAt } from '../../../core/errors.ts';
-import { optional } from '../../../core/optional.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { feedbackFor, type OpenEffect, undoMemoKey } from '../../../core/run/state.ts';
@@ -55,8 +54,8 @@ export class BodyAttempt {
     this.#params = params;
     this.#calls = undoes ? this.abort : new AbortController();
     this.span = deps.tracer?.open((undoes ? undoSpan : stepSpan)(state, execution, state.epoch));
-    const by = { step, revision, attempt, ...optional('undoes', undoes) };
-    report.begun({ ...by, since: deps.clock.now(), ...optional('location', location) });
+    const by = { step, revision, attempt, undoes };
+    report.begun({ ...by, since: deps.clock.now(), location });
     this.#performer = this.#performerOf();
     const mayHaveMemos = undoes === true || attempt > 1 || state.epoch > 1;
     this.#body = new BodyContext({

@@ -3,7 +3,6 @@
  * while the code takes the one before, and kept only until they are taken. The memory does not grow with the number of operations.
  */
 import { OperationFailed } from '../../../core/errors.ts';
-import { optional } from '../../../core/optional.ts';
 import type { Checkpoint } from '../../../core/run/records.ts';
 import type { StepOutcome } from '../../../core/run/state.ts';
 import type { RunStore } from '../../../ports/run-store.ts';
@@ -17,7 +16,7 @@ const READ_AHEAD = READ_CHUNK / 2;
 const MAX_KEPT = 2 * READ_CHUNK;
 
 interface RecordedEnd {
-  readonly request?: string;
+  readonly request: string | undefined;
   /** Reads the output or the error. */
   readonly read: () => Promise<Outcome>;
 }
@@ -44,7 +43,7 @@ export class RecordedEnds {
     if (!checkpoint) throw new Error(`run ${this.#runId} has no checkpoint ${seq}`);
     this.#read.delete(seq);
     if (this.#read.size === READ_AHEAD) this.#readAhead(seq);
-    return { ...optional('request', checkpoint.request), read: () => this.#output(checkpoint) };
+    return { request: checkpoint.request, read: () => this.#output(checkpoint) };
   }
 
   #readAhead(seq: number): void {
@@ -79,7 +78,7 @@ export class RecordedEnds {
 
   async #failure(seq: number): Promise<RecordedEnd> {
     const { error, request } = await failureAt(this.#store, this.#runId, seq);
-    return { ...optional('request', request), read: async () => ({ kind: 'failed', error }) };
+    return { request, read: async () => ({ kind: 'failed', error }) };
   }
 }
 

@@ -35,13 +35,11 @@ export function afterFailure(
     random: random.unit(),
     now,
     error: cause,
-    ...optional('polls', polls),
+    polls,
   };
   const { poll } = step;
   const isPoll = poll !== undefined && polled === true && cause instanceof RetryAt;
-  const next = isPoll
-    ? nextPoll({ poll, startedAt, now, error: cause, ...optional('polls', polls) })
-    : nextRetry(failed);
+  const next = isPoll ? nextPoll({ poll, startedAt, now, error: cause, polls }) : nextRetry(failed);
   const { code, message, trace } = error;
   if (next.kind === 'poll_again') {
     log.debug('step_polled', { ...about, attempt, message, again: next.at });

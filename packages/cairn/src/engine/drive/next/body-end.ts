@@ -36,7 +36,7 @@ export function bodyEndDecision(working: Working, ended: SpentBody): BodyEndDeci
       return { kind: 'record', change: restoreQuestion(working, ended) };
     case 'succeeded': {
       const { output, degraded } = result;
-      const account = { ...used, ...optional('spent', spent), degraded };
+      const account = { ...used, spent, degraded };
       const ending = working.endingOf(ended);
       const facts = (stored: typeof output) => [...settled, drafts.done(ending, stored, account)];
       return { kind: 'end', ending: { unit, execution, outcome: { kind: 'done', output }, facts } };
