@@ -13,9 +13,14 @@ import { Semaphore } from './semaphore.ts';
 import { API_CONCURRENCY } from './tenant-shares.ts';
 
 /** Starts with up to 32 MiB on an instance of 1 GiB. Handling one takes 450 MiB (measured). */
-const LARGE_STARTS = { running: 1, waiting: 2 };
+const LARGE_STARTS = { of: 'large starts', running: 1, waiting: 3 };
 /** Besides that start, two reads of 32 MiB, at about 100 MiB each. A request that waits for its turn holds no memory. */
-const LARGE_READS = { running: 2, waiting: 20 };
+const LARGE_READS = { of: 'reads of large outputs', running: 2, waiting: 28 };
+/**
+ * Requests that read many documents, which takes a processor some 50 ms each. One tenant has three at a time, so that others still get
+ * most of the processor, and 60 that wait.
+ */
+const LISTS = { of: 'lists', running: 4, waiting: API_CONCURRENCY };
 /** Half of the concurrent requests of an instance are reserved for short requests. */
 const STREAMS = { ofAll: API_CONCURRENCY / 2, ofOneTenant: 10 };
 
@@ -23,6 +28,7 @@ export interface Instance {
   /** Requests with large bodies. */
   readonly starts: Semaphore;
   readonly reads: Semaphore;
+  readonly lists: Semaphore;
   readonly places: StreamPlaces;
   readonly health: HealthProbe;
   readonly document: ApiDocument;
@@ -38,6 +44,7 @@ export function newInstance(deps: ApiDeps): Instance {
   return {
     starts: new Semaphore(LARGE_STARTS),
     reads: new Semaphore(LARGE_READS),
+    lists: new Semaphore(LISTS),
     places: new StreamPlaces(STREAMS),
     health: new HealthProbe(deps),
     document: new ApiDocument(version),

@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import { BufferedRequest, jsonResponse } from '../http/buffered.ts';
 import type { KeptResponse } from '../operations/once-per-key.ts';
 import { assertRole, type Caller } from './auth.ts';
-import { boundPage, placeOf } from './cursors.ts';
+import { boundPage, type CursorList, placeOf } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Instance } from './instance.ts';
 import { answerOnce, checkUnlessRepeated, type LocationOf, type Mutation, readMutation } from './mutation.ts';
@@ -16,7 +16,7 @@ import type { ParamsOf } from './openapi/calls.ts';
 import type { OPERATIONS, OperationName } from './openapi/paths/all.ts';
 import type { ApiOperation } from './openapi/paths/describe.ts';
 import { BODIES, type BodyName } from './openapi/schemas/bodies/all.ts';
-import type { QueryTable, QueryValues } from './parameters.ts';
+import type { QueryValues } from './parameters.ts';
 import { queryValues, type SentQuery, sentQuery } from './query.ts';
 
 type QueryOf<N extends OperationName> = (typeof OPERATIONS)[N] extends { readonly query: infer Q }
@@ -98,15 +98,22 @@ export async function answerCall(
   handler: AnyHandler,
   call: RoutedRequest,
 ): Promise<Response> {
-  const { role, query: parameters = {}, ignoresQuery, body } = operation;
+  const { role, query: parameters = {}, ignoresQuery, readsMany, body } = operation;
   const { caller, request } = call;
   if (role !== 'open') assertRole(caller as Caller, role);
   const sent = ignoresQuery ? {} : sentQuery(request.url, parameters);
+  const list = 'cursor' in parameters ? listOf(operation, call, sent) : undefined;
+  const cursor = list && sent.cursor !== undefined ? { cursor: placeOf(sent.cursor, list) } : {};
+  const query = queryValues({ ...sent, ...cursor }, parameters);
+  const readCall = { ...call, query } as RouteCall<never>;
+  const { lists, starts } = call.instance;
   if (typeof handler === 'function') {
-    if ('cursor' in parameters) return asResponse(await pageOf({ operation, handler, call, sent }));
-    return asResponse(await handler(readCallOf(call, sent, parameters)));
+    const read = async () => {
+      const answer = await handler(readCall);
+      return asResponse(list && !(answer instanceof Response) ? boundPage(answer, list) : answer);
+    };
+    return list || readsMany ? lists.run(turnOf(readCall), read) : read();
   }
-  const readCall = readCallOf(call, sent, parameters);
   const { maxBodyBytes: maxBytes = MAX_BODY_BYTES } = handler;
   const schema: z.ZodType = BODIES[body as BodyName];
   const answer = async () => {
@@ -118,29 +125,23 @@ export async function answerCall(
     });
     return handleChange(handler, { ...readCall, ...mutation } as MutationCall<never>);
   };
-  return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.run(answer) : answer();
+  if (readsMany) return lists.run(turnOf(readCall), answer);
+  return handler.waitsIfLarge && isLarge(request) ? starts.run(turnOf(readCall), answer) : answer();
 }
 
-function readCallOf(call: RoutedRequest, sent: SentQuery, parameters: QueryTable): RouteCall<never> {
-  return { ...call, query: queryValues(sent, parameters) } as RouteCall<never>;
+/** The caller as a semaphore of the instance knows it. */
+export function turnOf({ caller, request }: Pick<RouteCall<never>, 'caller' | 'request'>) {
+  return { tenantId: caller.tenantId, request };
 }
 
-interface PageCall {
-  readonly operation: ApiOperation;
-  readonly handler: ReadHandler<never>;
-  readonly call: RoutedRequest;
-  readonly sent: SentQuery;
-}
-
-/** The page of a list after the cursor of the request, which must belong to that list. @throws CairnError INVALID_INPUT */
-async function pageOf({ operation, handler, call, sent }: PageCall): Promise<Response | object> {
-  const { id, query: parameters = {} } = operation;
-  const { cursor, limit: _, ...selecting } = sent;
-  const tenantId = call.caller?.tenantId;
-  const list = { tenantId, operation: id, parameters: { ...call.params, ...selecting } };
-  const place = cursor === undefined ? {} : { cursor: placeOf(cursor, list) };
-  const answer = await handler(readCallOf(call, { ...sent, ...place }, parameters));
-  return answer instanceof Response ? answer : boundPage(answer, list);
+/** The list of which a request reads a page: its cursor must belong to that list. */
+function listOf(
+  { id: operation }: ApiOperation,
+  { caller, params }: RoutedRequest,
+  sent: SentQuery,
+): CursorList {
+  const { cursor: _, limit: __, ...selecting } = sent;
+  return { tenantId: caller?.tenantId, operation, parameters: { ...params, ...selecting } };
 }
 
 /** Also for changes that are parts of another request. @throws what the handler throws */

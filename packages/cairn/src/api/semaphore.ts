@@ -1,42 +1,135 @@
 /**
- * Counting semaphore with a bounded queue, for work that is limited by the memory of an instance.
+ * Counting semaphore with a bounded queue, for work that is limited by the memory or the processor of an instance. Tenants take
+ * turns, and one holds at most its share of the places and of the queue (core/fair-share.ts).
  */
 import { CairnError } from '../core/errors.ts';
+import { mayTakePlace } from '../core/fair-share.ts';
 
 interface SemaphoreOptions {
+  /** Name of the requests in a refusal. */
+  readonly of: string;
   /** Most requests inside at once. */
   readonly running: number;
   /** Most requests waiting; further ones are refused. */
   readonly waiting: number;
 }
 
+interface Admitted {
+  readonly tenantId: string;
+  /** Its signal is read only if it waits: a request whose caller disconnects leaves the queue. */
+  readonly request: Pick<Request, 'signal'>;
+}
+
+interface Waiter {
+  admit(): void;
+}
+
+const RETRY_AFTER_S = 1;
+
 export class Semaphore {
   readonly #options: SemaphoreOptions;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #running = new Map<string, number>();
+  /** Waiting requests by tenant. The tenant that comes first is the next to be served. */
+  readonly #waiting = new Map<string, Set<Waiter>>();
+  #allRunning = 0;
+  #allWaiting = 0;
 
   constructor(options: SemaphoreOptions) {
     this.#options = options;
   }
 
-  /** @throws CairnError UNAVAILABLE immediately if too many are waiting; otherwise errors of `work` */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#options.running) await this.#next();
-    else this.#running += 1;
+  /**
+   * @throws CairnError immediately if too many are waiting: RATE_LIMITED if they are of this tenant, else UNAVAILABLE. RATE_LIMITED if the
+   * caller disconnects before its turn. Otherwise errors of `work`
+   */
+  async run<T>(admitted: Admitted, work: () => Promise<T>): Promise<T> {
+    const { tenantId } = admitted;
+    if (this.#mayRun(tenantId)) this.#enter(tenantId);
+    else await this.#turn(admitted);
     try {
       return await work();
     } finally {
-      // The next request takes over the place, so that a new one cannot overtake it.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running -= 1;
+      this.#leave(tenantId);
     }
   }
 
-  #next(): Promise<void> {
-    if (this.#waiting.length >= this.#options.waiting) {
-      throw new CairnError('UNAVAILABLE', 'too many concurrent large requests');
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  #mayRun(tenantId: string): boolean {
+    const own = this.#running.get(tenantId) ?? 0;
+    return mayTakePlace({ all: this.#options.running, own, others: this.#allRunning - own });
   }
+
+  #enter(tenantId: string): void {
+    this.#allRunning += 1;
+    this.#running.set(tenantId, (this.#running.get(tenantId) ?? 0) + 1);
+  }
+
+  #leave(tenantId: string): void {
+    this.#allRunning -= 1;
+    const left = (this.#running.get(tenantId) ?? 1) - 1;
+    if (left === 0) this.#running.delete(tenantId);
+    else this.#running.set(tenantId, left);
+    // The next request takes over the place at once, so that a new one cannot overtake it.
+    for (let next = this.#next(); next; next = this.#next()) this.#admit(...next);
+  }
+
+  #next(): [tenantId: string, waiter: Waiter] | undefined {
+    for (const [tenantId, [first]] of this.#waiting)
+      if (first && this.#mayRun(tenantId)) return [tenantId, first];
+    return undefined;
+  }
+
+  #admit(tenantId: string, waiter: Waiter): void {
+    const others = this.#dequeue(tenantId, waiter);
+    if (others) {
+      this.#waiting.delete(tenantId);
+      this.#waiting.set(tenantId, others);
+    }
+    this.#enter(tenantId);
+    waiter.admit();
+  }
+
+  /** @returns the others of the tenant, if there are any */
+  #dequeue(tenantId: string, waiter: Waiter): Set<Waiter> | undefined {
+    const own = this.#waiting.get(tenantId);
+    if (!own?.delete(waiter)) return own;
+    this.#allWaiting -= 1;
+    if (own.size > 0) return own;
+    this.#waiting.delete(tenantId);
+    return undefined;
+  }
+
+  async #turn({ tenantId, request: { signal } }: Admitted): Promise<void> {
+    if (signal.aborted) throw disconnected();
+    const own = this.#waiting.get(tenantId) ?? new Set();
+    this.#assertRoom(own.size);
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        this.#dequeue(tenantId, waiter);
+        reject(disconnected());
+      };
+      const waiter: Waiter = {
+        admit() {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        },
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#allWaiting += 1;
+      this.#waiting.set(tenantId, own.add(waiter));
+    });
+  }
+
+  #assertRoom(own: number): void {
+    const { of, waiting } = this.#options;
+    if (this.#allWaiting >= waiting) throw new CairnError('UNAVAILABLE', `too many ${of} wait`);
+    if (mayTakePlace({ all: waiting, own, others: this.#allWaiting - own })) return;
+    throw new CairnError('RATE_LIMITED', `${own} ${of} of this tenant wait, its share`, {
+      details: { retryAfterSeconds: RETRY_AFTER_S },
+    });
+  }
+}
+
+/** Nobody reads the answer, and it is no failure to be logged. */
+function disconnected(): CairnError {
+  return new CairnError('RATE_LIMITED', 'the caller disconnected while its request waited');
 }

@@ -5,7 +5,7 @@
 import { CairnError } from '../../core/errors.ts';
 import { originsOf, originText } from '../../engine/stored-text.ts';
 import { TextResponse } from '../../http/buffered.ts';
-import type { ReadHandler } from '../route.ts';
+import { type ReadHandler, turnOf } from '../route.ts';
 import { ownRun } from './own-run.ts';
 
 /** At most ten digits, as journals have. */
@@ -32,5 +32,5 @@ export const readOutput: ReadHandler<'GET /v1/runs/{id}/checkpoints/{seq}/output
     const text = await originText(store, origin);
     return new TextResponse(text, { headers: { 'content-type': 'application/json' } });
   };
-  return outputRef && outputRef.bytes > LARGE_BYTES ? instance.reads.run(read) : read();
+  return outputRef && outputRef.bytes > LARGE_BYTES ? instance.reads.run(turnOf(call), read) : read();
 };

@@ -16,7 +16,7 @@ import { startRun } from '../../operations/start/start-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { inFlight } from '../mutation.ts';
 import { StartBody } from '../openapi/schemas/bodies/runs.ts';
-import { LARGE_BODY_BYTES, type RouteCall } from '../route.ts';
+import { LARGE_BODY_BYTES, type RouteCall, turnOf } from '../route.ts';
 
 /** {@link bodyOf} reads the body itself, so that its errors list the known types. */
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
@@ -34,7 +34,7 @@ export async function start(call: StartCall): Promise<Response> {
   }
   const bytes = await readBytes(request, MAX_PAYLOAD_BYTES);
   const begin = () => startOf(call, bytes, key);
-  return bytes.length > LARGE_BODY_BYTES ? instance.starts.run(begin) : begin();
+  return bytes.length > LARGE_BODY_BYTES ? instance.starts.run(turnOf(call), begin) : begin();
 }
 
 async function startOf(

@@ -24,6 +24,8 @@ export interface ApiOperation {
   readonly query?: QueryTable;
   /** Parameters are not checked: probes add their own. */
   readonly ignoresQuery?: true;
+  /** It may read hundreds of documents, and waits for its turn like every paged list. */
+  readonly readsMany?: true;
   readonly body?: BodyName;
   /** No idempotency key is stored, because the route changes nothing or repetitions give the same response. Default: by the method. */
   readonly keyed?: false;

@@ -17,6 +17,7 @@ export const OVERVIEW_OPERATIONS = {
     id: 'countRuns',
     summary: 'Counts runs by status; the counts are at most two seconds old',
     role: 'viewer',
+    readsMany: true,
     query: OF_RUNS,
     answers: { 200: { what: 'Number of runs by status', schema: 'RunCounts' } },
   },
@@ -25,6 +26,7 @@ export const OVERVIEW_OPERATIONS = {
     summary:
       'Returns how many runs there were in a time, how they ended, how long they took and why they failed',
     role: 'viewer',
+    readsMany: true,
     query: {
       ...OF_RUNS,
       since: time('Only runs created at this time or later; by default a day before `until`.'),
@@ -43,6 +45,7 @@ export const OVERVIEW_OPERATIONS = {
     id: 'searchRuns',
     summary: 'Finds runs by an identifier, at most 20, newest first',
     role: 'viewer',
+    readsMany: true,
     query: {
       q: requiredText(
         'Run id or its prefix (`run_` and at least 6 characters), GitHub delivery id, idempotency key, thread id, trace id, or pull request URL.',

@@ -1,0 +1,84 @@
+/** A tenant that sends many expensive reads at once waits for itself, and nobody else waits for it. */
+import { describe, expect, test } from '@jest/globals';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { intercept } from '../../support/intercept.ts';
+import { Installation } from '../installation.ts';
+
+const LISTED = 3;
+const WAITING = 60;
+
+/** An API whose reads of lists of the tenant `flood` stay under way until they are let go. */
+async function flooded() {
+  const installation = new Installation();
+  const { apiDeps } = installation;
+  const open = Promise.withResolvers<void>();
+  let reads = 0;
+  const store = intercept(apiDeps.start.store, async ({ method, args }, proceed) => {
+    if (method === 'listRuns' && JSON.stringify(args).includes('"flood"')) {
+      reads += 1;
+      await open.promise;
+    }
+    return proceed();
+  });
+  const api = createApi({ ...apiDeps, start: { ...apiDeps.start, store } });
+  const keys = {
+    flood: await installation.key('flooder', { tenantId: 'flood' }),
+    acme: await installation.key('neighbour', { tenantId: 'acme' }),
+  };
+  const get = (tenant: keyof typeof keys, path: string, signal?: AbortSignal) =>
+    api.request(path, { headers: { authorization: `Bearer ${keys[tenant]}` }, ...(signal && { signal }) });
+  return { get, letGo: () => open.resolve(), reads: () => reads };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+async function untilTrue(condition: () => boolean): Promise<void> {
+  for (let turns = 0; !condition(); turns += 1) {
+    if (turns > 10_000) throw new Error('it did not become true');
+    await turn();
+  }
+}
+
+describe('a tenant that sends many lists at once', () => {
+  test('reads some at a time, and is refused when too many wait', async () => {
+    const { get, letGo, reads } = await flooded();
+    const answers: number[] = [];
+    const all = Array.from({ length: LISTED + WAITING + 5 }, async () => {
+      const { status, headers } = await get('flood', '/v1/runs');
+      answers.push(status);
+      if (status === 429) expect(headers.get('retry-after')).toBe('1');
+    });
+    await untilTrue(() => answers.length === 5);
+    expect(new Set(answers)).toEqual(new Set([429]));
+    expect(reads()).toBe(LISTED);
+    letGo();
+    await Promise.all(all);
+    expect(answers.filter((status) => status === 200)).toHaveLength(LISTED + WAITING);
+  });
+
+  test('delays neither its own plain reads nor the lists of a neighbour', async () => {
+    const { get, letGo, reads } = await flooded();
+    const lists = Array.from({ length: 20 }, () => get('flood', '/v1/runs?sort=longest'));
+    await untilTrue(() => reads() === LISTED);
+    expect((await get('flood', '/v1/me')).status).toBe(200);
+    expect((await get('flood', '/v1/runs/run_00000000000000000000000000')).status).toBe(404);
+    expect((await get('acme', '/v1/runs?sort=longest')).status).toBe(200);
+    expect((await get('acme', '/v1/runs/statistics')).status).toBe(200);
+    letGo();
+    await Promise.all(lists);
+  });
+
+  test('reads nothing for a caller that disconnected before its turn', async () => {
+    const { get, letGo, reads } = await flooded();
+    const gone = new AbortController();
+    const begun = Array.from({ length: LISTED }, () => get('flood', '/v1/runs'));
+    await untilTrue(() => reads() === LISTED);
+    const left = get('flood', '/v1/runs', gone.signal);
+    await turn();
+    gone.abort();
+    letGo();
+    await Promise.all(begun);
+    expect((await left).status).toBe(429);
+    expect(reads()).toBe(LISTED);
+  });
+});
