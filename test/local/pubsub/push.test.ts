@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { DispatchResult } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
 import { dispatchOverHttp } from '../../../packages/local-tasks/src/dispatch/over-http.ts';
-import { until } from '../support.ts';
+import { refusal, until } from '../support.ts';
 import {
   answered,
   PROJECT,
@@ -231,6 +232,41 @@ describe('switching', () => {
     await pubsub.subscriber.modifyPushConfig({ subscription: SUBSCRIPTION, pushConfig: { pushEndpoint } });
     await pushed(1);
     expect(pubsub.pushes[0]?.url).toBe(pushEndpoint);
+  });
+
+  test('to pull while a message is pushed gives that message to the next pull', async () => {
+    await start();
+    pubsub.answers.push(() => new Promise(() => {}));
+    await publish('m');
+    await pushed(1);
+    await pubsub.subscriber.modifyPushConfig({ subscription: SUBSCRIPTION, pushConfig: {} });
+    const [answer] = await pubsub.subscriber.pull({ subscription: SUBSCRIPTION, maxMessages: 1 });
+    expect(text(answer.receivedMessages?.[0]?.message ?? {})).toBe('m');
+    expect(pubsub.pushes).toHaveLength(1);
+  });
+
+  test('to push ends streams and waiting pulls, and pushes what they had', async () => {
+    await start({}, { pushEndpoint: '' });
+    const stream = pubsub.subscriber.streamingPull();
+    const ended = new Promise<{ code?: unknown }>((resolve) => stream.once('error', resolve));
+    const received = new Promise((resolve) =>
+      stream.on('data', ({ receivedMessages }: { receivedMessages?: unknown[] }) => {
+        if (receivedMessages?.length) resolve(undefined);
+      }),
+    );
+    stream.write({ subscription: SUBSCRIPTION, streamAckDeadlineSeconds: 10 });
+    await publish('m');
+    await received;
+    const waiting = refusal(pubsub.subscriber.pull({ subscription: SUBSCRIPTION, maxMessages: 1 }));
+    await pubsub.publisher.getTopic({ topic: TOPIC });
+    await pubsub.subscriber.modifyPushConfig({
+      subscription: SUBSCRIPTION,
+      pushConfig: { pushEndpoint: ENDPOINT },
+    });
+    expect((await waiting).code).toBe(status.FAILED_PRECONDITION);
+    expect((await ended).code).toBe(status.FAILED_PRECONDITION);
+    await pushed(1);
+    expect(dataOf(0)).toBe('m');
   });
 });
 

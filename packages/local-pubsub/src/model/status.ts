@@ -39,6 +39,8 @@ export const exists = (name: string) =>
 
 export const precondition = (message: string) => new PubsubError(status.FAILED_PRECONDITION, message);
 
+export const notForPush = () => precondition('This method is not supported for push subscriptions.');
+
 export const unavailable = (message: string) => new PubsubError(status.UNAVAILABLE, message);
 
 export const unimplemented = (what: string) =>

@@ -18,7 +18,7 @@ import {
   type StoredMessage,
   type SubscriptionConfig,
 } from '../model/resources.ts';
-import { exists, missing, PubsubError, precondition, unavailable } from '../model/status.ts';
+import { exists, missing, notForPush, PubsubError, precondition, unavailable } from '../model/status.ts';
 import type { SeekTarget } from '../storage/message-holders.ts';
 import type { PubsubStore } from '../storage/storage.ts';
 import { Feed } from './feed.ts';
@@ -142,6 +142,8 @@ export class Broker {
       this.topics.get(config.deadLetter.topic);
     }
     this.#options.store.putSubscription(config);
+    // Before the feed releases messages, which are not to be pushed any more.
+    if (config.push === undefined) this.#options.pushers.forget(feed);
     feed.configure(config);
     if (this.#started) this.#options.pushers.follow(feed);
     return config;
@@ -172,7 +174,7 @@ export class Broker {
   /** @throws PubsubError for a missing, detached or push subscription */
   pullable(name: string): Feed {
     const feed = this.attached(name);
-    if (feed.config.push) throw precondition('This method is not supported for push subscriptions.');
+    if (feed.config.push) throw notForPush();
     return feed;
   }
 

@@ -9,7 +9,7 @@ import { redeliveryPauseMs } from '../model/backoff.ts';
 import { type MessageFilter, parseFilter } from '../model/filter.ts';
 import type { Consumer } from '../model/leases.ts';
 import { messageBytes, type StoredMessage, type SubscriptionConfig } from '../model/resources.ts';
-import { invalid, type PubsubError } from '../model/status.ts';
+import { invalid, notForPush, type PubsubError } from '../model/status.ts';
 import type { PubsubStore } from '../storage/storage.ts';
 
 /** A message for a receiver. */
@@ -28,7 +28,7 @@ export interface FeedReceiver {
   receive(received: readonly Received[]): void;
   /** The configuration of the subscription changed. */
   configured?(config: SubscriptionConfig): void;
-  /** The subscription was deleted or detached; the receiver is removed already. */
+  /** The subscription was deleted, detached or switched between push and pull; the receiver is removed already. */
   ended(error: PubsubError): void;
 }
 
@@ -132,12 +132,14 @@ export class Feed {
     });
   }
 
-  /** Applies a stored configuration. A switch between push and pull releases outstanding messages. */
+  /** Applies a stored configuration. A switch between push and pull releases outstanding messages and ends all receivers. */
   configure(config: SubscriptionConfig): void {
     const switched = (config.push === undefined) !== (this.#config.push === undefined);
     this.#config = config;
-    if (switched) this.reload();
-    else this.pump();
+    if (switched) {
+      this.#endReceivers(notForPush());
+      this.reload();
+    } else this.pump();
     for (const receiver of this.#receivers) receiver.configured?.(config);
   }
 
@@ -153,9 +155,7 @@ export class Feed {
   close(error: PubsubError): void {
     this.#closed = true;
     this.#alarm.set(undefined);
-    const receivers = [...this.#receivers];
-    this.#receivers.clear();
-    for (const receiver of receivers) receiver.ended(error);
+    this.#endReceivers(error);
   }
 
   /** Delivers all deliverable messages and sets the timer for the next change. */
@@ -198,6 +198,12 @@ export class Feed {
       this.pump();
     }
     return { done: settled.acked, invalid: settled.unknown, unordered: settled.unordered };
+  }
+
+  #endReceivers(error: PubsubError): void {
+    const receivers = [...this.#receivers];
+    this.#receivers.clear();
+    for (const receiver of receivers) receiver.ended(error);
   }
 
   #deliver(): void {
