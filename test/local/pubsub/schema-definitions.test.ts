@@ -3,6 +3,7 @@ import avsc from 'avsc';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { parseDefinition } from '../../../packages/local-pubsub/src/schema/definition.ts';
+import { jsonOf } from '../../../packages/local-pubsub/src/schema/json.ts';
 
 const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -54,6 +55,21 @@ const KIND = { type: 'enum', name: 'Kind', symbols: ['TOWN', 'CAPITAL'] };
 const proto = parseDefinition('PROTOCOL_BUFFER', PROTO);
 const City = protobuf.parse(PROTO, { keepCase: true }).root.lookupType('places.City');
 
+test('a message in JSON is read as its text says, however it is spaced', () => {
+  const inNumbers = (value: unknown): unknown =>
+    JSON.parse(
+      JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? Number(member) : member)),
+    );
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom('', ' ', '\t\n'), (value, space) => {
+      const json = JSON.stringify(value, null, space);
+      for (const repeated of ['first', 'refused'] as const) {
+        expect(inNumbers(jsonOf(Buffer.from(json), repeated))).toEqual(JSON.parse(json));
+      }
+    }),
+  );
+});
+
 describe('Avro', () => {
   test.each<[unknown, RegExp | undefined]>([
     [{ name: 'a', count: 1, note: null }, undefined],
@@ -69,6 +85,8 @@ describe('Avro', () => {
     [{ name: 1, count: 1, note: null }, /string/],
     [{ foo: 'bar' }, /no field 'name'/],
     ['no JSON', /JSON/],
+    ['{"name":"a","count":1,"count":"b","note":null}', undefined],
+    ['{"name":"a","count":"b","count":1,"note":null}', /long/],
   ])('takes %j as JSON, or says why not: %s', (message, reason) => {
     const check = () => avro(NAME, COUNT, NOTE).check(bytes(message), 'JSON');
     if (reason) expect(check).toThrow(reason);
@@ -195,6 +213,10 @@ describe('Protocol Buffers', () => {
     ['\ufeff{}', /JSON/],
     [{ foo: 'bar' }, /'foo'/],
     [{ post_abbr: 'a', postAbbr: 'b' }, /twice/],
+    ['{"name":"a","name":"b"}', /twice/],
+    ['{"name":null,"n\\u0061me":null}', /twice/],
+    ['{"counts":{"a":1,"a":1}}', /twice/],
+    ['{"mayor":{"elected":true,"elected":true}}', /twice/],
     [{ by: 'a', at: 1 }, /several/],
     [{ name: 1 }, /not of type string/],
     [{ codes: 1 }, /list/],
@@ -283,6 +305,14 @@ test.each<['AVRO' | 'PROTOCOL_BUFFER', string]>([
   ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { int32 a = 536870912; }'],
   ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { reserved 1 to 3; int32 a = 3; }'],
   ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { oneof o { } }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { } enum K { X = 1; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { enum K { X = 0; } enum L { X = 0; } }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { enum K { a = 0; } int32 a = 1; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { int32 f_a = 1; int32 fA = 2; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { int32 a = 1; int32 b = 2 [json_name = "a"]; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { group G = 1 { } }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { extensions 5; }'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto2"; message A { extensions 5; } extend A { optional int32 x = 6; }'],
   ['PROTOCOL_BUFFER', 'message A {'.repeat(20_000)],
   [
     'PROTOCOL_BUFFER',
@@ -292,9 +322,44 @@ test.each<['AVRO' | 'PROTOCOL_BUFFER', string]>([
   expect(() => parseDefinition(type, text)).toThrow(Error);
 });
 
+/** Places of options, each with an option of it. */
+const OPTIONS: readonly (readonly [(option: string) => string, string])[] = [
+  [(option) => `option ${option}; message A { }`, 'java_package = "x"'],
+  [(option) => `package p; option ${option}; message A { }`, 'optimize_for = SPEED'],
+  [(option) => `message A { option ${option}; }`, 'deprecated = true'],
+  [(option) => `message A { int32 a = 1 [${option}]; }`, 'deprecated = false'],
+  [(option) => `message A { repeated int32 a = 1 [${option}]; }`, 'packed = true'],
+  [(option) => `message A { int64 a = 1 [${option}]; }`, 'jstype = JS_STRING'],
+  [(option) => `message A { enum K { option ${option}; X = 0; } }`, 'deprecated = true'],
+  [(option) => `message A { enum K { X = 0 [${option}]; } }`, 'deprecated = true'],
+  [(option) => `message A { } service S { option ${option}; }`, 'deprecated = true'],
+];
+const WRONG_OPTIONS = ['nonsense = 1', '(custom) = 1', '(custom).field = true', 'constructor = true'];
+
+describe.each(OPTIONS)('options in the place of that in %s', (withOption, known) => {
+  const parse = (option: string) =>
+    parseDefinition('PROTOCOL_BUFFER', `syntax = "proto3"; ${withOption(option)}`);
+
+  test('may be those that protobuf declares', () => {
+    expect(() => parse(known)).not.toThrow();
+  });
+
+  test.each([...WRONG_OPTIONS, known.replace(/=.*/, '= 5')])('may not be %s', (option) => {
+    expect(() => parse(option)).toThrow(/option/);
+  });
+});
+
+test.each(['int32 a', 'string a', 'repeated string a', 'repeated A a'])('%s cannot be packed', (field) => {
+  const definition = `syntax = "proto3"; message A { ${field} = 1 [packed = true]; }`;
+  expect(() => parseDefinition('PROTOCOL_BUFFER', definition)).toThrow(/packed/);
+});
+
 test.each([
   'message A { enum K { X = 1; } optional int32 a = 1 [default = 5]; }',
   'syntax = "proto3"; message A { reserved 1 to 3; int32 a = 4; int32 b = 18999; int32 c = 536870911; }',
+  'syntax = "proto2"; message A { extensions 5; } extend A { optional int32 x = 5; }',
+  'syntax = "proto2"; message A { optional int32 f_a = 1; optional int32 fA = 2; }',
+  'syntax = "proto3"; message A { enum K { option allow_alias = true; X = 0; Y = 0; } optional int32 a = 1; message A { } }',
 ])('PROTOCOL_BUFFER %s is a definition', (text) => {
   expect(() => parseDefinition('PROTOCOL_BUFFER', text)).not.toThrow();
 });

@@ -70,7 +70,7 @@ class AvroDefinition implements Definition {
 
   check(data: Uint8Array, encoding: Encoding): void {
     if (encoding === 'BINARY') checkAvroBinary(this.#type, data);
-    else checkAvroJson(this.#type as unknown as AvroShape, jsonOf(data));
+    else checkAvroJson(this.#type as unknown as AvroShape, jsonOf(data, 'first'));
   }
 
   /** Checked both as the reader's and as the writer's schema. */

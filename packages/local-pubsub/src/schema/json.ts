@@ -1,20 +1,72 @@
-/** A message that is JSON, as a value. */
+/** A message that is JSON, as a value. Unlike JSON.parse it keeps large integers exact, and the first of equal keys. */
 
 /** No integer of 64 bits has more digits with its sign. Longer ones stay numbers, since they fit into no type. */
 const LONGEST_INTEGER = 20;
-const LONG_INTEGER = /\d{16}/;
+const INTEGER = /^-?\d+$/;
+const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[^\s"[\]{},:]+|[[\]{},:])/sy;
+
+/** Avro's reader takes the first of equal keys, protobuf's refuses them. */
+type RepeatedKeys = 'first' | 'refused';
 
 /**
  * Integers that a number of JavaScript does not hold exactly are bigints.
  *
- * @throws Error for bytes that are no UTF-8, or no JSON
+ * @throws Error for bytes that are no UTF-8, no JSON, or have a key twice that is refused
  */
-export function jsonOf(data: Uint8Array): unknown {
+export function jsonOf(data: Uint8Array, repeatedKeys: RepeatedKeys): unknown {
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data);
-  return LONG_INTEGER.test(text) ? JSON.parse(text, exact) : JSON.parse(text);
+  // It finds every error of the syntax, so that the reader need not.
+  JSON.parse(text);
+  return new JsonReader(text, repeatedKeys).value();
 }
 
-function exact(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
-  return /^-?\d+$/.test(source) && source.length <= LONGEST_INTEGER ? BigInt(source) : value;
+class JsonReader {
+  readonly #text: string;
+  readonly #repeatedKeys: RepeatedKeys;
+  #at = 0;
+
+  constructor(text: string, repeatedKeys: RepeatedKeys) {
+    this.#text = text;
+    this.#repeatedKeys = repeatedKeys;
+  }
+
+  value(): unknown {
+    return this.#valueFrom(this.#token());
+  }
+
+  #token(): string {
+    TOKEN.lastIndex = this.#at;
+    const token = TOKEN.exec(this.#text)?.[1] ?? '';
+    this.#at = TOKEN.lastIndex;
+    return token;
+  }
+
+  #valueFrom(token: string): unknown {
+    if (token === '{') return this.#object();
+    if (token === '[') return this.#list();
+    const value: unknown = JSON.parse(token);
+    const isExact = typeof value !== 'number' || Number.isSafeInteger(value);
+    return isExact || !INTEGER.test(token) || token.length > LONGEST_INTEGER ? value : BigInt(token);
+  }
+
+  #object(): object {
+    const members = new Map<string, unknown>();
+    for (let token = this.#token(); token !== '}'; token = this.#token()) {
+      if (token === ',') continue;
+      const key = JSON.parse(token) as string;
+      this.#token();
+      const value = this.value();
+      if (!members.has(key)) members.set(key, value);
+      else if (this.#repeatedKeys === 'refused') throw new Error(`it has the key '${key}' twice`);
+    }
+    return Object.fromEntries(members);
+  }
+
+  #list(): unknown[] {
+    const elements: unknown[] = [];
+    for (let token = this.#token(); token !== ']'; token = this.#token()) {
+      if (token !== ',') elements.push(this.#valueFrom(token));
+    }
+    return elements;
+  }
 }

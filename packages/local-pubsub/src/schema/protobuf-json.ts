@@ -104,7 +104,7 @@ function membersOf(value: unknown, path: string): object {
   throw new Error(`${path} must be an object`);
 }
 
-const jsonName = ({ name, options }: protobuf.Field): string =>
+export const jsonName = ({ name, options }: protobuf.Field): string =>
   options?.json_name ?? name.replace(/_+(.?)/g, (_, next: string) => next.toUpperCase());
 
 function of<T>(types: readonly string[], value: T): Record<string, T> {

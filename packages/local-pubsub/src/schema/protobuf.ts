@@ -4,6 +4,7 @@ import type { Definition, Encoding } from './definition.ts';
 import { jsonOf } from './json.ts';
 import { checkBinary } from './protobuf-binary.ts';
 import { checkJson } from './protobuf-json.ts';
+import { requireOptions } from './protobuf-options.ts';
 import { requireRules } from './protobuf-rules.ts';
 
 /** Reading a definition takes time that grows with the square of this: these take about a second. */
@@ -20,7 +21,8 @@ export function protobufDefinition(text: string): Definition {
   if (message === undefined || more.length > 0) {
     throw new Error(`it must have one message at its top; it has ${more.length + (message ? 1 : 0)}`);
   }
-  requireRules(message, editionOf(message) === 'proto3');
+  requireOptions('File', 'the file', root.options);
+  requireRules(root, editionOf(message) === 'proto3');
   return new ProtobufDefinition(message);
 }
 
@@ -44,7 +46,7 @@ class ProtobufDefinition implements Definition {
 
   check(data: Uint8Array, encoding: Encoding): void {
     if (encoding === 'BINARY') checkBinary(this.#message, data);
-    else checkJson(this.#message, jsonOf(data));
+    else checkJson(this.#message, jsonOf(data, 'refused'));
   }
 
   /** Optional fields may be added and removed; all others must stay unchanged. */
