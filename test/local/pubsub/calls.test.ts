@@ -316,7 +316,7 @@ describe('what is refused', () => {
     ],
     [
       'a deadline over 600 s',
-      () => client().modifyAckDeadline({ subscription, ackIds: ['g.1.1'], ackDeadlineSeconds: 601 }),
+      () => client().modifyAckDeadline({ subscription, ackIds: ['no id'], ackDeadlineSeconds: 601 }),
       INVALID_ARGUMENT,
       /\[0, 600\]/,
     ],
@@ -332,8 +332,34 @@ describe('what is refused', () => {
   });
 
   test('an unknown ack id is ignored: acknowledging twice is no error', async () => {
-    await client().acknowledge({ subscription, ackIds: ['g0.1.1', 'g0.1.1'] });
+    const { ackId } = await delivered(subscription);
+    const ackIds = [ackId, ackId];
+    await client().acknowledge({ subscription, ackIds });
+    await client().acknowledge({ subscription, ackIds });
+    await client().modifyAckDeadline({ subscription, ackIds, ackDeadlineSeconds: 0 });
   });
+
+  test('an ack id of another subscription is invalid, also one of the same project and topic', async () => {
+    const other = fresh('subscriptions');
+    await subscribe({ name: other });
+    const { ackId } = await delivered(other);
+    for (const call of [
+      client().acknowledge({ subscription, ackIds: [ackId] }),
+      client().modifyAckDeadline({ subscription, ackIds: [ackId], ackDeadlineSeconds: 10 }),
+    ]) {
+      expect(await refusal(call)).toEqual({
+        code: INVALID_ARGUMENT,
+        details: expect.stringMatching(/does not belong to the given ack ID/),
+      });
+    }
+    await client().acknowledge({ subscription: other, ackIds: [ackId] });
+  });
+
+  async function delivered(from: string): Promise<{ ackId: string }> {
+    await pubsub.publisher.publish({ topic: TOPIC, messages: [{ data: Buffer.from('m') }] });
+    const [response] = await client().pull({ subscription: from, maxMessages: 1, returnImmediately: true });
+    return { ackId: String(response.receivedMessages?.[0]?.ackId) };
+  }
 });
 
 describe('faults on request', () => {

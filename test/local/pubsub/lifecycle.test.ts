@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type PubsubFixture, SUBSCRIPTION, startPubsub, TOPIC, text } from './pubsub-fixture.ts';
 
 const PUSH = { pushEndpoint: 'http://127.0.0.1:1/push' };
-const RUNS = 40;
+const RUNS = 25;
 const HOUR_MS = 3_600_000;
 const subscription = SUBSCRIPTION;
 

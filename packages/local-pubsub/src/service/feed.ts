@@ -4,6 +4,7 @@
  */
 import { Alarm } from '@cairn/local-kit/time/alarm';
 import type { ServerClock } from '@cairn/local-kit/time/clock';
+import { ackIdTag, requireAckIds } from '../model/ack-ids.ts';
 import { type Acknowledgement, Backlog, type Delivery } from '../model/backlog.ts';
 import { redeliveryPauseMs } from '../model/backoff.ts';
 import { type MessageFilter, parseFilter } from '../model/filter.ts';
@@ -56,7 +57,6 @@ export interface AckResult {
 /** Limits of one response: large enough for throughput, small enough for a client's memory. */
 const BATCH_MESSAGES = 100;
 const BATCH_BYTES = 1024 * 1024;
-const ACK_ID = /^[A-Za-z0-9_-]+\.\d+\.\d+$/;
 
 export class Feed {
   readonly #options: FeedOptions;
@@ -187,8 +187,8 @@ export class Feed {
   }
 
   #settle(ackIds: readonly string[], one: (ackId: string) => Acknowledgement): AckResult {
-    const { exactlyOnce } = this.#config;
-    if (!exactlyOnce) requireAckIds(ackIds);
+    const { exactlyOnce, name } = this.#config;
+    if (!exactlyOnce) requireAckIds(ackIds, name);
     const settled = { acked: [] as string[], unknown: [] as string[], unordered: [] as string[] };
     if (!this.#closed) {
       this.#backlog.expire(this.#options.clock.now());
@@ -240,7 +240,7 @@ export class Feed {
       {
         pauseMs: (failures) => redeliveryPauseMs(this.#config, failures),
         oneOfKey: this.#config.push !== undefined,
-        generation: freshGeneration(),
+        generation: `${ackIdTag(this.#config.name)}.${freshGeneration()}`,
         confirmed: () => this.#config.exactlyOnce,
       },
       {
@@ -279,12 +279,3 @@ function requireFew(refused: readonly string[]): void {
 /** Message of production. */
 export const REFUSED =
   'Some acknowledgement ids in the request were invalid. This could be because the acknowledgement ids have expired or the acknowledgement ids were malformed.';
-
-function requireAckIds(ackIds: readonly string[]): void {
-  for (const ackId of ackIds) {
-    if (!ACK_ID.test(ackId)) {
-      const shown = ackId.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
-      throw invalid(`You have passed an invalid ack ID to the service (ack_id=${shown}).`);
-    }
-  }
-}
