@@ -73,14 +73,14 @@ export class Schemas {
     return this.#add(name, type, definition);
   }
 
-  /** @returns the newest remaining revision */
+  /** @returns the deleted revision */
   deleteRevision(name: string, revision: string): SchemaRevision {
     const known = this.#of(name);
     const deletedRevision = this.#known(name, revision);
-    if (known.length === 1) throw precondition('The only revision of a schema cannot be deleted.');
+    if (known.length === 1) throw invalid('The only revision of a schema cannot be deleted.');
     this.#options.store.deleteSchemaRevision(name, revision);
     known.splice(known.indexOf(deletedRevision), 1);
-    return this.get(name, undefined);
+    return deletedRevision.revision;
   }
 
   /** Call after the store has deleted it. */

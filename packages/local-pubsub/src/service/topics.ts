@@ -90,7 +90,7 @@ export class Topics {
   checked(name: string, publications: readonly Publication[]): readonly Publication[] {
     const { schema } = this.get(name);
     if (schema === undefined) return publications;
-    if (schema.name === DELETED_SCHEMA) throw precondition('The schema of the topic is deleted.');
+    if (schema.name === DELETED_SCHEMA) throw missing(DELETED_SCHEMA);
     return this.schemas.checked(schema, publications);
   }
 
@@ -106,7 +106,7 @@ export class Topics {
     for (const topic of orphans) this.#topics.set(topic.name, topic);
   }
 
-  /** @returns the newest remaining revision. @throws PubsubError if a topic names this one */
+  /** @returns the deleted revision. @throws PubsubError if a topic names this one */
   deleteSchemaRevision(name: string, revision: string): SchemaRevision {
     const user = this.#with(name).find(
       ({ schema }) => schema?.firstRevision === revision || schema?.lastRevision === revision,
