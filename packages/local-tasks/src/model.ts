@@ -40,12 +40,16 @@ export interface HttpTarget {
 export const HTTP_METHODS = [undefined, 'POST', 'GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const;
 export type HttpMethod = Exclude<(typeof HTTP_METHODS)[number], undefined>;
 
-/** Result of one dispatch. `code` is a `google.rpc.Code`. */
-export interface AttemptRecord {
+export interface AttemptStart {
   readonly scheduledAt: number;
   readonly dispatchedAt: number;
+}
+
+/** Result of one dispatch. */
+export interface AttemptRecord extends AttemptStart {
   readonly respondedAt: number | undefined;
-  readonly code: number;
+  /** A `google.rpc.Code`; undefined while the attempt runs. */
+  readonly code: number | undefined;
   readonly message: string;
 }
 
@@ -53,6 +57,8 @@ export interface AttemptRecord {
 export interface TaskProgress {
   readonly dispatchCount: number;
   readonly responseCount: number;
+  /** Responses other than 5XX, for `X-CloudTasks-TaskExecutionCount`. */
+  readonly executionCount: number;
   readonly first: AttemptRecord | undefined;
   readonly last: AttemptRecord | undefined;
   /** HTTP status of the last answer, for `X-CloudTasks-TaskPreviousResponse`. */
@@ -76,6 +82,7 @@ export interface TaskRecord {
 export const NO_PROGRESS: TaskProgress = {
   dispatchCount: 0,
   responseCount: 0,
+  executionCount: 0,
   first: undefined,
   last: undefined,
   previousResponse: undefined,

@@ -15,7 +15,7 @@ import {
 } from './dispatch/attempt.ts';
 import { afterFailure } from './dispatch/retry.ts';
 import { DueHeap } from './due-heap.ts';
-import type { QueueConfig, TaskProgress, TaskRecord } from './model.ts';
+import type { AttemptStart, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** A task in the index. `record` is a cache; without it the task is read from storage when it is due. */
@@ -27,6 +27,8 @@ export interface QueueEntry {
   record: TaskRecord | undefined;
   /** The heap slot that counts; an older slot of the same task is skipped. */
   slot: QueueSlot | undefined;
+  /** Attempts whose results are open, oldest first. More than one only by `runNow`. */
+  readonly running: Set<AttemptStart>;
   isDeleted: boolean;
 }
 
@@ -40,6 +42,14 @@ export interface TaskEvents {
   load(entry: QueueEntry): TaskRecord | undefined;
   finished(entry: QueueEntry, record: TaskRecord): void;
   retrying(entry: QueueEntry, dueAt: number, progress: TaskProgress): void;
+}
+
+interface SettledAttempt {
+  readonly entry: QueueEntry;
+  readonly record: TaskRecord;
+  readonly start: AttemptStart;
+  /** Requested by `runNow`. */
+  readonly isForced: boolean;
 }
 
 export class QueueRunner {
@@ -108,11 +118,11 @@ export class QueueRunner {
     return token.taken ? { kind: 'start', entry: next.entry } : { kind: 'wait', atMs: token.atMs };
   }
 
-  /** Dispatches now, regardless of the queue's state and limits and the task's schedule. */
+  /** Dispatches now, regardless of the queue's state and limits and the task's schedule, and of an attempt that runs. */
   runNow(entry: QueueEntry): void {
     entry.dueAt = this.#clock.now();
     entry.slot = undefined;
-    this.#start(entry);
+    this.#start(entry, true);
   }
 
   /** No further dispatch starts; running ones continue. */
@@ -136,13 +146,16 @@ export class QueueRunner {
     }
   }
 
-  #start(entry: QueueEntry): void {
-    const record = entry.record ?? this.#events.load(entry);
-    if (record === undefined) {
+  #start(entry: QueueEntry, isForced = false): void {
+    const loaded = entry.record ?? this.#events.load(entry);
+    if (loaded === undefined) {
       entry.isDeleted = true;
       return;
     }
     const dispatchedAt = this.#clock.now();
+    const record = isForced ? { ...loaded, scheduledAt: dispatchedAt } : loaded;
+    const start = { scheduledAt: record.scheduledAt, dispatchedAt };
+    entry.running.add(start);
     const abort = new AbortController();
     this.#aborts.add(abort);
     let late = false;
@@ -155,12 +168,13 @@ export class QueueRunner {
       cancelDeadline();
       this.#aborts.delete(abort);
       if (this.#stopped && abort.signal.aborted) return;
-      this.#settle(entry, record, dispatchedAt, late ? { kind: 'deadline-exceeded' } : outcome);
+      entry.running.delete(start);
+      this.#settle({ entry, record, start, isForced }, late ? { kind: 'deadline-exceeded' } : outcome);
       this.pump();
     });
   }
 
-  #settle(entry: QueueEntry, record: TaskRecord, dispatchedAt: number, outcome: DispatchResult): void {
+  #settle({ entry, record, start, isForced }: SettledAttempt, outcome: DispatchResult): void {
     if (entry.isDeleted) return;
     if (isSuccess(outcome)) {
       this.#events.finished(entry, record);
@@ -168,15 +182,12 @@ export class QueueRunner {
     }
     const now = this.#clock.now();
     const before = entry.record?.progress ?? record.progress;
-    const progress = progressAfter(before, outcome, {
-      scheduledAt: record.scheduledAt,
-      dispatchedAt,
-      respondedAt: now,
-    });
+    const progress = progressAfter(before, outcome, { ...start, respondedAt: now });
     const decision = afterFailure(this.#config.retry, {
       attempts: progress.dispatchCount,
-      firstAttemptAt: progress.first?.dispatchedAt ?? dispatchedAt,
+      firstAttemptAt: progress.first?.dispatchedAt ?? start.dispatchedAt,
       now,
+      pauseFrom: isForced ? start.dispatchedAt : now,
       retryAfterMs: outcome.kind === 'answered' ? retryAfterMs(outcome.retryAfter, now) : undefined,
     });
     if (decision.kind === 'give-up') {

@@ -3,9 +3,9 @@
  * consistent. Independent of protobuf; arguments are validated.
  */
 import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
-import type { Dispatch } from './dispatch/attempt.ts';
+import { type Dispatch, withRunning } from './dispatch/attempt.ts';
 import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists } from './errors.ts';
-import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
+import { type AttemptStart, LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
 import { type QueueEntry, QueueRunner, type TaskEvents } from './queue-runner.ts';
 import type { TaskStore } from './storage.ts';
 
@@ -59,7 +59,13 @@ export class TaskRegistry {
     };
     for (const config of store.queues()) this.#addQueue(config);
     for (const head of store.heads()) {
-      const entry: QueueEntry = { ...head, record: undefined, slot: undefined, isDeleted: false };
+      const state = {
+        record: undefined,
+        slot: undefined,
+        running: new Set<AttemptStart>(),
+        isDeleted: false,
+      };
+      const entry: QueueEntry = { ...head, ...state };
       this.#entries.set(entry.name, entry);
       this.#queues.get(entry.queue)?.add(entry);
     }
@@ -139,6 +145,7 @@ export class TaskRegistry {
       dueAt: record.scheduledAt,
       record: cached ? record : undefined,
       slot: undefined,
+      running: new Set(),
       isDeleted: false,
     };
     this.#entries.set(record.name, entry);
@@ -151,13 +158,16 @@ export class TaskRegistry {
   task(name: string): TaskRecord {
     const entry = this.#entries.get(name);
     const record = entry?.record ?? (entry && this.#store.task(name));
-    if (record === undefined) throw notFound();
-    return record;
+    if (entry === undefined || record === undefined) throw notFound();
+    return withRunning(record, [...entry.running]);
   }
 
   tasks(queue: string, after: number, limit: number): { id: number; task: TaskRecord }[] {
     this.#runner(queue, queueMissing);
-    return this.#store.page(queue, after, limit);
+    return this.#store.page(queue, after, limit).map(({ id, task }) => ({
+      id,
+      task: withRunning(task, [...(this.#entries.get(task.name)?.running ?? [])]),
+    }));
   }
 
   deleteTask(name: string): void {
@@ -169,9 +179,8 @@ export class TaskRegistry {
   runTask(name: string): TaskRecord {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw notFound();
-    const record = { ...this.task(name), scheduledAt: this.#clock.now() };
-    this.#runner(record.queue, queueMissing).runNow(entry);
-    return record;
+    this.#runner(entry.queue, queueMissing).runNow(entry);
+    return { ...this.task(name), scheduledAt: this.#clock.now() };
   }
 
   quiesce(): void {

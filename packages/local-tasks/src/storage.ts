@@ -8,6 +8,9 @@ import { POLICY_SCHEMA, POLICY_SQL, policyTable } from '@cairn/local-kit/iam/pol
 import { GroupedDatabase, type StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 
+/** Defaults of a task stored by an earlier version. */
+const PROGRESS_OF_OLD_DATA = { executionCount: 0 };
+
 /** The part of a task in the schedule index. */
 interface TaskHead {
   readonly id: number;
@@ -196,6 +199,6 @@ function fromRow(row: TaskRow): TaskRecord {
     scheduledAt: row.due,
     deadlineMs: row.deadline,
     target: { ...target, oidc: target.oidc, body: row.body },
-    progress: JSON.parse(row.progress) as TaskProgress,
+    progress: { ...PROGRESS_OF_OLD_DATA, ...(JSON.parse(row.progress) as TaskProgress) },
   };
 }

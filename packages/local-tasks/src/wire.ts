@@ -56,6 +56,8 @@ function toWireAttempt(attempt: AttemptRecord): object {
     scheduleTime: fromMs(attempt.scheduledAt),
     dispatchTime: fromMs(attempt.dispatchedAt),
     ...(attempt.respondedAt !== undefined && { responseTime: fromMs(attempt.respondedAt) }),
-    responseStatus: { code: attempt.code, message: attempt.message },
+    ...(attempt.code !== undefined && {
+      responseStatus: { code: attempt.code, message: attempt.message },
+    }),
   };
 }

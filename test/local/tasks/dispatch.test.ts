@@ -121,7 +121,7 @@ describe('retries', () => {
 
   test('a retry has the number of attempts, the last response and the reason', async () => {
     await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
-    tasks.answers.push(answered(418), { kind: 'unreachable', reason: 'ECONNREFUSED' });
+    tasks.answers.push(answered(418), { kind: 'unreachable', reason: 'ECONNREFUSED' }, answered(503));
     const name = await create();
     await tasks.dispatched(1);
     await settled();
@@ -142,6 +142,14 @@ describe('retries', () => {
       'X-CloudTasks-TaskRetryReason': 'UNAVAILABLE: ECONNREFUSED',
     });
     expect(name).toMatch(/tasks/);
+    await settled();
+    tasks.clock.advance(4_000);
+    await tasks.dispatched(4);
+    expect(tasks.requests[3]?.headers).toMatchObject({
+      'X-CloudTasks-TaskRetryCount': '3',
+      'X-CloudTasks-TaskExecutionCount': '1',
+      'X-CloudTasks-TaskPreviousResponse': '503',
+    });
   });
 
   test('Retry-After postpones the next attempt', async () => {

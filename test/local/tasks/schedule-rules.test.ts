@@ -45,7 +45,13 @@ describe('giving up', () => {
     ['both spent', { maxAttempts: 3, maxRetryDurationMs: 5000 }, 3, 5000, 'give-up'],
     ['only time limited, time spent', { maxAttempts: -1, maxRetryDurationMs: 5000 }, 1, 5000, 'give-up'],
   ])('%s', (_what, limits, attempts, elapsed, decision) => {
-    const failed = { attempts, firstAttemptAt: 0, now: elapsed, retryAfterMs: undefined };
+    const failed = {
+      attempts,
+      firstAttemptAt: 0,
+      now: elapsed,
+      pauseFrom: elapsed,
+      retryAfterMs: undefined,
+    };
     expect(afterFailure({ ...DEFAULT_RETRY, ...limits }, failed).kind).toBe(decision);
   });
 });

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { refusal } from '../support.ts';
+import type { DispatchResult } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
+import { refusal, until } from '../support.ts';
 import { answered, LOCATION, QUEUE, startTasks, type TasksFixture } from './tasks-fixture.ts';
 
 const HOUR_S = 3600;
@@ -16,6 +17,8 @@ const url = 'http://127.0.0.1:1/target';
 const create = (task: object) => tasks.client.createTask({ parent: QUEUE, task });
 const nameOf = (task: { name?: string | null }) => ({ name: String(task.name) });
 const inSeconds = (seconds: number) => ({ seconds: Math.floor(tasks.clock.now() / 1000) + seconds });
+/** As the client reads it. */
+const now = () => ({ seconds: String(Math.floor(tasks.clock.now() / 1000)) });
 
 describe('names', () => {
   test('a named task exists once while it waits', async () => {
@@ -294,6 +297,52 @@ describe('queues', () => {
     await expect(create(task)).rejects.toMatchObject({ code: status.ALREADY_EXISTS });
     tasks.clock.advance(3_600_000);
     await create({ ...task, scheduleTime: inSeconds(60) });
+  });
+
+  test('a task counts an attempt from its dispatch on, and has its result once it is answered', async () => {
+    let answer: (result: DispatchResult) => void = () => {};
+    tasks.answers.push(() => new Promise((resolve) => (answer = resolve)));
+    const [task] = await create({ httpRequest: { url } });
+    await tasks.dispatched(1);
+    const read = async () => (await tasks.client.getTask(nameOf(task)))[0];
+    const running = await read();
+    expect(running).toMatchObject({
+      dispatchCount: 1,
+      responseCount: 0,
+      firstAttempt: { dispatchTime: now() },
+      lastAttempt: { dispatchTime: now(), responseTime: null, responseStatus: null },
+    });
+    const [listed] = await tasks.client.listTasks({ parent: QUEUE });
+    expect(listed).toEqual([running]);
+    answer(answered(500));
+    await until(async () => (await read()).responseCount === 1, 'the result');
+    expect(await read()).toMatchObject({ dispatchCount: 1, lastAttempt: { responseStatus: { code: 13 } } });
+  });
+
+  test('run now returns the task as dispatched, also while it runs, and a failure is retried a pause after the call', async () => {
+    const minBackoff = { seconds: 100 };
+    await tasks.client.updateQueue({ queue: { name: QUEUE, retryConfig: { minBackoff } } });
+    let answer: (result: DispatchResult) => void = () => {};
+    tasks.answers.push(
+      () => new Promise(() => {}),
+      () => new Promise((resolve) => (answer = resolve)),
+    );
+    const [task] = await create({ httpRequest: { url } });
+    await tasks.dispatched(1);
+    tasks.clock.advance(5_000);
+    const called = now();
+    const [run] = await tasks.client.runTask(nameOf(task));
+    expect(run).toMatchObject({
+      dispatchCount: 2,
+      responseCount: 0,
+      scheduleTime: called,
+      lastAttempt: { scheduleTime: called, dispatchTime: called, responseStatus: null },
+    });
+    tasks.clock.advance(60_000);
+    answer(answered(500));
+    const read = async () => (await tasks.client.getTask(nameOf(task)))[0];
+    await until(async () => (await read()).responseCount === 1, 'the result');
+    expect(Number((await read()).scheduleTime?.seconds)).toBe(Number(called.seconds) + 100);
   });
 
   test('run now dispatches a task of a paused queue before its time, and a failure is retried later', async () => {

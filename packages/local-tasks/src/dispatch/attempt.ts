@@ -2,7 +2,7 @@
  * One dispatch of one task as an HTTP request, and the meaning of its response. Pure except for the time of the
  * identity token, which is an argument. The headers are those a handler behind Cloud Tasks receives.
  */
-import type { TaskProgress, TaskRecord } from '../model.ts';
+import type { AttemptStart, TaskProgress, TaskRecord } from '../model.ts';
 
 /** A request to send. Unlike in production, redirects are not followed. */
 export interface DispatchRequest {
@@ -43,7 +43,7 @@ export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest,
   headers['X-CloudTasks-QueueName'] = lastSegment(task.queue);
   headers['X-CloudTasks-TaskName'] = lastSegment(task.name);
   headers['X-CloudTasks-TaskRetryCount'] = String(progress.dispatchCount);
-  headers['X-CloudTasks-TaskExecutionCount'] = String(progress.responseCount);
+  headers['X-CloudTasks-TaskExecutionCount'] = String(progress.executionCount);
   headers['X-CloudTasks-TaskETA'] = (task.scheduledAt / 1000).toFixed(6);
   if (progress.previousResponse !== undefined) {
     headers['X-CloudTasks-TaskPreviousResponse'] = String(progress.previousResponse);
@@ -73,9 +73,7 @@ export function identityToken(oidc: { serviceAccountEmail: string; audience: str
   return `${encode({ alg: 'none', typ: 'JWT' })}.${encode(claims)}.`;
 }
 
-export interface AttemptTimes {
-  readonly scheduledAt: number;
-  readonly dispatchedAt: number;
+export interface AttemptTimes extends AttemptStart {
   readonly respondedAt: number;
 }
 
@@ -89,6 +87,7 @@ export function progressAfter(
   times: AttemptTimes,
 ): TaskProgress {
   const answered = outcome.kind === 'answered';
+  const executed = answered && outcome.status < 500;
   const { code, message } = rpcStatus(outcome);
   const record = {
     scheduledAt: times.scheduledAt,
@@ -100,10 +99,28 @@ export function progressAfter(
   return {
     dispatchCount: before.dispatchCount + 1,
     responseCount: before.responseCount + (answered ? 1 : 0),
+    executionCount: before.executionCount + (executed ? 1 : 0),
     first: before.first ?? record,
     last: record,
     previousResponse: answered ? outcome.status : undefined,
     retryReason: message,
+  };
+}
+
+/** The task as it is reported while attempts run: they are counted, and the latest of them is its last attempt. */
+export function withRunning(task: TaskRecord, running: readonly AttemptStart[]): TaskRecord {
+  const [oldest] = running;
+  if (oldest === undefined) return task;
+  const unanswered = { respondedAt: undefined, code: undefined, message: '' };
+  const { progress } = task;
+  return {
+    ...task,
+    progress: {
+      ...progress,
+      dispatchCount: progress.dispatchCount + running.length,
+      first: progress.first ?? { ...oldest, ...unanswered },
+      last: { ...(running.at(-1) ?? oldest), ...unanswered },
+    },
   };
 }
 

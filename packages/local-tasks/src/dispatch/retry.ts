@@ -10,6 +10,8 @@ interface FailedTask {
   readonly attempts: number;
   readonly firstAttemptAt: number;
   readonly now: number;
+  /** Begin of the pause: the failure, or for a task that was run by request, the request. */
+  readonly pauseFrom: number;
   /** Delay requested by the target with `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 }
@@ -40,6 +42,6 @@ export function afterFailure(config: RetryConfig, failed: FailedTask): TaskRetry
   if ((attemptsLimited || durationLimited) && attemptsSpent && durationSpent) {
     return { kind: 'give-up', reason: `failed after ${failed.attempts} attempts` };
   }
-  const pause = Math.max(backoffMs(config, failed.attempts), failed.retryAfterMs ?? 0);
-  return { kind: 'retry', atMs: failed.now + pause };
+  const afterPause = failed.pauseFrom + backoffMs(config, failed.attempts);
+  return { kind: 'retry', atMs: Math.max(afterPause, failed.now + (failed.retryAfterMs ?? 0)) };
 }
