@@ -24,6 +24,8 @@ export interface QueueConfig {
   readonly name: string;
   readonly rateLimits: RateLimits;
   readonly retry: RetryConfig;
+  /** Part of the operations that production logs; undefined: none. Returned to the caller; nothing is logged. */
+  readonly loggedRatio?: number | undefined;
   readonly state: 'running' | 'paused';
   readonly purgedAt: number | undefined;
 }
@@ -102,7 +104,7 @@ export const DEFAULT_RETRY: RetryConfig = {
 export const LIMITS = {
   dispatchesPerSecond: 500,
   concurrentDispatches: 5000,
-  /** Largest task, encoded. */
+  /** Largest task: URL, headers and body. */
   taskBytes: 1024 * 1024,
   urlLength: 2083,
   headerBytes: 80 * 1024,
@@ -112,6 +114,8 @@ export const LIMITS = {
   defaultDeadlineMs: 10 * 60_000,
   queuesPage: 1000,
   tasksPage: 1000,
+  /** An older task is deleted, dispatched or not. */
+  taskLifeMs: 31 * 24 * 3_600_000,
   /** Time the name of a completed task stays reserved. */
   dedupMs: 3_600_000,
 } as const;

@@ -1,7 +1,8 @@
 /** Validates resource names of Cloud Tasks. Pure. */
 import { invalid } from './errors.ts';
 
-const PROJECT = '[a-z][a-z0-9:.-]*';
+/** An id, also of a domain, or a number. */
+const PROJECT = '[A-Za-z0-9][A-Za-z0-9:.-]*';
 const LOCATION = '[a-z0-9-]+';
 const QUEUE = '[A-Za-z0-9-]{1,100}';
 const TASK = '[A-Za-z0-9_-]{1,500}';

@@ -13,7 +13,8 @@ import type { TaskStore } from './storage.ts';
 const CACHED_BYTES = 64 * 1024 * 1024;
 /** Approximate memory of a record besides its body. */
 const RECORD_OVERHEAD_BYTES = 1024;
-const TOMBSTONE_SWEEP_MS = 10 * 60_000;
+/** Interval for the end of tombstones and of tasks that are too old. */
+const SWEEP_MS = 10 * 60_000;
 
 interface RegistryOptions {
   readonly store: TaskStore;
@@ -223,6 +224,9 @@ export class TaskRegistry {
   #sweep(): void {
     const now = this.#clock.now();
     this.#store.forgetTombstonesBefore(now);
-    this.#cancelSweep = this.#clock.at(now + TOMBSTONE_SWEEP_MS, () => this.#sweep());
+    for (const name of this.#store.namesBefore(now - LIMITS.taskLifeMs)) {
+      if (this.#entries.has(name)) this.deleteTask(name);
+    }
+    this.#cancelSweep = this.#clock.at(now + SWEEP_MS, () => this.#sweep());
   }
 }

@@ -5,8 +5,9 @@ import type { QueueConfig } from './model.ts';
 import { LIMITS } from './model.ts';
 import { requireLocation, requireQueue, requireTask } from './names.ts';
 import { parseQueueFilter } from './queue-filter.ts';
+import { updatedQueue } from './queue-update.ts';
 import type { TaskRegistry } from './registry.ts';
-import { queueFrom, rateLimitsFrom, retryFrom, taskFrom, type WireQueue, type WireTask } from './validate.ts';
+import { queueFrom, taskFrom, type WireQueue, type WireTask } from './validate.ts';
 import { toWireQueue, toWireTask } from './wire.ts';
 
 interface ServiceOptions {
@@ -54,7 +55,7 @@ export function cloudTasksService({ registry, now, freshTaskId }: ServiceOptions
       const name = requireQueue(queue?.name ?? '');
       if (!registry.hasQueue(name)) return toWireQueue(registry.createQueue(queueFrom(name, queue ?? {})));
       return toWireQueue(
-        registry.configureQueue(masked(registry.queue(name), queue ?? {}, updateMask?.paths)),
+        registry.configureQueue(updatedQueue(registry.queue(name), queue ?? {}, updateMask?.paths)),
       );
     },
 
@@ -64,10 +65,12 @@ export function cloudTasksService({ registry, now, freshTaskId }: ServiceOptions
       requireLocation(parent);
       const limit = pageLimit(pageSize, LIMITS.queuesPage);
       const matches = parseQueueFilter(filter ?? '');
-      const after = readToken(pageToken, parent) ?? '';
+      // The filter cannot change from page to page.
+      const list = `${parent}?${filter ?? ''}`;
+      const after = readToken(pageToken, list) ?? '';
       const queues = registry.queues(parent, after, { limit: limit + 1, matches });
       const page = queues.slice(0, limit);
-      const more = queues.length > limit ? token(page.at(-1)?.name ?? '', parent) : '';
+      const more = queues.length > limit ? token(page.at(-1)?.name ?? '', list) : '';
       return { queues: page.map(toWireQueue), nextPageToken: more };
     },
 
@@ -108,48 +111,20 @@ export function cloudTasksService({ registry, now, freshTaskId }: ServiceOptions
   };
 }
 
-/** The fields an update mask can name, with and without a sub-field. */
-function masked(before: QueueConfig, wire: WireQueue, paths: string[] | undefined): QueueConfig {
-  const named = paths && paths.length > 0 ? paths : ['rate_limits', 'retry_config'];
-  let { rateLimits, retry } = before;
-  for (const path of named) {
-    const [field, sub] = path.split('.');
-    if (field === 'rate_limits' || field === 'rateLimits') {
-      const next = rateLimitsFrom(wire.rateLimits);
-      rateLimits = sub ? { ...rateLimits, ...pick(next, sub) } : next;
-    } else if (field === 'retry_config' || field === 'retryConfig') {
-      const next = retryFrom(wire.retryConfig);
-      retry = sub ? { ...retry, ...pick(next, sub) } : next;
-    } else if (field !== 'name') {
-      throw invalid(`UpdateQueueRequest.update_mask: field '${path}' cannot be updated.`);
-    }
-  }
-  return { ...before, rateLimits, retry };
-}
-
-/** The value of a sub-field by its wire name: `max_attempts`, `minBackoff` (kept as `minBackoffMs`). */
-function pick<T extends object>(values: T, wireName: string): Partial<T> {
-  const name = wireName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const key = [name, `${name}Ms`].find((candidate) => Object.hasOwn(values, candidate));
-  if (key === undefined)
-    throw invalid(`UpdateQueueRequest.update_mask: field '${wireName}' cannot be updated.`);
-  return { [key]: values[key as keyof T] } as Partial<T>;
-}
-
 function pageLimit(requested: number | undefined, most: number): number {
   if ((requested ?? 0) < 0) throw invalid('page_size must not be negative.');
   return Math.min(requested || most, most);
 }
 
-const token = (position: string, parent: string) =>
-  Buffer.from(JSON.stringify([parent, position])).toString('base64url');
+const token = (position: string, list: string) =>
+  Buffer.from(JSON.stringify([list, position])).toString('base64url');
 
 /** A token is only valid for the list that it came from, as in production. */
-function readToken(text: string | undefined, parent: string): string | undefined {
+function readToken(text: string | undefined, list: string): string | undefined {
   if (!text) return undefined;
   try {
     const [of, position] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, string];
-    if (of === parent) return position;
+    if (of === list) return position;
   } catch {
     // Not a token of this server.
   }

@@ -48,6 +48,7 @@ export interface WireQueue {
     maxBackoff?: WireTimestamp | null;
     maxDoublings?: number | null;
   } | null;
+  readonly stackdriverLoggingConfig?: { samplingRatio?: number | null } | null;
 }
 
 interface NewTask {
@@ -104,8 +105,8 @@ function targetFrom(task: WireTask): HttpTarget {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw invalid("HttpRequest.url must start with 'http://' or 'https://' and be a valid URL.");
   }
-  if (url.length > LIMITS.urlLength)
-    throw invalid(`HttpRequest.url is longer than ${LIMITS.urlLength} characters.`);
+  if (new URL(url).href.length > LIMITS.urlLength)
+    throw invalid(`HttpRequest.url is longer than ${LIMITS.urlLength} characters after encoding.`);
   const method = http.httpMethod ? HTTP_METHODS[http.httpMethod] : 'POST';
   if (method === undefined) throw invalid(`HttpRequest.http_method ${http.httpMethod} is unknown.`);
   // protobufjs gives an empty array instead of empty bytes for an absent field.
@@ -113,13 +114,12 @@ function targetFrom(task: WireTask): HttpTarget {
   if (body.length > 0 && !['POST', 'PUT', 'PATCH'].includes(method)) {
     throw invalid(`HttpRequest.body is only allowed for POST, PUT and PATCH, not for ${method}.`);
   }
-  if (body.length > LIMITS.taskBytes) {
-    throw invalid(
-      `Task size too large: the body has ${body.length} bytes, a task may have ${LIMITS.taskBytes}.`,
-    );
-  }
   const headers = { ...http.headers };
   checkHeaders(headers);
+  const bytes = body.length + Buffer.byteLength(url) + headerBytes(headers);
+  if (bytes > LIMITS.taskBytes) {
+    throw invalid(`Task size too large: it has ${bytes} bytes, a task may have ${LIMITS.taskBytes}.`);
+  }
   const token = http.oidcToken;
   if (token && !token.serviceAccountEmail) {
     throw invalid('HttpRequest.oidc_token.service_account_email must be set.');
@@ -131,14 +131,17 @@ function targetFrom(task: WireTask): HttpTarget {
 }
 
 function checkHeaders(headers: Record<string, string>): void {
-  let bytes = 0;
   for (const [name, value] of Object.entries(headers)) {
-    bytes += name.length + Buffer.byteLength(value);
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
       throw invalid(`HttpRequest.headers: '${name}' is not a valid header.`);
     }
   }
-  if (bytes > LIMITS.headerBytes) throw invalid('HttpRequest.headers exceed 80 KB.');
+  if (headerBytes(headers) > LIMITS.headerBytes) throw invalid('HttpRequest.headers exceed 80 KB.');
+}
+
+function headerBytes(headers: Record<string, string>): number {
+  const parts = Object.entries(headers).flat();
+  return parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
 }
 
 /** The configuration of a new queue, with the defaults of Cloud Tasks. */
@@ -147,14 +150,30 @@ export function queueFrom(name: string, queue: WireQueue): QueueConfig {
   if (queue.appEngineRoutingOverride) throw unimplemented('Queue.app_engine_routing_override');
   return {
     name,
-    rateLimits: rateLimitsFrom(queue.rateLimits),
-    retry: retryFrom(queue.retryConfig),
+    ...settingsFrom(queue),
     state: 'running',
     purgedAt: undefined,
   };
 }
 
-export function rateLimitsFrom(wire: WireQueue['rateLimits']): RateLimits {
+/** @throws TasksError INVALID_ARGUMENT for settings that Cloud Tasks does not allow */
+export function settingsFrom(
+  wire: Pick<WireQueue, 'rateLimits' | 'retryConfig' | 'stackdriverLoggingConfig'>,
+): Pick<QueueConfig, 'rateLimits' | 'retry' | 'loggedRatio'> {
+  const logging = wire.stackdriverLoggingConfig;
+  return {
+    rateLimits: rateLimitsFrom(wire.rateLimits),
+    retry: retryFrom(wire.retryConfig),
+    loggedRatio: logging ? ratioFrom(logging.samplingRatio ?? 0) : undefined,
+  };
+}
+
+function ratioFrom(ratio: number): number {
+  if (ratio >= 0 && ratio <= 1) return ratio;
+  throw invalid('StackdriverLoggingConfig.sampling_ratio must be in [0, 1].');
+}
+
+function rateLimitsFrom(wire: WireQueue['rateLimits']): RateLimits {
   const perSecond = wire?.maxDispatchesPerSecond || DEFAULT_RATE_LIMITS.maxDispatchesPerSecond;
   const concurrent = wire?.maxConcurrentDispatches || DEFAULT_RATE_LIMITS.maxConcurrentDispatches;
   if (!(perSecond > 0 && perSecond <= LIMITS.dispatchesPerSecond)) {
@@ -170,7 +189,7 @@ export function rateLimitsFrom(wire: WireQueue['rateLimits']): RateLimits {
   };
 }
 
-export function retryFrom(wire: WireQueue['retryConfig']): RetryConfig {
+function retryFrom(wire: WireQueue['retryConfig']): RetryConfig {
   const retry = {
     maxAttempts: wire?.maxAttempts || DEFAULT_RETRY.maxAttempts,
     maxRetryDurationMs: wire?.maxRetryDuration ? toMs(wire.maxRetryDuration) : 0,

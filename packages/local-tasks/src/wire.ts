@@ -18,6 +18,9 @@ export function toWireQueue(queue: QueueConfig): object {
       maxBackoff: fromMs(retry.maxBackoffMs),
       maxDoublings: retry.maxDoublings,
     },
+    ...(queue.loggedRatio !== undefined && {
+      stackdriverLoggingConfig: { samplingRatio: queue.loggedRatio },
+    }),
     state: queue.state === 'paused' ? PAUSED : RUNNING,
     ...(queue.purgedAt !== undefined && { purgeTime: fromMs(queue.purgedAt) }),
   };

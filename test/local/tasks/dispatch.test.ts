@@ -58,7 +58,9 @@ describe('the request to a target', () => {
 
   test('has a bearer token that names account and audience but is not signed', async () => {
     await queue();
-    await create({ httpRequest: { url, oidcToken: { serviceAccountEmail: 'drive@p.iam.example' } } });
+    const headers = { authorization: 'Basic of the task', AUTHORIZATION: 'another' };
+    const oidcToken = { serviceAccountEmail: 'drive@p.iam.example' };
+    await create({ httpRequest: { url, headers, oidcToken } });
     await tasks.drained();
     const [header, claims, signature] = String(tasks.requests[0]?.headers.Authorization)
       .replace('Bearer ', '')
@@ -67,6 +69,8 @@ describe('the request to a target', () => {
     expect(read(header)).toMatchObject({ alg: 'none' });
     expect(read(claims)).toMatchObject({ email: 'drive@p.iam.example', aud: url });
     expect(signature).toBe('');
+    const names = Object.keys(tasks.requests[0]?.headers ?? {}).filter((name) => /authorization/i.test(name));
+    expect(names).toEqual(['Authorization']);
   });
 });
 

@@ -1,8 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { DispatchResult } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
-import { refusal, until } from '../support.ts';
-import { answered, LOCATION, QUEUE, startTasks, type TasksFixture } from './tasks-fixture.ts';
+import { refusal } from '../support.ts';
+import { LOCATION, QUEUE, startTasks, type TasksFixture } from './tasks-fixture.ts';
 
 const HOUR_S = 3600;
 let tasks: TasksFixture;
@@ -17,8 +16,6 @@ const url = 'http://127.0.0.1:1/target';
 const create = (task: object) => tasks.client.createTask({ parent: QUEUE, task });
 const nameOf = (task: { name?: string | null }) => ({ name: String(task.name) });
 const inSeconds = (seconds: number) => ({ seconds: Math.floor(tasks.clock.now() / 1000) + seconds });
-/** As the client reads it. */
-const now = () => ({ seconds: String(Math.floor(tasks.clock.now() / 1000)) });
 
 describe('names', () => {
   test('a named task exists once while it waits', async () => {
@@ -75,6 +72,16 @@ describe('what is refused', () => {
       'a body for GET',
       { httpRequest: { url, httpMethod: 'GET', body: Buffer.from('x') } },
       /only allowed for POST/,
+    ],
+    [
+      'a URL that is too long once encoded',
+      { httpRequest: { url: `http://x/${'ü'.repeat(400)}` } },
+      /encoding/,
+    ],
+    [
+      'a task over 1 MiB by its headers',
+      { httpRequest: { url, headers: { a: 'b'.repeat(2000) }, body: Buffer.alloc(1024 * 1024 - 1000) } },
+      /too large/,
     ],
     ['a body over 1 MiB', { httpRequest: { url, body: Buffer.alloc(1024 * 1024 + 1) } }, /too large/],
     ['a header with a line break', { httpRequest: { url, headers: { a: 'b\nc: d' } } }, /not a valid header/],
@@ -157,6 +164,16 @@ describe('views and pages', () => {
     }
   });
 
+  test('a page token is refused with another filter', async () => {
+    await tasks.client.createQueue({ parent: LOCATION, queue: { name: `${LOCATION}/queues/other` } });
+    const list = (more: object) =>
+      tasks.client.listQueues({ parent: LOCATION, pageSize: 1, ...more }, { autoPaginate: false });
+    const [, , page] = await list({ filter: 'state: RUNNING' });
+    const pageToken = String(page?.nextPageToken);
+    expect((await list({ filter: 'state: RUNNING', pageToken }))[0]).toHaveLength(1);
+    expect(await refusal(list({ pageToken }))).toMatchObject({ code: status.INVALID_ARGUMENT });
+  });
+
   test('a page token of another list is refused', async () => {
     const other = `${LOCATION}/queues/other`;
     await tasks.client.createQueue({ parent: LOCATION, queue: { name: other } });
@@ -168,190 +185,5 @@ describe('views and pages', () => {
       { autoPaginate: false },
     );
     expect(await refusal(call)).toMatchObject({ code: status.INVALID_ARGUMENT });
-  });
-});
-
-describe('queues', () => {
-  test('a new queue has the documented defaults', async () => {
-    const [queue] = await tasks.client.getQueue({ name: QUEUE });
-    expect(queue).toMatchObject({
-      state: 'RUNNING',
-      rateLimits: { maxDispatchesPerSecond: 500, maxBurstSize: 100, maxConcurrentDispatches: 1000 },
-      retryConfig: { maxAttempts: 100, maxDoublings: 16, minBackoff: { nanos: 100_000_000 } },
-    });
-  });
-
-  test('an update changes what its mask names and nothing else', async () => {
-    const queue = { name: QUEUE, retryConfig: { maxAttempts: 7 }, rateLimits: { maxDispatchesPerSecond: 3 } };
-    const updateMask = { paths: ['retry_config.max_attempts'] };
-    const [updated] = await tasks.client.updateQueue({ queue, updateMask });
-    expect(updated.retryConfig).toMatchObject({ maxAttempts: 7, maxDoublings: 16 });
-    expect(updated.rateLimits).toMatchObject({ maxDispatchesPerSecond: 500 });
-  });
-
-  test.each(['state', 'rate_limits.constructor', 'retry_config.to_string', 'retry_config.__proto__'])(
-    'an update of %s is refused',
-    async (path) => {
-      const call = tasks.client.updateQueue({ queue: { name: QUEUE }, updateMask: { paths: [path] } });
-      expect(await refusal(call)).toMatchObject({ code: status.INVALID_ARGUMENT });
-    },
-  );
-
-  test.each([
-    ['a rate over 500', { rateLimits: { maxDispatchesPerSecond: 501 } }],
-    ['concurrency over 5000', { rateLimits: { maxConcurrentDispatches: 5001 } }],
-    ['fewer than -1 attempts', { retryConfig: { maxAttempts: -2 } }],
-    ['crossed backoffs', { retryConfig: { minBackoff: { seconds: 9 }, maxBackoff: { seconds: 3 } } }],
-  ])('%s is refused', async (_what, config) => {
-    const call = tasks.client.createQueue({
-      parent: LOCATION,
-      queue: { name: `${LOCATION}/queues/q`, ...config },
-    });
-    expect(await refusal(call)).toMatchObject({ code: status.INVALID_ARGUMENT });
-  });
-
-  test('a queue exists once, is listed, and is deleted with its tasks', async () => {
-    const call = tasks.client.createQueue({ parent: LOCATION, queue: { name: QUEUE } });
-    expect(await refusal(call)).toMatchObject({ code: status.ALREADY_EXISTS });
-    const [listed] = await tasks.client.listQueues({ parent: LOCATION });
-    expect(listed.map((queue) => queue.name)).toEqual([QUEUE]);
-    const [task] = await create({ httpRequest: { url }, scheduleTime: inSeconds(60) });
-    await tasks.client.deleteQueue({ name: QUEUE });
-    expect(await refusal(tasks.client.getQueue({ name: QUEUE }))).toMatchObject({ code: status.NOT_FOUND });
-    expect(await refusal(tasks.client.getTask(nameOf(task)))).toMatchObject({
-      code: status.NOT_FOUND,
-    });
-    tasks.clock.advance(61_000);
-    expect(tasks.requests).toHaveLength(0);
-  });
-
-  test.each<[string, boolean]>([
-    ['state: PAUSED', true],
-    ['state = "RUNNING"', false],
-    ['state != RUNNING AND rateLimits.maxDispatchesPerSecond <= 5', true],
-    ['rate_limits.max_dispatches_per_second > 5', false],
-    [`name = ${QUEUE}`, true],
-    ['name:main AND state=RUNNING', false],
-  ])('are listed if they match: %s', async (filter, listed) => {
-    await tasks.client.updateQueue({ queue: { name: QUEUE, rateLimits: { maxDispatchesPerSecond: 5 } } });
-    await tasks.client.pauseQueue({ name: QUEUE });
-    const [queues] = await tasks.client.listQueues({ parent: LOCATION, filter });
-    expect(queues).toHaveLength(listed ? 1 : 0);
-  });
-
-  test.each(['color = red', 'state', 'state = RUNNING OR state = PAUSED', 'constructor = x'])(
-    'are not listed by what is no filter: %s',
-    async (filter) => {
-      const call = tasks.client.listQueues({ parent: LOCATION, filter });
-      expect(await refusal(call)).toMatchObject({ code: status.INVALID_ARGUMENT });
-    },
-  );
-
-  test('have a policy that is deleted with them', async () => {
-    const bindings = [{ role: 'roles/cloudtasks.enqueuer', members: ['allUsers'] }];
-    const [before] = await tasks.client.getIamPolicy({ resource: QUEUE });
-    const [made] = await tasks.client.setIamPolicy({
-      resource: QUEUE,
-      policy: { bindings, etag: before.etag ?? '' },
-    });
-    expect(made).toMatchObject({ version: 1, bindings });
-    const stale = tasks.client.setIamPolicy({ resource: QUEUE, policy: { etag: before.etag ?? '' } });
-    expect(await refusal(stale)).toMatchObject({ code: status.ABORTED });
-    const permissions = ['cloudtasks.tasks.create'];
-    expect((await tasks.client.testIamPermissions({ resource: QUEUE, permissions }))[0]).toEqual({
-      permissions,
-    });
-    await tasks.client.deleteQueue({ name: QUEUE });
-    expect(await refusal(tasks.client.getIamPolicy({ resource: QUEUE }))).toMatchObject({
-      code: status.NOT_FOUND,
-    });
-    await tasks.client.createQueue({ parent: LOCATION, queue: { name: QUEUE } });
-    expect((await tasks.client.getIamPolicy({ resource: QUEUE }))[0].bindings).toEqual([]);
-  });
-
-  test('a paused queue keeps its tasks, a resumed one dispatches them', async () => {
-    await tasks.client.pauseQueue({ name: QUEUE });
-    const [task] = await create({ httpRequest: { url } });
-    tasks.clock.advance(60_000);
-    await tasks.client.getTask(nameOf(task));
-    expect(tasks.requests).toHaveLength(0);
-    const [resumed] = await tasks.client.resumeQueue({ name: QUEUE });
-    expect(resumed.state).toBe('RUNNING');
-    await tasks.drained();
-    expect(tasks.requests).toHaveLength(1);
-  });
-
-  test('a purge removes waiting tasks', async () => {
-    await create({ httpRequest: { url }, scheduleTime: inSeconds(60) });
-    const [purged] = await tasks.client.purgeQueue({ name: QUEUE });
-    expect(Number(purged.purgeTime?.seconds)).toBe(inSeconds(0).seconds);
-    await tasks.drained();
-    tasks.clock.advance(61_000);
-    expect(tasks.requests).toHaveLength(0);
-  });
-
-  test('a purge keeps the names that callers chose, for an hour', async () => {
-    const task = { name: `${QUEUE}/tasks/chosen`, httpRequest: { url }, scheduleTime: inSeconds(60) };
-    await create(task);
-    await tasks.client.purgeQueue({ name: QUEUE });
-    await expect(create(task)).rejects.toMatchObject({ code: status.ALREADY_EXISTS });
-    tasks.clock.advance(3_600_000);
-    await create({ ...task, scheduleTime: inSeconds(60) });
-  });
-
-  test('a task counts an attempt from its dispatch on, and has its result once it is answered', async () => {
-    let answer: (result: DispatchResult) => void = () => {};
-    tasks.answers.push(() => new Promise((resolve) => (answer = resolve)));
-    const [task] = await create({ httpRequest: { url } });
-    await tasks.dispatched(1);
-    const read = async () => (await tasks.client.getTask(nameOf(task)))[0];
-    const running = await read();
-    expect(running).toMatchObject({
-      dispatchCount: 1,
-      responseCount: 0,
-      firstAttempt: { dispatchTime: now() },
-      lastAttempt: { dispatchTime: now(), responseTime: null, responseStatus: null },
-    });
-    const [listed] = await tasks.client.listTasks({ parent: QUEUE });
-    expect(listed).toEqual([running]);
-    answer(answered(500));
-    await until(async () => (await read()).responseCount === 1, 'the result');
-    expect(await read()).toMatchObject({ dispatchCount: 1, lastAttempt: { responseStatus: { code: 13 } } });
-  });
-
-  test('run now returns the task as dispatched, also while it runs, and a failure is retried a pause after the call', async () => {
-    const minBackoff = { seconds: 100 };
-    await tasks.client.updateQueue({ queue: { name: QUEUE, retryConfig: { minBackoff } } });
-    let answer: (result: DispatchResult) => void = () => {};
-    tasks.answers.push(
-      () => new Promise(() => {}),
-      () => new Promise((resolve) => (answer = resolve)),
-    );
-    const [task] = await create({ httpRequest: { url } });
-    await tasks.dispatched(1);
-    tasks.clock.advance(5_000);
-    const called = now();
-    const [run] = await tasks.client.runTask(nameOf(task));
-    expect(run).toMatchObject({
-      dispatchCount: 2,
-      responseCount: 0,
-      scheduleTime: called,
-      lastAttempt: { scheduleTime: called, dispatchTime: called, responseStatus: null },
-    });
-    tasks.clock.advance(60_000);
-    answer(answered(500));
-    const read = async () => (await tasks.client.getTask(nameOf(task)))[0];
-    await until(async () => (await read()).responseCount === 1, 'the result');
-    expect(Number((await read()).scheduleTime?.seconds)).toBe(Number(called.seconds) + 100);
-  });
-
-  test('run now dispatches a task of a paused queue before its time, and a failure is retried later', async () => {
-    await tasks.client.pauseQueue({ name: QUEUE });
-    const [task] = await create({ httpRequest: { url }, scheduleTime: inSeconds(3600) });
-    tasks.answers.push(answered(500));
-    await tasks.client.runTask(nameOf(task));
-    await tasks.dispatched(1);
-    const [after] = await tasks.client.getTask(nameOf(task));
-    expect(after).toMatchObject({ dispatchCount: 1, lastAttempt: { responseStatus: { code: 13 } } });
   });
 });

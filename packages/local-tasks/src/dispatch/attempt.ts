@@ -35,9 +35,10 @@ const TOKEN_LIFE_S = 3600;
 
 export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest, 'signal'> {
   const { target, progress } = task;
+  const overridden = target.oidc ? /^authorization$/i : undefined;
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(target.headers)) {
-    if (!RESERVED.test(name)) headers[name] = value;
+    if (!RESERVED.test(name) && !overridden?.test(name)) headers[name] = value;
   }
   headers['User-Agent'] = 'Google-Cloud-Tasks';
   headers['X-CloudTasks-QueueName'] = lastSegment(task.queue);

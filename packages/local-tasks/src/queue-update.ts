@@ -1,0 +1,40 @@
+/** UpdateQueue: a queue with the fields of a mask replaced. Owns which fields there are. Pure. */
+import { invalid } from './errors.ts';
+import type { QueueConfig } from './model.ts';
+import { settingsFrom, type WireQueue } from './validate.ts';
+import { toWireQueue } from './wire.ts';
+
+type Settings = Pick<WireQueue, 'rateLimits' | 'retryConfig' | 'stackdriverLoggingConfig'>;
+
+/** Members of each setting, by the names of the protocol in JSON. */
+const SETTINGS: Readonly<Record<keyof Settings, readonly string[]>> = {
+  rateLimits: ['maxDispatchesPerSecond', 'maxBurstSize', 'maxConcurrentDispatches'],
+  retryConfig: ['maxAttempts', 'maxRetryDuration', 'minBackoff', 'maxBackoff', 'maxDoublings'],
+  stackdriverLoggingConfig: ['samplingRatio'],
+};
+
+/** Rules between fields apply to the result. Without paths all settings are replaced. @throws TasksError INVALID_ARGUMENT */
+export function updatedQueue(
+  before: QueueConfig,
+  wire: WireQueue,
+  paths: readonly string[] | undefined,
+): QueueConfig {
+  const settings: Record<string, object | null | undefined> = { ...(toWireQueue(before) as Settings) };
+  for (const path of paths?.length ? paths : Object.keys(SETTINGS)) {
+    if (path === 'name') continue;
+    const [name = '', member, ...deeper] = path.split('.').map(camelCase);
+    const members = Object.hasOwn(SETTINGS, name) ? SETTINGS[name as keyof Settings] : undefined;
+    const isKnown = members !== undefined && (member === undefined || members.includes(member));
+    if (!isKnown || deeper.length > 0) {
+      throw invalid(`UpdateQueueRequest.update_mask: field '${path}' cannot be updated.`);
+    }
+    const given = wire[name as keyof Settings];
+    settings[name] = member === undefined ? given : { ...settings[name], [member]: memberOf(given, member) };
+  }
+  return { ...before, ...settingsFrom(settings as Settings) };
+}
+
+const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const memberOf = (setting: object | null | undefined, member: string) =>
+  (setting as Record<string, unknown> | null | undefined)?.[member];
