@@ -2,7 +2,7 @@
  * Validates Cloud Tasks requests: converts messages to model values or throws INVALID_ARGUMENT naming the field. Pure;
  * takes the time and a new task id.
  */
-import { toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
+import { isDuration, isTime, toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid, unimplemented } from './errors.ts';
 import {
   burstFor,
@@ -71,7 +71,7 @@ export function taskFrom({ parent, task, now, freshId }: NewTask): TaskRecord {
   }
   const target = targetFrom(task);
   // A time in the past means now, and the task reports its time of creation.
-  const wanted = task.scheduleTime ? toMs(task.scheduleTime) : now;
+  const wanted = task.scheduleTime ? timeFrom('Task.schedule_time', task.scheduleTime) : now;
   if (wanted > now + LIMITS.scheduleAheadMs) {
     throw invalid('Task.schedule_time must be at most 30 days (720 hours) in the future.');
   }
@@ -87,9 +87,19 @@ export function taskFrom({ parent, task, now, freshId }: NewTask): TaskRecord {
   };
 }
 
+function timeFrom(field: string, value: WireTimestamp): number {
+  if (!isTime(value)) throw invalid(`${field} is not a valid time.`);
+  return toMs(value);
+}
+
+function durationFrom(field: string, value: WireTimestamp): number {
+  if (!isDuration(value)) throw invalid(`${field} is not a valid duration.`);
+  return toMs(value);
+}
+
 function deadlineFrom(duration: WireTimestamp | null | undefined): number {
   if (!duration) return LIMITS.defaultDeadlineMs;
-  const ms = toMs(duration);
+  const ms = durationFrom('Task.dispatch_deadline', duration);
   if (ms < LIMITS.minDeadlineMs || ms > LIMITS.maxDeadlineMs) {
     throw invalid('Task.dispatch_deadline must be between [15s, 30m] for HTTP tasks.');
   }
@@ -190,11 +200,13 @@ function rateLimitsFrom(wire: WireQueue['rateLimits']): RateLimits {
 }
 
 function retryFrom(wire: WireQueue['retryConfig']): RetryConfig {
+  const duration = (field: string, value: WireTimestamp | null | undefined) =>
+    value ? durationFrom(`RetryConfig.${field}`, value) : undefined;
   const retry = {
     maxAttempts: wire?.maxAttempts || DEFAULT_RETRY.maxAttempts,
-    maxRetryDurationMs: wire?.maxRetryDuration ? toMs(wire.maxRetryDuration) : 0,
-    minBackoffMs: wire?.minBackoff ? toMs(wire.minBackoff) : DEFAULT_RETRY.minBackoffMs,
-    maxBackoffMs: wire?.maxBackoff ? toMs(wire.maxBackoff) : DEFAULT_RETRY.maxBackoffMs,
+    maxRetryDurationMs: duration('max_retry_duration', wire?.maxRetryDuration) ?? 0,
+    minBackoffMs: duration('min_backoff', wire?.minBackoff) ?? DEFAULT_RETRY.minBackoffMs,
+    maxBackoffMs: duration('max_backoff', wire?.maxBackoff) ?? DEFAULT_RETRY.maxBackoffMs,
     maxDoublings: wire?.maxDoublings || DEFAULT_RETRY.maxDoublings,
   };
   if (retry.maxAttempts < -1) throw invalid('RetryConfig.max_attempts must be greater than or equal to -1.');

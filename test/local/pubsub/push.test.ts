@@ -73,7 +73,7 @@ describe('a push', () => {
   test('without a wrapper has the data as its body, with message metadata in headers if configured', async () => {
     const noWrapper = { writeMetadata: true };
     await start({ enableMessageOrdering: true }, { noWrapper });
-    const attributes = { color: 'red', host: 'x', unsendable: '\u2192' };
+    const attributes = { color: 'red', host: 'x', trailer: 'x', unsendable: '\u2192' };
     await publish('hello', { orderingKey: 'k', attributes });
     await pushed(1);
     expect(text({ data: pubsub.pushes[0]?.body ?? null })).toBe('hello');
@@ -85,6 +85,7 @@ describe('a push', () => {
       'x-goog-pubsub-ordering-key': 'k',
     });
     expect(Object.keys(headers ?? {})).not.toContain('host');
+    expect(Object.keys(headers ?? {})).not.toContain('trailer');
     expect(Object.keys(headers ?? {})).not.toContain('unsendable');
     const [config] = await pubsub.subscriber.getSubscription({ subscription: SUBSCRIPTION });
     expect(config.pushConfig).toMatchObject({ noWrapper });

@@ -56,6 +56,18 @@ describe('the request to a target', () => {
     expect(JSON.stringify(tasks.requests[0]?.headers)).not.toMatch(/forged/);
   });
 
+  test.each(['Connection', 'keep-alive', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade'])(
+    'leaves out the header %s, which is about the connection',
+    async (name) => {
+      await queue();
+      await create({ httpRequest: { url, headers: { [name]: 'chunked', other: 'x' } } });
+      await tasks.drained();
+      const { headers = {} } = tasks.requests[0] ?? {};
+      expect(Object.keys(headers)).toContain('other');
+      expect(Object.keys(headers)).not.toContain(name);
+    },
+  );
+
   test('has a bearer token that names account and audience but is not signed', async () => {
     await queue();
     const headers = { authorization: 'Basic of the task', AUTHORIZATION: 'another' };

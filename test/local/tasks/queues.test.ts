@@ -94,6 +94,7 @@ describe('queues', () => {
     ['a rate over 500', { rateLimits: { maxDispatchesPerSecond: 501 } }],
     ['concurrency over 5000', { rateLimits: { maxConcurrentDispatches: 5001 } }],
     ['fewer than -1 attempts', { retryConfig: { maxAttempts: -2 } }],
+    ['a backoff over its second', { retryConfig: { minBackoff: { seconds: 1, nanos: 1e9 } } }],
     ['crossed backoffs', { retryConfig: { minBackoff: { seconds: 9 }, maxBackoff: { seconds: 3 } } }],
   ])('%s is refused', async (_what, config) => {
     const call = tasks.client.createQueue({

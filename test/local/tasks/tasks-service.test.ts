@@ -102,6 +102,17 @@ describe('what is refused', () => {
       { httpRequest: { url }, dispatchDeadline: { seconds: 1801 } },
       /between \[15s, 30m\]/,
     ],
+    [
+      'a deadline of mixed signs',
+      { httpRequest: { url }, dispatchDeadline: { seconds: 60, nanos: -1 } },
+      /valid/,
+    ],
+    [
+      'a schedule before its second',
+      { httpRequest: { url }, scheduleTime: { seconds: 5, nanos: -1 } },
+      /valid/,
+    ],
+    ['a schedule before the year 1', { httpRequest: { url }, scheduleTime: { seconds: -1e11 } }, /valid/],
     ['a bad task id', { name: `${QUEUE}/tasks/a b`, httpRequest: { url } }, /Task name must be formatted/],
     [
       'a name in another queue',

@@ -1,5 +1,5 @@
 /** A message as the HTTP request a push endpoint gets: in the documented JSON envelope, or as it is. Pure. */
-import { type DispatchRequest, identityToken } from '@cairn/local-tasks/attempt';
+import { type DispatchRequest, HOP_BY_HOP, identityToken } from '@cairn/local-tasks/attempt';
 import { messageId, type PushConfig } from '../model/resources.ts';
 import type { Received } from '../service/feed.ts';
 
@@ -50,13 +50,17 @@ function envelope({ subscription, received: { message, attempt } }: Pushed): obj
 }
 
 /** Set by this server or by HTTP itself: no attribute becomes one of them. */
-const RESERVED = /^(?:host|content-length|transfer-encoding|connection|user-agent|authorization|x-goog-.*)$/i;
+const RESERVED = /^(?:host|content-length|user-agent|authorization|x-goog-.*)$/i;
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Attributes that HTTP cannot represent are omitted. */
 function unwrapped({ subscription, received: { message } }: Pushed, writeMetadata: boolean) {
   const carried = Object.entries(message.attributes).filter(
-    ([name, value]) => HEADER.test(name) && !RESERVED.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
+    ([name, value]) =>
+      HEADER.test(name) &&
+      !RESERVED.test(name) &&
+      !HOP_BY_HOP.test(name) &&
+      /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
   );
   const headers: Record<string, string> = writeMetadata
     ? {

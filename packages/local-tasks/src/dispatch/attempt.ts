@@ -28,6 +28,9 @@ export const unsendable = (error: unknown): DispatchResult => ({
   reason: error instanceof Error ? error.message : String(error),
 });
 
+/** Headers of one connection, which the sender of a request decides. */
+export const HOP_BY_HOP = /^(connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
+
 /** Set by Cloud Tasks, so that tasks cannot forge them. */
 const RESERVED = /^(host|content-length|user-agent|x-google-.*|x-appengine-.*|x-cloudtasks-.*)$/i;
 
@@ -38,7 +41,7 @@ export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest,
   const overridden = target.oidc ? /^authorization$/i : undefined;
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(target.headers)) {
-    if (!RESERVED.test(name) && !overridden?.test(name)) headers[name] = value;
+    if (![RESERVED, HOP_BY_HOP, overridden].some((kept) => kept?.test(name))) headers[name] = value;
   }
   headers['User-Agent'] = 'Google-Cloud-Tasks';
   headers['X-CloudTasks-QueueName'] = lastSegment(task.queue);
