@@ -3,6 +3,7 @@
  * defaults, reads a record without fields from anything, and takes names that every object has for symbols.
  */
 import type { AvroShape } from './avro-shape.ts';
+import { entriesOf } from './json.ts';
 
 const INTEGER_BITS: Readonly<Record<string, number>> = { int: 32, long: 64, 'abstract:long': 64 };
 
@@ -42,7 +43,7 @@ export function checkAvroJson(type: AvroShape, value: unknown, path = 'the messa
       for (const item of value) checkAvroJson(type.itemsType as AvroShape, item, path);
       return;
     case 'map':
-      for (const [key, member] of membersOf(value, path)) {
+      for (const [key, member] of entriesOf(value, path)) {
         checkAvroJson(type.valuesType as AvroShape, member, `'${key.slice(0, 100)}'`);
       }
       return;
@@ -58,7 +59,7 @@ export function checkAvroJson(type: AvroShape, value: unknown, path = 'the messa
 
 /** Fields that the schema does not have are ignored; a default is for readers of other schemas, not for a message. */
 function checkRecord({ fields = [] }: AvroShape, value: unknown, path: string): void {
-  const members = new Map(membersOf(value, path));
+  const members = new Map(entriesOf(value, path));
   for (const { name, type } of fields) {
     if (!members.has(name)) throw new Error(`${path} has no field '${name}'`);
     checkAvroJson(type, members.get(name), `'${name}'`);
@@ -83,9 +84,4 @@ const nameOf = ({ branchName, typeName }: AvroShape) => branchName ?? typeName;
 function isInteger(value: unknown, bits: number): boolean {
   const integer = typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
   return typeof integer === 'bigint' && BigInt.asIntN(bits, integer) === integer;
-}
-
-function membersOf(value: unknown, path: string): [string, unknown][] {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return Object.entries(value);
-  throw new Error(`${path} is not an object`);
 }

@@ -1,4 +1,4 @@
-/** A message that is JSON, as a value. Unlike JSON.parse it keeps large integers exact, and the first of equal keys. */
+/** A message that is JSON, as a value, and the members of its objects. Unlike JSON.parse it keeps large integers exact, and the first of equal keys. */
 
 /** No integer of 64 bits has more digits with its sign. Longer ones stay numbers, since they fit into no type. */
 const LONGEST_INTEGER = 20;
@@ -69,4 +69,10 @@ class JsonReader {
     }
     return elements;
   }
+}
+
+/** @throws Error with the place if it is not an object */
+export function entriesOf(value: unknown, path: string): [string, unknown][] {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return Object.entries(value);
+  throw new Error(`${path} is not an object`);
 }

@@ -4,6 +4,7 @@
  * Unknown fields are refused, as the mapping requires.
  */
 import protobuf from 'protobufjs';
+import { entriesOf } from './json.ts';
 
 const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   ...of(['int32', 'sint32', 'sfixed32'], [-(2n ** 31n), 2n ** 31n - 1n]),
@@ -18,7 +19,6 @@ const FLOAT = /^(?:NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
 /** @throws Error with the problem and its place */
 export function checkJson(type: protobuf.Type, value: unknown, path = 'the message'): void {
-  const members = membersOf(value, path);
   const fields = new Map(
     type.fieldsArray.flatMap((field) => [
       [field.name, field],
@@ -27,7 +27,7 @@ export function checkJson(type: protobuf.Type, value: unknown, path = 'the messa
   );
   const seen = new Set<protobuf.Field>();
   const chosen = new Set<protobuf.OneOf>();
-  for (const [name, member] of Object.entries(members)) {
+  for (const [name, member] of entriesOf(value, path)) {
     const field = fields.get(name);
     if (field === undefined) throw new Error(`${path} has an unknown field '${name.slice(0, 100)}'`);
     if (seen.has(field)) throw new Error(`${path} has the field '${field.name}' twice`);
@@ -45,7 +45,7 @@ export function checkJson(type: protobuf.Type, value: unknown, path = 'the messa
 
 function checkField(field: protobuf.Field, value: unknown, path: string): void {
   if (field instanceof protobuf.MapField) {
-    for (const [key, member] of Object.entries(membersOf(value, path))) {
+    for (const [key, member] of entriesOf(value, path)) {
       checkKey(field.keyType, key, path);
       checkValue(field, member, path);
     }
@@ -97,11 +97,6 @@ function integerOf(value: unknown): bigint | undefined {
     return DECIMAL.test(value) ? integerOf(Number(value)) : undefined;
   }
   return Number.isInteger(value) ? BigInt(value as number) : undefined;
-}
-
-function membersOf(value: unknown, path: string): object {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new Error(`${path} must be an object`);
 }
 
 export const jsonName = ({ name, options }: protobuf.Field): string =>
