@@ -101,7 +101,7 @@ describe('the project', () => {
         /^packages\/cairn\/src\/(engine|operations|recovery|journal|api|triggers)\//.test(path) &&
         ends.test(text),
     );
-    expect(writers.map(({ path }) => path)).toEqual(['packages/cairn/src/engine/facts/terminal.ts']);
+    expect(writers.map(({ path }) => path)).toEqual(['packages/cairn/src/engine/recording/terminal.ts']);
   });
 
   test('says at the head of every file what it owns', () => {

@@ -11,7 +11,7 @@ import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
 import { joinMailbox } from '../../packages/cairn/src/engine/mailbox/join.ts';
 import { leaveMailbox } from '../../packages/cairn/src/engine/mailbox/leave.ts';
 import { answersOn, eventOutput } from '../../packages/cairn/src/engine/mailbox/offer.ts';
-import { resumed } from '../../packages/cairn/src/engine/waits/settle.ts';
+import { resumed } from '../../packages/cairn/src/engine/waits/end-of-wait.ts';
 import { timeUp } from '../../packages/cairn/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
 import { appendToRun } from '../../packages/cairn/src/operations/append-to-run.ts';

@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import { conclude, type DriveFacts } from '../../../packages/cairn/src/core/decisions/conclude.ts';
+import { type DispatchFacts, dispatchDecision } from '../../../packages/cairn/src/core/decisions/dispatch.ts';
 import { T0 } from '../run/journal-drafts.ts';
 
 const failure = { code: 'STEP_FAILED', message: 'm', retryable: false };
 const cancellation = { stopKind: 'user', requestedAt: T0 } as const;
 
 /** Every combination that can be told apart. */
-function everyCombination(): DriveFacts[] {
-  const all: DriveFacts[] = [];
+function everyCombination(): DispatchFacts[] {
+  const all: DispatchFacts[] = [];
   for (const active of [0, 1]) {
     for (const unacknowledged of [0, 1]) {
       for (const unsettled of [0, 2]) {
-        for (const held of [0, 1]) {
+        for (const notStarted of [0, 1]) {
           for (const awaited of [0, 1]) {
             for (const earliestDueAt of [undefined, 9]) {
               for (const [failed, waits] of [
@@ -25,7 +25,7 @@ function everyCombination(): DriveFacts[] {
                     active,
                     unacknowledged,
                     unsettled,
-                    held,
+                    notStarted,
                     awaited,
                     earliestDueAt,
                     waits,
@@ -48,9 +48,10 @@ function everyCombination(): DriveFacts[] {
 }
 
 /** Steps are left, nothing is under way and nothing can begin: the graph was not acyclic. */
-function isDeadEnd(facts: DriveFacts): boolean {
-  const { active, unacknowledged, unsettled, held, awaited, earliestDueAt, waits, failure, stop } = facts;
-  const underWay = active + unacknowledged + held + awaited + waits > 0;
+function isDeadEnd(facts: DispatchFacts): boolean {
+  const { active, unacknowledged, unsettled, notStarted, awaited, earliestDueAt, waits, failure, stop } =
+    facts;
+  const underWay = active + unacknowledged + notStarted + awaited + waits > 0;
   const stopped = failure !== undefined || facts.cancellation !== undefined || stop !== undefined;
   return unsettled > 0 && !underWay && earliestDueAt === undefined && !stopped;
 }
@@ -61,52 +62,53 @@ describe('the decision that concludes a drive', () => {
   test('gives one answer for every combination, and refuses impossible ones', () => {
     expect(combinations).toHaveLength(1_536);
     for (const facts of combinations) {
-      if (isDeadEnd(facts)) expect(() => conclude(facts)).toThrow('no event can end them');
-      else expect(conclude(facts).kind).toMatch(/^(wait|completed|failed|cancelled|suspend|release)$/);
+      if (isDeadEnd(facts)) expect(() => dispatchDecision(facts)).toThrow('no event can end them');
+      else
+        expect(dispatchDecision(facts).kind).toMatch(/^(wait|completed|failed|cancelled|suspend|release)$/);
     }
   });
 
   test('releases nothing while a body may still end', () => {
     for (const facts of combinations.filter(({ active }) => active > 0))
-      expect(conclude(facts).kind).toBe('wait');
+      expect(dispatchDecision(facts).kind).toBe('wait');
   });
 
   test('completes only a run that ended without failure or cancel', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
-      if (conclude(facts).kind !== 'completed') continue;
+      if (dispatchDecision(facts).kind !== 'completed') continue;
       expect(facts).toMatchObject({ active: 0, unsettled: 0, failure: undefined, cancellation: undefined });
     }
   });
 
   test('never waits without something to wait for', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
-      if (conclude(facts).kind !== 'wait') continue;
+      if (dispatchDecision(facts).kind !== 'wait') continue;
       expect(facts.active + facts.unacknowledged + facts.awaited).toBeGreaterThan(0);
     }
   });
 
   test('never continues after a stop request if no body runs', () => {
     for (const facts of combinations.filter(({ active }) => active === 0)) {
-      if (facts.stop ?? facts.cancellation) expect(conclude(facts).kind).not.toBe('wait');
+      if (facts.stop ?? facts.cancellation) expect(dispatchDecision(facts).kind).not.toBe('wait');
     }
   });
 
   test('of a plan that can undo its steps undoes everything that ends badly first, and nothing else', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
-      const end = conclude(facts);
+      const end = dispatchDecision(facts);
       const endsBadly = end.kind === 'failed' || end.kind === 'cancelled';
       // Undoing is work as well, which operators may not want begun; but a cancel is theirs.
       const undone =
         facts.stop === 'held' ? { kind: 'release', reason: 'held' } : { kind: 'undo_first', end };
-      expect(conclude({ ...facts, undoes: true })).toEqual(endsBadly ? undone : end);
+      expect(dispatchDecision({ ...facts, undoes: true })).toEqual(endsBadly ? undone : end);
     }
   });
 
-  const idle: DriveFacts = {
+  const idle: DispatchFacts = {
     active: 0,
     unacknowledged: 0,
     unsettled: 3,
-    held: 0,
+    notStarted: 0,
     awaited: 0,
     earliestDueAt: undefined,
     waits: 0,
@@ -151,7 +153,11 @@ describe('the decision that concludes a drive', () => {
       { stop: 'renewal', waits: 1 },
       { kind: 'release', reason: 'renewal' },
     ],
-    ['a step that does not fit goes to the next drive', { held: 1 }, { kind: 'release', reason: 'budget' }],
+    [
+      'a step that does not fit goes to the next drive',
+      { notStarted: 1 },
+      { kind: 'release', reason: 'budget' },
+    ],
     [
       'a far retry lets go until then',
       { earliestDueAt: 77 },
@@ -159,15 +165,15 @@ describe('the decision that concludes a drive', () => {
     ],
     ['a near retry is waited for', { earliestDueAt: 77, awaited: 1 }, { kind: 'wait' }],
   ] as const)('%s', (_, facts, expected) => {
-    expect(conclude({ ...idle, ...facts })).toEqual(expected);
+    expect(dispatchDecision({ ...idle, ...facts })).toEqual(expected);
   });
 
   test('waits for children before a failure or cancel, once nothing is about to be appended', () => {
     const failing = { ...idle, waits: 1, failure, childrenOpen: true };
-    expect(conclude(failing)).toMatchObject({ kind: 'end_children', end: { error: failure } });
-    expect(conclude({ ...failing, unacknowledged: 1 })).toEqual({ kind: 'wait' });
-    expect(conclude({ ...failing, active: 1 })).toEqual({ kind: 'wait' });
-    expect(conclude({ ...failing, stop: 'held' })).toEqual({ kind: 'release', reason: 'held' });
-    expect(conclude({ ...failing, failure: undefined })).toEqual({ kind: 'suspend' });
+    expect(dispatchDecision(failing)).toMatchObject({ kind: 'end_children', end: { error: failure } });
+    expect(dispatchDecision({ ...failing, unacknowledged: 1 })).toEqual({ kind: 'wait' });
+    expect(dispatchDecision({ ...failing, active: 1 })).toEqual({ kind: 'wait' });
+    expect(dispatchDecision({ ...failing, stop: 'held' })).toEqual({ kind: 'release', reason: 'held' });
+    expect(dispatchDecision({ ...failing, failure: undefined })).toEqual({ kind: 'suspend' });
   });
 });

@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { compensationsDue } from '../../../packages/cairn/src/core/decisions/compensation.ts';
-import { conclude } from '../../../packages/cairn/src/core/decisions/conclude.ts';
 import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import { dispatchDecision } from '../../../packages/cairn/src/core/decisions/dispatch.ts';
 import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
 import { recoveryDecision } from '../../../packages/cairn/src/core/decisions/recovery.ts';
 import {
@@ -27,11 +27,11 @@ type Means =
 
 /** Decision of a drive when nothing is running: steps are left, so it never completes. */
 function ofDrive(state: RunState, { isCompensable }: DeployedPlan): Means {
-  const conclusion = conclude({
+  const conclusion = dispatchDecision({
     active: 0,
     unacknowledged: 0,
     unsettled: 1,
-    held: 1,
+    notStarted: 1,
     awaited: 0,
     earliestDueAt: undefined,
     waits: state.waits.length,

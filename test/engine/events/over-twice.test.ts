@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { closingDraft } from '../../../packages/cairn/src/engine/drive/closing.ts';
-import { NO_OUTPUT } from '../../../packages/cairn/src/engine/facts/output.ts';
+import { NO_OUTPUT } from '../../../packages/cairn/src/engine/recording/output.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
 import { signalRun } from '../../../packages/cairn/src/operations/events/signal-run.ts';
 import { intercept } from '../../support/intercept.ts';

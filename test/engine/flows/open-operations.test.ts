@@ -5,7 +5,7 @@ import {
   type OpenOperation,
   OpenOperations,
 } from '../../../packages/cairn/src/engine/drive/flows/open-operations.ts';
-import type { Outcome } from '../../../packages/cairn/src/engine/facts/output.ts';
+import type { Outcome } from '../../../packages/cairn/src/engine/recording/output.ts';
 
 const body = { kind: 'step', body: () => undefined };
 const child = (onParentEnd: 'wait' | 'cancel') => ({ kind: 'child', onParentEnd });

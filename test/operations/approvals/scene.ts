@@ -7,9 +7,9 @@ import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.t
 import type { OnFailure } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
-import * as drafts from '../../../packages/cairn/src/engine/facts/drafts.ts';
+import * as drafts from '../../../packages/cairn/src/engine/recording/drafts.ts';
+import { resumed } from '../../../packages/cairn/src/engine/waits/end-of-wait.ts';
 import { doubtOf, opened } from '../../../packages/cairn/src/engine/waits/open.ts';
-import { resumed } from '../../../packages/cairn/src/engine/waits/settle.ts';
 import { timeUp } from '../../../packages/cairn/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../../packages/cairn/src/journal/run-journal.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';

@@ -7,7 +7,7 @@ import { hasCompletionDuties, isOver, type RunState, tookIn } from '../core/run/
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { EngineDeps } from './deps.ts';
 import { leaveMailbox } from './mailbox/leave.ts';
-import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/settle.ts';
+import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/unpublished.ts';
 
 /**
  * For a run that no worker holds. If it is live or has no completion duties, publishes `events`, and reads nothing.

@@ -9,7 +9,7 @@ import type { RunState } from '../core/run/state.ts';
 import { secretsBetween } from '../core/secrets/mask.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import type { StepDefinition } from './define/steps.ts';
-import { parseFrozen } from './facts/output.ts';
+import { parseFrozen } from './recording/output.ts';
 import { storedText } from './stored-text.ts';
 
 /** Parsed and frozen, with its secret members. */

@@ -17,8 +17,8 @@ import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
 import { placed } from './enqueue-soon.ts';
-import { compensationStarted } from './facts/drafts.ts';
-import { runFailed } from './facts/terminal.ts';
+import { compensationStarted } from './recording/drafts.ts';
+import { runFailed } from './recording/terminal.ts';
 
 interface RefusedRun {
   readonly runId: string;

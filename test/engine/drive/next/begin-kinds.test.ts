@@ -4,7 +4,7 @@ import { MAX_OPEN_WAITS_BYTES } from '../../../../packages/cairn/src/core/run/li
 import type { StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
 import type { FlowRun } from '../../../../packages/cairn/src/engine/drive/flows/flow-run.ts';
 import { resume, startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
-import * as drafts from '../../../../packages/cairn/src/engine/facts/drafts.ts';
+import * as drafts from '../../../../packages/cairn/src/engine/recording/drafts.ts';
 import {
   bySystem,
   opened,

@@ -3,7 +3,7 @@
  * takes them: nothing happens in between.
  */
 import { z } from 'zod';
-import { conclude } from '../../../../packages/cairn/src/core/decisions/conclude.ts';
+import { dispatchDecision } from '../../../../packages/cairn/src/core/decisions/dispatch.ts';
 import type { EventDraft } from '../../../../packages/cairn/src/core/run/events.ts';
 import { type RunState, stepKey } from '../../../../packages/cairn/src/core/run/state.ts';
 import type { WorkflowOptions } from '../../../../packages/cairn/src/engine/define/types.ts';
@@ -11,12 +11,12 @@ import { defineWorkflow } from '../../../../packages/cairn/src/engine/define/wor
 import { limitsOf } from '../../../../packages/cairn/src/engine/deployed.ts';
 import { BodyReport } from '../../../../packages/cairn/src/engine/drive/bodies/body-report.ts';
 import { carryOut } from '../../../../packages/cairn/src/engine/drive/carry-out.ts';
+import { DispatchState } from '../../../../packages/cairn/src/engine/drive/dispatch-state.ts';
 import type { Command, Message, StepMessage } from '../../../../packages/cairn/src/engine/drive/messages.ts';
 import { type Follows, next } from '../../../../packages/cairn/src/engine/drive/next/next.ts';
 import { type BodyUnit, keyOf, type Unit } from '../../../../packages/cairn/src/engine/drive/step-inputs.ts';
 import { Announcer } from '../../../../packages/cairn/src/engine/drive/waiting/announcer.ts';
-import { Working } from '../../../../packages/cairn/src/engine/drive/working.ts';
-import type { Outcome } from '../../../../packages/cairn/src/engine/facts/output.ts';
+import type { Outcome } from '../../../../packages/cairn/src/engine/recording/output.ts';
 import { RunJournal } from '../../../../packages/cairn/src/journal/run-journal.ts';
 import { settle } from '../../../support/virtual-clock.ts';
 import { World, type WorldOptions } from '../../../support/world.ts';
@@ -39,7 +39,7 @@ interface Given {
 
 export class Dispatch {
   readonly world: World;
-  readonly working: Working;
+  readonly working: DispatchState;
   readonly journal: RunJournal;
   /** Messages that were not taken. */
   readonly mailbox: Message[] = [];
@@ -55,7 +55,7 @@ export class Dispatch {
     const { deps } = world;
     const workflow = deps.registry.newest('w');
     if (!workflow) throw new Error('the workflow is not installed');
-    this.working = new Working({
+    this.working = new DispatchState({
       deps,
       journal,
       workflow,
@@ -125,7 +125,7 @@ export class Dispatch {
   /** Answer of the dispatch if nothing else moves it now; `stop`: it was told to. */
   concluded(stop?: 'budget' | 'shutdown' | 'held'): string {
     const stopState = { stop, cancellation: undefined, undoes: false, childrenOpen: false };
-    return conclude({ ...this.working.facts(), ...stopState }).kind;
+    return dispatchDecision({ ...this.working.facts(), ...stopState }).kind;
   }
 
   unit(key: string): BodyUnit {
@@ -176,7 +176,7 @@ export function endless(): Promise<never> {
 function told(command: Command, state: RunState): string {
   switch (command.kind) {
     case 'record': {
-      const { facts, consequence } = command.change.decide(state);
+      const { events: facts, consequence } = command.change.decide(state);
       const outcome = 'outcome' in consequence && consequence.outcome ? ` ${named(consequence.outcome)}` : '';
       const types = facts.map(({ type }) => type).join(' + ');
       return `${keyOf(command.change.unit)}: ${types} > ${consequence.kind}${outcome}`;

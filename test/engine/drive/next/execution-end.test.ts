@@ -3,8 +3,8 @@ import type { Wait } from '../../../../packages/cairn/src/core/run/events.ts';
 import type { StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
 import type { Consequence, ExecutionEnd } from '../../../../packages/cairn/src/engine/drive/messages.ts';
 import { startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
-import * as settling from '../../../../packages/cairn/src/engine/drive/next/settle.ts';
-import { type Outcome, outputFrom } from '../../../../packages/cairn/src/engine/facts/output.ts';
+import * as settling from '../../../../packages/cairn/src/engine/drive/next/execution-end.ts';
+import { type Outcome, outputFrom } from '../../../../packages/cairn/src/engine/recording/output.ts';
 import { questionOf } from '../../../core/run/journal-drafts.ts';
 import { Dispatch, endless } from './dispatch.ts';
 
@@ -28,14 +28,14 @@ async function begun(steps: (step: Factory) => Record<string, { readonly id: str
 
 function endingOf(dispatch: Dispatch, key: string, outcome: Outcome): ExecutionEnd {
   const unit = dispatch.unit(key);
-  return { unit, execution: dispatch.working.nextExecution(unit), outcome, facts: [] };
+  return { unit, execution: dispatch.working.nextExecution(unit), outcome, events: [] };
 }
 
 /** The journal has a change of the execution. */
 function record(dispatch: Dispatch, key: string, consequence: Consequence, more: object = {}) {
   const unit = dispatch.unit(key);
   const execution = dispatch.working.nextExecution(unit);
-  const change = { unit, execution, decide: () => ({ facts: [], consequence }), otherwise: consequence };
+  const change = { unit, execution, decide: () => ({ events: [], consequence }), otherwise: consequence };
   dispatch.next({ kind: 'recorded', change: { ...change, ...more }, consequence });
 }
 
@@ -43,7 +43,7 @@ describe('an end', () => {
   test('counts at once, and its dependents begin when it is in the journal', async () => {
     const dispatch = await begun(pair);
     const { working } = dispatch;
-    settling.end(working, endingOf(dispatch, 'a', DONE));
+    settling.endExecution(working, endingOf(dispatch, 'a', DONE));
     expect(working.unsettled).toBe(1);
     expect(working.outputs.value('a')).toBe(1);
     startReady(working);
@@ -56,16 +56,16 @@ describe('an end', () => {
 
   test('that is a failure stops the dispatch before it is in the journal', async () => {
     const dispatch = await begun(pair);
-    settling.end(dispatch.working, endingOf(dispatch, 'a', FAILED));
+    settling.endExecution(dispatch.working, endingOf(dispatch, 'a', FAILED));
     expect(dispatch.working.failure).toMatchObject({ code: 'X' });
     expect(dispatch.working.isStopped).toBe(true);
   });
 
   test('that is a second failure leaves the first as the reason', async () => {
     const dispatch = await begun((step) => ({ a: step('a', endless), b: step('b', endless) }));
-    settling.end(dispatch.working, endingOf(dispatch, 'a', FAILED));
+    settling.endExecution(dispatch.working, endingOf(dispatch, 'a', FAILED));
     const error = { code: 'Y', message: 'y', retryable: false };
-    settling.end(dispatch.working, endingOf(dispatch, 'b', { kind: 'failed', error }));
+    settling.endExecution(dispatch.working, endingOf(dispatch, 'b', { kind: 'failed', error }));
     expect(dispatch.working.failure).toMatchObject({ code: 'X' });
   });
 
@@ -74,7 +74,7 @@ describe('an end', () => {
       const a = step('a', endless);
       return { b: step('b', { needs: { a }, ifSkipped: 'run' }, endless) };
     });
-    settling.end(dispatch.working, endingOf(dispatch, 'a', { kind: 'skipped' }));
+    settling.endExecution(dispatch.working, endingOf(dispatch, 'a', { kind: 'skipped' }));
     expect(dispatch.working.outputs.value('a')).toBeUndefined();
     await dispatch.carryOutAll();
     startReady(dispatch.working);
@@ -87,16 +87,16 @@ describe('an end', () => {
       const b = step('b', { needs: { a } }, endless);
       return { c: step('c', { needs: { b } }, endless) };
     });
-    settling.settled(dispatch.working, dispatch.unit('a'), DONE);
+    settling.endedInJournal(dispatch.working, dispatch.unit('a'), DONE);
     expect(dispatch.working.outputs.value('a')).toBe(1);
-    settling.settled(dispatch.working, dispatch.unit('b'), DONE);
+    settling.endedInJournal(dispatch.working, dispatch.unit('b'), DONE);
     expect(dispatch.working.outputs.get('a')).toBeUndefined();
     expect(dispatch.working.outputs.value('b')).toBe(1);
   });
 
   test('that is already in the journal counts once', async () => {
     const dispatch = await begun(pair);
-    settling.settled(dispatch.working, dispatch.unit('a'), DONE);
+    settling.endedInJournal(dispatch.working, dispatch.unit('a'), DONE);
     expect(dispatch.working.unsettled).toBe(1);
     expect(dispatch.working.tracker.stateOf('a')).toBe('done');
     expect(dispatch.given).toEqual([]);
@@ -186,9 +186,10 @@ describe('a set', () => {
 
   test('ends directly after its last item, before that is in the journal', async () => {
     const dispatch = await begun(mapOf({}));
-    for (const key of ['m[2]', 'm[0]']) settling.end(dispatch.working, endingOf(dispatch, key, DONE));
+    for (const key of ['m[2]', 'm[0]'])
+      settling.endExecution(dispatch.working, endingOf(dispatch, key, DONE));
     expect(dispatch.given).toHaveLength(2);
-    settling.end(dispatch.working, endingOf(dispatch, 'm[1]', DONE));
+    settling.endExecution(dispatch.working, endingOf(dispatch, 'm[1]', DONE));
     expect(dispatch.given.slice(2)).toEqual(['m[1]:  > ended done', 'm: step_succeeded > ended done']);
     expect(dispatch.working.unsettled).toBe(0);
     expect(dispatch.working.tracker.stateOf('m')).toBe('open');
@@ -196,9 +197,10 @@ describe('a set', () => {
 
   test('whose outcome is decided waits for its running items', async () => {
     const dispatch = await begun(mapOf({}));
-    settling.end(dispatch.working, endingOf(dispatch, 'm[1]', FAILED));
+    settling.endExecution(dispatch.working, endingOf(dispatch, 'm[1]', FAILED));
     expect(dispatch.given).toEqual(['m[1]:  > ended failed X']);
-    for (const key of ['m[0]', 'm[2]']) settling.end(dispatch.working, endingOf(dispatch, key, DONE));
+    for (const key of ['m[0]', 'm[2]'])
+      settling.endExecution(dispatch.working, endingOf(dispatch, key, DONE));
     expect(dispatch.given.at(-1)).toBe('m: step_failed > ended failed ITEMS_FAILED');
   });
 
@@ -206,7 +208,7 @@ describe('a set', () => {
     const dispatch = await begun(mapOf({ completion: { atLeast: 1 } }));
     record(dispatch, 'm[0]', { kind: 'rests', at: dispatch.now + 1_000 });
     record(dispatch, 'm[2]', { kind: 'rests_without_room', bytes: 9 });
-    settling.end(dispatch.working, endingOf(dispatch, 'm[1]', DONE));
+    settling.endExecution(dispatch.working, endingOf(dispatch, 'm[1]', DONE));
     expect(dispatch.given.at(-1)).toBe('m: step_succeeded > ended done');
     expect(dispatch.working.resting.earliest).toBeUndefined();
     expect(dispatch.working.withoutRoom.size).toBe(0);
@@ -216,7 +218,7 @@ describe('a set', () => {
   test('that fails is skipped where its step says so', async () => {
     const dispatch = await begun(mapOf({ onFailure: 'skip' }));
     for (const key of ['m[0]', 'm[1]', 'm[2]'])
-      settling.end(dispatch.working, endingOf(dispatch, key, FAILED));
+      settling.endExecution(dispatch.working, endingOf(dispatch, key, FAILED));
     expect(dispatch.given.at(-1)).toBe('m: step_skipped > ended skipped');
     expect(dispatch.working.failure).toBeUndefined();
   });
@@ -224,7 +226,8 @@ describe('a set', () => {
   test('ends once, also while its large output is being stored', async () => {
     const dispatch = await begun((step) => ({ m: step.map('m', { over: () => [1, 2] }, endless) }));
     const large: Outcome = { kind: 'done', output: outputFrom(JSON.stringify('x'.repeat(200_000))) };
-    for (const key of ['m[0]', 'm[1]']) settling.end(dispatch.working, endingOf(dispatch, key, large));
+    for (const key of ['m[0]', 'm[1]'])
+      settling.endExecution(dispatch.working, endingOf(dispatch, key, large));
     startReady(dispatch.working);
     expect(dispatch.given.filter((one) => one === 'keep m')).toHaveLength(1);
     expect(dispatch.concluded('shutdown')).toBe('wait');
@@ -232,7 +235,7 @@ describe('a set', () => {
 
   test('ends once', async () => {
     const dispatch = await begun(mapOf({ completion: { atLeast: 1 }, concurrency: 1 }));
-    settling.end(dispatch.working, endingOf(dispatch, 'm[0]', DONE));
+    settling.endExecution(dispatch.working, endingOf(dispatch, 'm[0]', DONE));
     const set = dispatch.working.sets.get('m');
     expect(set).toBeUndefined();
     startReady(dispatch.working);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Fatal, RetryAt } from '../../../../packages/cairn/src/core/errors.ts';
 import type { StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
 import { startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
-import { outputFrom } from '../../../../packages/cairn/src/engine/facts/output.ts';
+import { outputFrom } from '../../../../packages/cairn/src/engine/recording/output.ts';
 import { Outside } from '../../../support/outside.ts';
 import { Dispatch, endless } from './dispatch.ts';
 
@@ -199,11 +199,11 @@ describe('an announcement', () => {
     const { working } = dispatch;
     const { step } = dispatch.unit('e');
     const answer = { stepId: 'e', step, execution: wait.execution, now: dispatch.now };
-    const { done } = await import('../../../../packages/cairn/src/engine/facts/drafts.ts');
+    const { done } = await import('../../../../packages/cairn/src/engine/recording/drafts.ts');
     const facts = [done(answer, outputFrom('7'), {})];
-    expect(dispatch.next({ kind: 'announced', wait, announcement: { kind: 'ended', facts, place } })).toBe(
-      'begin',
-    );
+    expect(
+      dispatch.next({ kind: 'announced', wait, announcement: { kind: 'ended', events: facts, place } }),
+    ).toBe('begin');
     expect(dispatch.given).toEqual(['announce e', 'e: step_succeeded > wait_ended done']);
     expect(working.waits.size).toBe(0);
     const [, record] = dispatch.commands;

@@ -1,6 +1,6 @@
 /**
- * DispatchDecision of a drive from its running and remaining steps: wait, close the run (as ending.ts decides), or release
- * it. Pure and total: every combination has one answer.
+ * Decides what a dispatch does next, from its running and remaining steps: wait, end the run (as ending.ts decides), suspend it, or
+ * release it. Pure and total: every combination has one answer.
  */
 import type { RecordedError } from '../run/events.ts';
 import {
@@ -18,15 +18,15 @@ export interface AnnounceAgain {
   readonly missing?: RecordedError | undefined;
 }
 
-export interface DriveFacts {
+export interface DispatchFacts {
   /** Bodies that are running and may still end with a result. */
   readonly active: number;
   /** Appends that are not yet known to be durable. */
   readonly unacknowledged: number;
   /** Steps that have not ended, in the whole graph. */
   readonly unsettled: number;
-  /** Steps that could start but were not started: their timeout does not fit the budget. */
-  readonly held: number;
+  /** Steps that could start but were not started: their timeout does not fit the time of the dispatch. */
+  readonly notStarted: number;
   /** Retries and sleeps that are waited for in process. */
   readonly awaited: number;
   /** When the earliest retry or sleep is due, awaited or not; epoch ms. */
@@ -47,10 +47,10 @@ export interface DriveFacts {
    * Reason why no step may begin. `renewal`: steps were sent back, and the next drive begins from there. `held`: operators
    * paused the run. `cleared`: the run is no longer a suspect.
    */
-  readonly stop: DriveStop | undefined;
+  readonly stop: DispatchStop | undefined;
 }
 
-export type DriveStop = 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared';
+export type DispatchStop = 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared';
 
 export type DispatchDecision =
   | { readonly kind: 'wait' }
@@ -61,13 +61,13 @@ export type DispatchDecision =
   | { readonly kind: 'end_children'; readonly end: CancelledEnding | FailedEnding }
   | {
       readonly kind: 'release';
-      readonly reason: DriveStop | 'retry';
+      readonly reason: DispatchStop | 'retry';
       readonly dueAt?: number | undefined;
       /** The reason why the run cannot continue. The dispatch counts as a failed one. */
       readonly error?: RecordedError | undefined;
     };
 
-export function conclude(facts: DriveFacts): DispatchDecision {
+export function dispatchDecision(facts: DispatchFacts): DispatchDecision {
   if (facts.active > 0) return { kind: 'wait' };
   const { cancellation, undoes: undoDue, failure, unsettled, childrenOpen } = facts;
   const ended = { allEnded: unsettled === 0, childrenOpen };
@@ -81,7 +81,7 @@ export function conclude(facts: DriveFacts): DispatchDecision {
   if (ending.kind !== 'continue') return ending;
   if (facts.stop) return { kind: 'release', reason: facts.stop };
   if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };
-  if (facts.held > 0) return { kind: 'release', reason: 'budget' };
+  if (facts.notStarted > 0) return { kind: 'release', reason: 'budget' };
   const dueAt = facts.earliestDueAt;
   const { announceAgain } = facts;
   if (announceAgain) {

@@ -1,6 +1,6 @@
 /**
  * End facts from the journal of a run without a drive (ending.ts). A drive knows more than its journal and provides its
- * own facts (conclude.ts).
+ * own facts (dispatch.ts).
  */
 import { type RunState, stepsInFlight, UNDOING, waitsOutChildren } from '../run/state.ts';
 import { compensationsDue } from './compensation.ts';

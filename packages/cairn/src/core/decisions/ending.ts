@@ -1,6 +1,6 @@
 /**
  * The terminal-outcome reducer: whether and how a run ends, from what is known of it. Everybody who may end a run asks it and
- * carries out the answer: a drive (conclude.ts), a claim (engine/drive/claimed-run.ts), the recovery of a run whose drive died
+ * carries out the answer: a dispatch (dispatch.ts), a claim (engine/drive/claimed-run.ts), the recovery of a run whose drive died
  * (recovery.ts), and a cancel of a run that no worker holds (operations/cancel-run.ts). The first row that applies decides:
  *
  * | condition                                    | then the run                                                        |
@@ -21,7 +21,7 @@
  * `onParentEnd: 'wait'` is compensated and ended after that child ends. A run that kills its workers ends without waiting, because it
  * is not dispatched again.
  *
- * Must not: know where the facts come from (end-facts.ts, a drive), or write an event (engine/facts/terminal.ts).
+ * Must not: know where the facts come from (end-facts.ts, a drive), or write an event (engine/recording/terminal.ts).
  */
 import type { RecordedError } from '../run/events.ts';
 import { NO_STEP, type RunState, UNDOING } from '../run/state.ts';

@@ -20,15 +20,15 @@ import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { leavesRows } from '../define/capability.ts';
 import type { BodyStep } from '../define/steps.ts';
-import * as drafts from '../facts/drafts.ts';
-import type { Used } from '../facts/output.ts';
+import * as drafts from '../recording/drafts.ts';
+import type { Used } from '../recording/output.ts';
 import { budgetQuestion, dayQuestion } from '../waits/budget-question.ts';
 import { opened } from '../waits/open.ts';
 import { DayAccount, type Spender } from './day-account.ts';
+import type { DispatchState } from './dispatch-state.ts';
 import type { EndedBody, ExecutionChange } from './messages.ts';
 import { changeOf, questionOf } from './next/changes.ts';
 import { type BodyUnit, keyOf } from './step-inputs.ts';
-import type { Working } from './working.ts';
 
 type Admission = Exclude<BudgetDecision, { kind: 'ask' }> | BudgetRefusal;
 
@@ -47,7 +47,7 @@ const BUSY_FIRST_MS = 2_000;
 const BUSY_CAP_MS = 60_000;
 
 export class BudgetGate {
-  readonly #working: Working;
+  readonly #dispatch: DispatchState;
   /** Attempts whose end is not in the journal. */
   readonly #underWay = new Map<string, UnderWay>();
   /** Highest cost so far, by kind of attempt. */
@@ -57,16 +57,16 @@ export class BudgetGate {
   /** Executions whose question is being committed. */
   readonly #asking = new Set<string>();
 
-  constructor(working: Working) {
-    this.#working = working;
-    const { dayBudgets: store, dayLimits } = working.deps;
-    const tenant = dayLimits?.(working.journal.state.tenantId);
-    if (store && tenant) this.#day = new DayAccount({ working, store, tenant });
+  constructor(dispatch: DispatchState) {
+    this.#dispatch = dispatch;
+    const { dayBudgets: store, dayLimits } = dispatch.deps;
+    const tenant = dayLimits?.(dispatch.journal.state.tenantId);
+    if (store && tenant) this.#day = new DayAccount({ dispatch, store, tenant });
   }
 
   /** True while a person is asked whether the run may spend more. */
   get isAsking(): boolean {
-    const { state } = this.#working.journal;
+    const { state } = this.#dispatch.journal;
     if (state.budget === undefined && this.#day === undefined) return false;
     return this.#asking.size > 0 || hasQuestion(state);
   }
@@ -77,12 +77,12 @@ export class BudgetGate {
     if (decision.kind !== 'begin') return decision;
     const ofDay = this.#day?.admit(this.#spender(unit));
     if (ofDay && ofDay.kind !== 'begin') return ofDay;
-    if (this.#working.journal.state.budget) this.#put(unit, execution, decision.reserve);
+    if (this.#dispatch.journal.state.budget) this.#put(unit, execution, decision.reserve);
     return decision;
   }
 
   #ofRun(unit: BodyUnit): BudgetDecision {
-    const { journal, deps } = this.#working;
+    const { journal, deps } = this.#dispatch;
     const { budget, startedAt, createdAt } = journal.state;
     if (!budget) return { kind: 'begin', reserve: {} };
     const { step } = unit;
@@ -100,7 +100,7 @@ export class BudgetGate {
 
   /** The body has ended; its spending is queued for the journal. Undefined: the run has no budget. */
   ended({ unit, execution, used }: Pick<EndedBody, 'unit' | 'execution' | 'used'>): Cost | undefined {
-    const { budget } = this.#working.journal.state;
+    const { budget } = this.#dispatch.journal.state;
     this.#day?.ended(this.#spender(unit), reportedOf(used));
     if (!budget) return undefined;
     const spent = plainCost(spentBy(reportedOf(used), unit.step.estimate));
@@ -138,17 +138,17 @@ export class BudgetGate {
     this.#asking.add(keyOf(unit));
     const wait = this.#questionOf(stopped, refusal);
     const { openedAt: now } = wait;
-    const facts = [...settled, opened(wait, spent)];
+    const events = [...settled, opened(wait, spent)];
     const withoutRoom = [...settled, drafts.retryBudgetWhenRoom(execution, now, spent)];
-    const change = questionOf(stopped, { wait, facts, withoutRoom }, this.#working.waits.freeBytes);
+    const change = questionOf(stopped, { wait, events, withoutRoom }, this.#dispatch.waits.freeBytes);
     if (!change.opening) return change;
     const again = drafts.retryWithinBudget(execution, now, spent);
-    const resting = { facts: [...settled, again], consequence: { kind: 'rests', at: now } as const };
+    const resting = { events: [...settled, again], consequence: { kind: 'rests', at: now } as const };
     return { ...change, decide: (state) => (hasQuestion(state) ? resting : change.decide(state)) };
   }
 
   #rest({ unit, execution, settled = [], spent }: Stopped): ExecutionChange {
-    const { deps, now } = this.#working;
+    const { deps, now } = this.#dispatch;
     const bound = Math.min(BUSY_CAP_MS, BUSY_FIRST_MS * 2 ** Math.min(execution.polls ?? 0, 10));
     const at = Math.ceil(now + halfJitterMs(bound, deps.random.unit()));
     const again = drafts.retryWithinBudget(execution, at, spent, drafts.budgetHeld(execution));
@@ -156,7 +156,7 @@ export class BudgetGate {
   }
 
   #questionOf({ unit, execution }: Stopped, refusal: Exclude<BudgetRefusal, { kind: 'busy' }>): Wait {
-    const { journal, deps } = this.#working;
+    const { journal, deps } = this.#dispatch;
     const unitRequest = { execution, estimate: unit.step.estimate, now: deps.clock.now() };
     return refusal.kind === 'ask'
       ? budgetQuestion(journal.state, { ...unitRequest, reached: refusal.reached })
@@ -164,7 +164,7 @@ export class BudgetGate {
   }
 
   #spender(unit: BodyUnit): Spender {
-    const kind = `${this.#working.workflow.type}:${kindOf(unit)}`;
+    const kind = `${this.#dispatch.workflow.type}:${kindOf(unit)}`;
     return { key: keyOf(unit), kind, estimate: unit.step.estimate };
   }
 

@@ -7,7 +7,8 @@ import { stepKey } from '../../core/run/state.ts';
 import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { askAbout } from '../effects/questions.ts';
-import { NO_OUTPUT, type Outcome, type Output, storeIfLarge } from '../facts/output.ts';
+import { NO_OUTPUT, type Outcome, type Output, storeIfLarge } from '../recording/output.ts';
+import type { DispatchState } from './dispatch-state.ts';
 import {
   type Command,
   type CommandOf,
@@ -19,51 +20,50 @@ import {
 } from './messages.ts';
 import { failureAt, loadOutputs, outputsAt } from './outputs.ts';
 import type { Announcer } from './waiting/announcer.ts';
-import type { Working } from './working.ts';
 
-export function carryOut(working: Working, announcer: Announcer, command: Command): Promise<Message> {
+export function carryOut(dispatch: DispatchState, announcer: Announcer, command: Command): Promise<Message> {
   switch (command.kind) {
     case 'record': {
-      const recording = record(working, command.change);
+      const recording = record(dispatch, command.change);
       return command.change.opening ? announcer.track(recording) : recording;
     }
     case 'announce':
       return announcer.track(announce(announcer, command.wait));
     case 'keep':
-      return keep(working, command.ending);
+      return keep(dispatch, command.ending);
     case 'find_question':
-      return findQuestion(working, command);
+      return findQuestion(dispatch, command);
     case 'leave_mailbox':
       return announcer.leave(command.place).then(() => MOVED);
     case 'cancel_children':
-      return cancelChildren(working, command);
+      return cancelChildren(dispatch, command);
     case 'read_outcome':
-      return readOutcome(working, command.executed);
+      return readOutcome(dispatch, command.executed);
     case 'read_results':
-      return readResults(working, command);
+      return readResults(dispatch, command);
   }
 }
 
-async function record(working: Working, change: ExecutionChange): Promise<Message> {
+async function record(dispatch: DispatchState, change: ExecutionChange): Promise<Message> {
   const { execution, decide, otherwise, opening, ifEffectMoved } = change;
   const { stepId, revision } = execution;
   let consequence = otherwise;
-  if (opening) working.waits.opening(opening);
+  if (opening) dispatch.waits.opening(opening);
   try {
-    await working.journal.append((state) => {
+    await dispatch.journal.append((state) => {
       consequence = otherwise;
       const isOutdated = (state.steps.get(stepId)?.revision ?? revision) > revision;
-      if (isOutdated || !working.mayAppend(state)) return [];
+      if (isOutdated || !dispatch.mayAppend(state)) return [];
       const decided = decide(state);
       consequence = decided.consequence;
-      return decided.facts;
+      return decided.events;
     });
     return { kind: 'recorded', change, consequence };
   } catch (error) {
     if (!(error instanceof EffectMoved) || !ifEffectMoved) throw error;
     return { kind: 'effect_moved', change: ifEffectMoved() };
   } finally {
-    if (opening) working.waits.opened(opening);
+    if (opening) dispatch.waits.opened(opening);
   }
 }
 
@@ -72,18 +72,18 @@ async function announce(announcer: Announcer, wait: Wait): Promise<Message> {
 }
 
 /** Makes an output durable that no checkpoint can carry, before the commit that refers to it. */
-async function keep(working: Working, ending: ExecutionEnd): Promise<Message> {
+async function keep(dispatch: DispatchState, ending: ExecutionEnd): Promise<Message> {
   const { outcome } = ending;
-  const output = outcome.kind === 'done' ? await storeOutput(working, outcome.output) : NO_OUTPUT;
+  const output = outcome.kind === 'done' ? await storeOutput(dispatch, outcome.output) : NO_OUTPUT;
   return { kind: 'output_stored', ending, output };
 }
 
-export function storeOutput({ deps, runId }: Working, output: Output): Promise<Output> {
+export function storeOutput({ deps, runId }: DispatchState, output: Output): Promise<Output> {
   return sendUntilKnown(deps, () => storeIfLarge(deps.store, runId, output));
 }
 
 async function findQuestion(
-  { deps }: Working,
+  { deps }: DispatchState,
   { ended, doubt }: CommandOf<'find_question'>,
 ): Promise<Message> {
   const ask = await askAbout(deps, doubt.open);
@@ -91,20 +91,20 @@ async function findQuestion(
 }
 
 async function cancelChildren(
-  { deps, journal }: Working,
+  { deps, journal }: DispatchState,
   { runIds, message }: CommandOf<'cancel_children'>,
 ): Promise<Message> {
   for (const runId of runIds) await deps.otherRuns.cancelChild(journal.state, runId);
   return message ?? MOVED;
 }
 
-async function readOutcome(working: Working, executed: Executed): Promise<Message> {
-  return { kind: 'outcome_read', executed, outcome: await outcomeOf(working, executed) };
+async function readOutcome(dispatch: DispatchState, executed: Executed): Promise<Message> {
+  return { kind: 'outcome_read', executed, outcome: await outcomeOf(dispatch, executed) };
 }
 
 /** Undefined: the step was sent back meanwhile. */
 async function outcomeOf(
-  { deps, journal, outputs, runId }: Working,
+  { deps, journal, outputs, runId }: DispatchState,
   { unit, execution }: Executed,
 ): Promise<Outcome | undefined> {
   const step = journal.state.steps.get(stepKey(execution));
@@ -121,7 +121,7 @@ async function outcomeOf(
 
 /** Stops once the results exceed the limit together, because all of them might not fit into the memory of a worker. */
 async function readResults(
-  { deps, runId }: Working,
+  { deps, runId }: DispatchState,
   { set, done }: CommandOf<'read_results'>,
 ): Promise<Message> {
   const seqs = done.map(({ seq }) => seq);

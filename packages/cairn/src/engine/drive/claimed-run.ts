@@ -23,18 +23,18 @@ import type { EngineDeps } from '../deps.ts';
 import { restoreBefore } from '../effects/restored.ts';
 import { placed } from '../enqueue-soon.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
-import { publisherFor } from '../publish/settle.ts';
+import { publisherFor } from '../publish/unpublished.ts';
 import { recoveryDecisionDrafts } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
 import type { DriveAccount } from '../tracing/drive-account.ts';
 import { nameIfStuck } from '../unwritable.ts';
 import { BodyReport } from './bodies/body-report.ts';
 import { maskedError } from './bodies/masking.ts';
+import type { LeasedRun } from './dispatch-state.ts';
 import { importRecorded } from './importing.ts';
 import { restedForPolicy } from './policy-answer.ts';
 import { releaseFailed } from './release-failed.ts';
 import { DriveSession } from './session.ts';
-import type { HeldRun } from './working.ts';
 
 type ClaimedResult = AfterEnd['reportedAs'] | 'try_again';
 
@@ -126,7 +126,7 @@ function resumedDrafts({ status, waits }: RunState): EventDraft[] {
 }
 
 /** A successor first takes over what its source had completed. */
-async function importAndRun(held: Omit<HeldRun, 'input'>): Promise<SessionEnd> {
+async function importAndRun(held: Omit<LeasedRun, 'input'>): Promise<SessionEnd> {
   const { deps, journal, workflow } = held;
   if (isImporting(journal.state)) {
     const end = await importRecorded(held);

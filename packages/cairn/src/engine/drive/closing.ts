@@ -2,14 +2,14 @@
 
 import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { leftUndone } from '../../core/decisions/compensation.ts';
-import type { DispatchDecision } from '../../core/decisions/conclude.ts';
+import type { DispatchDecision } from '../../core/decisions/dispatch.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
 import type { Workflow } from '../define/steps.ts';
 import { hasCompensation, isCompensable } from '../deployed.ts';
-import * as drafts from '../facts/drafts.ts';
-import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
-import * as terminal from '../facts/terminal.ts';
+import * as drafts from '../recording/drafts.ts';
+import { composedOutput, NO_OUTPUT, type Output } from '../recording/output.ts';
+import * as terminal from '../recording/terminal.ts';
 import type { StepOutputs } from './outputs.ts';
 
 /** Compensations run before the last event. */

@@ -15,15 +15,15 @@ import { pause } from '../../ports/clock.ts';
 import { undoStep } from '../define/flow/flow-step.ts';
 import type { BodyStep, Context, MapStep, StepDefinition } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
-import { compensationStarted, refOf } from '../facts/drafts.ts';
-import type { Output } from '../facts/output.ts';
+import { compensationStarted, refOf } from '../recording/drafts.ts';
+import type { Output } from '../recording/output.ts';
 import { endSpanWith } from '../tracing/ends.ts';
 import { BodyAttempt, type BodyAttemptParams } from './bodies/body-attempt.ts';
 import { StepAborted } from './bodies/call-body.ts';
+import type { LeasedRun } from './dispatch-state.ts';
 import { afterFailure } from './next/after-failure.ts';
 import { loadOutputs, StepOutputs } from './outputs.ts';
 import { type BodyUnit, keyOf, seenBy } from './step-inputs.ts';
-import type { HeldRun } from './working.ts';
 
 interface CompensationOptions {
   /** The reason why the run ends, if no step of it failed. */
@@ -34,7 +34,7 @@ interface CompensationOptions {
 
 /** `stopped`: the next drive continues with the rest. */
 export async function compensate(
-  run: HeldRun,
+  run: LeasedRun,
   { error, stop }: CompensationOptions,
 ): Promise<'done' | 'stopped'> {
   const { deps, journal } = run;
@@ -52,7 +52,7 @@ export async function compensate(
   return 'done';
 }
 
-async function undo(run: HeldRun, completed: Completed, stop: AbortSignal): Promise<'done' | 'stopped'> {
+async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Promise<'done' | 'stopped'> {
   const { deps, journal } = run;
   const { unit, seen, execution: first } = await undoable(run, completed);
   const { id: runId, lease } = journal.state;
@@ -88,7 +88,7 @@ type UndoAttempt = Pick<BodyAttemptParams, 'unit' | 'seen' | 'execution' | 'aliv
 
 /** `settled` is written to the journal with the result. */
 async function undoOnce(
-  { deps, journal, report, restoredAt }: HeldRun,
+  { deps, journal, report, restoredAt }: LeasedRun,
   undoing: UndoAttempt,
   stop: AbortSignal,
 ) {
@@ -112,7 +112,7 @@ async function undoOnce(
 
 /** Arguments of a compensation: the inputs of the step, as far as they still exist, and its output. */
 async function undoable(
-  { deps, journal, workflow, input }: HeldRun,
+  { deps, journal, workflow, input }: LeasedRun,
   { step: key, revision, seq }: Completed,
 ) {
   const { state } = journal;

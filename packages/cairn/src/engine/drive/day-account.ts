@@ -29,8 +29,8 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { pause } from '../../ports/clock.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
+import type { DispatchState } from './dispatch-state.ts';
 import { MOVED } from './messages.ts';
-import type { Working } from './working.ts';
 
 type DayAdmission = { readonly kind: 'begin' } | { readonly kind: 'wait' } | DayRefusal;
 
@@ -42,7 +42,7 @@ export interface Spender {
 }
 
 interface DayAccountParams {
-  readonly working: Working;
+  readonly dispatch: DispatchState;
   readonly store: DayBudgetStore;
   readonly tenant: TenantLimits;
 }
@@ -91,7 +91,7 @@ export class DayAccount {
 
   constructor(params: DayAccountParams) {
     this.#params = params;
-    this.#owner = params.working.deps.random.token();
+    this.#owner = params.dispatch.deps.random.token();
   }
 
   /** `wait`: the account posts a message when it knows more. Whatever begins has its reservation in the document. */
@@ -148,7 +148,7 @@ export class DayAccount {
 
   /** Settles the spending. If that fails, the hold expires and counts as spent in full. */
   async close(): Promise<void> {
-    const { log, clock, settings } = this.#params.working.deps;
+    const { log, clock, settings } = this.#params.dispatch.deps;
     const isClosed = new AbortController();
     const settled = this.#inLine(async () => {
       for (const open of this.#days) {
@@ -165,7 +165,7 @@ export class DayAccount {
   }
 
   #today(): OpenDay {
-    const at = this.#params.working.deps.clock.now();
+    const at = this.#params.dispatch.deps.clock.now();
     const day = dayOf(at);
     const known = this.#days.find((open) => open.day === day);
     if (known) return known;
@@ -225,14 +225,14 @@ export class DayAccount {
     need: DayAmounts,
     { isSpent }: Required<Pick<DayTake, 'isSpent'>>,
   ): Promise<DayTakeResult> {
-    const { tenant, working } = this.#params;
-    const { budgetMs, graceMs, leaseMs } = working.deps.settings;
+    const { tenant, dispatch } = this.#params;
+    const { budgetMs, graceMs, leaseMs } = dispatch.deps.settings;
     const missing = difference(sumOfAmounts([open.used, need]), open.held);
     if (isNone(missing)) return { kind: 'granted', held: open.held };
     const taking = {
       owner: this.#owner,
       // The platform stops a dispatch at 125 % of its time.
-      expiresAt: Math.ceil(working.budgetEndsAt + budgetMs / 4 + graceMs + leaseMs),
+      expiresAt: Math.ceil(dispatch.budgetEndsAt + budgetMs / 4 + graceMs + leaseMs),
       held: open.held,
       need: missing,
       limits: tenant.limits,
@@ -256,8 +256,8 @@ export class DayAccount {
     open: OpenDay,
     decide: (budget: DayBudget, now: number) => T,
   ): Promise<T | { readonly kind: 'busy' }> {
-    const { working, store } = this.#params;
-    const { deps } = working;
+    const { dispatch, store } = this.#params;
+    const { deps } = dispatch;
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const isFresh = !open.seen;
       const { budget, version } = open.seen ?? (await this.#refresh(open));
@@ -286,9 +286,9 @@ export class DayAccount {
 
   /** Kinds of attempts are remembered from day to day. */
   async #read(open: OpenDay): Promise<SeenBudget> {
-    const { working, store, tenant } = this.#params;
-    const { tenantId } = working.journal.state;
-    const read = (day: string) => sendUntilKnown(working.deps, () => store.read(tenantId, day));
+    const { dispatch, store, tenant } = this.#params;
+    const { tenantId } = dispatch.journal.state;
+    const read = (day: string) => sendUntilKnown(dispatch.deps, () => store.read(tenantId, day));
     const found = await read(open.day);
     if (found) return found;
     const before = await read(dayOf(dayBefore(open.at)));
@@ -317,7 +317,7 @@ export class DayAccount {
 
   /** The dispatch does not conclude before it. */
   #inBackground(work: () => Promise<unknown>): void {
-    this.#params.working.background(this.#inLine(work).then(() => MOVED));
+    this.#params.dispatch.background(this.#inLine(work).then(() => MOVED));
   }
 }
 

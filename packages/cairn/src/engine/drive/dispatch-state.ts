@@ -5,7 +5,7 @@
  *
  * Must not: decide what begins or ends (next/).
  */
-import type { DriveFacts } from '../../core/decisions/conclude.ts';
+import type { DispatchFacts } from '../../core/decisions/dispatch.ts';
 import { type NodeState, ReadyTracker } from '../../core/graph/ready.ts';
 import type { RecordedError, StepExecution } from '../../core/run/events.ts';
 import { type RetryingStep, type RunState, stepIdOf } from '../../core/run/state.ts';
@@ -13,7 +13,7 @@ import type { Decide } from '../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../journal/run-journal.ts';
 import type { BodyStep, Context, StepDefinition, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { EndedExecution } from '../facts/drafts.ts';
+import type { EndedExecution } from '../recording/drafts.ts';
 import { Bodies } from './bodies/bodies.ts';
 import type { BodyReport } from './bodies/body-report.ts';
 import { BudgetGate } from './budget-gate.ts';
@@ -27,7 +27,7 @@ import { RestingSteps } from './waiting/resting.ts';
 import { WithoutRoom } from './waiting/without-room.ts';
 
 /** A run whose lease this dispatch holds. */
-export interface HeldRun {
+export interface LeasedRun {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
   readonly workflow: Workflow;
@@ -44,7 +44,7 @@ export interface HeldRun {
   readonly restedMs?: number | undefined;
 }
 
-interface WorkingParams extends HeldRun {
+interface DispatchParams extends LeasedRun {
   readonly post: (message: Message) => void;
   /** The message with which the command ends. */
   readonly carryOut: (command: Command) => Promise<Message>;
@@ -54,7 +54,7 @@ interface WorkingParams extends HeldRun {
   readonly isStopped: () => boolean;
 }
 
-export class Working implements HeldRun {
+export class DispatchState implements LeasedRun {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
   readonly workflow: Workflow;
@@ -88,9 +88,9 @@ export class Working implements HeldRun {
   #startedAny = false;
   #onTheWay = 0;
   readonly #owner: string | undefined;
-  readonly #params: WorkingParams;
+  readonly #params: DispatchParams;
 
-  constructor(params: WorkingParams) {
+  constructor(params: DispatchParams) {
     const { deps, journal, workflow } = params;
     const { state } = journal;
     this.#params = params;
@@ -129,7 +129,7 @@ export class Working implements HeldRun {
   }
 
   /** False once the journal has shown that another process took the run over. */
-  get isHeld(): boolean {
+  get hasLease(): boolean {
     return this.journal.state.lease?.owner === this.#owner;
   }
 
@@ -155,13 +155,13 @@ export class Working implements HeldRun {
     return this.withoutRoom.fitting(this.waits.freeBytes);
   }
 
-  facts(): Omit<DriveFacts, 'stop' | 'cancellation' | 'undoes' | 'childrenOpen'> {
+  facts(): Omit<DispatchFacts, 'stop' | 'cancellation' | 'undoes' | 'childrenOpen'> {
     const flowsBusy = [...this.flows.values()].filter(({ isBusy }) => isBusy).length;
     return {
       active: this.bodies.active + this.unqueuedEnds + flowsBusy,
       unacknowledged: this.#onTheWay,
       unsettled: this.unsettled,
-      held: this.#canStart ? 1 : 0,
+      notStarted: this.#canStart ? 1 : 0,
       awaited: this.resting.watched,
       waits: this.waits.size,
       announceAgain: this.waits.announceAgain,
@@ -247,7 +247,6 @@ export class Working implements HeldRun {
     return nextExecution(this.journal.state, unit, { input, outputs, now });
   }
 
-  /** An execution that ends now. */
   endingOf({ unit, execution }: Executed): EndedExecution {
     return { step: unit.step, execution, now: this.now };
   }
@@ -267,14 +266,14 @@ export class Working implements HeldRun {
   }
 
   /**
-   * True while this dispatch may record facts of the run. Later ends are left to the next dispatch. Facts that appear only
+   * True while this dispatch may record events of the run. Later ends are left to the next dispatch. Events that appear only
    * during compensation are dropped, because no event of a step may follow its compensation.
    */
   mayAppend(state: RunState): boolean {
     return state.lease?.owner === this.#owner && !state.compensating;
   }
 
-  appendHeld(decide: Decide): Promise<Appended> {
+  appendLeased(decide: Decide): Promise<Appended> {
     return this.journal.append((state) => (this.mayAppend(state) ? decide(state) : []));
   }
 

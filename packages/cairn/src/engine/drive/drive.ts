@@ -20,7 +20,7 @@ import type { EngineDeps } from '../deps.ts';
 import { placed } from '../enqueue-soon.ts';
 import { mayDrive, postpone } from '../gate.ts';
 import { deliverBuffered } from '../mailbox/collect.ts';
-import { unpublishedOf } from '../publish/settle.ts';
+import { unpublishedOf } from '../publish/unpublished.ts';
 import { recoverRun } from '../recover-run.ts';
 import { DriveAccount, type DriveRequest } from '../tracing/drive-account.ts';
 import { endUnwritable } from '../unwritable.ts';

@@ -18,7 +18,7 @@ import type { RecordedError, StepExecution } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Context } from '../define/steps.ts';
-import { composedOutput, type Outcome, type Output } from '../facts/output.ts';
+import { composedOutput, type Outcome, type Output } from '../recording/output.ts';
 import { keyOf, type SetStep, type Unit } from './step-inputs.ts';
 
 /** @throws Fatal unless it is a list of at most the maximum of items */

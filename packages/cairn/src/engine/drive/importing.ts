@@ -12,16 +12,16 @@ import type { EventDraft, RecordedError, SuccessorSource } from '../../core/run/
 import type { InboxSignal, RunState } from '../../core/run/state.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
 import { ofRun } from '../../ports/log.ts';
-import { runCancelled, runFailed } from '../facts/terminal.ts';
+import { runCancelled, runFailed } from '../recording/terminal.ts';
 import { runInput } from '../run-input.ts';
 import { reusePlan } from '../successors/plan.ts';
+import type { LeasedRun } from './dispatch-state.ts';
 import { keepHeartbeats } from './heartbeats.ts';
-import type { HeldRun } from './working.ts';
 
 /** With three writes each and what begins and ends it, below the 300 that a commit has. */
 const CHUNK = 90;
 
-type Importing = Pick<HeldRun, 'deps' | 'journal' | 'workflow' | 'budgetEndsAt'>;
+type Importing = Pick<LeasedRun, 'deps' | 'journal' | 'workflow' | 'budgetEndsAt'>;
 
 /**
  * `done`: the run continues, possibly only to its end after a cancel. `released`: another drive continues with the rest.

@@ -6,8 +6,8 @@ import type { EventDraft, RecordedError, StepExecution, Wait } from '../../core/
 import type { OpenEffect, RunState } from '../../core/run/state.ts';
 import type { FlowStep } from '../define/steps.ts';
 import type { EffectAsk } from '../effects/effect-call.ts';
-import type { Outcome, Output, Used } from '../facts/output.ts';
 import type { LeaveRequest } from '../mailbox/leave.ts';
+import type { Outcome, Output, Used } from '../recording/output.ts';
 import type { AttemptResult } from './bodies/call-body.ts';
 import type { FanOutSet } from './fan-out-set.ts';
 import type { BodyUnit, Unit } from './step-inputs.ts';
@@ -45,7 +45,7 @@ export interface EndedFlow {
 export interface ExecutionEnd extends Executed {
   readonly outcome: Outcome;
   /** A function where no checkpoint may be able to carry the output, which is kept first. */
-  readonly facts: readonly EventDraft[] | ((kept: Output) => readonly EventDraft[]);
+  readonly events: readonly EventDraft[] | ((kept: Output) => readonly EventDraft[]);
 }
 
 /** Effect on an execution, once its change is in the journal. */
@@ -68,7 +68,7 @@ export interface ExecutionChange extends Executed {
    * `otherwise` follows.
    */
   readonly decide: (state: RunState) => {
-    readonly facts: readonly EventDraft[];
+    readonly events: readonly EventDraft[];
     readonly consequence: Consequence;
   };
   readonly otherwise: Consequence;
@@ -114,7 +114,7 @@ export type Announcement =
   /** The wait is announced and continues. */
   | { readonly kind: 'announced' }
   /** An answer was there, or the wait cannot be. `place`: the mailbox to leave once that is in the journal. */
-  | { readonly kind: 'ended'; readonly facts: readonly EventDraft[]; readonly place?: LeaveRequest }
+  | { readonly kind: 'ended'; readonly events: readonly EventDraft[]; readonly place?: LeaveRequest }
   /** The announcement may be lost: a later dispatch repeats it. */
   | { readonly kind: 'lost'; readonly error: Error }
   /** The workflow of the child is not deployed, or was changed within its version: a later dispatch tries again. */

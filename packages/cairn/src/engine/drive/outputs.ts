@@ -7,7 +7,7 @@ import type { RecordedError } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
-import { type Output, parseFrozen } from '../facts/output.ts';
+import { type Output, parseFrozen } from '../recording/output.ts';
 import { originsOf, originText } from '../stored-text.ts';
 
 /** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */

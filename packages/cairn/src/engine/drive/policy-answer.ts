@@ -6,7 +6,7 @@ import type { CancelTimer } from '../../ports/clock.ts';
 import { evaluatePolicy, passedOver } from '../policy.ts';
 import { StepAborted } from './bodies/call-body.ts';
 import type { ClosingDecision } from './closing.ts';
-import type { Working } from './working.ts';
+import type { DispatchState } from './dispatch-state.ts';
 
 /**
  * A policy that could not be asked is asked again after this, and after twice as long each time: every time costs a claim and
@@ -32,27 +32,27 @@ export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunStat
  * @param abandoned aborts when the dispatch must release the run
  */
 export async function policyAnswer(
-  working: Working,
+  dispatch: DispatchState,
   abandoned: AbortSignal,
 ): Promise<PolicyAnswer | undefined> {
-  const { deps, journal, workflow, input } = working;
+  const { deps, journal, workflow, input } = dispatch;
   const { state } = journal;
-  if (!workflow.policy || !state.policyDue || state.cancellation || working.failure) return undefined;
+  if (!workflow.policy || !state.policyDue || state.cancellation || dispatch.failure) return undefined;
   const at = state.policySnapshotId === undefined ? 'start' : 'resume';
   if (at === 'start' && state.source?.forcedBy !== undefined)
     return { kind: 'answered', drafts: passedOver(state.source.forcedBy) };
   const needless = new AbortController();
   const signal = AbortSignal.any([abandoned, needless.signal]);
-  const endWatch = watchForStops(working, () => needless.abort());
+  const endWatch = watchForStops(dispatch, () => needless.abort());
   try {
     const result = await evaluatePolicy(deps, workflow.policy, { state, input, at, signal });
     switch (result.kind) {
       case 'decided':
         return { kind: 'answered', drafts: result.drafts };
       case 'failed':
-        return working.failure ? undefined : putOff(working, result.message);
+        return dispatch.failure ? undefined : putOff(dispatch, result.message);
       case 'stopped':
-        return stopped(working, abandoned);
+        return stopped(dispatch, abandoned);
     }
   } finally {
     endWatch();
@@ -60,8 +60,8 @@ export async function policyAnswer(
 }
 
 /** Calls `onStop` once a person has cancelled or suspended the run, or its time is up. A dispatch reads that only with its commits otherwise. */
-function watchForStops(working: Working, onStop: () => void): CancelTimer {
-  const { deps, journal } = working;
+function watchForStops(dispatch: DispatchState, onStop: () => void): CancelTimer {
+  const { deps, journal } = dispatch;
   const { clock, settings } = deps;
   let hasEnded = false;
   let cancel = clock.timer(settings.pollMs, poll);
@@ -76,7 +76,7 @@ function watchForStops(working: Working, onStop: () => void): CancelTimer {
   }
 
   function next(): void {
-    if (working.failure || isStopped(journal.state)) onStop();
+    if (dispatch.failure || isStopped(journal.state)) onStop();
     else if (!hasEnded) cancel = clock.timer(settings.pollMs, poll);
   }
 }
@@ -85,17 +85,17 @@ function isStopped({ cancellation, suspension }: RunState): boolean {
   return cancellation !== undefined || suspension !== undefined;
 }
 
-function stopped(working: Working, { reason }: AbortSignal): PolicyAnswer | undefined {
-  const { journal, now, budgetEndsAt } = working;
-  if (journal.state.cancellation || working.failure) return undefined;
+function stopped(dispatch: DispatchState, { reason }: AbortSignal): PolicyAnswer | undefined {
+  const { journal, now, budgetEndsAt } = dispatch;
+  if (journal.state.cancellation || dispatch.failure) return undefined;
   if (journal.state.suspension) return { kind: 'release', reason: 'held' };
-  if (now >= budgetEndsAt) return putOff(working, 'it did not answer before the dispatch ended');
+  if (now >= budgetEndsAt) return putOff(dispatch, 'it did not answer before the dispatch ended');
   const isShutdown = reason instanceof StepAborted && reason.why === 'shutdown';
   return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
 }
 
 /** The run rests, but not beyond its time limit: then it ends, and needs no answer. */
-function putOff({ now, journal, workflow, restedMs = 0 }: Working, message: string): PolicyAnswer {
+function putOff({ now, journal, workflow, restedMs = 0 }: DispatchState, message: string): PolicyAnswer {
   const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
   const { deadlineAt = Number.POSITIVE_INFINITY } = journal.state;
   const dueAt = Math.min(now + restMs, deadlineAt);

@@ -7,13 +7,13 @@
  */
 
 import type { SessionEnd } from '../../core/decisions/after-end.ts';
-import { conclude, type DispatchDecision, type DriveStop } from '../../core/decisions/conclude.ts';
+import { type DispatchDecision, type DispatchStop, dispatchDecision } from '../../core/decisions/dispatch.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import { NO_OUTPUT } from '../facts/output.ts';
 import { mayContinue } from '../gate.ts';
+import { NO_OUTPUT } from '../recording/output.ts';
 import { StepAborted } from './bodies/call-body.ts';
 import { withoutSecrets } from './bodies/masking.ts';
 import { carryOut, storeOutput } from './carry-out.ts';
@@ -26,6 +26,7 @@ import {
   sessionEndOf,
 } from './closing.ts';
 import { compensate } from './compensate.ts';
+import { DispatchState, type LeasedRun } from './dispatch-state.ts';
 import { keepHeartbeats } from './heartbeats.ts';
 import { type DriveMessage, type Message, MOVED } from './messages.ts';
 import { resume, startReady } from './next/begin.ts';
@@ -33,17 +34,16 @@ import { type Follows, next } from './next/next.ts';
 import { applyForeignChanges } from './next/waits.ts';
 import { policyAnswer } from './policy-answer.ts';
 import { Announcer } from './waiting/announcer.ts';
-import { type HeldRun, Working } from './working.ts';
 
 export class DriveSession {
-  readonly #working: Working;
+  readonly #dispatch: DispatchState;
   readonly #announcer: Announcer;
   readonly #messages: Message[] = [];
   readonly #timers = new Set<CancelTimer>();
   readonly #end = Promise.withResolvers<SessionEnd>();
   /** Aborts running compensations. */
   readonly #abandoned = new AbortController();
-  #stop: 'cancel' | DriveStop | undefined;
+  #stop: 'cancel' | DispatchStop | undefined;
   #isHandling = false;
   /**
    * `beginning`: the state of earlier dispatches is not adopted; a waiting run looks like one with nothing left to do. `closing`: its end
@@ -58,7 +58,7 @@ export class DriveSession {
   readonly #canCompensate: boolean;
   readonly #canWaitOut: boolean;
 
-  constructor(given: HeldRun) {
+  constructor(given: LeasedRun) {
     const run = withoutSecrets(given);
     const { deps, journal, workflow } = run;
     // It may fail before a caller awaits the end.
@@ -68,14 +68,14 @@ export class DriveSession {
     this.#gateAskedAt = deps.clock.now();
     this.#canCompensate = canCompensate(workflow);
     this.#canWaitOut = canWaitOut(workflow);
-    this.#working = new Working({
+    this.#dispatch = new DispatchState({
       ...run,
       post: (message) => this.#post(message),
-      carryOut: (command) => carryOut(this.#working, this.#announcer, command),
+      carryOut: (command) => carryOut(this.#dispatch, this.#announcer, command),
       onFailure: (error) => this.#fail(error),
       isStopped: () => !this.#isOpen || this.#stop !== undefined,
     });
-    this.#announcer = new Announcer(this.#working);
+    this.#announcer = new Announcer(this.#dispatch);
   }
 
   /** Resolves when this dispatch has nothing more to do with the run. Rejects if the outcome of a commit stayed unknown. */
@@ -87,11 +87,11 @@ export class DriveSession {
   }
 
   async #run(): Promise<SessionEnd> {
-    const working = this.#working;
-    const { deps, journal, report } = working;
+    const dispatch = this.#dispatch;
+    const { deps, journal, report } = dispatch;
     const { shutdown } = deps;
     const endHeartbeats = keepHeartbeats(deps, journal, {
-      busy: () => working.bodies.size > 0,
+      busy: () => dispatch.bodies.size > 0,
       showAt: () => report.dueAt,
       onNews: () => this.#post({ kind: 'news' }),
       onFailure: (error) => this.#fail(error),
@@ -99,7 +99,7 @@ export class DriveSession {
     const onShutdown = () => this.#post({ kind: 'halt', why: 'shutdown' });
     shutdown.addEventListener('abort', onShutdown, { once: true });
     try {
-      await working.outputs.load(deps.store, journal.state);
+      await dispatch.outputs.load(deps.store, journal.state);
       this.#watchTime();
       if (shutdown.aborted) onShutdown();
       if (this.#isOpen && (await this.#isAllowed())) this.#begin();
@@ -113,10 +113,10 @@ export class DriveSession {
       endHeartbeats();
       shutdown.removeEventListener('abort', onShutdown);
       for (const cancel of this.#timers) cancel();
-      working.resting.end();
-      for (const flow of working.flows.values()) flow.drop();
+      dispatch.resting.end();
+      for (const flow of dispatch.flows.values()) flow.drop();
       await this.#announcer.quiet();
-      await working.budget.close();
+      await dispatch.budget.close();
     }
   }
 
@@ -128,7 +128,7 @@ export class DriveSession {
   #begin(): void {
     if (this.#phase !== 'beginning') return;
     this.#phase = 'working';
-    resume(this.#working);
+    resume(this.#dispatch);
     this.#post(MOVED);
   }
 
@@ -182,15 +182,15 @@ export class DriveSession {
         this.#timeOut(message.deadlineAt);
         return 'end';
       case 'grace_over':
-        this.#working.bodies.leave();
+        this.#dispatch.bodies.leave();
         return 'end';
       default:
-        return next(this.#working, message);
+        return next(this.#dispatch, message);
     }
   }
 
   #watchTime(): void {
-    const { journal, budgetEndsAt, now } = this.#working;
+    const { journal, budgetEndsAt, now } = this.#dispatch;
     const { deadlineAt } = journal.state;
     this.#after(budgetEndsAt - now, { kind: 'halt', why: 'budget' });
     if (deadlineAt === undefined || deadlineAt > budgetEndsAt) return;
@@ -201,16 +201,16 @@ export class DriveSession {
 
   /** Evaluates the policy of the workflow if it is due. False: the run is over, because the policy forbids it. */
   async #isAllowed(): Promise<boolean> {
-    const working = this.#working;
-    const answer = await policyAnswer(working, this.#abandoned.signal);
+    const dispatch = this.#dispatch;
+    const answer = await policyAnswer(dispatch, this.#abandoned.signal);
     if (!answer) return true;
     if (answer.kind === 'answered') {
-      await working.appendHeld(() => answer.drafts);
+      await dispatch.appendLeased(() => answer.drafts);
       return true;
     }
     if (!this.#isOpen) return false;
-    const facts = { workflow: working.workflow, result: NO_OUTPUT, inFlight: [] };
-    const { events } = await working.appendHeld((current) =>
+    const facts = { workflow: dispatch.workflow, result: NO_OUTPUT, inFlight: [] };
+    const { events } = await dispatch.appendLeased((current) =>
       current.cancellation ? [] : [closingDraft(answer, current, facts)],
     );
     // Cancelled meanwhile: a policy has nothing left to allow.
@@ -223,9 +223,9 @@ export class DriveSession {
   /** Applies the newest state of the run, and starts the steps that may start. */
   #advance(): void {
     if (this.#phase !== 'working') return;
-    const { journal, alone } = this.#working;
+    const { journal, alone } = this.#dispatch;
     // A commit whose answer was lost can be found in the journal of a run that another has taken over since.
-    if (!this.#working.isHeld) {
+    if (!this.#dispatch.hasLease) {
       this.#fail(new LeaseLost(`run ${journal.state.id} was taken over by another worker`));
       return;
     }
@@ -233,16 +233,16 @@ export class DriveSession {
     if (journal.state.cancellation) this.#halt('cancel');
     else if (journal.state.suspension) this.#stop ??= 'held';
     if (alone && !journal.state.suspect?.alone) this.#stop ??= 'cleared';
-    startReady(this.#working);
+    startReady(this.#dispatch);
   }
 
   /** Takes into account what others appended: answers to waits, and steps that were sent back. */
   #adopt(): void {
-    const { journal } = this.#working;
+    const { journal } = this.#dispatch;
     if (journal.foreignEvents === this.#adopted) return;
     this.#adopted = journal.foreignEvents;
     if (newestFeedback(journal.state) > this.#feedbackSeq) this.#renew(journal.state);
-    applyForeignChanges(this.#working, journal.state);
+    applyForeignChanges(this.#dispatch, journal.state);
   }
 
   /** Steps were sent back: their bodies are aborted, the others may end, and the next dispatch starts the new revisions. */
@@ -250,21 +250,21 @@ export class DriveSession {
     const news = feedback.filter(({ seq }) => seq > this.#feedbackSeq);
     const back = new Set(news.flatMap(({ steps }) => steps));
     this.#feedbackSeq = Math.max(...news.map(({ seq }) => seq));
-    this.#working.bodies.abort('superseded', (stepId) => back.has(stepId));
+    this.#dispatch.bodies.abort('superseded', (stepId) => back.has(stepId));
     this.#stop ??= 'renewal';
   }
 
   #onNews(): void {
-    const { deps, now } = this.#working;
+    const { deps, now } = this.#dispatch;
     // If the clock was set back, the time since the last check is unknown: check again.
     if (now >= this.#gateAskedAt && now - this.#gateAskedAt < deps.settings.heartbeatMs) return;
     this.#gateAskedAt = now;
-    this.#working.guard(this.#checkPauses());
+    this.#dispatch.guard(this.#checkPauses());
   }
 
   /** Stops the dispatch if operators have paused the workflow since it began. */
   async #checkPauses(): Promise<void> {
-    const { deps, journal } = this.#working;
+    const { deps, journal } = this.#dispatch;
     if (!(await mayContinue(deps, journal.state))) this.#post({ kind: 'paused' });
   }
 
@@ -278,25 +278,25 @@ export class DriveSession {
 
   /** The time limit of the run has passed: it fails, whatever is running. */
   #timeOut(deadlineAt: number): void {
-    if (!this.#isOpen || this.#working.failure) return;
-    const { createdAt, startedAt = createdAt } = this.#working.journal.state;
+    if (!this.#isOpen || this.#dispatch.failure) return;
+    const { createdAt, startedAt = createdAt } = this.#dispatch.journal.state;
     const message = `the run did not end within ${deadlineAt - startedAt} ms`;
-    this.#working.failure = { code: 'RUN_TIMEOUT', message, retryable: false };
+    this.#dispatch.failure = { code: 'RUN_TIMEOUT', message, retryable: false };
     this.#stopBodies('timeout');
   }
 
   #stopBodies(why: StepAborted['why']): void {
-    this.#working.bodies.abort(why);
-    this.#after(this.#working.deps.settings.graceMs, { kind: 'grace_over' });
+    this.#dispatch.bodies.abort(why);
+    this.#after(this.#dispatch.deps.settings.graceMs, { kind: 'grace_over' });
   }
 
   #concludeIfDone(): void {
-    const { journal } = this.#working;
+    const { journal } = this.#dispatch;
     // The failure of the journal arrives later: without the events that it could not append, the run seems to have nothing left to
     // do.
     if (this.#phase !== 'working' || journal.hasFailed) return;
-    const facts = this.#working.facts();
-    const conclusion = conclude({
+    const facts = this.#dispatch.facts();
+    const conclusion = dispatchDecision({
       ...facts,
       undoes: this.#canCompensate,
       childrenOpen: this.#childrenOpen || (facts.unacknowledged > 0 && this.#canWaitOut),
@@ -306,24 +306,24 @@ export class DriveSession {
     });
     if (conclusion.kind === 'wait') return;
     this.#phase = 'closing';
-    this.#working.guard(this.#close(conclusion));
+    this.#dispatch.guard(this.#close(conclusion));
   }
 
   /** Decided on the newest state: if others have appended meanwhile, the decision is made again. */
   async #close(conclusion: Exclude<DispatchDecision, { kind: 'wait' }>): Promise<void> {
-    const { journal, workflow } = this.#working;
+    const { journal, workflow } = this.#dispatch;
     if (conclusion.kind === 'end_children') {
       await this.#announcer.endChildren();
       if (!this.#childrenOpen) return this.#concludeAnew();
     }
     const closing = conclusion.kind === 'undo_first' ? await this.#undo(conclusion) : conclusion;
-    let result = closing.kind === 'completed' ? resultOf(workflow, this.#working.outputs) : NO_OUTPUT;
+    let result = closing.kind === 'completed' ? resultOf(workflow, this.#dispatch.outputs) : NO_OUTPUT;
     if ('code' in result) {
-      this.#working.failure ??= result;
+      this.#dispatch.failure ??= result;
       return this.#concludeAnew();
     }
-    if (needsPayload(result.text)) result = await storeOutput(this.#working, result);
-    const facts = { workflow, result, inFlight: this.#working.bodies.inFlight() };
+    if (needsPayload(result.text)) result = await storeOutput(this.#dispatch, result);
+    const facts = { workflow, result, inFlight: this.#dispatch.bodies.inFlight() };
     const { events } = await journal.append((state) =>
       journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],
     );
@@ -339,30 +339,30 @@ export class DriveSession {
 
   /** A child that the run waits out has not ended. */
   get #childrenOpen(): boolean {
-    return this.#working.waits.childrenOf(this.#working.journal.state).length > 0;
+    return this.#dispatch.waits.childrenOf(this.#dispatch.journal.state).length > 0;
   }
 
   /** The end that follows, or a release: the drive had to release the run before all was undone. */
   async #undo({ end }: Extract<DispatchDecision, { kind: 'undo_first' }>): Promise<ClosingDecision> {
     const error = end.kind === 'failed' ? end.error : undefined;
-    this.#working.outputs.releaseResult();
-    const undone = await compensate(this.#working, { error, stop: this.#abandoned.signal });
+    this.#dispatch.outputs.releaseResult();
+    const undone = await compensate(this.#dispatch, { error, stop: this.#abandoned.signal });
     if (undone === 'done') return end;
-    if (isSuspended(this.#working.journal.state)) return { kind: 'release', reason: 'held' };
+    if (isSuspended(this.#dispatch.journal.state)) return { kind: 'release', reason: 'held' };
     return { kind: 'release', reason: this.#stop === 'shutdown' ? 'shutdown' : 'budget' };
   }
 
   #fail(error: unknown): void {
     this.#phase = 'over';
-    this.#working.bodies.abort('lease_lost');
-    this.#working.bodies.failed(error);
+    this.#dispatch.bodies.abort('lease_lost');
+    this.#dispatch.bodies.failed(error);
     this.#abandoned.abort(new StepAborted('lease_lost'));
     if (error instanceof LeaseLost) this.#end.resolve({ kind: 'lease_lost' });
     else this.#end.reject(error);
   }
 
   #after(delayMs: number, message: DriveMessage): void {
-    const cancel = this.#working.deps.clock.timer(delayMs, () => {
+    const cancel = this.#dispatch.deps.clock.timer(delayMs, () => {
       this.#timers.delete(cancel);
       this.#post(message);
     });

@@ -6,7 +6,7 @@ import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, type StepState, stepKey } from '../../core/run/state.ts';
 import { readableThrown } from '../../core/thrown.ts';
 import type { BodyStep, ChildStep, Context, FanOut, MapStep, StepDefinition } from '../define/steps.ts';
-import { NO_OUTPUT } from '../facts/output.ts';
+import { NO_OUTPUT } from '../recording/output.ts';
 import { inputHashSeenBy, inputSeenBy } from '../run-input.ts';
 import type { StepOutputs } from './outputs.ts';
 

@@ -10,7 +10,7 @@ import { type RunState, stepKey } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { type CallDecision, type CallPolicy, checkedDecision } from '../define/call-policy.ts';
 import type { Capability } from '../define/capability.ts';
-import { CallForbidden } from '../facts/output.ts';
+import { CallForbidden } from '../recording/output.ts';
 import type { ActEnd, PerformCall } from './effect-call.ts';
 import type { LedgerPlace } from './place.ts';
 import { confirmFirst } from './questions.ts';

@@ -16,8 +16,8 @@ import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
 import { planMissing, workflowOf } from '../deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
-import { checked, type Output, outputOf } from '../facts/output.ts';
-import { answered, resumed, type WaitResolution } from '../waits/settle.ts';
+import { checked, type Output, outputOf } from '../recording/output.ts';
+import { answered, resumed, type WaitResolution } from '../waits/end-of-wait.ts';
 
 export interface OfferDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;

@@ -1,7 +1,7 @@
 /**
  * Publishes the events of one run in order, beside its drive: takes durable events, waits a moment for more, and sends them in
- * batches. Events that it was not given, or could not keep, it reads from the journal. Owns the watermark; `settle.ts` writes
- * it.
+ * batches. Events that it was not given, or could not keep, it reads from the journal. Owns the watermark;
+ * `unpublished.ts` writes it.
  *
  * Must not: delay or fail the drive, whatever the bus does.
  */

@@ -198,16 +198,16 @@ export function carried({ text, ref }: Output): Pick<EventDraft, 'outputText' | 
 }
 
 /** Outcome of the execution that these events end; undefined if none. Only for outputs stored inline. */
-export function outcomeOf(facts: readonly EventDraft[]): Outcome | undefined {
-  for (const fact of facts) {
-    switch (fact.type) {
+export function outcomeOf(events: readonly EventDraft[]): Outcome | undefined {
+  for (const event of events) {
+    switch (event.type) {
       case 'step_succeeded':
       case 'step_degraded':
-        return { kind: 'done', output: { text: fact.outputText ?? 'null', hash: fact.data.outputHash } };
+        return { kind: 'done', output: { text: event.outputText ?? 'null', hash: event.data.outputHash } };
       case 'step_skipped':
         return { kind: 'skipped' };
       case 'step_failed':
-        return { kind: 'failed', error: fact.data.error };
+        return { kind: 'failed', error: event.data.error };
       default:
     }
   }

@@ -10,8 +10,8 @@ import type { Decision, EventDraft, RecordedError, Wait } from '../../core/run/e
 import type { RunState } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import type { StepDefinition } from '../define/steps.ts';
-import * as drafts from '../facts/drafts.ts';
-import type { Output } from '../facts/output.ts';
+import * as drafts from '../recording/drafts.ts';
+import type { Output } from '../recording/output.ts';
 
 /** Source of an answer, and the data to record. */
 export interface WaitResolution {

@@ -4,8 +4,8 @@ import { canonicalJson } from '../../core/encoding/json.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { missedHeartbeat } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
-import { NO_OUTPUT, outputFrom } from '../facts/output.ts';
-import { answered, answeredBudget, type EndOfWait, expired } from './settle.ts';
+import { NO_OUTPUT, outputFrom } from '../recording/output.ts';
+import { answered, answeredBudget, type EndOfWait, expired } from './end-of-wait.ts';
 
 const UNATTENDED = canonicalJson({ decision: 'approve' });
 

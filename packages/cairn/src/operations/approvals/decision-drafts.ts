@@ -17,11 +17,11 @@ import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
 import { assertFits } from '../../core/run/values.ts';
 import type { Approved } from '../../engine/define/approval.ts';
 import type { StepDefinition, Workflow } from '../../engine/define/steps.ts';
-import * as drafts from '../../engine/facts/drafts.ts';
-import { NO_OUTPUT, type Output, outputFrom } from '../../engine/facts/output.ts';
+import * as drafts from '../../engine/recording/drafts.ts';
+import { NO_OUTPUT, type Output, outputFrom } from '../../engine/recording/output.ts';
 import { checkedData, dataSchema } from '../../engine/waits/answer-data.ts';
 import { raiseByDefault } from '../../engine/waits/budget-question.ts';
-import * as settle from '../../engine/waits/settle.ts';
+import * as settle from '../../engine/waits/end-of-wait.ts';
 import { cancelDrafts } from '../cancel-run.ts';
 import { type DecideRequest, payloadTextOf, raiseOf } from './request.ts';
 

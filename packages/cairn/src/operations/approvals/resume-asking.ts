@@ -15,7 +15,7 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import { neededOf, reachedOf } from '../../engine/waits/budget-question.ts';
-import * as settle from '../../engine/waits/settle.ts';
+import * as settle from '../../engine/waits/end-of-wait.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
 import { asConfigured, type RaiseDayDeps } from './raise-day.ts';

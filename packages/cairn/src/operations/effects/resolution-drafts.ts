@@ -11,8 +11,8 @@ import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
-import * as drafts from '../../engine/facts/drafts.ts';
-import * as settle from '../../engine/waits/settle.ts';
+import * as drafts from '../../engine/recording/drafts.ts';
+import * as settle from '../../engine/waits/end-of-wait.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { ResolveRequest } from './request.ts';
 

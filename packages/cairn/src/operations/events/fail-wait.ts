@@ -10,7 +10,7 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import type { OfferDeps } from '../../engine/mailbox/offer.ts';
-import { refused, resumed } from '../../engine/waits/settle.ts';
+import { refused, resumed } from '../../engine/waits/end-of-wait.ts';
 import { appendToRun } from '../append-to-run.ts';
 
 interface FailWaitRequest {

@@ -10,12 +10,12 @@ import { mayHaveRun } from '../../../core/recovery/restored.ts';
 import type { StepExecution, StepRef } from '../../../core/run/events.ts';
 import type { AnyPolicy } from '../../define/steps.ts';
 import type { AliveCalls } from '../../effects/effect-call.ts';
-import * as drafts from '../../facts/drafts.ts';
 import { evaluatePolicy } from '../../policy.ts';
+import * as drafts from '../../recording/drafts.ts';
 import { endSpanWith } from '../../tracing/ends.ts';
+import type { DispatchState } from '../dispatch-state.ts';
 import { MOVED } from '../messages.ts';
 import { type BodyUnit, keyOf, type Unit } from '../step-inputs.ts';
-import type { Working } from '../working.ts';
 import { BodyAttempt } from './body-attempt.ts';
 import { type AttemptResult, failure, StepAborted } from './call-body.ts';
 
@@ -30,14 +30,14 @@ interface RunningBody {
 }
 
 export class Bodies {
-  readonly #working: Working;
+  readonly #dispatch: DispatchState;
   /** By key: ends of bodies that are being committed. */
   readonly #recording = new Map<string, PromiseWithResolvers<void>>();
   readonly #running = new Map<string, RunningBody>();
   readonly #alive: AliveCalls = new Map();
 
-  constructor(working: Working) {
-    this.#working = working;
+  constructor(dispatch: DispatchState) {
+    this.#dispatch = dispatch;
   }
 
   get size(): number {
@@ -75,9 +75,9 @@ export class Bodies {
     if (running.left) return result;
     if (result === undefined || result.kind === 'unfinished') {
       running.left = true;
-      this.#working.report.ended(keyOf(unit));
+      this.#dispatch.report.ended(keyOf(unit));
       // The dispatch may now have nothing left to wait for.
-      this.#working.post(MOVED);
+      this.#dispatch.post(MOVED);
       return result;
     }
     const settled = await attempt.end(result);
@@ -85,7 +85,7 @@ export class Bodies {
     const recording = Promise.withResolvers<void>();
     this.#recording.set(keyOf(unit), recording);
     const ended = { unit, execution, result, used: attempt.used, settled };
-    this.#working.post({ kind: 'body_ended', ended });
+    this.#dispatch.post({ kind: 'body_ended', ended });
     await recording.promise;
     return result;
   }
@@ -123,21 +123,21 @@ export class Bodies {
   #remove(unit: Unit): void {
     const key = keyOf(unit);
     this.#running.delete(key);
-    this.#working.report.ended(key);
+    this.#dispatch.report.ended(key);
   }
 
   #begin(unit: BodyUnit, execution: StepExecution, reserve: Cost): RunningBody {
-    const { deps, journal, report, restoredAt, budget } = this.#working;
+    const { deps, journal, report, restoredAt, budget } = this.#dispatch;
     const attempt = new BodyAttempt({
       deps,
       journal,
       report,
       unit,
       execution,
-      seen: this.#working.seenBy(unit),
+      seen: this.#dispatch.seenBy(unit),
       restoredAt,
       alive: this.#alive,
-      append: (decide) => this.#working.appendHeld(decide),
+      append: (decide) => this.#dispatch.appendLeased(decide),
       refusedBy: () => budget.effect(unit.step.idempotent),
     });
     const running: RunningBody = { unit, execution, reserve, attempt, left: false };
@@ -146,7 +146,7 @@ export class Bodies {
   }
 
   async #perform(running: RunningBody): Promise<AttemptResult | undefined> {
-    const { journal, alone, restoredAt } = this.#working;
+    const { journal, alone, restoredAt } = this.#dispatch;
     const { unit, attempt, reserve } = running;
     const { step } = unit;
     // A call that may cost something is in the journal before it is made: should the worker die, it counts as spent.
@@ -160,19 +160,19 @@ export class Bodies {
     // A body that can act leaves a trace too; its calls are journalled after this one, so nothing waits for it here.
     if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(running).catch(() => {});
     const result = await attempt.run(step);
-    if (result.kind === 'succeeded') this.#working.report.forget(keyOf(unit));
+    if (result.kind === 'succeeded') this.#dispatch.report.forget(keyOf(unit));
     return result;
   }
 
   async #leavesTrace({ execution, reserve }: RunningBody): Promise<boolean> {
     const more = isFree(reserve) ? {} : { reserved: reserve };
-    const { events } = await this.#working.appendHeld(() => [drafts.started(execution, more)]);
+    const { events } = await this.#dispatch.appendLeased(() => [drafts.started(execution, more)]);
     return events.length > 0;
   }
 
   /** Undefined: the body may run. A refusal ends the run; a policy that could not be asked is a failed attempt. */
   async #refusal({ unit, attempt }: RunningBody, policy: AnyPolicy): Promise<AttemptResult | undefined> {
-    const { deps, journal } = this.#working;
+    const { deps, journal } = this.#dispatch;
     const { state } = journal;
     const { step } = unit;
     const answer = await evaluatePolicy(deps, policy, {
@@ -187,7 +187,7 @@ export class Bodies {
       const cause = new Error(`the policy of step '${step.id}' could not be evaluated`);
       return failure(step.id, cause, deps.mask);
     }
-    await this.#working.appendHeld(() => answer.drafts);
+    await this.#dispatch.appendLeased(() => answer.drafts);
     return answer.allowed ? undefined : { kind: 'unfinished' };
   }
 }

@@ -16,14 +16,14 @@ import type { Span } from '../../../ports/tracing.ts';
 import type { Context } from '../../define/steps.ts';
 import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
 import { Performer } from '../../effects/performer.ts';
-import { recordedError, type Used } from '../../facts/output.ts';
+import { recordedError, type Used } from '../../recording/output.ts';
 import { stepSpan, undoSpan } from '../../tracing/step-spans.ts';
+import type { LeasedRun } from '../dispatch-state.ts';
 import { type BodyUnit, keyOf } from '../step-inputs.ts';
-import type { HeldRun } from '../working.ts';
 import { BodyContext } from './body-context.ts';
 import { type Attempted, type AttemptResult, callBody, StepAborted } from './call-body.ts';
 
-export interface BodyAttemptParams extends Pick<HeldRun, 'deps' | 'journal' | 'report' | 'restoredAt'> {
+export interface BodyAttemptParams extends Pick<LeasedRun, 'deps' | 'journal' | 'report' | 'restoredAt'> {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
   readonly seen: Context;

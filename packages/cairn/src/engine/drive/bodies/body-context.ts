@@ -16,7 +16,7 @@ import type { Usage } from '../../define/spending.ts';
 import type { Context } from '../../define/steps.ts';
 import type { EngineDeps } from '../../deps.ts';
 import type { Performer } from '../../effects/performer.ts';
-import { parseFrozen, type Used } from '../../facts/output.ts';
+import { parseFrozen, type Used } from '../../recording/output.ts';
 import type { KeepLine } from './run-log.ts';
 import type { AttemptText } from './run-texts.ts';
 import { stepLog } from './step-log.ts';

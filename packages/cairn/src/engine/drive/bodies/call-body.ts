@@ -9,7 +9,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import { isDegraded } from '../../define/body-result.ts';
 import type { BodyStep, Context } from '../../define/steps.ts';
 import type { Ask } from '../../effects/effect-call.ts';
-import { checked, type Output, outputOf, recordedError } from '../../facts/output.ts';
+import { checked, type Output, outputOf, recordedError } from '../../recording/output.ts';
 
 /** The `signal.reason` of a body's aborted signal. */
 export class StepAborted extends Error {

@@ -4,10 +4,10 @@
  */
 import { type Mask, maskFields, maskOf, maskThrown, secretTexts } from '../../../core/secrets/mask.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { HeldRun } from '../working.ts';
+import type { LeasedRun } from '../dispatch-state.ts';
 
 /** The same, with dependencies that mask the secrets of the input. Begins the lines of the bodies. */
-export function withoutSecrets(run: HeldRun): HeldRun {
+export function withoutSecrets(run: LeasedRun): LeasedRun {
   const { deps, journal, workflow, input, report } = run;
   const secrets = secretTexts(input, workflow.secretInput);
   report.log.begin(journal.state.epoch, secrets);
@@ -18,7 +18,7 @@ export function withoutSecrets(run: HeldRun): HeldRun {
 /** The error that ends a dispatch, masked, because the code that records, logs and traces it does not know the input. */
 export function maskedError(
   thrown: unknown,
-  { workflow, input }: Pick<HeldRun, 'workflow' | 'input'>,
+  { workflow, input }: Pick<LeasedRun, 'workflow' | 'input'>,
 ): unknown {
   const mask = maskOf(secretTexts(input, workflow.secretInput));
   return mask ? maskThrown(thrown, mask) : thrown;

@@ -4,8 +4,8 @@ import type { StepExecution } from '../../../core/run/events.ts';
 import type { LogFields } from '../../../ports/log.ts';
 import type { StepLog } from '../../define/log.ts';
 import type { EngineDeps } from '../../deps.ts';
-import type { KnownOperation } from '../flows/operations-of.ts';
-import type { Working } from '../working.ts';
+import type { DispatchState } from '../dispatch-state.ts';
+import type { KnownOperation } from '../flows/known-operations.ts';
 import type { KeepLine } from './run-log.ts';
 
 interface StepLogParams {
@@ -42,7 +42,7 @@ interface FlowOperations {
  * first logged, and are not kept again.
  */
 export function flowLog(
-  { deps, runId, report }: Working,
+  { deps, runId, report }: DispatchState,
   { stepId, revision, attempt }: StepExecution,
   { known, requested }: FlowOperations,
 ): StepLog {

@@ -3,8 +3,8 @@
  * ended. Recorded ends are answered in the order of the journal, one at a time, so that repeated code receives them in their
  * first order.
  *
- * Owns the state of the code (`CodeState`) and the operations that it awaits (open-operations.ts). Turns of the event loop tell whether the
- * code waits (turns.ts).
+ * Owns the state of the code (`CodeState`) and the operations that it awaits (open-operations.ts). Whether the code waits is detected by
+ * quiet-detector.ts.
  *
  * Must not: carry out an operation.
  */
@@ -17,19 +17,19 @@ import { readableThrown } from '../../../core/thrown.ts';
 import type { CancelTimer } from '../../../ports/clock.ts';
 import type { SourceLocations } from '../../../ports/source-locations.ts';
 import type { FlowStep } from '../../define/steps.ts';
-import type { Outcome } from '../../facts/output.ts';
+import type { Outcome } from '../../recording/output.ts';
 import { flowLog } from '../bodies/step-log.ts';
+import type { DispatchState } from '../dispatch-state.ts';
 import { type CodeEnd, MOVED } from '../messages.ts';
-import { hold } from '../next/waits.ts';
+import { adoptWait } from '../next/waits.ts';
 import type { Unit } from '../step-inputs.ts';
-import type { Working } from '../working.ts';
 import { locationOf } from './calls-above.ts';
+import { type KnownOperation, knownOf, leftFrom, operationsOf } from './known-operations.ts';
 import { loopStart } from './loop-start.ts';
 import { type OpenOperation, OpenOperations } from './open-operations.ts';
 import { flowOf, type Operation } from './operation.ts';
-import { type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
-import { answerWith, RecordedEnds } from './recorded.ts';
-import { FlowTurns } from './turns.ts';
+import { QuietDetector } from './quiet-detector.ts';
+import { answerWith, RecordedEnds } from './recorded-ends.ts';
 
 /** `ended`: the flow ends after the bodies that it began. `reported`: its end is being recorded. */
 type CodeState =
@@ -39,7 +39,7 @@ type CodeState =
   | { readonly at: 'dropped' };
 
 export class FlowRun {
-  readonly #working: Working;
+  readonly #dispatch: DispatchState;
   readonly #step: FlowStep;
   readonly #execution: StepExecution;
   readonly #names = new OperationNames();
@@ -49,28 +49,28 @@ export class FlowRun {
   /** Operations that the journal had when the code began. */
   readonly #known: readonly KnownOperation[];
   readonly #ends: RecordedEnds;
-  readonly #turns: FlowTurns;
+  readonly #quiet: QuietDetector;
   #code: CodeState = { at: 'running' };
   /** Operations that the code could not have: code that catches each error and asks again must end. */
   #refusals = 0;
   #isDelivering = false;
   #cancelIdle: CancelTimer = () => {};
 
-  constructor(working: Working, step: FlowStep, execution: StepExecution) {
-    this.#working = working;
+  constructor(dispatch: DispatchState, step: FlowStep, execution: StepExecution) {
+    this.#dispatch = dispatch;
     this.#step = step;
     this.#execution = execution;
-    const { deps, journal, runId } = working;
+    const { deps, journal, runId } = dispatch;
     this.#known = operationsOf(journal.state, execution);
     const seqs = this.#known.flatMap(({ state }) =>
       state.phase === 'done' && state.outcome !== 'failed' ? [state.seq] : [],
     );
     this.#ends = new RecordedEnds(deps.store, runId, seqs);
     const operations = this.#operations;
-    this.#turns = new FlowTurns({
+    this.#quiet = new QuietDetector({
       clock: deps.clock,
-      onQuiet: () => working.post(MOVED),
-      guard: (work) => working.guard(work),
+      onQuiet: () => dispatch.post(MOVED),
+      guard: (work) => dispatch.guard(work),
       isWaiting: () => operations.size > 0 && !operations.hasRecorded,
       observer: step.observer,
     });
@@ -78,14 +78,14 @@ export class FlowRun {
 
   /** Runs the code, from its beginning. */
   begin(): void {
-    this.#news();
-    this.#working.guard(this.#run());
+    this.#noteActivity();
+    this.#dispatch.guard(this.#run());
   }
 
   /** The code may ask for more without anything ending first. */
   get isBusy(): boolean {
     const operations = this.#operations;
-    return this.#isActive && (operations.size === 0 || operations.hasRecorded || !this.#turns.isQuiet);
+    return this.#isActive && (operations.size === 0 || operations.hasRecorded || !this.#quiet.isQuiet);
   }
 
   /** The next operation that waits for room. */
@@ -114,21 +114,21 @@ export class FlowRun {
   }
 
   get #isActive(): boolean {
-    return this.#code.at === 'running' && !this.#working.isStopped;
+    return this.#code.at === 'running' && !this.#dispatch.isStopped;
   }
 
   /** Locations in the source of the code. Undefined for a loop, whose code is the engine's. */
   get #sources(): SourceLocations | undefined {
-    return this.#step.loop ? undefined : this.#working.deps.sources;
+    return this.#step.loop ? undefined : this.#dispatch.deps.sources;
   }
 
   async #run(): Promise<void> {
-    const working = this.#working;
+    const dispatch = this.#dispatch;
     const step = this.#step;
     const execution = this.#execution;
-    const { deps, runId, journal } = working;
+    const { deps, runId, journal } = dispatch;
     const { stepId, revision } = execution;
-    const seen = working.seenBy({ step });
+    const seen = dispatch.seenBy({ step });
     const flow = flowOf({
       step,
       clock: deps.clock,
@@ -138,7 +138,7 @@ export class FlowRun {
         stepId,
         revision,
         feedback: journal.state.feedback.find(({ steps }) => steps.includes(stepId))?.text,
-        log: flowLog(working, execution, { known: this.#known, requested: this.#requested }),
+        log: flowLog(dispatch, execution, { known: this.#known, requested: this.#requested }),
       },
       ask: (operation) => this.#ask(operation),
       numbered: (name) => this.#names.next(name),
@@ -178,7 +178,7 @@ export class FlowRun {
       if (this.#refusals <= MAX_FLOW_OPERATIONS) reject(error);
       else this.#codeEnded({ kind: 'threw', cause: readableThrown(error) });
     }
-    this.#news();
+    this.#noteActivity();
     return promise;
   }
 
@@ -190,19 +190,19 @@ export class FlowRun {
 
   /** @throws CairnError RUN_TOO_LARGE */
   #assertRoom(name: string): void {
-    const { steps } = this.#working.journal.state;
+    const { steps } = this.#dispatch.journal.state;
     if (this.#requested.has(name) || steps.has(this.#keyOf(name))) return;
     const operations = this.#requested.size;
     assertRoom(this.#step.id, { operations, steps: steps.size + this.#operations.queued.size });
   }
 
   #take(operation: OpenOperation): void {
-    const working = this.#working;
-    const { state } = working.journal;
+    const dispatch = this.#dispatch;
+    const { state } = dispatch.journal;
     const key = this.#keyOf(operation.name);
     this.#requested.add(operation.name);
     this.#operations.add(operation);
-    working.operations.set(key, operation.unit);
+    dispatch.operations.set(key, operation.unit);
     const known = state.steps.get(key);
     if (known?.phase === 'done' && known.revision === this.#execution.revision) {
       this.#recorded(operation);
@@ -211,11 +211,11 @@ export class FlowRun {
     const decision = operationDecision(operation, knownOf(state, key));
     switch (decision.kind) {
       case 'rest':
-        if (known?.phase === 'retrying') working.restAs(key, known);
+        if (known?.phase === 'retrying') dispatch.restAs(key, known);
         return;
       case 'wait': {
         const wait = state.waits.find((open) => stepKey(open.execution) === key);
-        if (wait) hold(working, wait);
+        if (wait) adoptWait(dispatch, wait);
         return;
       }
       case 'diverged':
@@ -223,14 +223,14 @@ export class FlowRun {
         return;
       default:
         this.#operations.move(operation, { at: 'queued' });
-        if (this.#operations.queued.size === 1) working.guard(this.#beginSoon());
+        if (this.#operations.queued.size === 1) dispatch.guard(this.#beginSoon());
     }
   }
 
-  /** Once the code has asked for all that it asks for at once. */
+  /** Begins operations once the code has asked for all that it asks for at once. */
   async #beginSoon(): Promise<void> {
-    await this.#turns.promises();
-    this.#working.post(MOVED);
+    await this.#quiet.afterPromises();
+    this.#dispatch.post(MOVED);
   }
 
   /** The journal has its end. */
@@ -246,7 +246,7 @@ export class FlowRun {
   }
 
   #stateOf({ name }: Pick<OpenOperation, 'name'>) {
-    return this.#working.journal.state.steps.get(this.#keyOf(name));
+    return this.#dispatch.journal.state.steps.get(this.#keyOf(name));
   }
 
   /** Adopts waits that others ended. In the journal, their ends may precede those of this dispatch. */
@@ -258,15 +258,15 @@ export class FlowRun {
   #deliver(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;
-    this.#working.guard(this.#deliverRecorded());
+    this.#dispatch.guard(this.#deliverRecorded());
   }
 
   async #deliverRecorded(): Promise<void> {
     try {
       while (this.#operations.hasRecorded) {
         // All that the code asks for at once is known then. One operation at a time needs no order.
-        await this.#turns.promises();
-        if (!this.#operations.isOneJustEnded) await this.#turns.next();
+        await this.#quiet.afterPromises();
+        if (!this.#operations.isOneJustEnded) await this.#quiet.afterTurn();
         if (!this.#isActive) return;
         this.#takeInWaits();
         await this.#deliverFirst();
@@ -283,7 +283,7 @@ export class FlowRun {
     if (!this.#isActive) return;
     this.#operations.remove(first);
     if (outcome) answerWith(outcome, first);
-    this.#news();
+    this.#noteActivity();
   }
 
   /** Undefined: the code gets no answer. */
@@ -298,13 +298,13 @@ export class FlowRun {
     return undefined;
   }
 
-  /** The code got an answer, or asked for something: it may continue. */
-  #news(): void {
-    this.#turns.news();
+  /** The code got an answer, or asked for an operation: it may continue. Without one for `idleMs` while it awaits none, it has failed. */
+  #noteActivity(): void {
+    this.#quiet.noteActivity();
     this.#cancelIdle();
     if (this.#operations.size > 0 || !this.#isActive) return;
     const step = this.#step;
-    this.#cancelIdle = this.#working.deps.clock.timer(step.idleMs, () => {
+    this.#cancelIdle = this.#dispatch.deps.clock.timer(step.idleMs, () => {
       const message = `the code of the flow '${step.id}' asked for no operation within ${step.idleMs} ms`;
       this.#codeEnded({ kind: 'threw', cause: new Error(message), code: 'STEP_TIMEOUT' });
     });
@@ -316,13 +316,13 @@ export class FlowRun {
     if (end.kind === 'returned') this.#leaveWaits();
     else this.#giveUp();
     this.#endIfDone();
-    this.#working.post(MOVED);
+    this.#dispatch.post(MOVED);
   }
 
   #stop(code: CodeState): void {
     this.#code = code;
     this.#cancelIdle();
-    this.#turns.end();
+    this.#quiet.end();
   }
 
   /** Drops waits that have not begun: no code needs their answers, and nothing would close them. */
@@ -340,20 +340,20 @@ export class FlowRun {
   }
 
   #givesUp({ name, unit }: OpenOperation): boolean {
-    const { journal } = this.#working;
+    const { journal } = this.#dispatch;
     const { stepId, revision } = this.#execution;
     const hasOpenEffect = openEffectsOf(journal.state, { stepId, itemKey: name, revision }).length > 0;
-    const isWoken = !hasOpenEffect && this.#working.wake(this.#keyOf(name));
+    const isWoken = !hasOpenEffect && this.#dispatch.wake(this.#keyOf(name));
     // A run that fails sees to its children itself.
     return isWoken || (unit.step.kind === 'child' && this.#step.onFailure.kind === 'fail');
   }
 
   /** The flow ends after the bodies that it began. */
   #endIfDone(): void {
-    if (this.#code.at !== 'ended' || this.#operations.underWay.size > 0 || this.#working.isStopped) return;
+    if (this.#code.at !== 'ended' || this.#operations.underWay.size > 0 || this.#dispatch.isStopped) return;
     const end = this.#endOf(this.#code.end);
     this.#code = { at: 'reported' };
-    const { deps, runId, post } = this.#working;
+    const { deps, runId, post } = this.#dispatch;
     const { id: stepId } = this.#step;
     if (end.kind === 'diverged') deps.log.warn('flow_diverged', { runId, stepId, error: end.message });
     post({ kind: 'flow_ended', step: this.#step, execution: this.#execution, end });

@@ -1,4 +1,4 @@
-/** The operations of a flow: those that the journal has, and those that its end awaits. */
+/** The operations of a flow that the journal has, and which of them the end of the flow awaits. */
 import type { LeftOperation, RecordedOperation } from '../../../core/flow/operation-decision.ts';
 import type { StepRef } from '../../../core/run/events.ts';
 import { type RunState, type StepState, stepKey } from '../../../core/run/state.ts';

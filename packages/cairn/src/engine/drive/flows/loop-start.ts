@@ -3,9 +3,9 @@ import { numberOf, type OperationNames, PART, PAUSE, TURN } from '../../../core/
 import { isSuccess, type StepOutcome } from '../../../core/run/state.ts';
 import type { PartOutput } from '../../define/flow/loop-step.ts';
 import type { FlowStep, LastTurn, LoopStart } from '../../define/steps.ts';
-import { parseFrozen } from '../../facts/output.ts';
-import type { KnownOperation } from './operations-of.ts';
-import type { RecordedEnds } from './recorded.ts';
+import { parseFrozen } from '../../recording/output.ts';
+import type { KnownOperation } from './known-operations.ts';
+import type { RecordedEnds } from './recorded-ends.ts';
 
 interface CompletedTurn {
   readonly number: number;

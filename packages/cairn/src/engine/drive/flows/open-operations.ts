@@ -4,10 +4,10 @@
  *
  * Must not: decide in which phase an operation is (flow-run.ts).
  */
-import type { Outcome } from '../../facts/output.ts';
+import type { Outcome } from '../../recording/output.ts';
 import type { Unit } from '../step-inputs.ts';
-import { isEndedFor } from './operations-of.ts';
-import type { Answerable } from './recorded.ts';
+import { isEndedFor } from './known-operations.ts';
+import type { Answerable } from './recorded-ends.ts';
 
 type OperationPhase =
   /** It waits for room. */

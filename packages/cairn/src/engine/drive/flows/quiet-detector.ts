@@ -1,6 +1,6 @@
 /**
- * Turns of the event loop, by which a flow distinguishes code that continues at once from code that waits. After two turns
- * without news the code is quiet: it waits for operations, or for something else.
+ * Detects that the code of a flow waits: two turns of the event loop have passed in which it got no answer and asked for no operation.
+ * Then it is quiet, and what it waits for is an operation or something else.
  */
 import type { Clock } from '../../../ports/clock.ts';
 import type { FlowObserver } from '../../define/steps.ts';
@@ -9,7 +9,7 @@ const QUIET_TURNS = 2;
 /** Promises between an answer and the next question: three for each nested call. */
 const PROMISES = 64;
 
-interface TurnsParams {
+interface QuietDetectorParams {
   readonly clock: Clock;
   readonly onQuiet: () => void;
   /** Receives what {@link onQuiet} throws. */
@@ -19,14 +19,14 @@ interface TurnsParams {
   readonly observer: FlowObserver | undefined;
 }
 
-export class FlowTurns {
-  readonly #params: TurnsParams;
+export class QuietDetector {
+  readonly #params: QuietDetectorParams;
   #quietTurns = 0;
   #isWatching = false;
   #isOver = false;
   #settled: (() => void) | undefined;
 
-  constructor(params: TurnsParams) {
+  constructor(params: QuietDetectorParams) {
     this.#params = params;
   }
 
@@ -35,16 +35,16 @@ export class FlowTurns {
   }
 
   /** Resolves at the next turn, when all promises that can settle have done so. */
-  next(): Promise<void> {
+  afterTurn(): Promise<void> {
     return new Promise((resolve) => void this.#params.clock.timer(0, resolve));
   }
 
   /** Resolves when code that received an answer has most probably asked for its next operation: cheaper than a turn. */
-  async promises(): Promise<void> {
+  async afterPromises(): Promise<void> {
     for (let i = 0; i < PROMISES; i += 1) await undefined;
   }
 
-  news(): void {
+  noteActivity(): void {
     this.#quietTurns = 0;
     if (this.#isWatching || this.#isOver) return;
     this.#isWatching = true;
@@ -59,7 +59,7 @@ export class FlowTurns {
 
   async #watch(): Promise<void> {
     while (this.#quietTurns < QUIET_TURNS && !this.#isOver) {
-      await this.next();
+      await this.afterTurn();
       this.#quietTurns += 1;
     }
     this.#isWatching = false;

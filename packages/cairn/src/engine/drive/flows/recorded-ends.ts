@@ -6,7 +6,7 @@ import { OperationFailed } from '../../../core/errors.ts';
 import type { Checkpoint } from '../../../core/run/records.ts';
 import type { StepOutcome } from '../../../core/run/state.ts';
 import type { RunStore } from '../../../ports/run-store.ts';
-import { NO_OUTPUT, type Outcome, parseFrozen } from '../../facts/output.ts';
+import { NO_OUTPUT, type Outcome, parseFrozen } from '../../recording/output.ts';
 import { originsOf, originText } from '../../stored-text.ts';
 import { failureAt, READ_CHUNK } from '../outputs.ts';
 

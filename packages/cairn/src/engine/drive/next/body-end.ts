@@ -9,10 +9,10 @@ import type { EventDraft, RecordedError, StepExecution } from '../../../core/run
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import type { Ask, EffectAsk } from '../../effects/effect-call.ts';
 import { canFindOut, effectWait, questionDrafts } from '../../effects/questions.ts';
-import * as drafts from '../../facts/drafts.ts';
+import * as drafts from '../../recording/drafts.ts';
 import { doubtOf, opened } from '../../waits/open.ts';
+import type { DispatchState } from '../dispatch-state.ts';
 import type { EffectDoubt, ExecutionChange, ExecutionEnd, SpentBody } from '../messages.ts';
-import type { Working } from '../working.ts';
 import { afterFailure } from './after-failure.ts';
 import { changeOf, endBy, questionOf } from './changes.ts';
 
@@ -25,32 +25,32 @@ type BodyEndDecision =
 /** The effect in question has just changed: the next attempt determines its outcome. */
 const ASK_AGAIN_MS = 1_000;
 
-export function bodyEndDecision(working: Working, ended: SpentBody): BodyEndDecision {
+export function bodyEndDecision(dispatch: DispatchState, ended: SpentBody): BodyEndDecision {
   const { unit, execution, result, used, settled, spent } = ended;
   switch (result.kind) {
     case 'failed':
-      return failureDecision(working, ended, result);
+      return failureDecision(dispatch, ended, result);
     case 'asks':
-      return { kind: 'record', change: questionOfAttempt(working, ended, result.ask) };
+      return { kind: 'record', change: questionOfAttempt(dispatch, ended, result.ask) };
     case 'presumed':
-      return { kind: 'record', change: restoreQuestion(working, ended) };
+      return { kind: 'record', change: restoreQuestion(dispatch, ended) };
     case 'succeeded': {
       const { output, degraded } = result;
       const account = { ...used, spent, degraded };
-      const ending = working.endingOf(ended);
-      const facts = (stored: typeof output) => [...settled, drafts.done(ending, stored, account)];
-      return { kind: 'end', ending: { unit, execution, outcome: { kind: 'done', output }, facts } };
+      const ending = dispatch.endingOf(ended);
+      const events = (stored: typeof output) => [...settled, drafts.done(ending, stored, account)];
+      return { kind: 'end', ending: { unit, execution, outcome: { kind: 'done', output }, events } };
     }
   }
 }
 
 /** Another attempt, or the end of the step. */
 function failureDecision(
-  working: Working,
+  dispatch: DispatchState,
   ended: SpentBody,
   result: Extract<SpentBody['result'], { kind: 'failed' }>,
 ): BodyEndDecision {
-  const { deps, runId, now } = working;
+  const { deps, runId, now } = dispatch;
   const { unit, execution, settled, spent } = ended;
   const { doubts, error } = result;
   const next = afterFailure(deps, { runId, step: unit.step, execution, now }, result);
@@ -62,8 +62,8 @@ function failureDecision(
   switch (next.kind) {
     case 'give_up': {
       const cause = next.reason === 'poll_over' ? pollOver(execution, now, error) : error;
-      const fact = drafts.failedByPolicy(working.endingOf(ended), cause, optional('spent', spent));
-      return { kind: 'end', ending: endBy(ended, [...settled, fact]) };
+      const event = drafts.failedByPolicy(dispatch.endingOf(ended), cause, optional('spent', spent));
+      return { kind: 'end', ending: endBy(ended, [...settled, event]) };
     }
     case 'poll_again':
       return rest(ended, next.at, drafts.pollScheduled(execution, next.at, error, spent));
@@ -72,19 +72,19 @@ function failureDecision(
   }
 }
 
-function rest(ended: SpentBody, at: number, fact: EventDraft): BodyEndDecision {
-  return { kind: 'record', change: changeOf(ended, [...ended.settled, fact], { kind: 'rests', at }) };
+function rest(ended: SpentBody, at: number, event: EventDraft): BodyEndDecision {
+  return { kind: 'record', change: changeOf(ended, [...ended.settled, event], { kind: 'rests', at }) };
 }
 
-function questionOfAttempt(working: Working, ended: SpentBody, ask: Ask): ExecutionChange {
+function questionOfAttempt(dispatch: DispatchState, ended: SpentBody, ask: Ask): ExecutionChange {
   return ask.why === 'budget'
-    ? working.budget.stop({ ...ended, refusal: ask.refusal })
-    : effectQuestion(working, ended, ask);
+    ? dispatch.budget.stop({ ...ended, refusal: ask.refusal })
+    : effectQuestion(dispatch, ended, ask);
 }
 
 /** @param ask undefined: the answer has arrived meanwhile, and another attempt receives it */
 export function effectQuestion(
-  { now, waits }: Working,
+  { now, waits }: DispatchState,
   ended: SpentBody,
   ask: EffectAsk | undefined,
   error?: RecordedError,
@@ -94,26 +94,26 @@ export function effectQuestion(
   const why = error ?? { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
   const tryAgain = () => {
     const retryAt = now + ASK_AGAIN_MS;
-    const fact = drafts.retryScheduled(execution, retryAt, why, spent);
-    return changeOf(ended, [...settled, fact], { kind: 'rests', at: retryAt });
+    const event = drafts.retryScheduled(execution, retryAt, why, spent);
+    return changeOf(ended, [...settled, event], { kind: 'rests', at: retryAt });
   };
   if (!ask) return tryAgain();
   const wait = effectWait(execution, ask, now);
-  const facts = [...settled, ...questionDrafts(wait, ask, spent)];
+  const events = [...settled, ...questionDrafts(wait, ask, spent)];
   const withoutRoom = [...settled, drafts.retryWhenRoom(execution, now, why, spent)];
-  const change = questionOf(ended, { wait, facts, withoutRoom }, waits.freeBytes);
+  const change = questionOf(ended, { wait, events, withoutRoom }, waits.freeBytes);
   return { ...change, ifEffectMoved: tryAgain };
 }
 
 /** A step that must not run twice, and may have run before the database was restored. */
-function restoreQuestion({ now, waits }: Working, ended: SpentBody): ExecutionChange {
+function restoreQuestion({ now, waits }: DispatchState, ended: SpentBody): ExecutionChange {
   const { execution, settled, unit } = ended;
   const wait = doubtOf(execution, now, 'restored');
   const message = 'it may have run before the restore, and the run cannot hold another question';
   const why = { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
-  const facts = [...settled, opened(wait)];
+  const events = [...settled, opened(wait)];
   const withoutRoom = [...settled, drafts.retryWhenRoom(execution, now, why)];
-  return questionOf(ended, { wait, facts, withoutRoom }, waits.freeBytes);
+  return questionOf(ended, { wait, events, withoutRoom }, waits.freeBytes);
 }
 
 /** The time for polling is over, or it has been asked as often as a run may. */

@@ -1,39 +1,39 @@
 /** Builds the changes of executions that a dispatch records. Pure. */
 import type { EventDraft, Wait } from '../../../core/run/events.ts';
-import * as drafts from '../../facts/drafts.ts';
-import { NO_OUTPUT, type Outcome } from '../../facts/output.ts';
+import * as drafts from '../../recording/drafts.ts';
+import { NO_OUTPUT, type Outcome } from '../../recording/output.ts';
 import type { Consequence, Executed, ExecutionChange, ExecutionEnd } from '../messages.ts';
 import { sizeOf } from '../waiting/open-waits.ts';
 
-/** Facts that hold on every newer state. */
+/** A change that holds on every newer state. */
 export function changeOf(
   { unit, execution }: Executed,
-  facts: readonly EventDraft[],
+  events: readonly EventDraft[],
   consequence: Consequence,
 ): ExecutionChange {
-  const decided = { facts, consequence };
+  const decided = { events, consequence };
   return { unit, execution, decide: () => decided, otherwise: consequence };
 }
 
-/** The end that these facts are. */
-export function endBy({ unit, execution }: Executed, facts: readonly EventDraft[]): ExecutionEnd {
-  const outcome = drafts.outcomeOf(facts);
+/** The end that these events record. */
+export function endBy({ unit, execution }: Executed, events: readonly EventDraft[]): ExecutionEnd {
+  const outcome = drafts.outcomeOf(events);
   if (!outcome) throw new Error(`the journal has no end of step '${unit.step.id}'`);
-  return { unit, execution, outcome, facts };
+  return { unit, execution, outcome, events };
 }
 
 /** @param outcome with the output as it is kept */
 export function changeToEnd(ending: ExecutionEnd, outcome: Outcome): ExecutionChange {
-  const { facts } = ending;
+  const { events } = ending;
   const written =
-    typeof facts === 'function' ? facts(outcome.kind === 'done' ? outcome.output : NO_OUTPUT) : facts;
+    typeof events === 'function' ? events(outcome.kind === 'done' ? outcome.output : NO_OUTPUT) : events;
   return { ...changeOf(ending, written, { kind: 'ended', outcome }), isKnown: true };
 }
 
 interface QuestionDrafts {
   readonly wait: Wait;
   /** Events that open the wait. */
-  readonly facts: readonly EventDraft[];
+  readonly events: readonly EventDraft[];
   /** Events with which the execution rests until there is room. */
   readonly withoutRoom: readonly EventDraft[];
 }
@@ -41,11 +41,11 @@ interface QuestionDrafts {
 /** A question opens if the snapshot has room for it; otherwise the execution rests until it has. */
 export function questionOf(
   executed: Executed,
-  { wait, facts, withoutRoom }: QuestionDrafts,
+  { wait, events, withoutRoom }: QuestionDrafts,
   freeBytes: number,
 ): ExecutionChange {
   const bytes = sizeOf(wait);
   if (bytes > freeBytes) return changeOf(executed, withoutRoom, { kind: 'rests_without_room', bytes });
-  const change = changeOf(executed, facts, { kind: 'waits', wait });
+  const change = changeOf(executed, events, { kind: 'waits', wait });
   return { ...change, otherwise: { kind: 'nothing' }, opening: wait };
 }

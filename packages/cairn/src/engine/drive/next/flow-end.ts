@@ -7,16 +7,16 @@ import type { RunState } from '../../../core/run/state.ts';
 import type { Mask } from '../../../core/secrets/mask.ts';
 import { readableThrown } from '../../../core/thrown.ts';
 import type { FlowStep, StepDefinition } from '../../define/steps.ts';
-import * as drafts from '../../facts/drafts.ts';
-import type { Output } from '../../facts/output.ts';
-import { resolved } from '../../waits/settle.ts';
+import * as drafts from '../../recording/drafts.ts';
+import type { Output } from '../../recording/output.ts';
+import { resolved } from '../../waits/end-of-wait.ts';
 import { failure, success } from '../bodies/call-body.ts';
+import type { DispatchState } from '../dispatch-state.ts';
 import type { CodeEnd, Consequence, EndedFlow, ExecutionEnd } from '../messages.ts';
-import type { Working } from '../working.ts';
 import { afterFailure } from './after-failure.ts';
 import { changeOf, endBy } from './changes.ts';
-import { end } from './settle.ts';
-import { giveUp } from './waits.ts';
+import { endExecution } from './execution-end.ts';
+import { giveUpWait } from './waits.ts';
 
 /** Waits that one commit closes: each takes four writes of its 300. */
 const CLOSED_AT_ONCE = 50;
@@ -24,35 +24,35 @@ type FinishedCode = Exclude<CodeEnd, { kind: 'diverged' }>;
 
 const GIVEN_UP = 'the flow ended without it';
 
-export function flowEnded(working: Working, { step, execution, end: codeEnd }: EndedFlow): void {
-  const { deps, runId } = working;
+export function flowEnded(dispatch: DispatchState, { step, execution, end: codeEnd }: EndedFlow): void {
+  const { deps, runId } = dispatch;
   const executed = { unit: { step }, execution };
-  const ending = working.endingOf(executed);
+  const ending = dispatch.endingOf(executed);
   if (codeEnd.kind === 'diverged') {
     // The run fails whatever `onFailure` says: recorded results must not be mixed with those of changed code.
     const message = `the flow '${step.id}' has diverged: ${codeEnd.message}`;
     const { mask = String } = deps;
     const error = { code: 'FLOW_DIVERGED', message: mask(message), stepId: step.id, retryable: false };
-    end(working, endBy(executed, [drafts.failed(ending, error)]));
+    endExecution(dispatch, endBy(executed, [drafts.failed(ending, error)]));
     return;
   }
   const result = resultOf(step, codeEnd, deps.mask);
   if (result.kind === 'succeeded') {
     const { output, degraded } = result;
-    const facts = (stored: Output) => [drafts.done(ending, stored, { degraded })];
-    closeWaits(working, { ...executed, outcome: { kind: 'done', output }, facts });
+    const events = (stored: Output) => [drafts.done(ending, stored, { degraded })];
+    closeWaits(dispatch, { ...executed, outcome: { kind: 'done', output }, events });
     return;
   }
   const next = afterFailure(deps, { runId, step, execution, now: ending.now }, result);
   if (next.kind !== 'give_up') {
-    const fact = drafts.retryScheduled(execution, next.at, result.error);
-    working.record(changeOf(executed, [fact], { kind: 'rests', at: next.at }));
+    const event = drafts.retryScheduled(execution, next.at, result.error);
+    dispatch.record(changeOf(executed, [event], { kind: 'rests', at: next.at }));
     return;
   }
   const failed = endBy(executed, [drafts.failedByPolicy(ending, result.error)]);
   // A failing run keeps the waits that are open (lastHandoff).
-  if (step.onFailure.kind === 'fail') end(working, failed);
-  else closeWaits(working, failed);
+  if (step.onFailure.kind === 'fail') endExecution(dispatch, failed);
+  else closeWaits(dispatch, failed);
 }
 
 function resultOf({ id, returns }: FlowStep, end: FinishedCode, mask: Mask | undefined) {
@@ -68,17 +68,17 @@ function resultOf({ id, returns }: FlowStep, end: FinishedCode, mask: Mask | und
 }
 
 /** Closes the waits of the flow, some at a time, and then ends it. */
-export function closeWaits(working: Working, ending: ExecutionEnd): void {
+export function closeWaits(dispatch: DispatchState, ending: ExecutionEnd): void {
   const { unit, execution } = ending;
-  const { now } = working;
+  const { now } = dispatch;
   const done = { kind: 'waits_closed' as const, waits: [], ending };
-  working.record({
+  dispatch.record({
     unit,
     execution,
     decide: (state) => {
       const waits = openWaits(state, execution).slice(0, CLOSED_AT_ONCE);
       return {
-        facts: waits.flatMap((wait) => closed(unit.step, wait, now)),
+        events: waits.flatMap((wait) => closed(unit.step, wait, now)),
         consequence: { ...done, waits },
       };
     },
@@ -88,19 +88,19 @@ export function closeWaits(working: Working, ending: ExecutionEnd): void {
 
 /** The journal has closed these waits of the flow; empty: none was open. */
 export function waitsClosed(
-  working: Working,
+  dispatch: DispatchState,
   { waits, ending }: Extract<Consequence, { kind: 'waits_closed' }>,
 ): void {
   if (waits.length === 0) {
-    end(working, ending);
+    endExecution(dispatch, ending);
     return;
   }
-  const runIds = waits.map((wait) => giveUp(working, wait)).filter((runId) => runId !== undefined);
+  const runIds = waits.map((wait) => giveUpWait(dispatch, wait)).filter((runId) => runId !== undefined);
   if (runIds.length === 0) {
-    closeWaits(working, ending);
+    closeWaits(dispatch, ending);
     return;
   }
-  working.do({ kind: 'cancel_children', runIds, message: { kind: 'close_waits', ending } });
+  dispatch.do({ kind: 'cancel_children', runIds, message: { kind: 'close_waits', ending } });
 }
 
 function openWaits({ waits }: RunState, { stepId, revision }: StepExecution): Wait[] {

@@ -9,80 +9,80 @@ import type { EventDraft, RecordedError, Wait } from '../../../core/run/events.t
 import { type InboxSignal, type RunState, stepKey } from '../../../core/run/state.ts';
 import { PARKED_MS } from '../../../core/run/wake.ts';
 import type { EventStep } from '../../define/steps.ts';
-import * as drafts from '../../facts/drafts.ts';
-import type { Output } from '../../facts/output.ts';
 import { eventOutput } from '../../mailbox/offer.ts';
+import * as drafts from '../../recording/drafts.ts';
+import type { Output } from '../../recording/output.ts';
 import { timeUp } from '../../waits/time-up.ts';
+import type { DispatchState } from '../dispatch-state.ts';
 import type { Announcement, Command } from '../messages.ts';
-import type { Working } from '../working.ts';
 
-const TELL_AGAIN_FIRST_MS = 15_000;
-const TELL_AGAIN_CAP_MS = 3_600_000;
+const ANNOUNCE_AGAIN_FIRST_MS = 15_000;
+const ANNOUNCE_AGAIN_CAP_MS = 3_600_000;
 
 /**
  * Has a later dispatch announce the wait. The interval grows with the age of the wait, because each attempt costs a claim and a
  * release.
  */
-function announceLater({ waits, deps, now }: Working, wait: Wait, missing?: RecordedError): void {
-  const capMs = missing ? PARKED_MS : TELL_AGAIN_CAP_MS;
-  const bound = Math.min(capMs, Math.max(TELL_AGAIN_FIRST_MS, now - wait.openedAt));
+function announceLater({ waits, deps, now }: DispatchState, wait: Wait, missing?: RecordedError): void {
+  const capMs = missing ? PARKED_MS : ANNOUNCE_AGAIN_CAP_MS;
+  const bound = Math.min(capMs, Math.max(ANNOUNCE_AGAIN_FIRST_MS, now - wait.openedAt));
   waits.announceLater(wait, { at: now + Math.ceil(halfJitterMs(bound, deps.random.unit())), missing });
 }
 
 /** Adopts an open wait: announces it if necessary, and watches its time. */
-export function hold(working: Working, wait: Wait): void {
-  if (!working.waits.add(wait)) return;
-  watch(working, wait);
-  const { waits, cancellation } = working.journal.state;
+export function adoptWait(dispatch: DispatchState, wait: Wait): void {
+  if (!dispatch.waits.add(wait)) return;
+  watch(dispatch, wait);
+  const { waits, cancellation } = dispatch.journal.state;
   // A wait that was not announced before the run ends needs no announcement.
   if (wait.announced || cancellation || !waits.some(({ id }) => id === wait.id)) return;
-  working.do({ kind: 'announce', wait });
+  dispatch.do({ kind: 'announce', wait });
 }
 
-function watch(working: Working, { execution, dueAt }: Wait): void {
+function watch(dispatch: DispatchState, { execution, dueAt }: Wait): void {
   const key = stepKey(execution);
-  working.resting.remove(key);
-  if (dueAt !== undefined) working.rest(key, dueAt);
+  dispatch.resting.remove(key);
+  if (dueAt !== undefined) dispatch.rest(key, dueAt);
 }
 
 /** The journal has closed the wait because nothing needs its answer any more. Returns a child that is to be cancelled. */
-export function giveUp(working: Working, wait: Wait): string | undefined {
-  working.waits.giveUp(wait);
-  working.resting.remove(stepKey(wait.execution));
+export function giveUpWait(dispatch: DispatchState, wait: Wait): string | undefined {
+  dispatch.waits.giveUp(wait);
+  dispatch.resting.remove(stepKey(wait.execution));
   return wait.child?.onParentEnd === 'cancel' ? wait.child.runId : undefined;
 }
 
 /** Handles the result of an announcement. */
-export function announced(working: Working, wait: Wait, announcement: Announcement): void {
+export function announced(dispatch: DispatchState, wait: Wait, announcement: Announcement): void {
   switch (announcement.kind) {
     case 'announced':
       return;
     case 'ended': {
-      const { facts, place } = announcement;
-      endWait(working, wait, { facts, after: place && [{ kind: 'leave_mailbox', place }] });
+      const { events, place } = announcement;
+      endWait(dispatch, wait, { events, after: place && [{ kind: 'leave_mailbox', place }] });
       return;
     }
     case 'lost':
     case 'not_deployed': {
-      const { deps, runId } = working;
+      const { deps, runId } = dispatch;
       const { kind, error } = announcement;
       // This dispatch finishes its other work and releases the run.
-      announceLater(working, wait, kind === 'not_deployed' ? error : undefined);
+      announceLater(dispatch, wait, kind === 'not_deployed' ? error : undefined);
       deps.log.warn('wait_not_announced', { runId, waitId: wait.id, error: error.message });
     }
   }
 }
 
 /** Ends a wait whose due time has come. False: no wait has this key. */
-export function expire(working: Working, key: string): boolean {
-  const wait = working.waits.of(key);
+export function expire(dispatch: DispatchState, key: string): boolean {
+  const wait = dispatch.waits.of(key);
   if (!wait) return false;
-  const { step } = working.unitOf(key);
-  const facts = timeUp({ step, wait, now: working.now });
+  const { step } = dispatch.unitOf(key);
+  const events = timeUp({ step, wait, now: dispatch.now });
   // The child stays registered until it reports its end, so that the end of the run cancels it as well.
   const { child } = wait;
-  endWait(working, wait, {
-    facts,
+  endWait(dispatch, wait, {
+    events,
     // False if a heartbeat has extended the wait meanwhile.
     mayEnd: ({ dueAt }) => dueAt === wait.dueAt,
     after: child && [{ kind: 'cancel_children', runIds: [child.runId] }],
@@ -91,29 +91,33 @@ export function expire(working: Working, key: string): boolean {
 }
 
 interface EndingWait {
-  readonly facts: readonly EventDraft[];
+  readonly events: readonly EventDraft[];
   /** False: by the journal the wait must not end. */
   readonly mayEnd?: (open: Wait) => boolean;
   readonly after?: readonly Command[] | undefined;
 }
 
 /** Ends a wait, unless it has ended. */
-function endWait(working: Working, wait: Wait, { facts, mayEnd = () => true, after = [] }: EndingWait): void {
+function endWait(
+  dispatch: DispatchState,
+  wait: Wait,
+  { events, mayEnd = () => true, after = [] }: EndingWait,
+): void {
   const { execution } = wait;
   const key = stepKey(execution);
-  working.waits.drop(wait);
-  working.resting.remove(key);
+  dispatch.waits.drop(wait);
+  dispatch.resting.remove(key);
   const closed = { kind: 'wait_ended' as const, wait };
-  const ended = { ...closed, outcome: drafts.outcomeOf(facts) };
-  working.record({
-    unit: working.unitOf(key),
+  const ended = { ...closed, outcome: drafts.outcomeOf(events) };
+  dispatch.record({
+    unit: dispatch.unitOf(key),
     execution,
     decide: ({ waits }) => {
       const open = waits.find(({ id }) => id === wait.id);
-      if (!open) return { facts: [], consequence: closed };
+      if (!open) return { events: [], consequence: closed };
       return mayEnd(open)
-        ? { facts, consequence: ended }
-        : { facts: [], consequence: { kind: 'waits', wait: open } };
+        ? { events, consequence: ended }
+        : { events: [], consequence: { kind: 'waits', wait: open } };
     },
     otherwise: closed,
     after,
@@ -121,23 +125,23 @@ function endWait(working: Working, wait: Wait, { facts, mayEnd = () => true, aft
 }
 
 /** Applies waits that other processes ended or extended. */
-export function applyForeignChanges(working: Working, state: RunState): void {
-  for (const wait of working.waits.takeClosed(state)) {
-    working.resting.remove(stepKey(wait.execution));
-    takeIn(working, wait);
+export function applyForeignChanges(dispatch: DispatchState, state: RunState): void {
+  for (const wait of dispatch.waits.takeClosed(state)) {
+    dispatch.resting.remove(stepKey(wait.execution));
+    applyEndOfWait(dispatch, wait);
   }
-  for (const wait of working.waits.takePutOff(state)) watch(working, wait);
+  for (const wait of dispatch.waits.takeExtended(state)) watch(dispatch, wait);
 }
 
 /** Applies the end of a wait: continues with the state of its step in the journal. */
-export function takeIn(working: Working, wait: Wait): void {
-  if (!working.waits.takeIn(wait)) return;
+export function applyEndOfWait(dispatch: DispatchState, wait: Wait): void {
+  if (!dispatch.waits.isFirstEnd(wait)) return;
   const { execution } = wait;
   const key = stepKey(execution);
-  const step = working.journal.state.steps.get(key);
-  if (step?.phase === 'retrying') working.restAs(key, step);
+  const step = dispatch.journal.state.steps.get(key);
+  if (step?.phase === 'retrying') dispatch.restAs(key, step);
   else if (step?.phase === 'done')
-    working.do({ kind: 'read_outcome', executed: { unit: working.unitOf(key), execution } });
+    dispatch.do({ kind: 'read_outcome', executed: { unit: dispatch.unitOf(key), execution } });
 }
 
 /** The oldest buffered signal that matches the wait and that its step accepts. */

@@ -11,13 +11,13 @@ import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
 import { isPlanMissing } from '../../deployed.ts';
-import { recordedError } from '../../facts/output.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
-import { answered, refused } from '../../waits/settle.ts';
+import { recordedError } from '../../recording/output.ts';
+import { answered, refused } from '../../waits/end-of-wait.ts';
+import type { DispatchState } from '../dispatch-state.ts';
 import type { Announcement } from '../messages.ts';
 import { acceptable } from '../next/waits.ts';
-import type { Working } from '../working.ts';
 
 /** Without a reason an exception with a stack is made for each run. */
 const RUN_ENDS = 'the run ends or rests';
@@ -29,7 +29,7 @@ const JOIN_PATIENCE_MS = 60_000;
 const ANNOUNCED: Announcement = { kind: 'announced' };
 
 export class Announcer {
-  readonly #working: Working;
+  readonly #dispatch: DispatchState;
   /** Openings and registrations of waits that are under way. */
   readonly #pending = new Set<Promise<unknown>>();
   /** Aborts when the dispatch must not fight for a place any longer. */
@@ -37,8 +37,8 @@ export class Announcer {
   /** Mailboxes that this dispatch joined for the run. */
   readonly #joined: LeaveRequest[] = [];
 
-  constructor(working: Working) {
-    this.#working = working;
+  constructor(dispatch: DispatchState) {
+    this.#dispatch = dispatch;
   }
 
   /** Work that {@link quiet} waits for. */
@@ -70,11 +70,11 @@ export class Announcer {
   }
 
   async #join(wait: EventWait): Promise<Announcement> {
-    const { deps, journal } = this.#working;
-    const step = this.#working.unitOf(stepKey(wait.execution)).step as EventStep;
+    const { deps, journal } = this.#dispatch;
+    const step = this.#dispatch.unitOf(stepKey(wait.execution)).step as EventStep;
     const { id: runId, tenantId } = journal.state;
     const place = { tenantId, event: wait.name, key: wait.key, runId, waitId: wait.id };
-    let early: BufferedEvent | undefined;
+    let buffered: BufferedEvent | undefined;
     try {
       // An event that already answered an earlier wait of this run may still be here: its sender died before it updated the
       // mailbox.
@@ -83,11 +83,11 @@ export class Announcer {
       const patience = { ms: JOIN_PATIENCE_MS, signal: this.#closing.signal };
       this.#joined.push(place);
       const join = () => joinMailbox({ ...deps, patience }, { ...place, accepts });
-      early = await join();
-      if (early && !accepts(early)) {
+      buffered = await join();
+      if (buffered && !accepts(buffered)) {
         // A dispatch that died took it out when the step still accepted it. While it is held, the wait is not listed.
         await leaveMailbox(deps, place, (eventId) => tookIn(journal.state, eventId));
-        early = await join();
+        buffered = await join();
       }
     } catch (error) {
       // There is no room for another that waits, and waiting for some to come would hold up the whole run. A store that
@@ -95,25 +95,25 @@ export class Announcer {
       if (!(error instanceof CairnError) || error.httpStatus >= 500) throw error;
       return this.#refused(wait, error);
     }
-    const output = early && acceptable(step, early.dataText);
-    if (!early || !output) return ANNOUNCED;
-    const { eventId: signalId, actor } = early;
+    const output = buffered && acceptable(step, buffered.dataText);
+    if (!buffered || !output) return ANNOUNCED;
+    const { eventId: signalId, actor } = buffered;
     const initiator = actor === undefined ? 'system' : 'user';
     const end = { step, wait, now: deps.clock.now() };
-    return { kind: 'ended', facts: answered(end, { initiator, actor, signalId }, output), place };
+    return { kind: 'ended', events: answered(end, { initiator, actor, signalId }, output), place };
   }
 
   async #startChild(wait: ChildWait): Promise<Announcement> {
-    const working = this.#working;
-    const { deps, journal } = working;
-    const unit = working.unitOf(stepKey(wait.execution));
+    const dispatch = this.#dispatch;
+    const { deps, journal } = dispatch;
+    const unit = dispatch.unitOf(stepKey(wait.execution));
     const { workflow: type, input } = unit.step as ChildStep;
     try {
       await deps.otherRuns.startChild({
         parent: journal.state,
         wait,
         type,
-        input: input(working.seenBy(unit)),
+        input: input(dispatch.seenBy(unit)),
       });
       return ANNOUNCED;
     } catch (thrown) {
@@ -135,24 +135,24 @@ export class Announcer {
 
   /** @throws OutcomeUnknown */
   async #isStarted({ runId }: ChildWait['child']): Promise<boolean> {
-    const { deps } = this.#working;
+    const { deps } = this.#dispatch;
     return (await sendUntilKnown(deps, () => deps.store.load(runId))) !== undefined;
   }
 
   #refused(wait: Wait, error: unknown): Announcement {
-    const { step } = this.#working.unitOf(stepKey(wait.execution));
-    const { now } = this.#working;
+    const { step } = this.#dispatch.unitOf(stepKey(wait.execution));
+    const { now } = this.#dispatch;
     const why = this.#recorded(wait, error);
-    return { kind: 'ended', facts: refused({ step, wait, now }, { initiator: 'system' }, why) };
+    return { kind: 'ended', events: refused({ step, wait, now }, { initiator: 'system' }, why) };
   }
 
   #recorded({ execution }: Wait, error: unknown): RecordedError {
-    return recordedError(execution.stepId, error, this.#working.deps.mask);
+    return recordedError(execution.stepId, error, this.#dispatch.deps.mask);
   }
 
   /** After an event was taken out of the mailbox: marks it delivered, or buffers it again if the wait was over. */
   async leave(place: LeaveRequest): Promise<void> {
-    const { deps, journal } = this.#working;
+    const { deps, journal } = this.#dispatch;
     // The end of the run removes its registration as well.
     await this.#orWarn(() => leaveMailbox(deps, place, (eventId) => tookIn(journal.state, eventId)));
   }
@@ -162,7 +162,7 @@ export class Announcer {
    * until the next event arrives there. Entries of open waits belong to the other dispatch as well.
    */
   async leaveClosed(): Promise<void> {
-    const { deps, runId } = this.#working;
+    const { deps, runId } = this.#dispatch;
     if (this.#joined.length === 0) return;
     await this.#orWarn(async () => {
       const state = (await deps.store.load(runId))?.state;
@@ -174,7 +174,7 @@ export class Announcer {
   }
 
   async #orWarn(leave: () => Promise<void>): Promise<void> {
-    const { deps, runId } = this.#working;
+    const { deps, runId } = this.#dispatch;
     try {
       await leave();
     } catch (error) {
@@ -188,7 +188,7 @@ export class Announcer {
    * its parent gone.
    */
   async endChildren(): Promise<void> {
-    const { deps, journal, waits } = this.#working;
+    const { deps, journal, waits } = this.#dispatch;
     // A start under way would arrive after its cancellation.
     await this.quiet();
     for (const { id, child } of waits.childrenOf(journal.state)) {

@@ -5,7 +5,7 @@
  * Must not: decide the meaning of an answer for the run.
  */
 
-import type { AnnounceAgain } from '../../../core/decisions/conclude.ts';
+import type { AnnounceAgain } from '../../../core/decisions/dispatch.ts';
 import { CairnError } from '../../../core/errors.ts';
 import type { Wait } from '../../../core/run/events.ts';
 import { MAX_OPEN_WAITS_BYTES, MAX_REGISTRATIONS } from '../../../core/run/limits.ts';
@@ -15,12 +15,12 @@ import { type RunState, stepKey } from '../../../core/run/state.ts';
 const REGISTRATION_BYTES = 120;
 
 export class OpenWaits {
-  readonly #held = new Map<string, Wait>();
+  readonly #open = new Map<string, Wait>();
   #bytes = 0;
   #openingBytes = 0;
   /** Ids of waits whose end is being handled. */
-  readonly #takenIn = new Set<string>();
-  /** Ids of waits that a flow closed when it ended: one that is being opened must not be held afterwards. */
+  readonly #ended = new Set<string>();
+  /** Ids of waits that a flow closed when it ended: one that is being opened must not be added afterwards. */
   readonly #givenUp = new Set<string>();
   /** Ids of waits whose child was never started. */
   readonly neverStarted = new Set<string>();
@@ -36,14 +36,14 @@ export class OpenWaits {
   get announceAgain(): AnnounceAgain | undefined {
     // Asked after each message of the dispatch.
     if (this.#unannounced.size === 0) return undefined;
-    const open = [...this.#held.values()].flatMap(({ id }) => this.#unannounced.get(id) ?? []);
+    const open = [...this.#open.values()].flatMap(({ id }) => this.#unannounced.get(id) ?? []);
     if (open.length === 0) return undefined;
     const { missing } = open.find((again) => again.missing) ?? {};
     return { at: Math.min(...open.map(({ at }) => at)), missing };
   }
 
   get size(): number {
-    return this.#held.size;
+    return this.#open.size;
   }
 
   /** Bytes that the snapshot has room for. */
@@ -52,7 +52,7 @@ export class OpenWaits {
   }
 
   of(key: string): Wait | undefined {
-    return this.#held.get(key);
+    return this.#open.get(key);
   }
 
   /** Keeps room for a wait while it is being opened. */
@@ -69,21 +69,21 @@ export class OpenWaits {
   add(wait: Wait): boolean {
     if (this.#givenUp.has(wait.id)) return false;
     this.#put(wait);
-    this.#takenIn.delete(wait.id);
+    this.#ended.delete(wait.id);
     return true;
   }
 
   #put(wait: Wait): void {
     this.drop(wait);
-    this.#held.set(stepKey(wait.execution), wait);
+    this.#open.set(stepKey(wait.execution), wait);
     this.#bytes += sizeOf(wait);
   }
 
   drop({ execution }: Wait): void {
     const key = stepKey(execution);
-    const held = this.#held.get(key);
+    const held = this.#open.get(key);
     if (held) this.#bytes -= sizeOf(held);
-    this.#held.delete(key);
+    this.#open.delete(key);
   }
 
   giveUp(wait: Wait): void {
@@ -92,22 +92,22 @@ export class OpenWaits {
   }
 
   /** True for the first that sees its end. */
-  takeIn({ id }: Wait): boolean {
-    const isFirst = !this.#takenIn.has(id);
-    this.#takenIn.add(id);
+  isFirstEnd({ id }: Wait): boolean {
+    const isFirst = !this.#ended.has(id);
+    this.#ended.add(id);
     return isFirst;
   }
 
   /** Takes out and returns those that are not open any more. */
   takeClosed({ waits }: RunState): Wait[] {
     const open = new Set(waits.map(({ id }) => id));
-    const closed = [...this.#held.values()].filter(({ id }) => !open.has(id));
+    const closed = [...this.#open.values()].filter(({ id }) => !open.has(id));
     for (const wait of closed) this.drop(wait);
     return closed;
   }
 
   /** Adopts and returns the waits whose time others have extended. */
-  takePutOff({ waits }: RunState): Wait[] {
+  takeExtended({ waits }: RunState): Wait[] {
     const moved = waits.filter((wait) => {
       const held = this.of(stepKey(wait.execution));
       return held?.id === wait.id && held.dueAt !== wait.dueAt;
@@ -138,7 +138,7 @@ export class OpenWaits {
   }
 }
 
-/** Size of an announced wait in the snapshot, with its registration. */
+/** Bytes of an announced wait in the snapshot, with its registration. */
 export function sizeOf(wait: Wait): number {
   return Buffer.byteLength(JSON.stringify({ ...wait, announced: true })) + REGISTRATION_BYTES;
 }
