@@ -7,6 +7,7 @@ import { runActions } from './one-stage/run-actions.suite.ts';
 import { signIn } from './one-stage/sign-in.suite.ts';
 import { versions } from './one-stage/versions.suite.ts';
 import { childRuns } from './runs/child-runs.suite.ts';
+import { placeInList } from './runs/place.suite.ts';
 import { PAGE, pageOf } from './runs/support/pages.ts';
 import { becomes } from './support/becomes.ts';
 import { goTo } from './support/browser.ts';
@@ -238,6 +239,7 @@ test('disabled buttons say which role is missing', async () => {
 });
 
 childRuns(stage);
+placeInList(stage);
 
 describe('ten thousand runs', () => {
   /** Generous number of rows on a screen and rendered ahead. */

@@ -2,8 +2,10 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../system/support.ts';
+import { becomes } from '../support/becomes.ts';
 import { goTo } from '../support/browser.ts';
 import type { Stage } from '../support/stage.ts';
+import { writeFamily } from './support/child-documents.ts';
 import { pageOf } from './support/pages.ts';
 import { summary } from './support/summaries.ts';
 
@@ -84,7 +86,37 @@ export function childRuns(stage: Stage): void {
     });
     expect(await isEmptyShown()).toBe(false);
   });
+
+  test('beyond a whole page of child runs the next one continues without a gap, with and without them', async () => {
+    const { call, ready } = stage.cloud;
+    const { runId: like } = await call<{ runId: string }>('POST', '/v1/runs', { type: 'leaf', input: {} });
+    await eventually('a run to be completed', async () => {
+      const { status } = await call<{ status: string }>('GET', `/v1/runs/${like}`);
+      return status === 'completed' || undefined;
+    });
+    const ids = await writeFamily(ready, { like, thread: 'wide', children: CHILDREN });
+    const page = await stage.browser.open('/runs?thread=wide');
+    const inOrder = () =>
+      page.locator('.run-rows [role=row]').evaluateAll((rows) => rows.map(({ id }) => id));
+    const [top, old] = ids.slice(CHILDREN).map((id) => `row-${id}`);
+    await becomes(inOrder, [top, old]);
+
+    await page.getByText('View', { exact: true }).click();
+    await page.getByLabel('Child runs').check();
+    await rowOf(page, String(ids[0])).waitFor();
+    await page.keyboard.press('Escape');
+    await eventually('the last run to be in the list', async () => {
+      await page.keyboard.press('End');
+      return (await rowOf(page, String(ids.at(-1))).count()) > 0 || undefined;
+    });
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(ids.length + 1));
+    const end = await inOrder();
+    expect(end).toEqual(ids.slice(-end.length).map((id) => `row-${id}`));
+  });
 }
+
+/** More than the API lists at once. */
+const CHILDREN = 120;
 
 /** @returns whether the page has said since its beginning that there are no runs */
 async function watchForEmptyList(page: Page): Promise<() => Promise<boolean>> {

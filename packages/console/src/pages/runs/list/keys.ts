@@ -4,12 +4,20 @@ import type { RunListFilter } from '../filter/filter.ts';
 /** Rows of a page: the most the API gives at once. */
 export const PAGE = 100;
 
+/** Time for which a list that is left keeps its beginning and its length, so that Back finds its place, ms. */
+export const LIST_KEPT_MS = 30 * 60_000;
+
 export function listKey(filter: RunListFilter): readonly unknown[] {
   return ['runs', 'list', filter];
 }
 
 export function pageKey(filter: RunListFilter, cursor: string | undefined): readonly unknown[] {
   return [...listKey(filter), cursor ?? 'first'];
+}
+
+/** Key of the lengths of the pages after the first, which are not read anew with them. */
+export function chainKey(filter: RunListFilter): readonly unknown[] {
+  return ['runs', 'chain', filter];
 }
 
 export function countsKey({ type, repoId, threadId, tag }: RunListFilter): readonly unknown[] {

@@ -16,7 +16,7 @@ import {
   rangeOf,
 } from '../filter/filter.ts';
 import { byAge, type RunRow, rowOf } from '../row.ts';
-import { countsKey, listKey, PAGE, pageKey } from './keys.ts';
+import { countsKey, LIST_KEPT_MS, listKey, PAGE, pageKey } from './keys.ts';
 import { headAfter, type Live, NOTHING_LIVE } from './live-head.ts';
 import { type StreamState, useRunStream } from './use-stream.ts';
 
@@ -68,6 +68,7 @@ export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): Fir
     },
     // The stream keeps it true; a list without one is read when it is opened.
     staleTime: isLive(filter) ? Number.POSITIVE_INFINITY : 0,
+    gcTime: LIST_KEPT_MS,
     refetchOnWindowFocus: false,
     // Rows change their order, so a comparison by position would reuse too little to be worth its time.
     structuralSharing: false,

@@ -7,7 +7,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
 import type { RunRow } from '../row.ts';
-import { pageKey } from './keys.ts';
+import { chainKey, LIST_KEPT_MS, pageKey } from './keys.ts';
 import { type RowPage, readPage } from './use-first-page.ts';
 
 /** Pages kept on either side of the visible ones. */
@@ -45,10 +45,13 @@ export function useOlderPages(filter: RunListFilter, next: string | undefined): 
   const queries = useQueryClient();
   const [chain, setChain] = useState<readonly KnownPage[]>([]);
   const [wanted, setWanted] = useState({ from: 0, to: -1 });
-  const before = useMemo(
-    () => (next === undefined ? NONE : chain[0]?.cursor === next ? chain : [{ cursor: next, count: 1 }]),
-    [chain, next],
-  );
+  const before = useMemo(() => {
+    if (next === undefined) return NONE;
+    // Back finds the list as long as it was, so that the browser finds the place in it.
+    const left = queries.getQueryData<readonly KnownPage[]>(chainKey(filter));
+    const isItsChain = (one: readonly KnownPage[] = NONE) => one[0]?.cursor === next;
+    return [chain, left].find(isItsChain) ?? [{ cursor: next, count: 1 }];
+  }, [chain, next, queries, filter]);
   const shown = before.slice(wanted.from, wanted.to + 1);
   const results = useQueries({
     queries: shown.map(({ cursor }) => ({
@@ -63,7 +66,12 @@ export function useOlderPages(filter: RunListFilter, next: string | undefined): 
   const read = results.map(({ data }) => data);
   // A page without rows is followed by the next one at once: the list is not empty in between.
   const known = chainAfter(before, wanted.from, read);
-  useEffect(() => setChain(known), [known]);
+  useEffect(() => {
+    setChain(known);
+    if (known.length === 0) return;
+    queries.setQueryDefaults(chainKey(filter), { gcTime: LIST_KEPT_MS });
+    queries.setQueryData(chainKey(filter), known);
+  }, [known, queries, filter]);
 
   const want = useCallback((from: number, to: number) => {
     setWanted((before) => (before.from === from && before.to === to ? before : { from, to }));
