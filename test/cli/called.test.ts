@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { order } from '../../examples/order/order.ts';
 import { pretendedBindings } from '../../examples/order/payments.ts';
+import { helpOfGroup } from '../../packages/cli/src/arguments/help.ts';
 import { asCalled, callOf } from '../../packages/cli/src/call.ts';
+import { PLAIN } from '../../packages/cli/src/render/style.ts';
 import { Stage } from './support/stage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -35,6 +37,15 @@ test('only commands in hints are rewritten, and they still work', () => {
   );
   expect(asCalled(hint, 'cairn')).toBe(hint);
 });
+
+test.each(['npx cairn', 'npm run cairn --'])(
+  'the help names both ways to call it if it was called by %s',
+  (call) => {
+    const [, , npx, npm] = helpOfGroup([], [], { style: PLAIN, room: 80, call }).split('\n');
+    expect(npx).toMatch(/^ {2}npx cairn COMMAND … /);
+    expect(npm).toMatch(/^ {2}npm run cairn -- COMMAND … /);
+  },
+);
 
 describe('printed commands can be pasted', () => {
   const waiting = async () => {

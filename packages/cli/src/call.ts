@@ -25,5 +25,5 @@ function isBelow(folder: string | undefined, root: string | undefined): boolean 
 export function asCalled(text: string, call = PLAIN_CALL): string {
   return call === PLAIN_CALL
     ? text
-    : text.replaceAll(/(?<![\w./@-]|npx |exec |-- )cairn (?=[a-z-])/g, `${call} `);
+    : text.replaceAll(/(?<![\w./@-]|npx |exec |npm run |-- )cairn (?=[a-z-])/g, `${call} `);
 }

@@ -143,6 +143,7 @@ describe('what was edited since', () => {
     edit('cairn/src/index.js', (text) => `${text}// mine\n`);
     edit('firebase.json', (text) => text.replace('"public": "public"', '"public": "site"'));
     edit('.gitignore', (text) => `${text}coverage/\n`);
+    project.write('cairn/src/refund.js', '// mine\n');
     // Told before it is asked for, by the same decisions.
     const edited = project.files();
     const { err } = await project.init(['--undo'], { answer: 'n' });
@@ -151,15 +152,23 @@ describe('what was edited since', () => {
     expect(removed).toContain('  cairn/package.json\n');
     expect(removed).not.toMatch(/firebase\.json|cairn\/src\/index\.js/);
     expect(takenOut).toContain('  firebase.json\n  .gitignore\n');
-    expect(left).toContain('  cairn/src/index.js: it was edited since\n');
+    expect(left).toContain(
+      '  cairn/src/index.js: it was edited since\n  cairn/src/refund.js: cairn init did not write it\n',
+    );
     const { code, out } = await project.init(['--undo', '--yes', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       takenOut: ['firebase.json', '.gitignore'],
-      left: [{ path: 'cairn/src/index.js', why: 'it was edited since' }],
+      left: [
+        { path: 'cairn/src/index.js', why: 'it was edited since' },
+        { path: 'cairn/src/refund.js', why: 'cairn init did not write it' },
+      ],
     });
     const after = project.files();
-    expect(Object.keys(after).filter((path) => path.startsWith('cairn'))).toEqual(['cairn/src/index.js']);
+    expect(Object.keys(after).filter((path) => path.startsWith('cairn'))).toEqual([
+      'cairn/src/index.js',
+      'cairn/src/refund.js',
+    ]);
     expect(after['.gitignore']).toBe(`${before['.gitignore']}coverage/\n`);
     const { functions, firestore, hosting } = JSON.parse(after['firebase.json'] ?? '');
     const old = JSON.parse(before['firebase.json'] ?? '');
@@ -192,8 +201,9 @@ describe('what was installed and built in the folder', () => {
     for (const path of ['cairn/package.json', 'cairn/tsconfig.json'])
       project.write(path, `${project.files()[path]}\n`);
     for (const [path, text] of Object.entries(installed)) project.write(path, text);
-    await project.init(['--undo', '--yes']);
+    const { out } = await project.init(['--undo', '--yes']);
     expect(Object.keys(installed).filter((path) => !isThere(project, path))).toEqual([]);
+    expect(out).toContain('left: cairn/node_modules: cairn init did not write it\n');
   });
 
   test('is reported as missing if npm fails, and the files stay', async () => {

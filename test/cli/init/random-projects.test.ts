@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import { apply, undo } from '../../../packages/cli/src/init/edits.ts';
-import type { Files } from '../../../packages/cli/src/init/files.ts';
+import { type Files, readingOnly } from '../../../packages/cli/src/init/files.ts';
 import {
   readFirebaseJson,
   withEntries,
@@ -106,6 +106,11 @@ class MemoryFiles implements Files {
     return [...this.contents.keys()].some((one) => one === path || one.startsWith(`${path}/`));
   }
 
+  names(folder: string): readonly string[] {
+    const below = [...this.contents.keys()].filter((path) => path.startsWith(`${folder}/`));
+    return [...new Set(below.map((path) => path.slice(folder.length + 1).split('/')[0] ?? ''))];
+  }
+
   write(path: string, content: Uint8Array): void {
     this.#changing();
     this.contents.set(path, Buffer.from(content).toString('utf8'));
@@ -154,6 +159,36 @@ test('any project keeps its own entries, and is restored byte for byte', () => {
       expect(files.contents).toEqual(before);
     }),
     { numRuns: 300 },
+  );
+});
+
+test('an undo keeps and reports what others put into the folder, a folder of theirs once', () => {
+  const own = fc.uniqueArray(
+    fc.constantFrom(
+      'cairn/notes.md',
+      'cairn/.env',
+      'cairn/src/order.js',
+      'cairn/src/workflows/a.js',
+      'cairn/src/hooks/a.js',
+      'cairn/src/hooks/b.js',
+      'cairn/src-two/index.js',
+      'cairn/lib/index.js',
+      'cairn-two/notes.md',
+    ),
+  );
+  fc.assert(
+    fc.property(firebaseJson, own, ({ text }, paths) => {
+      const files = new MemoryFiles({ 'firebase.json': text });
+      apply(planOf(projectOf(text, undefined), options).changes, files);
+      for (const path of paths) files.contents.set(path, 'theirs');
+      const record = decodeRecord(files.contents.get(recordPath('cairn')) ?? '', 'cairn');
+      const previewed = undo(record, readingOnly(files));
+      expect(undo(record, files)).toEqual(previewed);
+      const theirs = paths.filter((path) => !path.startsWith('cairn-two/'));
+      const shown = theirs.map((path) => path.replace(/^(cairn\/(?:src-two|lib|src\/hooks))\/.*/, '$1'));
+      expect(previewed.left.map(({ path }) => path)).toEqual([...new Set(shown)].sort());
+      for (const path of paths) expect(files.contents.get(path)).toBe('theirs');
+    }),
   );
 });
 

@@ -121,9 +121,22 @@ function restore(record: InitRecord, files: Files): Restored {
   files.remove(own + UNPLACED);
   files.remove(own);
   restored.push(own);
-  for (const folder of foldersOf([own, ...record.created.map(({ path }) => path)]))
-    files.removeFolder(folder);
+  const written = [own, ...record.created.map(({ path }) => path)];
+  const folders = foldersOf(written);
+  const known = new Set([...written, ...folders, ...restored]);
+  left.push(
+    ...strangersIn(folders, known, files).map((path) => ({ path, why: 'cairn init did not write it' })),
+  );
+  for (const folder of folders) files.removeFolder(folder);
   return { restored, takenOut, left };
+}
+
+/** Files and folders that others put there. A folder stands for its contents. Before an undo, what is to be removed is there too. */
+function strangersIn(folders: readonly string[], known: ReadonlySet<string>, files: Files): string[] {
+  return folders
+    .flatMap((folder) => files.names(folder).map((name) => `${folder}/${name}`))
+    .filter((path) => !known.has(path) && !path.endsWith(UNPLACED))
+    .sort();
 }
 
 /** Files that package managers create from a package.json. */

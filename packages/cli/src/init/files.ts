@@ -18,6 +18,8 @@ export interface Files {
   /** Undefined: there is no file. */
   read(path: string): Uint8Array | undefined;
   exists(path: string): boolean;
+  /** Names of the files and folders directly in the folder, none if there is no such folder. */
+  names(folder: string): readonly string[];
   /** Replaces an existing file. */
   write(path: string, content: Uint8Array): void;
   /** Replaces `to`; a symbolic link stays one, and permissions stay as they are. */
@@ -37,6 +39,7 @@ export function filesOf(root: string): Files {
   return {
     read: (path) => (isFile(at(path)) ? readFileSync(at(path)) : undefined),
     exists: (path) => existsSync(at(path)),
+    names: (folder) => (existsSync(at(folder)) ? readdirSync(at(folder)) : []),
     write: (path, content) => writeFileSync(at(path), content),
     rename(from, to) {
       const target = existsSync(at(to)) ? realpathSync(at(to)) : at(to);
@@ -53,11 +56,12 @@ export function filesOf(root: string): Files {
 }
 
 /** The same files without writes, to preview the result of a change. */
-export function readingOnly({ read, exists }: Files): Files {
+export function readingOnly(files: Files): Files {
   const nothing = () => {};
   return {
-    read,
-    exists,
+    read: (path) => files.read(path),
+    exists: (path) => files.exists(path),
+    names: (folder) => files.names(folder),
     write: nothing,
     rename: nothing,
     remove: nothing,

@@ -186,11 +186,17 @@ function undoText({ restored, takenOut, left }: Restored, root: string): string 
   return [
     list(`cairn init --undo in ${clean(root)} restores or removes:`, restored),
     list('It takes only its own entries and lines out of:', takenOut),
-    list(
-      'It leaves:',
-      left.map(({ path, why }) => `${path}: ${why}`),
-    ),
+    list('It leaves:', leftLines(left)),
   ].join('');
+}
+
+/** Files left in place that are named; a folder counts once. */
+const MAX_LEFT_NAMED = 20;
+
+function leftLines(left: Restored['left']): readonly string[] {
+  const named = left.slice(0, MAX_LEFT_NAMED).map(({ path, why }) => `${path}: ${why}`);
+  const more = left.length - named.length;
+  return more > 0 ? [...named, `and ${more} more`] : named;
 }
 
 function restoredText({ restored, takenOut, left }: Restored, style: Style): string {
@@ -199,7 +205,7 @@ function restoredText({ restored, takenOut, left }: Restored, style: Style): str
     ...takenOut.map(
       (path) => `  ${path} was edited since: what cairn init added was taken out, the rest stays`,
     ),
-    ...left.map(({ path, why }) => `${style.paint('warn', '!')} ${clean(path)} is left: ${why}`),
+    ...leftLines(left).map((line) => `${style.paint('warn', '!')} left: ${clean(line)}`),
   ];
   return `${lines.join('\n')}\n`;
 }
