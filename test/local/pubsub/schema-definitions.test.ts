@@ -70,6 +70,11 @@ test('a message in JSON is read as its text says, however it is spaced', () => {
   );
 });
 
+test.each(['a', '\n', '\\"', '5'])('a message in JSON may have a text of nine megabytes of %j', (part) => {
+  const value = [part.repeat(9_000_000 / (JSON.stringify(part).length - '""'.length))];
+  expect(jsonOf(bytes(value), 'first')).toEqual(value);
+});
+
 describe('Avro', () => {
   test.each<[unknown, RegExp | undefined]>([
     [{ name: 'a', count: 1, note: null }, undefined],

@@ -3,7 +3,13 @@
 /** No integer of 64 bits has more digits with its sign. Longer ones stay numbers, since they fit into no type. */
 const LONGEST_INTEGER = 20;
 const INTEGER = /^-?\d+$/;
-const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[^\s"[\]{},:]+|[[\]{},:])/sy;
+/** A number, true, false or null. */
+const WORD = /[^\s,\]}]+/y;
+const SIGNS = new Set([...'{}[],:'].map((sign) => sign.charCodeAt(0)));
+/** The other spaces of JSON are below it. */
+const SPACE = ' '.charCodeAt(0);
+const QUOTE = '"'.charCodeAt(0);
+const BACKSLASH = '\\'.charCodeAt(0);
 
 /** Avro's reader takes the first of equal keys, protobuf's refuses them. */
 type RepeatedKeys = 'first' | 'refused';
@@ -35,10 +41,27 @@ class JsonReader {
   }
 
   #token(): string {
-    TOKEN.lastIndex = this.#at;
-    const token = TOKEN.exec(this.#text)?.[1] ?? '';
-    this.#at = TOKEN.lastIndex;
-    return token;
+    let begin = this.#at;
+    while (this.#text.charCodeAt(begin) <= SPACE) begin++;
+    const code = this.#text.charCodeAt(begin);
+    if (code === QUOTE) this.#at = this.#endOfString(begin);
+    else this.#at = SIGNS.has(code) ? begin + 1 : this.#endOfWord(begin);
+    return this.#text.slice(begin, this.#at);
+  }
+
+  #endOfWord(begin: number): number {
+    WORD.lastIndex = begin;
+    WORD.test(this.#text);
+    return WORD.lastIndex;
+  }
+
+  /** Without a pattern, whose repetitions would exceed the stack in a long text. */
+  #endOfString(begin: number): number {
+    let at = begin + 1;
+    for (let code = this.#text.charCodeAt(at); code !== QUOTE; code = this.#text.charCodeAt(at)) {
+      at += code === BACKSLASH ? 2 : 1;
+    }
+    return at + 1;
   }
 
   #valueFrom(token: string): unknown {
