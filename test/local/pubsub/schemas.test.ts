@@ -12,7 +12,7 @@ const fields = [{ name: 'name', type: 'string' }];
 const NOTE = { name: 'note', type: ['null', 'string'], default: null };
 const avro = (...more: object[]) =>
   JSON.stringify({ type: 'record', name: 'City', fields: [...fields, ...more] });
-const { ALREADY_EXISTS, FAILED_PRECONDITION, INVALID_ARGUMENT, NOT_FOUND } = status;
+const { ALREADY_EXISTS, INVALID_ARGUMENT, NOT_FOUND } = status;
 
 let pubsub: PubsubFixture;
 let schemas: v1.SchemaServiceClient;
@@ -121,7 +121,6 @@ test('revisions are committed, listed newest first, rolled back and deleted; a t
   expect(revisions).toEqual([first, second.revisionId]);
 
   const remove = (revision: unknown) => schemas.deleteSchemaRevision({ name: `${NAME}@${revision}` });
-  expect((await refusal(remove(second.revisionId))).code).toBe(FAILED_PRECONDITION);
   const [back] = await schemas.rollbackSchema({ name: NAME, revisionId: first });
   expect(back).toMatchObject({ definition: avro() });
   const listed = async (pageSize = 0) =>
@@ -134,6 +133,35 @@ test('revisions are committed, listed newest first, rolled back and deleted; a t
   await pubsub.publisher.deleteTopic({ topic: TOPIC });
   await remove(second.revisionId);
   expect((await refusal(remove(back.revisionId))).code).toBe(INVALID_ARGUMENT);
+});
+
+test('a topic keeps the place of a deleted revision that it names, also when its other settings change', async () => {
+  const kept = storage();
+  await schemas.close();
+  await pubsub.stop();
+  pubsub = await startPubsub(kept);
+  schemas = connect(pubsub);
+  const first = String((await (await create()).get()).revisionId);
+  const [second] = await commit();
+  await topicWith({ firstRevisionId: first, lastRevisionId: String(second.revisionId) });
+  await commit();
+  await schemas.deleteSchemaRevision({ name: `${NAME}@${second.revisionId}` });
+  await pubsub.publisher.updateTopic({
+    topic: { name: TOPIC, schemaSettings: { encoding: 'BINARY' } },
+    updateMask: { paths: ['schema_settings.encoding'] },
+  });
+  await schemas.close();
+  await pubsub.stop();
+  pubsub = await startPubsub(kept);
+  schemas = connect(pubsub);
+  expect((await pubsub.publisher.getTopic({ topic: TOPIC }))[0].schemaSettings).toMatchObject({
+    encoding: 'BINARY',
+    firstRevisionId: first,
+    lastRevisionId: '_deleted-schema-revision_',
+  });
+  const missing = { name: TOPIC, schemaSettings: { lastRevisionId: String(second.revisionId) } };
+  const updateMask = { paths: ['schema_settings.last_revision_id'] };
+  expect((await refusal(pubsub.publisher.updateTopic({ topic: missing, updateMask }))).code).toBe(NOT_FOUND);
 });
 
 test('schemas survive a restart; a topic whose schema was deleted refuses all messages', async () => {

@@ -3,6 +3,7 @@
  * epoch, durations milliseconds. Defaults and limits are those Pub/Sub documents.
  */
 import type { Encoding, SchemaType } from '../schema/definition.ts';
+import type { RevisionBound } from './revision-bounds.ts';
 
 export interface TopicConfig {
   /** `projects/{p}/topics/{t}` */
@@ -19,8 +20,8 @@ export interface SchemaSettings {
   readonly name: string;
   readonly encoding: Encoding;
   /** The revisions that count, by age; undefined: without bound. */
-  readonly firstRevision: string | undefined;
-  readonly lastRevision: string | undefined;
+  readonly firstRevision: RevisionBound | undefined;
+  readonly lastRevision: RevisionBound | undefined;
 }
 
 export interface SchemaRevision {

@@ -4,7 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import type { ServerClock } from '@cairn/local-kit/time/clock';
-import { LIMITS, type Publication, type SchemaRevision, type SchemaSettings } from '../model/resources.ts';
+import {
+  LIMITS,
+  type Publication,
+  type SchemaRevision,
+  type SchemaSettings,
+  type TopicConfig,
+} from '../model/resources.ts';
+import { namedBy, withinBounds } from '../model/revision-bounds.ts';
 import { exists, invalid, missing, precondition } from '../model/status.ts';
 import { type Definition, type Encoding, parseDefinition, type SchemaType } from '../schema/definition.ts';
 import type { PubsubStore } from '../storage/storage.ts';
@@ -73,12 +80,18 @@ export class Schemas {
     return this.#add(name, type, definition);
   }
 
-  /** @returns the deleted revision */
-  deleteRevision(name: string, revision: string): SchemaRevision {
+  /** The next older revision; undefined: it is the oldest. @throws PubsubError if it does not exist */
+  previous(name: string, revision: string): string | undefined {
+    const known = this.#of(name);
+    return known[known.indexOf(this.#known(name, revision)) - 1]?.revision.revision;
+  }
+
+  /** @param topics those whose settings change with it. @returns the deleted revision */
+  deleteRevision(name: string, revision: string, topics: readonly TopicConfig[]): SchemaRevision {
     const known = this.#of(name);
     const deletedRevision = this.#known(name, revision);
     if (known.length === 1) throw invalid('The only revision of a schema cannot be deleted.');
-    this.#options.store.deleteSchemaRevision(name, revision);
+    this.#options.store.deleteSchemaRevision(name, revision, topics);
     known.splice(known.indexOf(deletedRevision), 1);
     return deletedRevision.revision;
   }
@@ -88,9 +101,14 @@ export class Schemas {
     this.#schemas.delete(name);
   }
 
-  /** @throws PubsubError if the schema or a named revision does not exist */
-  requireAll({ name, firstRevision, lastRevision }: SchemaSettings): void {
-    this.#range({ name, firstRevision, lastRevision });
+  /** @throws PubsubError if the schema or a named revision does not exist, or the first one is newer than the last */
+  requireAll(settings: SchemaSettings): void {
+    const { name, firstRevision, lastRevision } = settings;
+    for (const bound of [firstRevision, lastRevision]) this.#known(name, namedBy(bound));
+    const deleted = typeof firstRevision === 'object' || typeof lastRevision === 'object';
+    if (!deleted && this.#range(settings).length === 0) {
+      throw invalid('The first revision of the schema must not be newer than the last.');
+    }
   }
 
   /** The messages with attributes that name the schema revision. @throws PubsubError if one is invalid */
@@ -118,12 +136,13 @@ export class Schemas {
   }
 
   /** The newest first, as they are tried. */
-  #range({ name, firstRevision, lastRevision }: Omit<SchemaSettings, 'encoding'>): KnownSchema[] {
-    const all = this.#of(name);
-    const from = firstRevision === undefined ? 0 : all.indexOf(this.#known(name, firstRevision));
-    const to = lastRevision === undefined ? all.length : all.indexOf(this.#known(name, lastRevision)) + 1;
-    if (from >= to) throw invalid('The first revision of the schema must not be newer than the last.');
-    return all.slice(from, to).reverse();
+  #range(settings: SchemaSettings): KnownSchema[] {
+    const known = this.#of(settings.name);
+    const allowed = withinBounds(
+      known.map(({ revision }) => revision),
+      settings,
+    );
+    return known.filter(({ revision }) => allowed.includes(revision)).reverse();
   }
 
   #add(name: string, type: SchemaType, text: string): SchemaRevision {

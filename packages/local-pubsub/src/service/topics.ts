@@ -4,7 +4,8 @@
 import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { DELETED_SCHEMA } from '../model/names.ts';
 import type { Publication, SchemaRevision, TopicConfig } from '../model/resources.ts';
-import { exists, missing, precondition } from '../model/status.ts';
+import { boundsWithout } from '../model/revision-bounds.ts';
+import { exists, missing } from '../model/status.ts';
 import type { PubsubStore } from '../storage/storage.ts';
 import { within } from './page.ts';
 import { Schemas } from './schemas.ts';
@@ -106,13 +107,16 @@ export class Topics {
     for (const topic of orphans) this.#topics.set(topic.name, topic);
   }
 
-  /** @returns the deleted revision. @throws PubsubError if a topic names this one */
+  /** Topics that name it keep its place among the revisions. @returns the deleted revision */
   deleteSchemaRevision(name: string, revision: string): SchemaRevision {
-    const user = this.#with(name).find(
-      ({ schema }) => schema?.firstRevision === revision || schema?.lastRevision === revision,
-    );
-    if (user) throw precondition(`The topic ${user.name} names this revision of the schema.`);
-    return this.schemas.deleteRevision(name, revision);
+    const previous = this.schemas.previous(name, revision);
+    const topics = this.#with(name).map((topic) => ({
+      ...topic,
+      schema: topic.schema && boundsWithout(topic.schema, { revision, previous }),
+    }));
+    const deleted = this.schemas.deleteRevision(name, revision, topics);
+    for (const topic of topics) this.#topics.set(topic.name, topic);
+    return deleted;
   }
 
   #with(schema: string): TopicConfig[] {

@@ -138,8 +138,12 @@ export class PubsubStore {
     this.#db.statements.putSchema.run(name, revision, type, definition, createdAt);
   }
 
-  deleteSchemaRevision(name: string, revision: string): void {
-    this.#db.statements.deleteSchemaRevision.run(name, revision);
+  /** Also stores the topics whose settings change with it. */
+  deleteSchemaRevision(name: string, revision: string, topics: readonly TopicConfig[]): void {
+    this.#db.transaction(() => {
+      this.#db.statements.deleteSchemaRevision.run(name, revision);
+      for (const topic of topics) this.putTopic(topic);
+    });
   }
 
   /** Deletes all revisions, and stores the topics of the schema without it. */

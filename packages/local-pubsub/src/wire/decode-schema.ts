@@ -1,6 +1,7 @@
 /** Converts schemas in requests to model values, or throws INVALID_ARGUMENT. Pure. */
 import { splitSchema } from '../model/names.ts';
 import type { SchemaSettings } from '../model/resources.ts';
+import { DELETED_REVISION, type RevisionBound } from '../model/revision-bounds.ts';
 import { invalid } from '../model/status.ts';
 import type { Encoding, SchemaType } from '../schema/definition.ts';
 import type { WireSchemaSettings } from './messages.ts';
@@ -52,14 +53,27 @@ export function updatedSettings(
     if (change) return change(wire ?? {});
     throw invalid(`Invalid update_mask provided: 'schema_settings.${field}' is not a field of a topic.`);
   });
-  return schemaSettingsFrom(Object.assign({}, before && settingsToWire(before), ...changes));
+  const settings = schemaSettingsFrom(Object.assign({}, before && settingsToWire(before), ...changes));
+  const kept = (field: string, bound: 'firstRevision' | 'lastRevision') =>
+    fields.includes(field) ? settings?.[bound] : before?.[bound];
+  return (
+    settings && {
+      ...settings,
+      firstRevision: kept('first_revision_id', 'firstRevision'),
+      lastRevision: kept('last_revision_id', 'lastRevision'),
+    }
+  );
 }
 
 export function settingsToWire(settings: SchemaSettings): WireSchemaSettings {
   return {
     schema: settings.name,
     encoding: ENCODINGS.indexOf(settings.encoding),
-    firstRevisionId: settings.firstRevision ?? '',
-    lastRevisionId: settings.lastRevision ?? '',
+    firstRevisionId: boundToWire(settings.firstRevision),
+    lastRevisionId: boundToWire(settings.lastRevision),
   };
+}
+
+function boundToWire(bound: RevisionBound | undefined): string {
+  return typeof bound === 'object' ? DELETED_REVISION : (bound ?? '');
 }
