@@ -151,6 +151,33 @@ describe('what fails', () => {
     });
   });
 
+  test('counts its deliveries from the dead letter policy on', async () => {
+    const deadLetterTopic = `${PROJECT}/topics/grave`;
+    await pubsub.publisher.createTopic({ name: deadLetterTopic });
+    await subscribe();
+    await publish('m');
+    const fail = async () => {
+      const { ackId, attempt } = only(await pull());
+      await modify(0, ackId);
+      return attempt;
+    };
+    const update = (deadLetterPolicy: object | null) =>
+      pubsub.subscriber.updateSubscription({
+        subscription: { name: SUBSCRIPTION, deadLetterPolicy },
+        updateMask: { paths: ['dead_letter_policy'] },
+      });
+    for (let delivery = 0; delivery < 6; delivery++) expect(await fail()).toBe(0);
+    await update({ deadLetterTopic, maxDeliveryAttempts: 5 });
+    for (const attempt of [1, 2, 3]) expect(await fail()).toBe(attempt);
+    await update({ deadLetterTopic, maxDeliveryAttempts: 6 });
+    expect(await fail()).toBe(4);
+    await update(null);
+    expect(await fail()).toBe(0);
+    await update({ deadLetterTopic, maxDeliveryAttempts: 5 });
+    for (const attempt of [1, 2, 3, 4, 5]) expect(await fail()).toBe(attempt);
+    expect(await values()).toEqual([]);
+  });
+
   test('stays when its dead letter topic is gone', async () => {
     const grave = `${PROJECT}/topics/grave`;
     await pubsub.publisher.createTopic({ name: grave });

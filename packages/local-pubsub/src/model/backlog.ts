@@ -182,6 +182,11 @@ export class Backlog {
     return this.size < size;
   }
 
+  /** Counts failures from here on. */
+  forgetFailures(): void {
+    for (const entry of this.#entries.values()) entry.failures = 0;
+  }
+
   /** Ends all leases, before the backlog is replaced by another one. */
   abandon(): void {
     for (const lease of this.#leases.all()) this.#leases.end(lease);

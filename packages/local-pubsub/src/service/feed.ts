@@ -135,7 +135,10 @@ export class Feed {
   /** Applies a stored configuration. A switch between push and pull releases outstanding messages and ends all receivers. */
   configure(config: SubscriptionConfig): void {
     const switched = (config.push === undefined) !== (this.#config.push === undefined);
+    // Only deliveries under a dead letter policy count, as documented.
+    const counting = config.deadLetter !== undefined && this.#config.deadLetter === undefined;
     this.#config = config;
+    if (counting) this.#forgetFailures();
     if (switched) {
       this.#endReceivers(notForPush());
       this.reload();
@@ -198,6 +201,11 @@ export class Feed {
       this.pump();
     }
     return { done: settled.acked, invalid: settled.unknown, unordered: settled.unordered };
+  }
+
+  #forgetFailures(): void {
+    this.#backlog.forgetFailures();
+    this.#options.store.forgetFailures(this.#config.name);
   }
 
   #endReceivers(error: PubsubError): void {

@@ -200,6 +200,11 @@ export class PubsubStore {
     this.#db.later({ kind: 'failed', subscription, id, failures });
   }
 
+  /** Stores that no delivery of the subscription's messages failed. */
+  forgetFailures(subscription: string): void {
+    this.#change(() => this.#db.statements.forgetFailures.run(subscription));
+  }
+
   /** Publish time of the oldest unacknowledged message of the subscription. */
   oldest(subscription: string): number | undefined {
     this.#db.catchUp();

@@ -69,6 +69,7 @@ export const SQL = {
     ON CONFLICT (subscription, message) DO UPDATE SET acked = 0`,
   before: `SELECT message FROM pending JOIN messages ON id = message WHERE subscription = ? AND published < ?`,
   failed: 'UPDATE pending SET failures = ? WHERE subscription = ? AND message = ?',
+  forgetFailures: 'UPDATE pending SET failures = 0 WHERE subscription = ?',
   retain: 'UPDATE pending SET acked = 1, failures = 0 WHERE subscription = ? AND message = ?',
   ackBefore: `UPDATE pending SET acked = 1, failures = 0 WHERE subscription = ?
     AND message IN (SELECT id FROM messages WHERE published < ?)`,
