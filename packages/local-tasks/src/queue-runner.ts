@@ -28,9 +28,12 @@ export interface QueueEntry {
   /** The heap slot that counts; an older slot of the same task is skipped. */
   slot: QueueSlot | undefined;
   /** Attempts whose results are open, oldest first. More than one only by `runNow`. */
-  readonly running: Set<AttemptStart>;
+  running: readonly AttemptStart[];
   isDeleted: boolean;
 }
+
+/** Shared by all tasks that wait, of which there may be many. */
+export const NONE_RUNNING: readonly AttemptStart[] = [];
 
 interface QueueSlot {
   readonly dueAt: number;
@@ -155,7 +158,7 @@ export class QueueRunner {
     const dispatchedAt = this.#clock.now();
     const record = isForced ? { ...loaded, scheduledAt: dispatchedAt } : loaded;
     const start = { scheduledAt: record.scheduledAt, dispatchedAt };
-    entry.running.add(start);
+    entry.running = [...entry.running, start];
     const abort = new AbortController();
     this.#aborts.add(abort);
     let late = false;
@@ -168,7 +171,7 @@ export class QueueRunner {
       cancelDeadline();
       this.#aborts.delete(abort);
       if (this.#stopped && abort.signal.aborted) return;
-      entry.running.delete(start);
+      entry.running = entry.running.filter((other) => other !== start);
       this.#settle({ entry, record, start, isForced }, late ? { kind: 'deadline-exceeded' } : outcome);
       this.pump();
     });

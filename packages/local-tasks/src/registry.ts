@@ -5,8 +5,8 @@
 import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
 import { type Dispatch, withRunning } from './dispatch/attempt.ts';
 import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists } from './errors.ts';
-import { type AttemptStart, LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
-import { type QueueEntry, QueueRunner, type TaskEvents } from './queue-runner.ts';
+import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
+import { NONE_RUNNING, type QueueEntry, QueueRunner, type TaskEvents } from './queue-runner.ts';
 import type { TaskStore } from './storage.ts';
 
 /** Limit of the task bodies in memory; others are read from storage when due. */
@@ -63,7 +63,7 @@ export class TaskRegistry {
       const state = {
         record: undefined,
         slot: undefined,
-        running: new Set<AttemptStart>(),
+        running: NONE_RUNNING,
         isDeleted: false,
       };
       const entry: QueueEntry = { ...head, ...state };
@@ -146,7 +146,7 @@ export class TaskRegistry {
       dueAt: record.scheduledAt,
       record: cached ? record : undefined,
       slot: undefined,
-      running: new Set(),
+      running: NONE_RUNNING,
       isDeleted: false,
     };
     this.#entries.set(record.name, entry);
@@ -160,14 +160,14 @@ export class TaskRegistry {
     const entry = this.#entries.get(name);
     const record = entry?.record ?? (entry && this.#store.task(name));
     if (entry === undefined || record === undefined) throw notFound();
-    return withRunning(record, [...entry.running]);
+    return withRunning(record, entry.running);
   }
 
   tasks(queue: string, after: number, limit: number): { id: number; task: TaskRecord }[] {
     this.#runner(queue, queueMissing);
     return this.#store.page(queue, after, limit).map(({ id, task }) => ({
       id,
-      task: withRunning(task, [...(this.#entries.get(task.name)?.running ?? [])]),
+      task: withRunning(task, this.#entries.get(task.name)?.running ?? NONE_RUNNING),
     }));
   }
 
