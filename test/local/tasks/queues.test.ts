@@ -169,6 +169,7 @@ describe('queues', () => {
     tasks.clock.advance(31 * 86_400_000 - 1);
     await tasks.client.getTask(nameOf(task));
     tasks.clock.advance(600_000);
+    await tasks.drained();
     expect(await refusal(tasks.client.getTask(nameOf(task)))).toMatchObject({ code: status.NOT_FOUND });
     await tasks.client.resumeQueue({ name: QUEUE });
     expect(tasks.requests).toHaveLength(0);
