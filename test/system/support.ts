@@ -21,8 +21,6 @@ export interface CloudStage {
   readonly cloud: TestCloud;
 }
 
-type CloudOptions = NonNullable<Parameters<typeof startTestCloud>[1]>;
-
 /** One cloud for all tests of a file. Call it where the tests are defined; `cloud` is set in `beforeAll`. */
 export function setCloud(storage: Storage, options: CloudOptions = {}): CloudStage {
   const stage = {} as { cloud: TestCloud };
@@ -33,15 +31,27 @@ export function setCloud(storage: Storage, options: CloudOptions = {}): CloudSta
   return stage;
 }
 
-/**
- * @param functions a module of `fixtures/`
- * @param keepsSpare true for tests of what a spare takes over: it costs as much to load as another worker, and so does its successor
- * @param leaseMs shorter than usual for tests that wait for the end of a lease
- */
-export async function startTestCloud(
-  storage: Storage,
-  { workers = 1, keepsSpare = false, functions = 'functions', watchdogSeconds = 90, leaseMs = 90_000 } = {},
-): Promise<TestCloud> {
+interface CloudOptions {
+  readonly workers?: number;
+  /** True for tests of what a spare takes over: it costs as much to load as another worker, and so does its successor. */
+  readonly keepsSpare?: boolean;
+  /** A module of `fixtures/`. */
+  readonly functions?: string;
+  readonly watchdogSeconds?: number;
+  /** Shorter than usual for tests that wait for the end of a lease. */
+  readonly leaseMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startTestCloud(storage: Storage, options: CloudOptions = {}): Promise<TestCloud> {
+  const {
+    workers = 1,
+    keepsSpare = false,
+    functions = 'functions',
+    watchdogSeconds = 90,
+    leaseMs = 90_000,
+    env = {},
+  } = options;
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
   const cloud: CloudProcess = await startCloudProcess({
     data: storage === 'memory' ? 'memory' : join(folder, 'data'),
@@ -50,7 +60,7 @@ export async function startTestCloud(
     keepsSpare,
     watchdogSeconds,
     tickSeconds: 5,
-    env: { CAIRN_LEASE_MS: String(leaseMs) },
+    env: { CAIRN_LEASE_MS: String(leaseMs), ...env },
   });
   return {
     ready: cloud.ready,

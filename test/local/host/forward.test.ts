@@ -11,7 +11,7 @@ import type { FunctionHandler, FunctionSpec } from '../../../packages/local/src/
 import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
-import { NoWorkerError } from '../../../packages/local/src/host/workers/lease.ts';
+import { type Acquiring, NoWorkerError } from '../../../packages/local/src/host/workers/lease.ts';
 import type { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
 import { until } from '../support.ts';
 
@@ -52,6 +52,8 @@ let forwarder: Forwarder;
 /** Places of workers: those held at this moment, and all that were ever taken. */
 let places: number;
 let taken: number;
+/** Users that took them. */
+let users: (string | undefined)[];
 
 // Express is loaded by the first request by HTTP. On a busy machine that alone takes as long as a request may take here.
 beforeAll(async () => {
@@ -60,13 +62,15 @@ beforeAll(async () => {
 beforeEach(async () => {
   places = 0;
   taken = 0;
+  users = [];
   worker = functionsServer(functions, Date.now);
   new ServedLink(worker, functions, Date.now);
   worker.listen(0, '127.0.0.1');
   await once(worker, 'listening');
   const { port } = worker.address() as AddressInfo;
   link = (await openLink(port)) as FrameClient;
-  const acquire = async () => {
+  const acquire = async (_spec: FunctionSpec, { user }: Acquiring) => {
+    users.push(user);
     places += 1;
     taken += 1;
     const release = () => {
@@ -121,6 +125,22 @@ test('a request aborted before its body is complete occupies no slot', async () 
   outgoing.destroy();
   await closed;
   expect(taken).toBe(0);
+});
+
+test('a place is taken by the caller of a request, and by the queue of a task', async () => {
+  const { port } = front.address() as AddressInfo;
+  const ask = (headers: Record<string, string>) =>
+    fetch(`http://127.0.0.1:${port}/`, { headers }).then((answer) => answer.text());
+  await ask({});
+  await ask({ authorization: 'Bearer one', 'X-CloudTasks-QueueName': 'forged' });
+  await forwarder.dispatch(SPEC, '/', {
+    url: '',
+    method: 'POST',
+    headers: { 'X-CloudTasks-QueueName': 'drive-2', Authorization: 'Bearer task' },
+    body: Buffer.from('x'),
+    signal: new AbortController().signal,
+  });
+  expect(users).toEqual([undefined, 'Bearer one', 'drive-2']);
 });
 
 const MIB = 1024 * 1024;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
+import { hasRoom } from '../../../packages/local/src/host/workers/roles.ts';
 import { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
 import { until } from '../support.ts';
 
@@ -95,6 +96,26 @@ test('requests waiting for a full function are served in order, and do not delay
   second?.release();
   others[1]?.release();
   expect(served).toEqual([0, 1, 2]);
+});
+
+test('a user that takes all places it may have delays itself, and neither the others nor their waiting requests', async () => {
+  const many = { ...SPEC, name: 'many', concurrency: 16 };
+  const take = (user: string) => pool.acquire(many, { user });
+  const held = await Promise.all(Array.from({ length: 16 }, () => take('busy')));
+  const served: string[] = [];
+  const waiting = [1, 2].map(async (index) => {
+    const lease = await take('busy');
+    served.push(`busy ${index}`);
+    return lease;
+  });
+  const neighbours = await Promise.all(Array.from({ length: 16 }, () => take('neighbour')));
+  expect(served).toEqual([]);
+  held[0]?.release();
+  await waiting[0];
+  expect(served).toEqual(['busy 1']);
+  for (const { release } of [...held.slice(1), ...neighbours]) release();
+  for (const lease of waiting) (await lease).release();
+  expect(served).toEqual(['busy 1', 'busy 2']);
 });
 
 test('a worker of an isolated function serves one request, and exits normally', async () => {
@@ -198,3 +219,18 @@ test('the first spare starts at a pause between requests, or late', async () => 
     jest.useRealTimers();
   }
 });
+
+test.each([
+  { concurrency: 80, own: 79, all: 79, room: true },
+  { concurrency: 80, own: 80, all: 80, room: false },
+  { concurrency: 80, own: 0, all: 80, room: true },
+  { concurrency: 80, own: 79, all: 319, room: true },
+  { concurrency: 80, own: 0, all: 320, room: false },
+  { concurrency: 1, own: 0, all: 1, room: false },
+  { concurrency: 15, own: 0, all: 15, room: false },
+])(
+  'with $own requests of a user of $all, a worker with concurrency $concurrency has room: $room',
+  ({ concurrency, own, all, room }) => {
+    expect(hasRoom(concurrency, { own, all })).toBe(room);
+  },
+);

@@ -20,7 +20,7 @@ let cloud: TestCloud;
 let tasks: CloudTasksClient;
 let queue: string;
 beforeAll(async () => {
-  cloud = await startTestCloud('memory', { functions: 'request-functions' });
+  cloud = await startTestCloud('memory', { functions: 'request-functions', env: { DRIVE_QUEUES: '1' } });
   const { ready } = cloud;
   const [apiEndpoint = '', port] = ready.tasks.split(':');
   // The client looks for Google's metadata server unless told that there is none.

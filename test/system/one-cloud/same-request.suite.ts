@@ -114,9 +114,13 @@ async function enqueueDrives(ready: Ready, runId: string, count: number): Promis
     sslCreds: credentials.createInsecure(),
   });
   try {
-    const parent = tasks.queuePath(ready.projectId, 'us-central1', 'drive');
-    const [[original]] = await tasks.listTasks({ parent, responseView: 'FULL' });
-    if (!original?.httpRequest) throw new Error('the task of the run is not in the queue');
+    const [queues] = await tasks.listQueues({ parent: tasks.locationPath(ready.projectId, 'us-central1') });
+    const lists = await Promise.all(
+      queues.map(({ name }) => tasks.listTasks({ parent: name ?? '', responseView: 'FULL' })),
+    );
+    const original = lists.flatMap(([waiting]) => waiting).find(({ httpRequest }) => httpRequest);
+    if (!original?.httpRequest) throw new Error('the task of the run is in no queue');
+    const parent = original.name?.replace(/\/tasks\/.*$/, '') ?? '';
     const body = Buffer.from(JSON.stringify({ data: { runId, reason: 'recovery' } }));
     const httpRequest = { ...original.httpRequest, body };
     await Promise.all(

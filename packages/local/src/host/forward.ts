@@ -12,10 +12,12 @@ import { type RequestBody, RequestHandle, type RequestLine, type ResponseReceive
 import { sendByHttp } from './link/send-by-http.ts';
 import { sendByLink } from './link/send-by-link.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
-import { NoWorkerError, type WorkerLease } from './workers/lease.ts';
+import { type Acquiring, NoWorkerError, type WorkerLease } from './workers/lease.ts';
 import type { WorkerPool } from './workers/worker-pool.ts';
 
 const NOTHING = Buffer.alloc(0);
+/** In the spelling of the queue: those of callers are in lower case. */
+const QUEUE_NAME = 'X-CloudTasks-QueueName';
 const TIMEOUT = 'upstream request timeout';
 const HOP_HEADERS = [
   'connection',
@@ -169,7 +171,7 @@ export class Forwarder {
     const body = await arrived(forwarded.body, spec.timeoutSeconds);
     if (body instanceof NoWorkerError) return body;
     for (;;) {
-      const lease = await this.#lease(spec, signal);
+      const lease = await this.#lease(spec, { user: userOf(line.headers), signal });
       if (lease instanceof NoWorkerError) return lease;
       const { link } = lease;
       if (goesWhole && link?.isOpen && body instanceof Uint8Array) {
@@ -193,18 +195,24 @@ export class Forwarder {
     }
   }
 
-  async #lease(spec: FunctionSpec, signal: AbortSignal): Promise<WorkerLease | NoWorkerError> {
+  async #lease(spec: FunctionSpec, acquiring: Acquiring): Promise<WorkerLease | NoWorkerError> {
     for (;;) {
       const pool = this.#pool();
       try {
-        return await pool.acquire(spec, signal);
+        return await pool.acquire(spec, acquiring);
       } catch (error) {
         if (!(error instanceof NoWorkerError)) throw error;
         // The workers it waited for were replaced meanwhile.
-        if (pool === this.#pool() || signal.aborted) return error;
+        if (pool === this.#pool() || acquiring.signal?.aborted) return error;
       }
     }
   }
+}
+
+/** The queue of a task, or the caller: one that sends many requests leaves places for the others. */
+function userOf(headers: OutgoingHttpHeaders): string | undefined {
+  const user = headers[QUEUE_NAME] ?? headers.authorization;
+  return user === undefined ? undefined : String(user);
 }
 
 /** Small, of known length, and not encoded. */

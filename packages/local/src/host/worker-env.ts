@@ -33,6 +33,9 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     ENVIRONMENT: 'local',
     // A team to try commands with, in the tenant of the development key.
     SLACK_TENANTS: 'TLOCAL=local',
+    // Tenants do not wait for each other: each has one of many queues, and each queue the places of an instance in every worker.
+    DRIVE_QUEUES: '64',
+    DRIVE_QUEUES_PER_TENANT: '1',
     FUNCTION_REGION: region,
     // One worker serves all functions, so the service is not named after one of them.
     K_SERVICE: 'cairn-local',

@@ -15,6 +15,7 @@ import { type Wire, wireTo } from './wire.ts';
 const METADATA_URL =
   'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/email';
 const METADATA_TIMEOUT_MS = 3_000;
+const MAKE_TIMEOUT_MS = 10_000;
 /** Not verified by the local server; only its form must be valid. */
 const LOCAL_ACCOUNT = 'drive@cairn.invalid';
 
@@ -62,7 +63,8 @@ export function lazyQueueProbe(
       { name: shared.name, isAlone: false },
       { name: alone.name, isAlone: true },
     ]),
-    ...classes.flatMap(({ shared, spread }) =>
+    // Those of the local cloud are made with its first task (`makeLocalQueues`).
+    ...(tasksHost === undefined ? classes : []).flatMap(({ shared, spread }) =>
       furtherQueues(shared.name, spread?.queues ?? 1).map((name) => ({
         name,
         isAlone: false,
@@ -90,7 +92,7 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
   ]);
   const { project, region: location, drive, pools } = settings;
   if (settings.tasksHost !== undefined)
-    await makeLocalQueues(() => tasksClient(settings.tasksHost), settings);
+    await makeLocalQueues(() => (wire ? makerByFrames(wire) : tasksClient(settings.tasksHost)), settings);
   return new CloudTasksQueue({
     client,
     project,
@@ -113,9 +115,13 @@ async function makeLocalQueues(connected: () => Promise<QueueMaker>, settings: Q
     const further = furtherQueues(shared.name, spread?.queues ?? 1);
     if (further.length === 0) continue;
     maker ??= await connected();
-    const [{ rateLimits, retryConfig }] = await maker.getQueue({ name: `${location}/${shared.name}` });
-    for (const name of further)
-      await maker.updateQueue({ queue: { name: `${location}/${name}`, rateLimits, retryConfig } });
+    const client = maker;
+    const [{ rateLimits, retryConfig }] = await client.getQueue({ name: `${location}/${shared.name}` });
+    await Promise.all(
+      further.map((name) =>
+        client.updateQueue({ queue: { name: `${location}/${name}`, rateLimits, retryConfig } }),
+      ),
+    );
   }
 }
 
@@ -139,7 +145,7 @@ async function tasksClient(host: string | undefined): Promise<Client> {
   return new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds }) as Client;
 }
 
-const CREATE_TASK = '/google.cloud.tasks.v2.CloudTasks/CreateTask';
+const SERVICE = '/google.cloud.tasks.v2.CloudTasks';
 
 async function tasksByFrames(wire: Wire): Promise<TasksClient> {
   const { protos } = await import('@google-cloud/tasks');
@@ -147,10 +153,26 @@ async function tasksByFrames(wire: Wire): Promise<TasksClient> {
   return {
     createTask: (request, { timeout }) =>
       wire.call(
-        CREATE_TASK,
+        `${SERVICE}/CreateTask`,
         CreateTaskRequest.encode(CreateTaskRequest.fromObject(request)).finish(),
         timeout,
       ),
+  };
+}
+
+async function makerByFrames(wire: Wire): Promise<QueueMaker> {
+  const { protos } = await import('@google-cloud/tasks');
+  const { GetQueueRequest, UpdateQueueRequest, Queue } = protos.google.cloud.tasks.v2;
+  const call = (name: string, request: Uint8Array) =>
+    wire.call(`${SERVICE}/${name}`, request, MAKE_TIMEOUT_MS);
+  return {
+    getQueue: async (request) => [
+      Queue.decode(
+        await call('GetQueue', GetQueueRequest.encode(GetQueueRequest.fromObject(request)).finish()),
+      ),
+    ],
+    updateQueue: (request) =>
+      call('UpdateQueue', UpdateQueueRequest.encode(UpdateQueueRequest.fromObject(request)).finish()),
   };
 }
 

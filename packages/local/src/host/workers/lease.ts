@@ -1,5 +1,7 @@
 /** Assignment of a worker to a request, and the error without one. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
+import type { FunctionSpec } from '../function-spec.ts';
+import type { WorkerRole } from './roles.ts';
 
 /** A worker assigned to a request; release it exactly once. */
 export interface WorkerLease {
@@ -8,6 +10,31 @@ export interface WorkerLease {
   release(): void;
   /** Call when the connection to the worker broke or was refused: it may be dead. */
   broken(): void;
+}
+
+/** A request for a worker. */
+export interface Acquiring {
+  /** The queue or the caller, for example; default: one user for all requests without. */
+  readonly user?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The facts that decide which worker a request gets. */
+export interface Wanted {
+  readonly spec: FunctionSpec;
+  readonly role: WorkerRole;
+  readonly user: string;
+  /** A process that is not loaded will do: it has waited for some time. */
+  readonly takesCold: boolean;
+}
+
+export interface Waiter extends Wanted {
+  /** Key of the requests that the same worker could serve, before and after `takesCold`. */
+  readonly warmKey: string;
+  readonly coldKey: string;
+  takesCold: boolean;
+  grant(lease: WorkerLease): void;
+  refuse(message: string): void;
 }
 
 /** The reason why a request got no worker. */

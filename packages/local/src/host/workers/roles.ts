@@ -43,3 +43,23 @@ export function sizeOf(role: WorkerRole, workers: number): RoleSize {
   }
   return { wanted: 0, most: ALONE_AT_MOST, growsWhenFull: true, servesOnce: true };
 }
+
+/** From this `concurrency` on, users share a worker. A function that declares fewer has a reason in its process, such as its memory. */
+const SHARED_FROM = 16;
+/** A worker serves so many times its `concurrency` for all users, where production starts other instances. */
+const MOST_OF_ALL = 4;
+
+/** Requests of a function that a worker serves. */
+interface UnderWay {
+  readonly own: number;
+  readonly all: number;
+}
+
+/**
+ * True if a worker may serve one more request of a user of the function, such as a queue or a caller. Each user has the places of an
+ * instance, so one that fills them delays only itself.
+ */
+export function hasRoom(concurrency: number, { own, all }: UnderWay): boolean {
+  if (concurrency < SHARED_FROM) return all < concurrency;
+  return own < concurrency && all < MOST_OF_ALL * concurrency;
+}

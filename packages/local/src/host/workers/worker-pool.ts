@@ -3,7 +3,7 @@
  * a worker of its function's role with room. Kills workers without a heartbeat. Owns restarts and waiting, not HTTP.
  */
 import type { FunctionSpec } from '../function-spec.ts';
-import { NoWorkerError, type WorkerLease } from './lease.ts';
+import { type Acquiring, NoWorkerError, type Waiter, type Wanted, type WorkerLease } from './lease.ts';
 import { Reaper } from './reaper.ts';
 import { REQUESTS, type RoleSize, roleOf, sizeOf, TASKS, type WorkerRole } from './roles.ts';
 import { Watchdog } from './watchdog.ts';
@@ -41,18 +41,6 @@ const COLD_AFTER_MS = 100;
 const TICK_MS = 500;
 /** A superfluous worker ends after this time without a request. */
 const IDLE_MS = 30_000;
-
-interface Waiter {
-  readonly spec: FunctionSpec;
-  readonly role: WorkerRole;
-  /** Key of the requests that the same worker could serve, before and after `takesCold`. */
-  readonly warmKey: string;
-  readonly coldKey: string;
-  /** True after `COLD_AFTER_MS`: a process that is not loaded will do. */
-  takesCold: boolean;
-  grant(lease: WorkerLease): void;
-  refuse(message: string): void;
-}
 
 export class WorkerPool {
   readonly #options: PoolOptions;
@@ -117,17 +105,21 @@ export class WorkerPool {
   }
 
   /** Limits the wait by the machine's time, not by the moved clock. */
-  acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<WorkerLease> {
-    return this.#acquire(spec, this.#roleOf(spec), signal);
+  acquire(spec: FunctionSpec, acquiring: Acquiring = {}): Promise<WorkerLease> {
+    return this.#acquire(spec, this.#roleOf(spec), acquiring);
   }
 
   /** A task worker, for background calls: request workers are kept for callers that wait. */
   acquireAside(spec: FunctionSpec): Promise<WorkerLease> {
-    return this.#acquire(spec, this.#options.roles ? TASKS : REQUESTS);
+    return this.#acquire(spec, this.#options.roles ? TASKS : REQUESTS, {});
   }
 
-  async #acquire(spec: FunctionSpec, role: WorkerRole, signal?: AbortSignal): Promise<WorkerLease> {
-    const free = this.#assign(spec, role, false);
+  async #acquire(
+    spec: FunctionSpec,
+    role: WorkerRole,
+    { user = '', signal }: Acquiring,
+  ): Promise<WorkerLease> {
+    const free = this.#assign({ spec, role, user, takesCold: false });
     if (free) return free;
     const serving = [...this.#workers].some((worker) => worker.hasServed);
     return new Promise((resolve, reject) => {
@@ -140,8 +132,9 @@ export class WorkerPool {
       const waiter: Waiter = {
         spec,
         role,
-        warmKey: `${role} ${spec.name}`,
-        coldKey: `${role} ${spec.name}, cold`,
+        user,
+        warmKey: `${role} ${spec.name} ${user}`,
+        coldKey: `${role} ${spec.name} ${user}, cold`,
         takesCold: false,
         grant(lease) {
           leave();
@@ -286,10 +279,9 @@ export class WorkerPool {
     // Once one waiter got no worker, those with the same key are skipped.
     const full = new Set<string>();
     for (const waiter of this.#waiters) {
-      const { spec, role, takesCold } = waiter;
-      const key = takesCold ? waiter.coldKey : waiter.warmKey;
+      const key = waiter.takesCold ? waiter.coldKey : waiter.warmKey;
       if (full.has(key)) continue;
-      const lease = this.#assign(spec, role, takesCold);
+      const lease = this.#assign(waiter);
       if (lease) waiter.grant(lease);
       else full.add(key);
     }
@@ -320,17 +312,13 @@ export class WorkerPool {
     return this.#options.roles ? roleOf(spec) : REQUESTS;
   }
 
-  /** The least busy worker of the role with room for one more request of the function. */
-  #assign(
-    { name, concurrency }: FunctionSpec,
-    role: WorkerRole,
-    takesCold: boolean,
-  ): WorkerLease | undefined {
+  /** The least busy worker of the role with room for one more request of this user of the function. */
+  #assign({ spec, role, user, takesCold }: Wanted): WorkerLease | undefined {
     const ofRole = this.#of(role);
     const bounds = sizeOf(role, this.#options.workers);
     let best: WorkerProcess | undefined;
     for (const worker of ofRole) {
-      if (worker.port === undefined || worker.isSpent || worker.inFlight(name) >= concurrency) continue;
+      if (worker.port === undefined || worker.isSpent || !worker.hasRoomFor(spec, user)) continue;
       if (best === undefined || worker.isFreerThan(best)) best = worker;
     }
     if ((best === undefined || best.hangs) && this.#mayGrow(ofRole, bounds)) {
@@ -346,7 +334,7 @@ export class WorkerPool {
     }
     if (best?.port === undefined) return undefined;
     best.isSpent = bounds.servesOnce && this.#options.roles;
-    return this.#lease(best, best.port, name);
+    return this.#lease(best, best.port, { name: spec.name, user });
   }
 
   /** A loaded spare, else a loaded task worker, else a spare that is not loaded. */
@@ -372,14 +360,18 @@ export class WorkerPool {
     return growsWhenFull || (ofRole.length > 0 && ofRole.every((worker) => worker.hangs));
   }
 
-  #lease(worker: WorkerProcess, port: number, name: string): WorkerLease {
-    worker.count(name, 1);
+  #lease(
+    worker: WorkerProcess,
+    port: number,
+    { name, user }: { readonly name: string; readonly user: string },
+  ): WorkerLease {
+    worker.count(name, user, 1);
     let isBroken = false;
     return {
       port,
       link: worker.link,
       release: () => {
-        worker.count(name, -1);
+        worker.count(name, user, -1);
         // A worker with a broken connection is dead, or busy with an aborted request: then it ends once it is idle.
         if (worker.isSpent && !isBroken) {
           this.#isOneLost = false;

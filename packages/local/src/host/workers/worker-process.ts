@@ -10,7 +10,7 @@ import { nodeFlags } from '../../node-flags.ts';
 import type { FunctionSpec } from '../function-spec.ts';
 import { openLink } from '../link/open-link.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
-import type { WorkerRole } from './roles.ts';
+import { hasRoom, type WorkerRole } from './roles.ts';
 
 /** Loads the functions and serves them itself. */
 const WORKER_MAIN = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -63,6 +63,7 @@ const LIMIT_FACTOR = 2;
 
 export class WorkerProcess {
   readonly #child: ChildProcess;
+  /** By function, and by function and user. */
   readonly #inFlight = new Map<string, number>();
   /** Undefined for a spare. */
   role: WorkerRole | undefined;
@@ -177,8 +178,10 @@ export class WorkerProcess {
     this.kill('SIGTERM');
   }
 
-  inFlight(functionName: string): number {
-    return this.#inFlight.get(functionName) ?? 0;
+  /** True if it may serve one more request of this user of the function. */
+  hasRoomFor({ name, concurrency }: FunctionSpec, user: string): boolean {
+    const inFlight = (key: string) => this.#inFlight.get(key) ?? 0;
+    return hasRoom(concurrency, { own: inFlight(keyOf(name, user)), all: inFlight(name) });
   }
 
   /**
@@ -190,10 +193,14 @@ export class WorkerProcess {
     return this.#load < other.#load;
   }
 
-  count(functionName: string, by: 1 | -1): void {
+  count(functionName: string, user: string, by: 1 | -1): void {
     this.#load += by;
     this.#idleSince = performance.now();
-    this.#inFlight.set(functionName, this.inFlight(functionName) + by);
+    for (const key of [functionName, keyOf(functionName, user)]) {
+      const count = (this.#inFlight.get(key) ?? 0) + by;
+      if (count === 0) this.#inFlight.delete(key);
+      else this.#inFlight.set(key, count);
+    }
   }
 
   get isIdle(): boolean {
@@ -266,6 +273,8 @@ export class WorkerProcess {
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 }
+
+const keyOf = (functionName: string, user: string) => `${functionName} ${user}`;
 
 /** A Node before 22.18 strips types only with a flag. */
 function typeFlags(module: string): string[] {
