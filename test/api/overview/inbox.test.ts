@@ -171,6 +171,7 @@ describe('GET /v1/inbox', () => {
       effectId,
       capabilityId: 'post.send',
       request: { text: 'hello' },
+      error: expect.stringContaining('the answer was lost'),
       question: expect.stringContaining('the outcome is unknown'),
       answers: [...RESOLUTIONS],
     });

@@ -1,8 +1,9 @@
 /** Actions on a run: answers, replays, forks, signals and cancels. */
 import { expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../../system/support.ts';
 import { becomes } from '../support/becomes.ts';
+import { SIZES } from '../support/sizes.ts';
 import type { Stage } from '../support/stage.ts';
 
 interface Shown {
@@ -52,19 +53,35 @@ export function runActions(stage: Stage): void {
     return id;
   }
 
+  /** Nothing of it is beyond an edge to scroll to. */
+  const isWhole = (part: Locator) =>
+    part.evaluate((one) => {
+      const { left, right } = one.getBoundingClientRect();
+      return left >= 0 && right <= window.innerWidth && one.scrollWidth <= one.clientWidth;
+    });
   const dialog = (page: Page) => page.getByRole('dialog');
   const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
   const send = (page: Page, verb: string) => dialog(page).getByRole('button', { name: verb, exact: true });
   const isGone = (page: Page) => dialog(page).waitFor({ state: 'detached' });
 
   test('a review is sent back, its drafts are compared, it is approved, and a side effect in doubt is resolved', async () => {
-    const id = await start('leaflet', { title: 'Owls of the \u202Etown', copies: 3 });
+    const id = await start('leaflet', {
+      title: 'Owls of the \u202Etown,\nand of the towers of its walls',
+      copies: 3,
+    });
     await asks(id, 'review.1');
     const page = await stage.browser.open(`/runs/${id}`);
 
     await press(page, 'Answer review');
     await dialog(page).getByText('Shall it be printed?').waitFor();
-    await dialog(page).getByText('Owls of the ⟨U+202E⟩town, draft 1').waitFor();
+    const text = dialog(page).getByRole('definition');
+    expect(await text.textContent()).toBe(
+      'Owls of the ⟨U+202E⟩town,\nand of the towers of its walls, draft 1',
+    );
+    const { width, height } = page.viewportSize() ?? SIZES.desktop;
+    await page.setViewportSize(SIZES.phone);
+    expect(await isWhole(text)).toBe(true);
+    await page.setViewportSize({ width, height });
     await page.getByRole('radio', { name: 'Send back' }).check();
     expect(await send(page, 'Send back').isDisabled()).toBe(true);
     await page.getByRole('textbox', { name: 'Feedback' }).fill('Say where they nest.');
@@ -108,7 +125,7 @@ export function runActions(stage: Stage): void {
     await isGone(page);
 
     await press(page, 'Resolve the action of stamps');
-    await dialog(page).getByText('Owls of the ⟨U+202E⟩town').waitFor();
+    await dialog(page).getByRole('definition').getByText('Owls of the ⟨U+202E⟩town').waitFor();
     await page.getByLabel('Result, as JSON').fill('{"confirmed": yes}');
     await dialog(page).getByText('No JSON, line 1, column 15: expected a value, not yes').waitFor();
     expect(await send(page, 'Record the result').isDisabled()).toBe(true);

@@ -45,6 +45,8 @@ function questionView(status: string, call: InboxQuestion): View {
     effectId,
     capabilityId,
     request: requestOf(row),
+    // The reason of a question for permission is in its text.
+    error: row?.blockedBy === 'doubt' ? row.error : undefined,
     attemptedAt: kind === 'left_in_doubt' ? isoIf(row?.createdAt) : undefined,
     answers: [...answers],
   };

@@ -188,6 +188,8 @@ export interface FailedChange extends RowChange, Without<'blockedBy' | 'bindingC
 interface BlockedChange extends RowChange, Without<'bindingCallId'> {
   readonly status: 'blocked';
   readonly blockedBy: Exclude<BlockedBy, 'mismatch'>;
+  /** End of the last attempt, if the outcome is in doubt. */
+  readonly error?: string;
 }
 
 /** Mutable part of a row. A member set to undefined is removed. */

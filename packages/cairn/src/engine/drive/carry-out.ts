@@ -86,7 +86,7 @@ async function findQuestion(
   { deps }: DispatchState,
   { ended, doubt }: CommandOf<'find_question'>,
 ): Promise<Message> {
-  const ask = await askAbout(deps, doubt.open);
+  const ask = await askAbout(deps, doubt.open, doubt.error.message);
   return { kind: 'question_found', ended, ask, error: doubt.error };
 }
 

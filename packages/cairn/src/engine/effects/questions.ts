@@ -61,7 +61,7 @@ export function asking({ caller, deps }: PerformCall, stored: StoredEffect, why:
 function askWith(
   { record: row, version: seen }: StoredEffect,
   why: EffectAsk['why'],
-  more: Pick<EffectRecord, 'askedBy' | 'updatedAt'>,
+  more: Pick<EffectRecord, 'askedBy' | 'updatedAt'> & { readonly error?: string },
 ): EffectAsk {
   const { effectId, capabilityId } = row;
   const change = { status: 'blocked' as const, blockedBy: why, ...more };
@@ -73,17 +73,22 @@ export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect
   return doubts.every(({ capabilityId }) => bindings.canFindOut(capabilityId));
 }
 
-/** The question about an effect in doubt; undefined if its answer has arrived meanwhile. */
+/**
+ * The question about an effect in doubt; undefined if its answer has arrived meanwhile.
+ *
+ * @param error of the attempt, which the row keeps for the person who is asked
+ */
 export async function askAbout(
   deps: EngineDeps,
   open: OpenEffect | undefined,
+  error: string,
 ): Promise<EffectAsk | undefined> {
   if (!open) return undefined;
   const found = await sendUntilKnown(deps, () => deps.effects.read(open.effectId));
   if (!found) throw new Error(`effect ${open.effectId} no longer exists`);
   const { status, blockedBy } = found.record;
   if (status !== 'attempted' && blockedBy !== 'doubt') return undefined;
-  return askWith(found, 'doubt', { updatedAt: deps.clock.now() });
+  return askWith(found, 'doubt', { error, updatedAt: deps.clock.now() });
 }
 
 export function effectWait(execution: StepExecution, ask: EffectAsk, now: number): EffectQuestion {

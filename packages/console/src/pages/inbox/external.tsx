@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { JsonView } from '../../parts/json-view/json-view.tsx';
+import { Details } from '../../parts/json-view/details.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 
@@ -21,7 +21,7 @@ export function External({ external }: { readonly external: ListedExternal }) {
             <Text value={asking.question} />
           </p>
           {asking.request !== undefined && (
-            <JsonView value={asking.request} label={`Request of ${asking.key}`} />
+            <Details value={asking.request} label={`Request of ${asking.key}`} />
           )}
           <GuardedButton least="operator" onClick={() => setAnswering(asking)}>
             Resolve

@@ -1,7 +1,7 @@
 /** One question as a card: text, details, age, deadline and answers. */
 import { Link } from 'wouter';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { JsonView } from '../../parts/json-view/json-view.tsx';
+import { Details } from '../../parts/json-view/details.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
@@ -74,8 +74,13 @@ export function Question(props: QuestionRowProps) {
       <p className="question">
         <Text value={question} max={600} />
       </p>
-      {beside !== undefined && <JsonView value={beside} label={`Details of ${step}`} />}
-      {item.request !== undefined && <JsonView value={item.request} label={`Request of ${step}`} />}
+      {item.error !== undefined && (
+        <p className="dim">
+          <Text value={item.error} max={600} />
+        </p>
+      )}
+      {beside !== undefined && <Details value={beside} label={`Details of ${step}`} />}
+      {item.request !== undefined && <Details value={item.request} label={`Request of ${step}`} />}
       {approval?.at === 'failed' && <Failure error={approval.error} />}
       {approval === undefined || approval.at === 'failed' ? (
         <Answers {...props} />

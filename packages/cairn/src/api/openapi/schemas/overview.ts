@@ -45,6 +45,10 @@ export const InboxItem = z
     request: Value.optional().describe(
       'For a question about an effect: request of the call without its secret fields. Absent if it is large.',
     ),
+    error: z
+      .string()
+      .optional()
+      .describe('Of an effect: how the last attempt of its call ended, as far as known.'),
     attemptedAt: Time.optional().describe('For `left_in_doubt`: time of the call.'),
     answers: z
       .array(z.enum(ANSWERS))

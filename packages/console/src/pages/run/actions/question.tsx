@@ -1,5 +1,5 @@
 /** Question of a run, and its details. */
-import { JsonView } from '../../../parts/json-view/json-view.tsx';
+import { Details } from '../../../parts/json-view/details.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { questionOf } from './decisions.ts';
@@ -21,7 +21,7 @@ export function Question({ detail, dueAt }: QuestionProps) {
           Asked: <Text value={to.join(', ')} max={300} />
         </p>
       )}
-      {beside !== undefined && <JsonView value={beside} label="Details of the question" />}
+      {beside !== undefined && <Details value={beside} label="Details of the question" />}
       {dueAt !== undefined && (
         <p className="hint">
           Times out <When at={dueAt} />.

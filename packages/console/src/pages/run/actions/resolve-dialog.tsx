@@ -3,9 +3,9 @@ import { stepKey } from '@cairn/client';
 import { useState } from 'react';
 import { type Answer, planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
+import { Details } from '../../../parts/json-view/details.tsx';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
-import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { ChoiceOf } from './choice.tsx';
@@ -119,7 +119,7 @@ function Asked({ row }: { readonly row: Answer<'Effect'> }) {
       {row.request === undefined ? (
         <p className="hint">The request is too long to be stored with the effect.</p>
       ) : (
-        <JsonView value={row.request} label="The request" />
+        <Details value={row.request} label="The request" />
       )}
       {row.error && (
         <p className="hint">
