@@ -12,6 +12,7 @@ import {
 } from '../../../packages/local-firestore/src/model/field-path.ts';
 import { AUTOMATIC_INDEXES } from '../../../packages/local-firestore/src/model/index/index-config.ts';
 import { entryDifference } from '../../../packages/local-firestore/src/model/index/index-entries.ts';
+import { applyTransform } from '../../../packages/local-firestore/src/model/transform.ts';
 import { compareUtf8 } from '../../../packages/local-firestore/src/model/utf8.ts';
 import {
   compareSegments,
@@ -145,6 +146,34 @@ describe('values', () => {
     const large: Value = { kind: 'integer', value: 2n ** 53n + 1n };
     expect(compareValues(large, { kind: 'double', value: 2 ** 53 })).toBeGreaterThan(0);
   });
+});
+
+describe('transforms of arrays', () => {
+  const path = ['list'];
+  const elements = fc.array(value, { maxLength: 6 });
+  const arrayOf = (values: readonly Value[]): Value => ({ kind: 'array', values });
+  const has = (values: readonly Value[], one: Value) => values.some((v) => compareValues(v, one) === 0);
+
+  test('add what no element equals, and remove what one equals', () => {
+    fc.assert(
+      fc.property(elements, elements, (current, values) => {
+        const added: Value[] = [...current];
+        for (const one of values) if (!has(added, one)) added.push(one);
+        const append = applyTransform(arrayOf(current), { path, kind: 'append', values }, 0);
+        expect(append.stored).toEqual(arrayOf(added));
+        const remove = applyTransform(arrayOf(current), { path, kind: 'remove', values }, 0);
+        expect(remove.stored).toEqual(arrayOf(current.filter((one) => !has(values, one))));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('of 60,000 elements take no seconds', () => {
+    const values = Array.from({ length: 60_000 }, (_, i): Value => ({ kind: 'integer', value: BigInt(i) }));
+    const { stored } = applyTransform(undefined, { path, kind: 'append', values }, 0);
+    expect(stored).toEqual(arrayOf(values));
+    expect(applyTransform(stored, { path, kind: 'remove', values }, 0).stored).toEqual(arrayOf([]));
+  }, 10_000);
 });
 
 test('strings sort by their UTF-8 bytes', () => {

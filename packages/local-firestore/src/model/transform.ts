@@ -1,6 +1,9 @@
 /** Field transforms: server time, numbers and array elements. Pure. */
+
+import { ByteWriter } from './byte-writer.ts';
 import type { FieldPath } from './field-path.ts';
 import { compareValues, NULL, type Value } from './value.ts';
+import { writeValueKey } from './value-key.ts';
 
 export type FieldTransform = { readonly path: FieldPath } & (
   | { readonly kind: 'serverTime' }
@@ -34,7 +37,8 @@ export function applyTransform(
     case 'append':
       return { stored: { kind: 'array', values: union(elements(current), transform.values) }, result: NULL };
     case 'remove': {
-      const remaining = elements(current).filter((e) => !includes(transform.values, e));
+      const removed = new Set(transform.values.map(keyOf));
+      const remaining = elements(current).filter((e) => !removed.has(keyOf(e)));
       return { stored: { kind: 'array', values: remaining }, result: NULL };
     }
   }
@@ -78,10 +82,21 @@ function elements(value: Value | undefined): readonly Value[] {
 
 function union(current: readonly Value[], added: readonly Value[]): Value[] {
   const result = [...current];
-  for (const value of added) if (!includes(result, value)) result.push(value);
+  const keys = new Set(current.map(keyOf));
+  for (const value of added) {
+    const key = keyOf(value);
+    if (keys.has(key)) continue;
+    keys.add(key);
+    result.push(value);
+  }
   return result;
 }
 
-function includes(values: readonly Value[], value: Value): boolean {
-  return values.some((v) => compareValues(v, value) === 0);
+const writer = new ByteWriter();
+
+/** Equal for values that compare equal. A list may have tens of thousands: comparing each two would take seconds. */
+function keyOf(value: Value): string {
+  writer.truncate(0);
+  writeValueKey(writer, value);
+  return writer.take().toString('latin1');
 }
