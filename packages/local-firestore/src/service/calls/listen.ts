@@ -107,7 +107,7 @@ export class ListenCall {
     const decoded = decodeQuery(query.parent, query.structuredQuery);
     if (decoded.scope.database !== this.#database)
       throw invalid(`"${query.parent}" is not in the database of the request, "${this.#database}".`);
-    if (decoded.select) throw invalid('A Listen query cannot select fields.');
+    if (decoded.select) throw invalid("'select' clauses are not supported for real-time queries.");
     return { kind: 'query', query: decoded };
   }
 }
@@ -115,5 +115,5 @@ export class ListenCall {
 function since({ resumeType, resumeToken, readTime }: WireTarget): TargetRequest['since'] {
   if (resumeType === 'readTime') return { time: toMicros(readTime ?? {}), incarnation: undefined };
   if (resumeType !== 'resumeToken' || !resumeToken?.length) return undefined;
-  return decodeResumeToken(resumeToken);
+  return decodeResumeToken(resumeToken) ?? 'unknown';
 }

@@ -33,9 +33,9 @@ export interface TargetRequest {
   readonly id: number;
   readonly scope: TargetScope;
   readonly once: boolean;
-  /** State the client has seen; without an incarnation, of any database. */
-  readonly since: { readonly time: number; readonly incarnation: string | undefined } | undefined;
-  /** Number of documents the client holds. */
+  /** State the client has seen; without an incarnation, of any database. `unknown`: one of another server. */
+  readonly since: { readonly time: number; readonly incarnation: string | undefined } | 'unknown' | undefined;
+  /** Number of documents the client held at that state. */
   readonly expectedCount: number | undefined;
 }
 
@@ -191,6 +191,7 @@ export class Listener {
     const messages = [targetAdded(id)];
     const isResumed = since !== undefined && this.#resume(target, since);
     if (since && !isResumed) messages.push(targetReset(id));
+    const mayHoldOthers = isResumed ? expectedCount !== undefined && expectedCount !== target.size : !since;
     const changes = target.update(database, 'everything');
     const missing = target.missing();
     this.#bill(changes);
@@ -203,9 +204,8 @@ export class Listener {
       missing.filter((name) => !changed.has(name)),
     );
     messages.push(...set.messages(database, seen.time));
-    // After an interrupted reset the client may still hold earlier documents.
-    const isDoubted = isResumed ? expectedCount !== undefined && expectedCount !== target.size : !since;
-    if (isDoubted) messages.push(countOf(id, target.size));
+    // After an interrupted reset the client may still hold earlier documents of a query. Of documents by name each is reported.
+    if (mayHoldOthers && (isResumed || scope.kind === 'query')) messages.push(countOf(id, target.size));
     messages.push(targetCurrent(id, seen));
     this.#targets.set(id, target);
     return messages;
@@ -214,6 +214,7 @@ export class Listener {
   /** False: changes since then are not known. */
   #resume(target: Target, since: NonNullable<TargetRequest['since']>): boolean {
     const { database } = this.#deps;
+    if (since === 'unknown') return false;
     if (since.incarnation !== undefined && since.incarnation !== database.incarnation) return false;
     if (!database.remembers(since.time)) return false;
     target.resume(database, database.at(since.time));
