@@ -1,4 +1,11 @@
-import { FieldPath, FieldValue, Filter, type Firestore } from '@google-cloud/firestore';
+import {
+  FieldPath,
+  FieldValue,
+  Filter,
+  type Firestore,
+  type Query,
+  type WhereFilterOp,
+} from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Bench, startBench } from './support/client.ts';
 
@@ -12,6 +19,14 @@ afterAll(() => bench.stop());
 
 const MIB = 1_048_576;
 const deep = (levels: number): object => (levels === 0 ? {} : { m: deep(levels - 1) });
+
+const nested = (name: string, levels: number): object =>
+  levels === 0 ? {} : { [name]: nested(name, levels - 1) };
+const TOO_LARGE = /value for a is too large to be used in a query/;
+const query = (db: Firestore, op: WhereFilterOp, operand: unknown) =>
+  db.collection('l').where('a', op, operand).get();
+const filtered = (list: Query, count: number) =>
+  range(count).reduce((q, i) => q.where(`f${i}`, '==', i), list);
 
 /** Refused requests, and the message that tells the caller what to change. */
 const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
@@ -50,6 +65,25 @@ const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
   ['a reserved collection id', /reserved/, (db) => db.doc('__x__/a').set({})],
   ['a document id over 1,500 bytes', /1500 bytes/, (db) => db.doc(`l/${'é'.repeat(751)}`).set({})],
   ['a field name over 1,500 bytes', /1500 bytes/, (db) => db.doc('l/a').set({ ['k'.repeat(1_501)]: 1 })],
+  ...Object.entries<(name: string) => object>({
+    'a map': (name) => ({ ['k'.repeat(700)]: { [name]: 1 } }),
+    'a map in a list': (name) => ({ ['k'.repeat(700)]: [{ [name]: 1 }] }),
+    'maps of short names': (name) => ({ m: { ['k'.repeat(698)]: { [name]: 1 } } }),
+  }).map(([where, data]): (typeof refused)[number] => [
+    `a field path over 1,500 bytes in ${where}`,
+    /path of field "lll.*1500 bytes/,
+    (db) => db.doc('l/a').set(data('l'.repeat(800))),
+  ]),
+  [
+    'a field path over 1,500 bytes of names that are each short',
+    /path of field "lll.*1500 bytes/,
+    (db) => db.doc('l/a').set(nested('l'.repeat(75), 20)),
+  ],
+  [
+    'a field path over 1,500 bytes in a mask',
+    /path of field/,
+    (db) => db.doc('l/a').update(new FieldPath('k'.repeat(700), 'l'.repeat(800)), FieldValue.delete()),
+  ],
   [
     'more than 500 transforms of a document',
     /500 transforms/,
@@ -97,6 +131,30 @@ const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
         .get(),
   ],
   [
+    'more than 100 filters and orders',
+    /99 filters, 2 orders and 0 parents/,
+    (db) => filtered(db.collection('l'), 99).orderBy('x').orderBy('y').get(),
+  ],
+  [
+    'more than 100 filters, of which a list has three',
+    /101 filters/,
+    (db) => filtered(db.collection('l'), 98).where('x', 'in', range(3)).get(),
+  ],
+  [
+    'more than 100 filters and a parent',
+    /100 filters, 0 orders and 1 parents/,
+    (db) => filtered(db.collection('l/a/l'), 100).get(),
+  ],
+  ['a text over 1,500 bytes to compare with', TOO_LARGE, (db) => query(db, '==', 'x'.repeat(1_500))],
+  ['a text over 1,500 bytes in a list', TOO_LARGE, (db) => query(db, 'in', ['a', 'é'.repeat(750)])],
+  [
+    'a text over 1,500 bytes to be contained',
+    TOO_LARGE,
+    (db) => query(db, 'array-contains', 'x'.repeat(1_500)),
+  ],
+  ['numbers over 1,500 bytes', TOO_LARGE, (db) => query(db, '!=', range(188))],
+  ['a map over 1,500 bytes', TOO_LARGE, (db) => query(db, '<', { a: 'x'.repeat(1_498) })],
+  [
     'two array memberships',
     /only one ARRAY_CONTAINS/,
     (db) => db.collection('l').where('a', 'array-contains', 1).where('b', 'array-contains', 1).get(),
@@ -115,6 +173,15 @@ const accepted: [string, (db: Firestore) => Promise<unknown>][] = [
   ['maps 20 deep', (db) => db.doc('l/deep').set(deep(20))],
   ['numeric ids', (db) => db.doc('l/__id7__').set({})],
   ['a document id of 1,500 bytes', (db) => db.doc(`l/${'é'.repeat(750)}`).set({})],
+  [
+    'a field path of 1,500 bytes',
+    (db) => db.doc('l/path').set({ ['k'.repeat(700)]: [{ ['l'.repeat(799)]: 1 }] }),
+  ],
+  ['100 filters and orders', (db) => filtered(db.collection('l'), 98).orderBy('x').orderBy('y').get()],
+  ['99 filters and a parent', (db) => filtered(db.collection('l/a/l'), 99).get()],
+  ['a text of 1,499 bytes to compare with', (db) => query(db, '==', 'x'.repeat(1_499))],
+  ['a map of 1,500 bytes to compare with', (db) => query(db, '==', { a: 'x'.repeat(1_497) })],
+  ['a cursor over 1,500 bytes', (db) => db.collection('l').orderBy('a').startAt('x'.repeat(2_000)).get()],
   ['30 disjunctions', (db) => db.collection('l').where('a', 'in', range(30)).get()],
   [
     'more than 500 writes',

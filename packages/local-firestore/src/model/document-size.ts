@@ -26,7 +26,7 @@ function textSize(text: string): number {
 /** `projects/{p}/databases/{d}/documents` is not counted in a reference. */
 const ROOT_SEGMENTS = 5;
 
-function valueSize(value: Value): number {
+export function valueSize(value: Value): number {
   switch (value.kind) {
     case 'null':
     case 'boolean':

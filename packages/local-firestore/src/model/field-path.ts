@@ -2,7 +2,7 @@
  * Field paths: `a.b`, with back-ticks around segments that are not simple names, and the reading and writing of the
  * field a path names. Pure.
  */
-import { MAX_FIELD_NAME_BYTES, MAX_VALUE_DEPTH } from './limits.ts';
+import { MAX_FIELD_NAME_BYTES, MAX_FIELD_PATH_BYTES, MAX_VALUE_DEPTH } from './limits.ts';
 import { invalid } from './status.ts';
 import { type Fields, membersOf, type Value } from './value.ts';
 
@@ -38,6 +38,30 @@ export function checkWritable(path: FieldPath): void {
   }
 }
 
+/**
+ * Elements of arrays add nothing to a path.
+ *
+ * @param outer bytes of the path so far, with its last dot
+ * @throws INVALID_ARGUMENT for a field whose path is too long
+ */
+export function checkPathSizes(fields: Fields, outer = 0): void {
+  for (const [name, value] of fields) {
+    const bytes = outer + Buffer.byteLength(name);
+    checkPathSize(bytes, name);
+    checkPathsWithin(value, bytes + 1);
+  }
+}
+
+function checkPathsWithin(value: Value, outer: number): void {
+  if (value.kind === 'map') checkPathSizes(value.fields, outer);
+  if (value.kind === 'array') for (const element of value.values) checkPathsWithin(element, outer);
+}
+
+function checkPathSize(bytes: number, last: string): void {
+  if (bytes <= MAX_FIELD_PATH_BYTES) return;
+  throw invalid(`The path of field "${last.slice(0, 40)}…" is longer than ${MAX_FIELD_PATH_BYTES} bytes.`);
+}
+
 export function formatFieldPath(path: FieldPath): string {
   return path
     .map((part) => (SIMPLE.test(part) ? part : `\`${part.replace(/[\\`]/g, (c) => `\\${c}`)}\``))
@@ -52,7 +76,10 @@ function parse(text: string): FieldPath {
     if (part === '') throw invalid(`Property path "${text}" has an empty segment.`);
     if (Buffer.byteLength(part) > MAX_FIELD_NAME_BYTES) throw invalid(`A segment of "${text}" is too long.`);
     parts.push(part);
-    if (end === text.length) return parts;
+    if (end === text.length) {
+      checkPathSize(Buffer.byteLength(parts.join('.')), part);
+      return parts;
+    }
     if (text[end] !== '.') throw invalid(`Property path "${text}" is malformed at position ${end}.`);
     at = end + 1;
   }

@@ -6,6 +6,10 @@ export const MAX_VALUE_BYTES = 1_048_487;
 export const MAX_NAME_BYTES = 6_144;
 export const MAX_ID_BYTES = 1_500;
 export const MAX_FIELD_NAME_BYTES = 1_500;
+/** Names of a field and of those around it, with a dot between two. */
+export const MAX_FIELD_PATH_BYTES = 1_500;
+/** Bytes of a value in an index, and so of one to compare with. */
+export const MAX_INDEXED_VALUE_BYTES = 1_500;
 export const MAX_COLLECTION_DEPTH = 100;
 export const MAX_VALUE_DEPTH = 20;
 export const MAX_VECTOR_DIMENSIONS = 2_048;
@@ -16,7 +20,8 @@ export const MAX_TRANSFORMS_PER_DOCUMENT = 500;
 /** Comparison values of one query in disjunctive normal form. */
 export const MAX_DISJUNCTIONS = 30;
 export const MAX_NOT_IN_VALUES = 10;
-export const MAX_QUERY_FILTERS = 100;
+/** Filters, orders and the parent document of a query together. */
+export const MAX_QUERY_PARTS = 100;
 export const MAX_INEQUALITY_FIELDS = 10;
 export const MAX_INDEX_ENTRIES_PER_DOCUMENT = 40_000;
 export const MAX_AGGREGATIONS = 5;

@@ -3,6 +3,7 @@
  * the times to the body, so reading a document decodes nothing.
  */
 import protobuf from 'protobufjs';
+import { checkPathSizes } from '../model/field-path.ts';
 import type { Fields, Value } from '../model/value.ts';
 import { ProtoReader } from './proto-reader.ts';
 import { readFieldEntry } from './value-decoder.ts';
@@ -37,6 +38,7 @@ export function decodeDocument(bytes: Uint8Array, database?: string): DecodedDoc
     }
   }
   reader.close(reader.bytes.length);
+  if (database !== undefined && reader.hasLongName) checkPathSizes(fields);
   return { name, fields, exact: exact && name !== '' && entries === fields.size && !reader.altered };
 }
 

@@ -19,6 +19,8 @@ export class ProtoReader {
   at: number;
   /** Set by a codec that read a value whose encoding would differ. */
   altered = false;
+  /** Set by a codec that read a field name which may make the path of a field too long. */
+  hasLongName = false;
   /** A value that a query compares with. It may hold arrays of arrays (`in` over arrays), stored values may not. */
   isOperand = false;
   /** The database of the write being read: references must lie in it. Undefined outside of writes. */

@@ -4,6 +4,7 @@
  */
 import {
   MAX_FIELD_NAME_BYTES,
+  MAX_FIELD_PATH_BYTES,
   MAX_VALUE_BYTES,
   MAX_VALUE_DEPTH,
   MAX_VECTOR_DIMENSIONS,
@@ -30,6 +31,8 @@ const TAG = {
 const MIN_SECONDS = -62_135_596_800;
 const MAX_SECONDS = 253_402_300_799;
 const RESERVED = /^__.*__$/s;
+/** No path of names up to this length is too long, however deep: a document without a longer one needs no second look. */
+const SHORT_NAME_LENGTH = Math.floor((MAX_FIELD_PATH_BYTES / (MAX_VALUE_DEPTH + 1) - 1) / 3);
 
 /** Decodes one Value message. */
 export function decodeValue(bytes: Uint8Array): Value {
@@ -73,6 +76,7 @@ export function readFieldEntry(
   }
   reader.close(end);
   checkFieldName(key, depth);
+  if (key.length > SHORT_NAME_LENGTH) reader.hasLongName = true;
   // Written back: the key, then the value, once each.
   if (order !== 12 || fields.has(key)) reader.altered = true;
   fields.set(key, value);

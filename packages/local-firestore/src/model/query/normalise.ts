@@ -2,8 +2,15 @@
  * Turns what a caller wrote into a complete query: implied orders added, rules checked. The rules are production's
  * (firebase.google.com/docs/firestore/query-data/queries#limitations). Pure.
  */
+import { valueSize } from '../document-size.ts';
 import { type FieldPath, formatFieldPath, NAME_FIELD } from '../field-path.ts';
-import { MAX_DISJUNCTIONS, MAX_INEQUALITY_FIELDS, MAX_NOT_IN_VALUES, MAX_QUERY_FILTERS } from '../limits.ts';
+import {
+  MAX_DISJUNCTIONS,
+  MAX_INDEXED_VALUE_BYTES,
+  MAX_INEQUALITY_FIELDS,
+  MAX_NOT_IN_VALUES,
+  MAX_QUERY_PARTS,
+} from '../limits.ts';
 import { parseDocument } from '../resource-name.ts';
 import { invalid } from '../status.ts';
 import { compareUtf8 } from '../utf8.ts';
@@ -12,6 +19,7 @@ import type { CompareOp, Comparison, Cursor, FieldOrder, Filter, Query } from '.
 
 type QueryRequest = Omit<Query, 'explicitOrders'>;
 
+const LIST_OPS: ReadonlySet<CompareOp> = new Set(['in', 'not-in', 'array-contains-any']);
 const INEQUALITIES: ReadonlySet<CompareOp> = new Set(['<', '<=', '>', '>=', '!=', 'not-in']);
 
 /** @throws INVALID_ARGUMENT naming the rule that is broken. */
@@ -105,10 +113,8 @@ function checkNameLast(orders: readonly FieldOrder[]): void {
 }
 
 function checkComparisons(comparisons: readonly Comparison[], request: QueryRequest): void {
-  if (comparisons.length > MAX_QUERY_FILTERS) {
-    throw invalid(`A query can have at most ${MAX_QUERY_FILTERS} filters.`);
-  }
   for (const comparison of comparisons) checkOperand(comparison, request);
+  checkParts(comparisons, request);
   const count = (op: CompareOp) => comparisons.filter((c) => c.op === op).length;
   if (count('not-in') > 1) throw invalid('Only a single NOT_IN filter is allowed per query.');
   if (count('!=') > 1) throw invalid('Only a single NOT_EQUAL filter is allowed per query.');
@@ -130,6 +136,17 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
     );
   }
   checkArrayContains(request.filter);
+}
+
+/** Each value of a list counts as a filter, an implied order does not count. */
+function checkParts(comparisons: readonly Comparison[], { orders, scope }: QueryRequest): void {
+  const filters = comparisons.reduce((total, c) => total + operands(c).length, 0);
+  const parents = Math.min(1, scope.parent.length);
+  if (filters + orders.length + parents <= MAX_QUERY_PARTS) return;
+  throw invalid(
+    `A query can have at most ${MAX_QUERY_PARTS} filters, orders and parents together: this one has ${filters} filters, ` +
+      `${orders.length} orders and ${parents} parents.`,
+  );
 }
 
 /** A name that must be equal leaves nothing to order by the other fields; production refuses such a query. */
@@ -167,9 +184,8 @@ function countDisjunctions(filter: Filter | undefined): number {
 
 function checkOperand(comparison: Comparison, request: QueryRequest): void {
   const { op, value, field } = comparison;
-  const list = op === 'in' || op === 'not-in' || op === 'array-contains-any';
   const label = formatFieldPath(field);
-  if (list) {
+  if (LIST_OPS.has(op)) {
     if (value.kind !== 'array' || value.values.length === 0) {
       throw invalid(`"${op}" on "${label}" requires a non-empty array.`);
     }
@@ -177,11 +193,25 @@ function checkOperand(comparison: Comparison, request: QueryRequest): void {
       throw invalid(`NOT_IN supports up to ${MAX_NOT_IN_VALUES} comparison values.`);
     }
   }
-  if (!isNameField(field)) return;
-  if (op.startsWith('array-contains')) throw invalid('__name__ is not an array.');
-  for (const operand of list && value.kind === 'array' ? value.values : [value]) {
-    checkNameOperand(operand, request.scope.database);
+  if (!isNameField(field)) {
+    for (const operand of operands(comparison)) checkOperandSize(operand, label);
+    return;
   }
+  if (op.startsWith('array-contains')) throw invalid('__name__ is not an array.');
+  for (const operand of operands(comparison)) checkNameOperand(operand, request.scope.database);
+}
+
+function checkOperandSize(operand: Value, label: string): void {
+  const size = valueSize(operand);
+  if (size <= MAX_INDEXED_VALUE_BYTES) return;
+  throw invalid(
+    `The value for ${label} is too large to be used in a query: ${size} bytes, ${MAX_INDEXED_VALUE_BYTES} are allowed.`,
+  );
+}
+
+/** The values that a filter compares with: those of its list, or its one. */
+function operands({ op, value }: Comparison): readonly Value[] {
+  return LIST_OPS.has(op) && value.kind === 'array' ? value.values : [value];
 }
 
 function checkNameOperand(value: Value, database: string): void {
