@@ -6,6 +6,7 @@ import { checkCollectionId, documentName, parseParent, type Resource } from '../
 import { invalid, unimplemented } from '../../model/status.ts';
 import { encodeBody } from '../../wire/document-codec.ts';
 import { parseOrders } from '../../wire/order-text.ts';
+import { decodePageToken, encodePageToken } from '../../wire/page-token.ts';
 import { decodeOperand } from '../../wire/value-decoder.ts';
 import { encodeValue } from '../../wire/value-encoder.ts';
 import { decodeMask, type WireMask } from '../../wire/write-codec.ts';
@@ -23,6 +24,9 @@ import { encodeFound } from './read.ts';
 const DEFAULT_PAGE = 300;
 const MAX_PAGE = 10_000;
 
+const COLLECTIONS = 'collections';
+const MISSING = 'missing';
+
 interface ListCollectionIdsRequest extends WireConsistency {
   readonly parent: string;
   readonly pageSize: number;
@@ -35,7 +39,7 @@ export async function listCollectionIds(
 ): Promise<object> {
   const parent = parseParent(request.parent);
   const size = pageSize(request.pageSize);
-  const after = decodeIdToken(request.pageToken);
+  const after = decodeIdToken(request.pageToken, COLLECTIONS);
   const selection = { database: parent.database, wire: request };
   const ids = await reading(session, selection, ({ snapshot }) =>
     take(idsBelow(session, parent, { snapshot, after }), size + 1),
@@ -43,7 +47,7 @@ export async function listCollectionIds(
   meter.otherReads('ListCollectionIds', undefined, 1);
   return {
     collectionIds: ids.slice(0, size),
-    nextPageToken: ids.length > size ? encodeIdToken(ids[size - 1]) : '',
+    nextPageToken: ids.length > size ? encodeIdToken(COLLECTIONS, ids[size - 1]) : '',
   };
 }
 
@@ -101,11 +105,12 @@ function existing(request: ListDocumentsRequest): ListCall {
     throw unimplemented('ListDocuments of every collection supports only the order __name__.');
   }
   const size = pageSize(request.pageSize);
+  const list = JSON.stringify(orders);
   const query = normaliseQuery({
     scope: { database, parent: segments, collectionId, allDescendants: false },
     filter: undefined,
     orders,
-    startAt: decodeCursorToken(request.pageToken),
+    startAt: decodeCursorToken(request.pageToken, list),
     endAt: undefined,
     offset: 0,
     limit: size + 1,
@@ -116,7 +121,7 @@ function existing(request: ListDocumentsRequest): ListCall {
     const { found } = await readQuery(session, selected, query);
     const listed = found.slice(0, size);
     const last = listed.at(-1);
-    return { listed, nextPageToken: last && found.length > size ? encodeCursorToken(query, last) : '' };
+    return { listed, nextPageToken: last && found.length > size ? encodeCursorToken(list, query, last) : '' };
   };
 }
 
@@ -130,7 +135,7 @@ function withMissing(request: ListDocumentsRequest): ListCall {
   const { database, segments } = parseParent(request.parent);
   const collection = { database, segments: [...segments, request.collectionId] };
   const size = pageSize(request.pageSize);
-  const after = decodeIdToken(request.pageToken);
+  const after = decodeIdToken(request.pageToken, MISSING);
   // A missing document is known by its descendants, so a transaction locks all of those.
   const below = `${documentName(collection)}/`;
   const range = { collectionId: undefined, covers: ({ name }: { name: string }) => name.startsWith(below) };
@@ -143,7 +148,7 @@ function withMissing(request: ListDocumentsRequest): ListCall {
         const stored = session.databases.get(database).get({ name, segments: path.segments }, snapshot);
         return { name, stored };
       });
-      const nextPageToken = ids.length > size ? encodeIdToken(ids[size - 1]) : '';
+      const nextPageToken = ids.length > size ? encodeIdToken(MISSING, ids[size - 1]) : '';
       return { result: { listed, nextPageToken }, range, found: [] };
     });
 }
@@ -172,25 +177,24 @@ function pageSize(requested: number): number {
 }
 
 /** The token of a list of ids is the last id of the page before. */
-function encodeIdToken(id: string | undefined): string {
-  return Buffer.from(id ?? '').toString('base64url');
+function encodeIdToken(list: string, id: string | undefined): string {
+  return encodePageToken(list, [id ?? '']);
 }
 
-function decodeIdToken(token: string): string | undefined {
-  return token === '' ? undefined : Buffer.from(token, 'base64url').toString();
+function decodeIdToken(token: string, list: string): string | undefined {
+  return decodePageToken(token, list)?.[0];
 }
 
 /** The token of a query is the position of its last document in its order. */
-function encodeCursorToken({ orders }: Query, last: QueriedDocument): string {
+function encodeCursorToken(list: string, { orders }: Query, last: QueriedDocument): string {
   const values = orders.map(({ field }) => {
     const value = fieldValue(last, field);
     return value ? encodeValue(value).toString('base64') : '';
   });
-  return Buffer.from(values.join(' ')).toString('base64url');
+  return encodePageToken(list, values);
 }
 
-function decodeCursorToken(token: string): Cursor | undefined {
-  if (token === '') return undefined;
-  const parts = Buffer.from(token, 'base64url').toString().split(' ');
-  return { values: parts.map((part) => decodeOperand(Buffer.from(part, 'base64'))), before: false };
+function decodeCursorToken(token: string, list: string): Cursor | undefined {
+  const parts = decodePageToken(token, list);
+  return parts && { values: parts.map((part) => decodeOperand(Buffer.from(part, 'base64'))), before: false };
 }

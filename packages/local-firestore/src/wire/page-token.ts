@@ -1,0 +1,27 @@
+/** Tokens of pages: where a list goes on. Opaque to clients. */
+import { invalid } from '../model/status.ts';
+
+/** @param list kind and order of the list: the token is good for the same only */
+export function encodePageToken(list: string, place: readonly string[]): string {
+  return Buffer.from(JSON.stringify([list, ...place])).toString('base64url');
+}
+
+/** Undefined: the first page. @throws INVALID_ARGUMENT for a token that a list of this kind and order did not give */
+export function decodePageToken(token: string, list: string): readonly string[] | undefined {
+  if (token === '') return undefined;
+  const parts = parse(Buffer.from(token, 'base64url').toString());
+  if (!isTexts(parts) || parts[0] !== list) throw invalid('The page token does not belong to this list.');
+  return parts.slice(1);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isTexts(parts: unknown): parts is readonly string[] {
+  return Array.isArray(parts) && parts.every((part) => typeof part === 'string');
+}
