@@ -75,7 +75,7 @@ describe('the decision about the rows of the run itself', () => {
       'a confirmation is asked for',
       [{ status: 'blocked', blockedBy: 'confirmation' }],
       { requiresConfirmation: true },
-      { kind: 'confirm', asked: { n: 1 } },
+      { kind: 'confirm', openQuestion: { n: 1 } },
     ],
     [
       'a confirmation is asked for another request',

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { type CollectionReference, Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { stoppedBy } from '../../packages/cairn/src/engine/admission.ts';
 import { CachedRuntimeConfig } from '../../packages/cairn/src/engine/cached-runtime-config.ts';
-import { stoppedBy } from '../../packages/cairn/src/engine/gate.ts';
 import {
   beginRestore,
   noticeRestore,

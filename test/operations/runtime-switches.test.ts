@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { DEFER_MS } from '../../packages/cairn/src/engine/admission.ts';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
-import { HELD_MS } from '../../packages/cairn/src/engine/gate.ts';
 import type { RuntimeDeps } from '../../packages/cairn/src/operations/runtime/change-config.ts';
 import { setKillSwitch } from '../../packages/cairn/src/operations/runtime/kill-switch.ts';
 import {
@@ -239,7 +239,7 @@ describe('unpausing', () => {
       tenants: async () => [],
       due: async ({ after, until, limit }) => {
         pages += 1;
-        expect(until).toBe(world.clock.now() + HELD_MS);
+        expect(until).toBe(world.clock.now() + DEFER_MS);
         const from = after ? entries.indexOf(after) + 1 : 0;
         return entries.slice(from, from + limit);
       },

@@ -11,7 +11,7 @@ import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
 import { joinMailbox } from '../../packages/cairn/src/engine/mailbox/join.ts';
 import { leaveMailbox } from '../../packages/cairn/src/engine/mailbox/leave.ts';
 import { answersOn, eventOutput } from '../../packages/cairn/src/engine/mailbox/offer.ts';
-import { resumed } from '../../packages/cairn/src/engine/waits/end-of-wait.ts';
+import { resumptionDrafts } from '../../packages/cairn/src/engine/waits/end-of-wait.ts';
 import { timeUp } from '../../packages/cairn/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
 import { appendToRun } from '../../packages/cairn/src/operations/append-to-run.ts';
@@ -116,7 +116,10 @@ export async function expire(deps: EngineDeps, runId: string, stepId = 'any'): P
     const wait = isOver(current) ? undefined : current.waits.find(({ id }) => id === `${stepId}.1`);
     const step = waits.steps.get(stepId);
     if (!wait || !step) return [];
-    return [...timeUp({ step, wait, now: deps.clock.now() }), ...resumed(current, 'its time has come')];
+    return [
+      ...timeUp({ step, wait, now: deps.clock.now() }),
+      ...resumptionDrafts(current, 'its time has come'),
+    ];
   });
   await leave(deps, state, `${stepId}.1`);
 }

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { CONFIG_AGE_MS, DEFER_MS } from '../../../packages/cairn/src/engine/admission.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import { GATE_AGE_MS, HELD_MS } from '../../../packages/cairn/src/engine/gate.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import type { RuntimeDeps } from '../../../packages/cairn/src/operations/runtime/change-config.ts';
 import { setKillSwitch } from '../../../packages/cairn/src/operations/runtime/kill-switch.ts';
@@ -80,7 +80,7 @@ const SWITCHES: readonly Switch[] = ['kill switch', 'pause'];
 async function close(what: Switch): Promise<void> {
   if (what === 'pause') await pauseWorkflow(deps, { type: 'work', actor: 'c.ops', tenantId: 't1' });
   else await setKillSwitch(deps, { on: true, actor: 'c.ops', tenantId: 't1' });
-  world.clock.jump(GATE_AGE_MS);
+  world.clock.jump(CONFIG_AGE_MS);
 }
 
 function open(what: Switch): Promise<{ readonly woken: number }> {
@@ -228,7 +228,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
       return proceed();
     });
     expect(await drive({ ...world.deps, store }, { runId })).toBe('held');
-    expect(world.db.runs.get(runId)?.wakeAt).toBeGreaterThan(world.clock.now() + HELD_MS / 2);
+    expect(world.db.runs.get(runId)?.wakeAt).toBeGreaterThan(world.clock.now() + DEFER_MS / 2);
     const openedAt = world.clock.now();
     await world.run();
     expect(assertStored(world.db, runId).status).toBe('completed');
@@ -246,7 +246,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     const openedAt = world.clock.now();
     await world.run();
     expect(assertStored(world.db, runId).status).toBe('completed');
-    expect(world.clock.now() - openedAt).toBeLessThanOrEqual(HELD_MS);
+    expect(world.clock.now() - openedAt).toBeLessThanOrEqual(DEFER_MS);
   });
 });
 
@@ -279,7 +279,7 @@ describe('the scan', () => {
     expect(await scan(world.deps)).toMatchObject({ found: 2, held: 1, enqueued: 1 });
     expect(world.queue.due(world.clock.now()).map(({ runId }) => runId)).toEqual([other]);
     const now = world.clock.now();
-    expect(world.db.runs.get(held)?.wakeAt).toBeGreaterThan(now + HELD_MS / 2);
+    expect(world.db.runs.get(held)?.wakeAt).toBeGreaterThan(now + DEFER_MS / 2);
   });
 
   test('does nothing while the switches cannot be read', async () => {

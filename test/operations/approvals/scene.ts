@@ -8,8 +8,8 @@ import type { OnFailure } from '../../../packages/cairn/src/engine/define/types.
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import * as drafts from '../../../packages/cairn/src/engine/recording/drafts.ts';
-import { resumed } from '../../../packages/cairn/src/engine/waits/end-of-wait.ts';
-import { doubtOf, opened } from '../../../packages/cairn/src/engine/waits/open.ts';
+import { resumptionDrafts } from '../../../packages/cairn/src/engine/waits/end-of-wait.ts';
+import { doubtOf, openedDraft } from '../../../packages/cairn/src/engine/waits/open.ts';
 import { timeUp } from '../../../packages/cairn/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../../packages/cairn/src/journal/run-journal.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
@@ -135,7 +135,7 @@ export class Scene {
     this.#journal = await journalOf(deps, this.runId, owner);
     await this.#journal.append((state) => {
       const lease = { owner, epoch: state.epoch + 1, expiresAt: this.now + deps.settings.leaseMs };
-      return [...resumed(state, 'test'), { type: 'run_claimed', initiator: 'system', data: lease }];
+      return [...resumptionDrafts(state, 'test'), { type: 'run_claimed', initiator: 'system', data: lease }];
     });
   }
 
@@ -152,11 +152,11 @@ export class Scene {
 
   async open(stepId: string, more: Partial<StepQuestion> = {}): Promise<void> {
     const question = { kind: 'approval', detailText: '{"question":"Go on?"}' } as const;
-    await this.append([opened({ ...this.#openWait(stepId), ...question, ...more })]);
+    await this.append([openedDraft({ ...this.#openWait(stepId), ...question, ...more })]);
   }
 
   async openEvent(stepId: string, name: string, key: string): Promise<void> {
-    await this.append([opened({ ...this.#openWait(stepId), kind: 'event', name, key })]);
+    await this.append([openedDraft({ ...this.#openWait(stepId), kind: 'event', name, key })]);
   }
 
   #openWait(stepId: string) {
@@ -167,7 +167,7 @@ export class Scene {
 
   async doubt(of: Partial<StepExecution>): Promise<void> {
     const execution = this.execution(of);
-    await this.append([opened(doubtOf(execution, this.now))]);
+    await this.append([openedDraft(doubtOf(execution, this.now))]);
   }
 
   suspend(): Promise<unknown> {

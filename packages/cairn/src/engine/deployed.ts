@@ -86,7 +86,7 @@ export function planStanding(
 }
 
 /** Input of `claimDecision`. `request`: of the dispatch that would claim the run; absent for the scan. */
-export function observed(
+export function observationOf(
   { settings, registry }: Pick<EngineDeps, 'settings' | 'registry'>,
   { state, soft, readAt }: Pick<Observation, 'state' | 'soft' | 'readAt'>,
   { delivery, skipsBackoff }: Pick<Observation, 'delivery' | 'skipsBackoff'> = {},

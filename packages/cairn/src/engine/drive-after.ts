@@ -8,7 +8,7 @@ import type { RunStatus } from '../core/run/status.ts';
 import type { Appended } from '../journal/run-journal.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
 import type { DriveTask } from '../ports/task-queue.ts';
-import { type EnqueueDeps, enqueueSoon, type Pools, placed } from './enqueue-soon.ts';
+import { type EnqueueDeps, enqueueSoon, type Pools, poolAndTenant } from './enqueue-soon.ts';
 
 export interface DriveAfterDeps extends EnqueueDeps, Pools {
   /** Receives the events that drives publish; absent: they are not published. */
@@ -30,7 +30,7 @@ export async function driveAfter(
   await enqueueSoon(deps, {
     runId: state.id,
     reason: 'continue',
-    ...placed(deps, state),
+    ...poolAndTenant(deps, state),
     skipsBackoff,
     ...more,
   });

@@ -17,7 +17,7 @@ export interface Pools {
 /**
  * Placement of a task. A caller that does not know the workflow omits it, and the drive that gets the task forwards it.
  */
-export function placed(
+export function poolAndTenant(
   { poolOf }: Pools,
   { type, tenantId }: { readonly type: string; readonly tenantId: string },
 ): Pick<DriveTask, 'pool' | 'tenantId'> {

@@ -11,13 +11,13 @@ import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { meetCompletionDuties } from './completion-duties.ts';
-import { deployedFor, learnPlan, observed } from './deployed.ts';
+import { deployedFor, learnPlan, observationOf } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { compensationStarted } from './recording/drafts.ts';
 import { runCancelled, runFailed } from './recording/terminal.ts';
 import { deadDriveSpan, recoverySpan } from './tracing/run-spans.ts';
 import { cutOffSpan } from './tracing/step-spans.ts';
-import { doubtOf, opened } from './waits/open.ts';
+import { doubtOf, openedDraft } from './waits/open.ts';
 
 type Recovered =
   /** The run may be dispatched now. */
@@ -48,7 +48,7 @@ export async function recoverRun(
   await learnPlan(deps, loaded.state);
   const span = tracer?.open(recoverySpan(loaded.state, by));
   const journal = new RunJournal(deps, loaded, { ...settings });
-  const decision = claimDecision(observed(deps, loaded, { delivery }));
+  const decision = claimDecision(observationOf(deps, loaded, { delivery }));
   if (decision.kind === 'orphaned') {
     const { lastHeartbeatAt, why } = decision;
     const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, decision));
@@ -160,7 +160,7 @@ export function recoveryDecisionDrafts(
 /** Opens a question about each step in doubt, and lets the run wait for the answers. */
 function asking(state: RunState, steps: readonly string[], now: number): EventDraft[] {
   return [
-    ...steps.map((key) => opened(doubtOf(interruptedExecution(state, key), now))),
+    ...steps.map((key) => openedDraft(doubtOf(interruptedExecution(state, key), now))),
     { type: 'run_suspended', initiator: 'system', data: { status: 'awaiting_approval' } },
   ];
 }

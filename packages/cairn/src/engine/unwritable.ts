@@ -16,7 +16,7 @@ import type { StoreRefused } from '../ports/store-errors.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
-import { placed } from './enqueue-soon.ts';
+import { poolAndTenant } from './enqueue-soon.ts';
 import { compensationStarted } from './recording/drafts.ts';
 import { runFailed } from './recording/terminal.ts';
 
@@ -54,7 +54,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
         await queue.enqueue({
           runId,
           reason: 'continue',
-          ...placed(deps, state),
+          ...poolAndTenant(deps, state),
           alone: state.suspect?.alone,
         });
         return { kind: 'ended' };

@@ -15,7 +15,7 @@ import { deployedFor, learnUndoable, workflowOf } from '../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
 import type { KnownPlans } from '../engine/plans/known-plans.ts';
 import { runCancelled } from '../engine/recording/terminal.ts';
-import { resumed } from '../engine/waits/end-of-wait.ts';
+import { resumptionDrafts } from '../engine/waits/end-of-wait.ts';
 import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { type Log, ofRun } from '../ports/log.ts';
 import { appendToRun } from './append-to-run.ts';
@@ -96,7 +96,7 @@ export function cancelDrafts(
   switch (ending.kind) {
     case 'undo_first':
       // Compensations need a dispatch, which then ends the run.
-      return [...requested, ...resumed(state, 'cancelled: completed steps are undone first', ended)];
+      return [...requested, ...resumptionDrafts(state, 'cancelled: completed steps are undone first', ended)];
     case 'cancelled':
       // Also ends a run whose worker died before it carried out an earlier request.
       return [...requested, ended];
@@ -104,10 +104,13 @@ export function cancelDrafts(
       const held = ending.kind === 'continue' ? ending.held : undefined;
       // The next dispatch parks the run, which then waits until its compensations are deployed.
       if (held === 'without_plan' && state.parked === undefined)
-        return [...requested, ...resumed(state, 'cancelled: completed steps are undone first', ended)];
+        return [
+          ...requested,
+          ...resumptionDrafts(state, 'cancelled: completed steps are undone first', ended),
+        ];
       // The next dispatch cancels the children that the run must wait for, and ends the run after them.
       if (held !== 'children_open' || state.cancellation) return requested;
-      return [...requested, ...resumed(state, 'cancelled: its children are to end first', ended)];
+      return [...requested, ...resumptionDrafts(state, 'cancelled: its children are to end first', ended)];
     }
   }
 }

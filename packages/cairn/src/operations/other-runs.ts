@@ -17,7 +17,7 @@ import type { ChildToStart, OtherRuns } from '../engine/deps.ts';
 import { driveAfter } from '../engine/drive-after.ts';
 import { type Output, outputFrom, storeIfLarge } from '../engine/recording/output.ts';
 import { storedText } from '../engine/stored-text.ts';
-import { answered, refused, resumed } from '../engine/waits/end-of-wait.ts';
+import { answerDrafts, refusalDrafts, resumptionDrafts } from '../engine/waits/end-of-wait.ts';
 import { appendToRun } from './append-to-run.ts';
 import { cancelRun } from './cancel-run.ts';
 import type { StartDeps } from './start/request.ts';
@@ -114,8 +114,10 @@ async function notifyParent(deps: OtherRunsDeps, child: RunState): Promise<void>
     if (!wait) return [];
     const end = { step: stepOf(deps.registry, state, wait), wait, now };
     const answer = { initiator: 'system' as const };
-    const facts = output ? answered(end, answer, output) : refused(end, answer, errorOf(child, wait));
-    return [...facts, ...resumed(state, `child ${child.id} has ended`)];
+    const drafts = output
+      ? answerDrafts(end, answer, output)
+      : refusalDrafts(end, answer, errorOf(child, wait));
+    return [...drafts, ...resumptionDrafts(state, `child ${child.id} has ended`)];
   };
   try {
     await driveAfter(deps, await appendToRun(deps, { runId: parent.runId, tenantId, decide }));

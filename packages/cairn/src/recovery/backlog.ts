@@ -3,7 +3,7 @@
  * of core/recovery/scan-order.ts. Shared by the workers of the tick.
  */
 import { type DueClass, dueClass, nextScanMove, type ScanMove } from '../core/recovery/scan-order.ts';
-import { GATE_AGE_MS, stoppedBy } from '../engine/gate.ts';
+import { CONFIG_AGE_MS, stoppedBy } from '../engine/admission.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DueRun, RunStore } from '../ports/run-store.ts';
 import type { RuntimeConfig, RuntimeConfigReader } from '../ports/runtime-config.ts';
@@ -99,7 +99,7 @@ export class DueRuns {
   async #read(): Promise<void> {
     const { store, runtime } = this.#deps;
     // A tick is long enough for a pause to begin during it.
-    if (this.#last) this.#config = await runtime.current(GATE_AGE_MS);
+    if (this.#last) this.#config = await runtime.current(CONFIG_AGE_MS);
     const page = await store.dueRuns(this.#startedAt, this.#pageSize, this.#last);
     this.#isAtEnd = page.length < this.#pageSize;
     this.#found += page.length;

@@ -10,7 +10,7 @@ import { WATCH_MOST, watchAt, watchedHeartbeats } from '../core/recovery/lease-w
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import type { EngineDeps } from '../engine/deps.ts';
-import { placed } from '../engine/enqueue-soon.ts';
+import { poolAndTenant } from '../engine/enqueue-soon.ts';
 import type { SilentRun } from '../ports/run-store.ts';
 
 /** Concurrent enqueues. */
@@ -53,7 +53,7 @@ async function watch(deps: EngineDeps, run: SilentRun, trace: TraceContext | und
     watches: true,
     at,
     name: taskName(runId, NO_HEAD, at),
-    ...(isPlaceable && placed(deps, { type, tenantId })),
+    ...(isPlaceable && poolAndTenant(deps, { type, tenantId })),
     trace,
   });
 }

@@ -16,10 +16,10 @@ import {
 } from '../core/run/wake.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
-import { observed } from '../engine/deployed.ts';
+import { deferRun, deferredUntil, pausedBy, stoppedBy } from '../engine/admission.ts';
+import { observationOf } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
-import { placed } from '../engine/enqueue-soon.ts';
-import { closedBy, heldUntil, postpone, stoppedBy } from '../engine/gate.ts';
+import { poolAndTenant } from '../engine/enqueue-soon.ts';
 import { deliverReady } from '../engine/mailbox/collect.ts';
 import { recoverRun } from '../engine/recover-run.ts';
 import { endUnwritable, reviewFindings } from '../engine/unwritable.ts';
@@ -135,7 +135,7 @@ async function reviewSafely(deps: EngineDeps): Promise<void> {
 /** One write without a read of the document, because thousands of runs of a paused workflow become due again and again. */
 async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<ScanResult> {
   const { store } = countedStores(deps, new Spending({ reads: 1 }));
-  const { kind } = await store.touch({ runId, seen, wakeAt: heldUntil(deps) });
+  const { kind } = await store.touch({ runId, seen, wakeAt: deferredUntil(deps) });
   return kind === 'stale' ? 'skipped' : 'held';
 }
 
@@ -158,11 +158,11 @@ async function handle(
   if (moved.kind === 'stale') return 'skipped';
   const loaded = await store.load(runId);
   if (!loaded) return 'skipped';
-  if (closedBy(config, loaded.state)) {
-    await postpone(own, loaded);
+  if (pausedBy(config, loaded.state)) {
+    await deferRun(own, loaded);
     return 'held';
   }
-  const handled = await act(own, loaded, trace);
+  const handled = await carryOut(own, loaded, trace);
   if (handled === 'enqueued' && checkMs > READY_GRACE_MS)
     await store.touch({ runId, seen: loaded.snapshotVersion, wakeAt: now + checkMs });
   return handled;
@@ -175,14 +175,14 @@ async function handle(
  * the suspects, before the queue delivers anything: a queue that is paused or full must not hide a death. Both recoveries are
  * `recoverRun`, which decides.
  */
-async function act(
+async function carryOut(
   deps: EngineDeps,
   loaded: LoadedRun,
   trace: TraceContext | undefined,
 ): Promise<ScanResult> {
   const { clock } = deps;
   const { state } = loaded;
-  const decision = claimDecision(observed(deps, loaded));
+  const decision = claimDecision(observationOf(deps, loaded));
   const hasUnpublished = hasUnpublishedEvents(state, loaded.soft);
   switch (decision.kind) {
     case 'over':
@@ -221,7 +221,13 @@ async function act(
       if (kind !== 'resumed') return kind === 'moved_on' ? 'skipped' : 'recovered';
       // The process that takes an orphan over makes it a suspect.
       const alone = decision.kind === 'orphaned' || state.suspect?.alone;
-      await deps.queue.enqueue({ runId: state.id, reason: 'resume', ...placed(deps, state), alone, trace });
+      await deps.queue.enqueue({
+        runId: state.id,
+        reason: 'resume',
+        ...poolAndTenant(deps, state),
+        alone,
+        trace,
+      });
       return 'recovered';
     }
   }
@@ -244,7 +250,7 @@ async function enqueue(
     runId: state.id,
     reason: 'recovery',
     name,
-    ...placed(deps, state),
+    ...poolAndTenant(deps, state),
     alone: state.suspect?.alone,
     at,
     trace,

@@ -33,8 +33,8 @@ export type EffectDecision =
   | { readonly kind: 'act'; readonly n: number }
   /** The call may have been made before the database was restored: a row records that, and is then in doubt. `n`: number of that row. */
   | { readonly kind: 'presume'; readonly n: number }
-  /** A person must allow it first. `n`: of the row that asks; `asked`: it is there, without an answer. */
-  | { readonly kind: 'confirm'; readonly n: number; readonly asked?: EffectRecord | undefined }
+  /** A person must allow it first. `n`: of the row that asks; `openQuestion`: the row asks already, without an answer yet. */
+  | { readonly kind: 'confirm'; readonly n: number; readonly openQuestion?: EffectRecord | undefined }
   | { readonly kind: 'reuse'; readonly origin: RecordedEffect }
   /** Another request was recorded under this key. */
   | { readonly kind: 'mismatch'; readonly origin: RecordedEffect }
@@ -94,7 +94,7 @@ function confirmedFirst(
   const same = rows.filter((row) => row.requestHash === requestHash);
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return { kind: 'act', n };
   const confirmation = same.find(({ blockedBy, resolution }) => blockedBy === 'confirmation' && !resolution);
-  return { kind: 'confirm', n, asked: confirmation };
+  return { kind: 'confirm', n, openQuestion: confirmation };
 }
 
 /** E5. With another request, neither a lookup nor a repetition would concern the attempted call. */

@@ -9,7 +9,7 @@ import type { BufferedEvent, Mailbox, MailboxAddress, Move, WaitRef } from './ma
 import { emptyAt, hasExpired, tidied, withRuns } from './tidy.ts';
 
 export type EventDelivery =
-  /** The caller offers the event to these waits, and then calls `reported`. */
+  /** The caller offers the event to these waits, and then calls `recordOffers`. */
   | { readonly kind: 'offer'; readonly event: BufferedEvent; readonly to: readonly WaitRef[] }
   | { readonly kind: 'delivered'; readonly deliveredTo: readonly string[] }
   /** The event is buffered for the first run that waits for it. */
@@ -32,7 +32,7 @@ export function isKnown(seen: Mailbox | undefined, { eventId }: Pick<IncomingEve
  *
  * @throws CairnError RATE_LIMITED if too many undelivered events are buffered
  */
-export function accepted(
+export function acceptEvent(
   seen: Mailbox | undefined,
   address: MailboxAddress,
   { event, now }: { readonly event: IncomingEvent; readonly now: number },
@@ -49,7 +49,7 @@ export function accepted(
     return { next: seen, result: { kind: 'offer', event: known, to } };
   }
   if (known && waiting.length === 0)
-    return reported(seen, address, { eventId: known.eventId, now, offered: NOBODY });
+    return recordOffers(seen, address, { eventId: known.eventId, now, offered: NOBODY });
   if (known?.passing) return { next: seen, result: { kind: 'offer', event: known, to: waiting } };
   if (!known) assertRoom(live, event);
   const base = known ?? { ...event, at: now, expiresAt: now + EVENT_TTL_MS, deliveredTo: [] };
@@ -81,7 +81,7 @@ export interface DeliveryReport {
 }
 
 /** Removes what the offers settled, and decides what remains to be done. */
-export function reported(
+export function recordOffers(
   seen: Mailbox | undefined,
   address: MailboxAddress,
   { eventId, offered, now }: DeliveryReport,

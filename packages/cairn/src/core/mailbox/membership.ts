@@ -19,10 +19,10 @@ interface Joined {
   /** The buffered event that now belongs to the wait. Absent: the wait is registered and will receive one. */
   readonly buffered?: BufferedEvent;
   /** Ids of events it would take if their holders did not have them. */
-  readonly held: readonly string[];
+  readonly takenByOthers: readonly string[];
 }
 
-export function joined(
+export function addWait(
   seen: Mailbox | undefined,
   address: MailboxAddress,
   { now, accepts, runId, waitId }: Joining,
@@ -30,7 +30,7 @@ export function joined(
   const wait = { runId, waitId };
   const { waiting, buffered, ...rest } = seen ?? emptyAt(address);
   const own = buffered.find(({ takenBy }) => takenBy !== undefined && isSameWait(takenBy, wait));
-  if (own) return { next: seen, result: { buffered: own, held: [] } };
+  if (own) return { next: seen, result: { buffered: own, takenByOthers: [] } };
   const listed = waiting.some((other) => isSameWait(other, wait));
   // An event that is being passed on may be taken as well: its deliverer will find it taken, and ask the run.
   const found = buffered.find((event) => !event.takenBy && !hasExpired(event, now) && accepts(event));
@@ -41,10 +41,10 @@ export function joined(
       waiting: listed ? waiting.filter((other) => !isSameWait(other, wait)) : waiting,
       buffered: buffered.map((event) => (event === found ? taken : event)),
     };
-    return { next: tidied(next, now), result: { buffered: taken, held: [] } };
+    return { next: tidied(next, now), result: { buffered: taken, takenByOthers: [] } };
   }
-  const held = buffered.filter((event) => event.takenBy && event.expiresAt > now && accepts(event));
-  const result = { held: held.map(({ eventId }) => eventId) };
+  const takenByOthers = buffered.filter((event) => event.takenBy && event.expiresAt > now && accepts(event));
+  const result = { takenByOthers: takenByOthers.map(({ eventId }) => eventId) };
   if (listed) return { next: seen, result };
   if (waiting.length >= MAX_WAITING) throw tooManyWait(address);
   return { next: tidied({ ...rest, waiting: [...waiting, wait], buffered }, now), result };
@@ -54,19 +54,19 @@ interface Leaving {
   readonly runId: string;
   /** Only this wait of the run; absent: all of them. */
   readonly waitId?: string | undefined;
-  readonly wasApplied: (eventId: string) => boolean;
+  readonly hasReceived: (eventId: string) => boolean;
   /** Epoch ms. */
   readonly now: number;
 }
 
 /** Ids of the events that were given back while others are listed, and must now be passed on to them. */
-export function removed(seen: Mailbox | undefined, leaving: Leaving): Move<readonly string[]> {
+export function removeWaits(seen: Mailbox | undefined, leaving: Leaving): Move<readonly string[]> {
   if (!seen) return { next: undefined, result: [] };
   const leaves = (wait: WaitRef) =>
     wait.runId === leaving.runId && (leaving.waitId === undefined || wait.waitId === leaving.waitId);
   const waiting = seen.waiting.filter((wait) => !leaves(wait));
-  const others = waiting.length > 0;
-  const events = seen.buffered.map((event) => afterLeaving(event, { ...leaving, leaves, others }));
+  const hasOthers = waiting.length > 0;
+  const events = seen.buffered.map((event) => afterLeaving(event, { ...leaving, leaves, hasOthers }));
   const changed =
     waiting.length < seen.waiting.length || events.some((event, i) => event !== seen.buffered[i]);
   const passOn = events.filter((event) => event.passing === 'giver' && !hasExpired(event, leaving.now));
@@ -94,21 +94,21 @@ function isOver({ deliveredTo, takenBy, passing }: BufferedEvent): boolean {
 interface AfterLeaving extends Leaving {
   readonly leaves: (wait: WaitRef) => boolean;
   /** True if other waits are listed. */
-  readonly others: boolean;
+  readonly hasOthers: boolean;
 }
 
 /** The same object if the event does not concern the leaving wait. */
 function afterLeaving(
   event: BufferedEvent,
-  { runId, wasApplied, leaves, others }: AfterLeaving,
+  { runId, hasReceived, leaves, hasOthers }: AfterLeaving,
 ): BufferedEvent {
-  const deliveredTo = wasApplied(event.eventId) ? withRuns(event.deliveredTo, [runId]) : event.deliveredTo;
+  const deliveredTo = hasReceived(event.eventId) ? withRuns(event.deliveredTo, [runId]) : event.deliveredTo;
   const { takenBy, passing } = event;
   const hasLeft = takenBy !== undefined && leaves(takenBy);
   // No wait is left to pass the event to; its sender handles a delivery under way.
-  const stays = passing === 'giver' && !others;
+  const stays = passing === 'giver' && !hasOthers;
   if (!hasLeft && !stays && deliveredTo === event.deliveredTo) return event;
-  const givenBack = hasLeft && passing === undefined && deliveredTo.length === 0 && others;
+  const givenBack = hasLeft && passing === undefined && deliveredTo.length === 0 && hasOthers;
   return {
     ...event,
     deliveredTo,

@@ -23,7 +23,7 @@ import type { BodyStep } from '../define/steps.ts';
 import * as drafts from '../recording/drafts.ts';
 import type { Used } from '../recording/output.ts';
 import { budgetQuestion, dayQuestion } from '../waits/budget-question.ts';
-import { opened } from '../waits/open.ts';
+import { openedDraft } from '../waits/open.ts';
 import { DayAccount, type Spender } from './day-account.ts';
 import type { DispatchState } from './dispatch-state.ts';
 import type { EndedBody, ExecutionChange } from './messages.ts';
@@ -138,7 +138,7 @@ export class BudgetGate {
     this.#asking.add(keyOf(unit));
     const wait = this.#questionOf(stopped, refusal);
     const { openedAt: now } = wait;
-    const events = [...settled, opened(wait, spent)];
+    const events = [...settled, openedDraft(wait, spent)];
     const withoutRoom = [...settled, drafts.retryBudgetWhenRoom(execution, now, spent)];
     const change = questionOf(stopped, { wait, events, withoutRoom }, this.#dispatch.waits.freeBytes);
     if (!change.opening) return change;

@@ -18,10 +18,10 @@ import { StoreRefused } from '../../ports/store-errors.ts';
 import type { DriveTask } from '../../ports/task-queue.ts';
 import { meetCompletionDuties } from '../completion-duties.ts';
 import type { Workflow } from '../define/steps.ts';
-import { limitsOf, observed, workflowOf } from '../deployed.ts';
+import { limitsOf, observationOf, workflowOf } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { restoreBefore } from '../effects/restored.ts';
-import { placed } from '../enqueue-soon.ts';
+import { poolAndTenant } from '../enqueue-soon.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
 import { publisherFor } from '../publish/unpublished.ts';
 import { recoveryDecisionDrafts } from '../recover-run.ts';
@@ -104,7 +104,7 @@ function claimDrafts(state: RunState, { deps, account, owner }: Claiming): Event
   const { clock, settings, registry } = deps;
   const now = clock.now();
   const { skipsBackoff, isAlone, task } = account;
-  const seen = observed(deps, { state, soft: {}, readAt: now }, { skipsBackoff });
+  const seen = observationOf(deps, { state, soft: {}, readAt: now }, { skipsBackoff });
   if (claimDecision(seen).kind !== 'claim') return [];
   const limits = limitsOf(registry, state, now);
   const isNew = state.status === 'pending';
@@ -170,6 +170,6 @@ export async function enqueueNext(
 ): Promise<void> {
   const name = taskName(state.id, state.head, wakeAt(state) ?? state.updatedAt);
   const reason = at === undefined ? 'continue' : 'retry';
-  const place = { ...placed(deps, state), alone: state.suspect?.alone };
+  const place = { ...poolAndTenant(deps, state), alone: state.suspect?.alone };
   await deps.queue.enqueue({ runId: state.id, reason, name, ...place, at, trace });
 }

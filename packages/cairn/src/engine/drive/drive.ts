@@ -14,11 +14,11 @@ import { Spending } from '../../journal/spending/spending.ts';
 import { setTo } from '../../ports/clock.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import { StoreRefused } from '../../ports/store-errors.ts';
+import { deferRun, mayDrive } from '../admission.ts';
 import { meetCompletionDuties } from '../completion-duties.ts';
-import { learnPlan, observed } from '../deployed.ts';
+import { learnPlan, observationOf } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
-import { placed } from '../enqueue-soon.ts';
-import { mayDrive, postpone } from '../gate.ts';
+import { poolAndTenant } from '../enqueue-soon.ts';
 import { deliverBuffered } from '../mailbox/collect.ts';
 import { unpublishedOf } from '../publish/unpublished.ts';
 import { recoverRun } from '../recover-run.ts';
@@ -108,11 +108,11 @@ async function dispatch(deps: EngineDeps, request: DriveRequest, account: DriveA
     const own = { ...deps, ...counted, clock, store };
     if (await noteLateDeath(own, loaded, account)) continue;
     if (!(await mayDrive(deps, loaded.state))) {
-      await postpone(own, loaded);
+      await deferRun(own, loaded);
       return 'held';
     }
     await learnPlan(deps, loaded.state);
-    const end = await act(own, loaded, account);
+    const end = await carryOut(own, loaded, account);
     if (end !== 'try_again') return end;
   }
   await deps.queue.enqueue({ runId, reason: 'continue', tenantId, alone, pool, trace: account.trace });
@@ -121,8 +121,8 @@ async function dispatch(deps: EngineDeps, request: DriveRequest, account: DriveA
 
 type Handled = DriveEnd | 'try_again';
 
-async function act(deps: EngineDeps, loaded: LoadedRun, account: DriveAccount): Promise<Handled> {
-  const decision = claimDecision(observed(deps, loaded, account));
+async function carryOut(deps: EngineDeps, loaded: LoadedRun, account: DriveAccount): Promise<Handled> {
+  const decision = claimDecision(observationOf(deps, loaded, account));
   switch (decision.kind) {
     case 'claim':
       return claim(deps, loaded, account);
@@ -188,7 +188,7 @@ async function enqueueAfterLease(
 }
 
 function taskOf(deps: EngineDeps, state: RunState, { trace }: DriveAccount) {
-  return { runId: state.id, ...placed(deps, state), alone: state.suspect?.alone, trace };
+  return { runId: state.id, ...poolAndTenant(deps, state), alone: state.suspect?.alone, trace };
 }
 
 /** Publishes events of a run that cannot be dispatched now, and meets its completion duties if it is over. */

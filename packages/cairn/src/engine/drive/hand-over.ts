@@ -5,13 +5,13 @@
 import type { RunState } from '../../core/run/state.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
 import type { EngineDeps } from '../deps.ts';
-import { placed } from '../enqueue-soon.ts';
+import { poolAndTenant } from '../enqueue-soon.ts';
 import type { DriveAccount } from '../tracing/drive-account.ts';
 
 /** Hands the run to its own queue unless the dispatch came from it. Returns true if it did. */
 export async function handedOver(deps: EngineDeps, state: RunState, account: DriveAccount): Promise<boolean> {
   const isSuspect = state.suspect?.alone ?? false;
-  const place = placed(deps, state);
+  const place = poolAndTenant(deps, state);
   const staysInCompany = isSuspect === account.isAlone;
   if (staysInCompany && place.pool === account.pool) return false;
   const reason: DriveReason = staysInCompany ? 'continue' : isSuspect ? 'suspect' : 'cleared';

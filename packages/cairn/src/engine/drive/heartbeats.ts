@@ -48,7 +48,7 @@ export function keepHeartbeats(
 
   async function beat(): Promise<void> {
     try {
-      await act();
+      await writeAndPoll();
     } catch (error) {
       if (!ended) params.onFailure(error);
       return;
@@ -56,7 +56,7 @@ export function keepHeartbeats(
     if (!ended) cancel = clock.timer(untilNextBeat(), () => void beat());
   }
 
-  async function act(): Promise<void> {
+  async function writeAndPoll(): Promise<void> {
     const now = clock.now();
     const silence = elapsed(journal.lastSnapshotAt, now);
     const isDue = silence >= settings.heartbeatMs || now >= params.showAt();

@@ -12,7 +12,7 @@ import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import { mayContinue } from '../gate.ts';
+import { mayContinue } from '../admission.ts';
 import { NO_OUTPUT } from '../recording/output.ts';
 import { StepAborted } from './bodies/call-body.ts';
 import { withoutSecrets } from './bodies/masking.ts';

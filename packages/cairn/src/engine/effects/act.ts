@@ -28,7 +28,7 @@ import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer, type WrittenEffect } from './answers.ts';
 import { stoppedByPolicy } from './by-policy.ts';
 import { type ActEnd, type PerformCall, rowWithoutCall } from './effect-call.ts';
-import { type LedgerPlace, placeOf } from './place.ts';
+import { type LedgerLookup, lookUpLedger } from './ledger-lookup.ts';
 import { askFirst, asking, confirmFirst } from './questions.ts';
 import {
   answerOf,
@@ -50,9 +50,9 @@ export async function act(effectCall: PerformCall): Promise<ActEnd> {
   let { mayHaveRows } = effectCall;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
-      const place = await placeOf({ ...effectCall, mayHaveRows });
-      effectCall.note(unreportedEnds(effectCall, place));
-      const end = await actOn(effectCall, place);
+      const ledger = await lookUpLedger({ ...effectCall, mayHaveRows });
+      effectCall.note(unreportedEnds(effectCall, ledger));
+      const end = await actOn(effectCall, ledger);
       if (end !== 'try_again') return end;
     } catch (error) {
       if (!(error instanceof EffectMoved)) throw error;
@@ -63,7 +63,7 @@ export async function act(effectCall: PerformCall): Promise<ActEnd> {
 }
 
 /** Rows that say how an action ended, where a crash kept the journal from saying so. */
-function unreportedEnds(effectCall: PerformCall, { rows }: LedgerPlace): EventDraft[] {
+function unreportedEnds(effectCall: PerformCall, { rows }: LedgerLookup): EventDraft[] {
   const open = new Set(effectCall.caller.state.effects.map(({ effectId }) => effectId));
   return rows.flatMap(({ effectId, status, responseHash }) =>
     open.has(effectId) && (status === 'recorded' || status === 'failed')
@@ -72,26 +72,26 @@ function unreportedEnds(effectCall: PerformCall, { rows }: LedgerPlace): EventDr
   );
 }
 
-async function actOn(effectCall: PerformCall, place: LedgerPlace): Promise<ActEnd | 'try_again'> {
-  const { decision } = place;
+async function actOn(effectCall: PerformCall, ledger: LedgerLookup): Promise<ActEnd | 'try_again'> {
+  const { decision } = ledger;
   switch (decision.kind) {
     case 'act':
       return (
-        (await stoppedByPolicy(effectCall, place, decision.n)) ??
-        attempt(effectCall, place.key, { n: decision.n })
+        (await stoppedByPolicy(effectCall, ledger, decision.n)) ??
+        attempt(effectCall, ledger.key, { n: decision.n })
       );
     case 'presume':
-      return presume(effectCall, place, decision.n);
+      return presume(effectCall, ledger, decision.n);
     case 'confirm':
-      return confirmFirst(effectCall, place, decision);
+      return confirmFirst(effectCall, ledger, decision);
     case 'reuse':
-      return reuse(effectCall, place, decision.origin);
+      return reuse(effectCall, ledger, decision.origin);
     case 'mismatch':
-      return refuse(effectCall, place, decision.origin);
+      return refuse(effectCall, ledger, decision.origin);
     case 'ask':
-      return askFirst(effectCall, place, decision.origin);
+      return askFirst(effectCall, ledger, decision.origin);
     case 'doubt':
-      return resolveDoubt(effectCall, place, decision);
+      return resolveDoubt(effectCall, ledger, decision);
   }
 }
 
@@ -152,7 +152,7 @@ async function attempt(
 /** E8: the row records that the call may have been made. It is then treated like any call whose answer was lost. */
 async function presume(
   effectCall: PerformCall,
-  { key }: LedgerPlace,
+  { key }: LedgerLookup,
   n: number,
 ): Promise<ActEnd | 'try_again'> {
   const { caller, deps, restoredAt: presumedAt } = effectCall;
@@ -225,17 +225,17 @@ function laterIf(cause: NotApplied): Error {
 }
 
 /** E3: the row that answers is pointed at, once per execution. */
-async function reuse(effectCall: PerformCall, place: LedgerPlace, origin: RecordedEffect): Promise<ActEnd> {
+async function reuse(effectCall: PerformCall, ledger: LedgerLookup, origin: RecordedEffect): Promise<ActEnd> {
   const { caller, deps } = effectCall;
   const text = await resultTextOf(deps.store, origin);
   const isOurs = (row: EffectRecord) =>
     row.status === 'reused' && row.runId === caller.state.id && row.originEffectId === origin.effectId;
   const reused = { kind: 'answered', how: 'reused', text, settled: [] } as const;
-  if (place.rows.some(isOurs)) return reused;
-  const n = nextRow(place);
+  if (ledger.rows.some(isOurs)) return reused;
+  const n = nextRow(ledger);
   const { wasWritten } = await effectCall.append((state) => {
     if (!mayAct(state, effectCall)) return [];
-    const record = reusedRow({ ...caller, state }, rowWithoutCall(effectCall, place.key, n), origin);
+    const record = reusedRow({ ...caller, state }, rowWithoutCall(effectCall, ledger.key, n), origin);
     const event = settled(effectCall, record.effectId, 'reused', { originEffectId: origin.effectId });
     return [{ ...event, effect: { kind: 'create', record } }];
   });
@@ -243,13 +243,17 @@ async function reuse(effectCall: PerformCall, place: LedgerPlace, origin: Record
 }
 
 /** E4. */
-async function refuse(effectCall: PerformCall, place: LedgerPlace, origin: RecordedEffect): Promise<ActEnd> {
+async function refuse(
+  effectCall: PerformCall,
+  ledger: LedgerLookup,
+  origin: RecordedEffect,
+): Promise<ActEnd> {
   const { caller, request } = effectCall;
   const { capability, execution } = caller;
   const error = `'${capability.id}' is recorded with a different request in ${origin.effectId}`;
-  const n = nextRow(place);
+  const n = nextRow(ledger);
   const { wasWritten } = await effectCall.append((state) => {
-    const row = rowWithoutCall(effectCall, place.key, n);
+    const row = rowWithoutCall(effectCall, ledger.key, n);
     const record = repeatingRow({ ...caller, state }, row, { by: 'mismatch', error, origin });
     const event = settled(effectCall, record.effectId, 'blocked', { originEffectId: origin.effectId });
     return [{ ...event, effect: { kind: 'create', record } }];
@@ -260,16 +264,16 @@ async function refuse(effectCall: PerformCall, place: LedgerPlace, origin: Recor
   return { kind: 'mismatch', cause };
 }
 
-type DoubtDecision = Extract<LedgerPlace['decision'], { kind: 'doubt' }>;
+type DoubtDecision = Extract<LedgerLookup['decision'], { kind: 'doubt' }>;
 
 /** E5. */
 async function resolveDoubt(
   effectCall: PerformCall,
-  place: LedgerPlace,
+  ledger: LedgerLookup,
   { row, remedy }: DoubtDecision,
 ): Promise<ActEnd | 'try_again'> {
   const { caller } = effectCall;
-  const stored = place.stored(row);
+  const stored = ledger.stored(row);
   const alive = effectCall.alive.get(row.effectId);
   // The call may still take effect: a lookup is possible only after it has answered.
   if (alive) {
@@ -287,10 +291,10 @@ async function resolveDoubt(
       return asking(effectCall, stored, 'doubt');
     case 'call_again':
       return row.runId === caller.state.id
-        ? attempt(effectCall, place.key, { n: row.n, again: stored })
-        : attempt(effectCall, place.key, { n: nextRow(place), after: stored });
+        ? attempt(effectCall, ledger.key, { n: row.n, again: stored })
+        : attempt(effectCall, ledger.key, { n: nextRow(ledger), after: stored });
     case 'lookup':
-      return lookUp(effectCall, place.key, stored);
+      return lookUp(effectCall, ledger.key, stored);
   }
 }
 
@@ -350,7 +354,7 @@ function performedOf({ caller, trace }: PerformCall): Performed {
   return { runId: state.id, execution, capability, parent: trace };
 }
 
-function nextRow({ rows }: LedgerPlace): number {
+function nextRow({ rows }: LedgerLookup): number {
   return (rows[0]?.n ?? 0) + 1;
 }
 
@@ -360,8 +364,8 @@ function attempted(
   effect: EffectWrite,
   more: { readonly presumed?: true } = {},
 ): EventDraft {
-  const place = { ...refOf(caller.execution), effectId, capabilityId: caller.capability.id };
-  const data = { ...place, attempt, requestHash: request.hash, ...more };
+  const ref = { ...refOf(caller.execution), effectId, capabilityId: caller.capability.id };
+  const data = { ...ref, attempt, requestHash: request.hash, ...more };
   return { type: 'effect_attempted', initiator: 'system', data, effect };
 }
 

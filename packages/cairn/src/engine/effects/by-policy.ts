@@ -12,7 +12,7 @@ import { type CallDecision, type CallPolicy, checkedDecision } from '../define/c
 import type { Capability } from '../define/capability.ts';
 import { CallForbidden } from '../recording/output.ts';
 import type { ActEnd, PerformCall } from './effect-call.ts';
-import type { LedgerPlace } from './place.ts';
+import type { LedgerLookup } from './ledger-lookup.ts';
 import { confirmFirst } from './questions.ts';
 import type { CheckedRequest } from './rows.ts';
 
@@ -49,13 +49,13 @@ export function judgeOf(
 /** Undefined: the call may be made. @param n of the row that would ask */
 export async function stoppedByPolicy(
   effectCall: PerformCall,
-  place: LedgerPlace,
+  ledger: LedgerLookup,
   n: number,
 ): Promise<ActEnd | undefined> {
   const { deps, judge, request, caller, isBudgeted: mayAsk } = effectCall;
   const { mask = String } = deps;
   if (!judge) return undefined;
-  const same = place.rows.filter((row) => row.requestHash === request.hash);
+  const same = ledger.rows.filter((row) => row.requestHash === request.hash);
   // A person's permission applies to this request until the call is made, whatever the policy decides by then.
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return undefined;
   const { id } = caller.capability;
@@ -76,7 +76,12 @@ export async function stoppedByPolicy(
   }
   const openQuestion = same.find(isOpen);
   const who = answer.who === undefined ? '' : `${cut(mask(messageOf(answer.who)), MAX_REASON_CHARS)}: `;
-  return confirmFirst(effectCall, place, { kind: 'confirm', n, asked: openQuestion }, `${who}${reason}`);
+  return confirmFirst(
+    effectCall,
+    ledger,
+    { kind: 'confirm', n, openQuestion: openQuestion },
+    `${who}${reason}`,
+  );
 }
 
 function isOpen({ blockedBy, resolution }: EffectRecord): boolean {

@@ -12,15 +12,15 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../recording/drafts.ts';
-import { opened, questionAbout } from '../waits/open.ts';
+import { openedDraft, questionAbout } from '../waits/open.ts';
 import { type ActEnd, type EffectAsk, type PerformCall, rowWithoutCall } from './effect-call.ts';
-import type { LedgerPlace } from './place.ts';
+import type { LedgerLookup } from './ledger-lookup.ts';
 import { confirmationReason, confirmationRow, repeatingRow } from './rows.ts';
 
 /** The policy requires consent to a repetition. */
-export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: RecordedEffect): ActEnd {
+export function askFirst(effectCall: PerformCall, ledger: LedgerLookup, origin: RecordedEffect): ActEnd {
   const { caller } = effectCall;
-  const { openQuestion, own } = place;
+  const { openQuestion, own } = ledger;
   if (openQuestion && openQuestion.record.resolution === undefined)
     return asking(effectCall, openQuestion, 'policy');
   const error = `'${caller.capability.id}' was performed before: an operator decides whether to repeat it`;
@@ -35,12 +35,12 @@ export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: Re
  */
 export function confirmFirst(
   effectCall: PerformCall,
-  place: LedgerPlace,
-  { n, asked }: Extract<LedgerPlace['decision'], { kind: 'confirm' }>,
+  ledger: LedgerLookup,
+  { n, openQuestion }: Extract<LedgerLookup['decision'], { kind: 'confirm' }>,
   reason?: string,
 ): ActEnd {
-  if (asked) return asking(effectCall, place.stored(asked), 'confirmation');
-  const row = rowWithoutCall(effectCall, place.key, n);
+  if (openQuestion) return asking(effectCall, ledger.stored(openQuestion), 'confirmation');
+  const row = rowWithoutCall(effectCall, ledger.key, n);
   return askAnew(confirmationRow(effectCall.caller, row, reason), 'confirmation');
 }
 
@@ -114,7 +114,7 @@ export function questionDrafts(
     outcome: 'blocked' as const,
     originEffectId: row.originEffectId,
   };
-  return [{ type: 'effect_settled', initiator: 'system', data, effect: write }, opened(wait, spent)];
+  return [{ type: 'effect_settled', initiator: 'system', data, effect: write }, openedDraft(wait, spent)];
 }
 
 function questionText(key: string, { why, capabilityId, row }: EffectAsk): string {

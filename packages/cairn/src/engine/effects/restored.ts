@@ -4,8 +4,8 @@
  */
 import { mayHaveActed } from '../../core/recovery/restored.ts';
 import type { RunState } from '../../core/run/state.ts';
+import { CONFIG_AGE_MS } from '../admission.ts';
 import type { EngineDeps } from '../deps.ts';
-import { GATE_AGE_MS } from '../gate.ts';
 
 /** Runs that are checked on the way to the first of them: lineages have 50 runs, and families are seldom so deep. */
 const MAX_ANCESTORS = 60;
@@ -22,7 +22,7 @@ export async function restoreBefore(
   { runtime, store }: RestoredDeps,
   state: RunState,
 ): Promise<number | undefined> {
-  const at = (await runtime.current(GATE_AGE_MS)).restore?.at;
+  const at = (await runtime.current(CONFIG_AGE_MS)).restore?.at;
   if (at === undefined) return undefined;
   if (mayHaveActed(state, at)) return at;
   const seen = new Set([state.id]);

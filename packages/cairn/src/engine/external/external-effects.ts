@@ -16,12 +16,12 @@ import { LeaseLost } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { RuntimeConfigReader } from '../../ports/runtime-config.ts';
+import { CONFIG_AGE_MS, stoppedBy } from '../admission.ts';
 import type { Bindings } from '../define/bindings.ts';
 import { type Capability, leavesRows } from '../define/capability.ts';
 import { abortOf, act } from '../effects/act.ts';
 import { type ActEnd, type AliveCalls, type EffectAsk, retryable } from '../effects/effect-call.ts';
 import { type CheckedRequest, checkedRequest, type EffectOwner, responseOf } from '../effects/rows.ts';
-import { GATE_AGE_MS, stoppedBy } from '../gate.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { EffectPending } from './errors.ts';
 import { CallUnderWay, ExternalLedger, type ExternalLedgerOptions, RowMoved } from './ledger.ts';
@@ -118,7 +118,7 @@ export class ExternalEffects {
   /** E8, and the switches of operators. @throws CairnError UNAVAILABLE */
   async #restoredAt({ since }: OnceRequest): Promise<number | undefined> {
     const { runtime } = this.#deps;
-    let config = await runtime.current(GATE_AGE_MS);
+    let config = await runtime.current(CONFIG_AGE_MS);
     if (stoppedBy(config)) config = await runtime.current(0);
     const stopped = stoppedBy(config);
     if (stopped)

@@ -5,14 +5,14 @@
 
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import {
-  accepted,
+  acceptEvent,
   type DeliveryReport,
   type EventDelivery,
   type IncomingEvent,
   isKnown,
   NOBODY,
   type Offered,
-  reported,
+  recordOffers,
 } from '../../core/mailbox/delivery.ts';
 import type { MailboxAddress, WaitRef } from '../../core/mailbox/mailbox.ts';
 import { workThrough } from '../../core/map-concurrently.ts';
@@ -58,7 +58,7 @@ export async function deliver(
   const begun = await changeMailbox(deps, address, (seen) => {
     // From the first read only: a later one may contain our own write, whose response was lost.
     repeated ??= isKnown(seen, event);
-    return accepted(seen, address, { event, now: deps.clock.now() });
+    return acceptEvent(seen, address, { event, now: deps.clock.now() });
   });
   return { ...(await offerUntilDone(deps, address, begun)), repeated: repeated ?? false };
 }
@@ -112,7 +112,7 @@ function report(
   offers: Omit<DeliveryReport, 'now'>,
 ): Promise<EventDelivery> {
   return changeMailbox(deps, address, (seen) =>
-    reported(seen, address, { ...offers, now: deps.clock.now() }),
+    recordOffers(seen, address, { ...offers, now: deps.clock.now() }),
   );
 }
 

@@ -1,6 +1,6 @@
 /** Registers a wait in an event mailbox once the wait is in its journal. */
 import type { BufferedEvent, MailboxAddress, WaitRef } from '../../core/mailbox/mailbox.ts';
-import { joined } from '../../core/mailbox/membership.ts';
+import { addWait } from '../../core/mailbox/membership.ts';
 import { changeMailbox } from './change.ts';
 import { askHolder, type DeliverDeps } from './deliver.ts';
 
@@ -28,10 +28,10 @@ export async function joinMailbox(
   const { tenantId, event, key, runId, waitId, accepts = () => true } = request;
   const address = { tenantId, event, key };
   for (let tries = 1; ; tries += 1) {
-    const { buffered, held } = await changeMailbox(deps, address, (seen) =>
-      joined(seen, address, { runId, waitId, accepts, now: deps.clock.now() }),
+    const { buffered, takenByOthers } = await changeMailbox(deps, address, (seen) =>
+      addWait(seen, address, { runId, waitId, accepts, now: deps.clock.now() }),
     );
-    if (buffered || held.length === 0 || tries === MAX_TRIES) return buffered;
-    for (const eventId of held) await askHolder(deps, address, eventId);
+    if (buffered || takenByOthers.length === 0 || tries === MAX_TRIES) return buffered;
+    for (const eventId of takenByOthers) await askHolder(deps, address, eventId);
   }
 }

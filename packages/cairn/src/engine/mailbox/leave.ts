@@ -1,6 +1,6 @@
 /** Removes a wait, or all waits of an ended run, from an event mailbox. */
 import type { MailboxAddress } from '../../core/mailbox/mailbox.ts';
-import { removed } from '../../core/mailbox/membership.ts';
+import { removeWaits } from '../../core/mailbox/membership.ts';
 import { changeMailbox } from './change.ts';
 import { type DeliverDeps, passOn } from './deliver.ts';
 
@@ -11,7 +11,7 @@ export interface LeaveRequest extends MailboxAddress {
 }
 
 /**
- * Removes the run. An event it held is settled if the run has received it (`wasApplied`, which asks `received`);
+ * Removes the run. An event it held is settled if the run has received it (`hasReceived`, which asks `received`);
  * otherwise it is returned, and passed on if others wait for it. Idempotent. Call it without `waitId` when the run has
  * ended; it may be called with it as soon as a wait is closed, which frees the event, or its space.
  *
@@ -20,11 +20,11 @@ export interface LeaveRequest extends MailboxAddress {
 export async function leaveMailbox(
   deps: DeliverDeps,
   { tenantId, event, key, runId, waitId }: LeaveRequest,
-  wasApplied: (eventId: string) => boolean,
+  hasReceived: (eventId: string) => boolean,
 ): Promise<void> {
   const address = { tenantId, event, key };
   const passing = await changeMailbox(deps, address, (seen) =>
-    removed(seen, { runId, waitId, wasApplied, now: deps.clock.now() }),
+    removeWaits(seen, { runId, waitId, hasReceived: hasReceived, now: deps.clock.now() }),
   );
   for (const eventId of passing) await passOn(deps, address, eventId);
 }

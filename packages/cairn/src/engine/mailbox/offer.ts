@@ -17,7 +17,7 @@ import type { StepDefinition } from '../define/steps.ts';
 import { planMissing, workflowOf } from '../deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
 import { checked, type Output, outputOf } from '../recording/output.ts';
-import { answered, resumed, type WaitResolution } from '../waits/end-of-wait.ts';
+import { answerDrafts, resumptionDrafts, type WaitResolution } from '../waits/end-of-wait.ts';
 
 export interface OfferDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;
@@ -100,10 +100,10 @@ export function answersOn(
     const step = workflow.steps.get(stepId);
     if (!step) throw new Error(`workflow '${state.type}' has no step '${stepId}'`);
     const output = eventOutput(step, dataText);
-    if ('text' in output) drafts.push(...answered({ step, wait, now }, answer, output));
+    if ('text' in output) drafts.push(...answerDrafts({ step, wait, now }, answer, output));
     else refused ??= new CairnError('INVALID_INPUT', output.refusal, { field: 'data', stepId });
   }
-  if (drafts.length > 0) drafts.push(...resumed(state, 'an event it waited for has come', answer));
+  if (drafts.length > 0) drafts.push(...resumptionDrafts(state, 'an event it waited for has come', answer));
   return { drafts, refused };
 }
 

@@ -11,7 +11,7 @@ import { runSpan, traceparentOf } from '../../core/trace.ts';
 import type { LoadedRun, SoftUpdate, Version } from '../../ports/run-store.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { EngineDeps } from '../deps.ts';
-import { placed } from '../enqueue-soon.ts';
+import { poolAndTenant } from '../enqueue-soon.ts';
 import { RunPublisher } from './run-publisher.ts';
 
 /** The first time the bus is asked again. */
@@ -83,7 +83,7 @@ export async function settleEvents(
   if (kind === 'stale' || retryAt === undefined) return;
   // Not left to the scan: with the bus down there are more such runs than it can check.
   const name = taskName(runId, head, retryAt);
-  await queue.enqueue({ runId, reason: 'continue', at: retryAt, name, ...placed(deps, state) });
+  await queue.enqueue({ runId, reason: 'continue', at: retryAt, name, ...poolAndTenant(deps, state) });
 }
 
 /** Time of the next attempt to publish, epoch ms; undefined: none. */

@@ -32,26 +32,32 @@ export interface EndOfWait {
   readonly now: number;
 }
 
-export function answered(
+export function answerDrafts(
   { step, wait, now }: EndOfWait,
   answer: WaitResolution,
   output: Output,
 ): EventDraft[] {
-  return [resolved(wait, answer), drafts.succeeded({ step, execution: wait.execution, now }, output)];
+  return [resolvedDraft(wait, answer), drafts.succeeded({ step, execution: wait.execution, now }, output)];
 }
 
 /** The run, or its tenant on this day, may spend more: the attempt begins. */
-export function answeredBudget({ wait, now }: Omit<EndOfWait, 'step'>, answer: WaitResolution): EventDraft[] {
-  return [resolved(wait, answer), drafts.retryWithinBudget(wait.execution, now)];
+export function budgetAnswerDrafts(
+  { wait, now }: Omit<EndOfWait, 'step'>,
+  answer: WaitResolution,
+): EventDraft[] {
+  return [resolvedDraft(wait, answer), drafts.retryWithinBudget(wait.execution, now)];
 }
 
 /** The answer of the wait fails the step; `onFailure` of the step decides the consequence. */
-export function refused(end: EndOfWait, answer: WaitResolution, error: RecordedError): EventDraft[] {
+export function refusalDrafts(end: EndOfWait, answer: WaitResolution, error: RecordedError): EventDraft[] {
   const { step, wait, now } = end;
-  return [resolved(wait, answer), drafts.failedByPolicy({ step, execution: wait.execution, now }, error)];
+  return [
+    resolvedDraft(wait, answer),
+    drafts.failedByPolicy({ step, execution: wait.execution, now }, error),
+  ];
 }
 
-export function expired({ step, wait, now }: EndOfWait, outcome: RecordedError | Output): EventDraft[] {
+export function expiryDrafts({ step, wait, now }: EndOfWait, outcome: RecordedError | Output): EventDraft[] {
   const ending = { step, execution: wait.execution, now };
   return [
     { type: 'wait_expired', initiator: 'timeout', data: { waitId: wait.id } },
@@ -60,7 +66,7 @@ export function expired({ step, wait, now }: EndOfWait, outcome: RecordedError |
 }
 
 /** A suspended run moves again; for one that is not suspended, nothing. A task must follow the commit. */
-export function resumed(
+export function resumptionDrafts(
   state: RunState,
   reason: string,
   { initiator, actor }: Pick<WaitResolution, 'initiator' | 'actor'> = { initiator: 'system' },
@@ -70,7 +76,7 @@ export function resumed(
   return [{ type: 'run_resumed', ...by, data: { reason } }];
 }
 
-export function resolved({ id: waitId }: Wait, answer: WaitResolution): EventDraft {
+export function resolvedDraft({ id: waitId }: Wait, answer: WaitResolution): EventDraft {
   const { initiator, actor, decision, payloadText, signalId, raise } = answer;
   return {
     type: 'wait_resolved',

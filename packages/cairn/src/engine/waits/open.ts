@@ -79,7 +79,7 @@ function heartbeatOf(
 }
 
 /** @param spent of the run's budget, by the attempt that the question ends */
-export function opened(wait: Wait, spent?: Cost): EventDraft {
+export function openedDraft(wait: Wait, spent?: Cost): EventDraft {
   return { type: 'wait_opened', initiator: 'system', data: { wait, spent } };
 }
 

@@ -5,22 +5,22 @@ import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { missedHeartbeat } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
 import { NO_OUTPUT, outputFrom } from '../recording/output.ts';
-import { answered, answeredBudget, type EndOfWait, expired } from './end-of-wait.ts';
+import { answerDrafts, budgetAnswerDrafts, type EndOfWait, expiryDrafts } from './end-of-wait.ts';
 
 const UNATTENDED = canonicalJson({ decision: 'approve' });
 
 export function timeUp(end: EndOfWait): EventDraft[] {
   const { step, wait } = end;
-  if (wait.kind === 'timer') return answered(end, { initiator: 'timeout' }, NO_OUTPUT);
+  if (wait.kind === 'timer') return answerDrafts(end, { initiator: 'timeout' }, NO_OUTPUT);
   // The next day has a budget of its own.
-  if (wait.day !== undefined) return answeredBudget(end, { initiator: 'timeout' });
-  if (missedHeartbeat(wait)) return expired(end, heartbeatMissed(wait));
-  if (step.kind !== 'approval') return expired(end, tooLate(end, 'STEP_TIMEOUT'));
+  if (wait.day !== undefined) return budgetAnswerDrafts(end, { initiator: 'timeout' });
+  if (missedHeartbeat(wait)) return expiryDrafts(end, heartbeatMissed(wait));
+  if (step.kind !== 'approval') return expiryDrafts(end, tooLate(end, 'STEP_TIMEOUT'));
   switch (step.onExpiry) {
     case 'fail':
-      return expired(end, tooLate(end, 'APPROVAL_EXPIRED'));
+      return expiryDrafts(end, tooLate(end, 'APPROVAL_EXPIRED'));
     case 'approve':
-      return expired(end, outputFrom(UNATTENDED));
+      return expiryDrafts(end, outputFrom(UNATTENDED));
     case 'halt': {
       const reason = tooLate(end, 'APPROVAL_EXPIRED').message;
       return [

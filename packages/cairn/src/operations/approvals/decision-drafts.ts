@@ -21,7 +21,7 @@ import * as drafts from '../../engine/recording/drafts.ts';
 import { NO_OUTPUT, type Output, outputFrom } from '../../engine/recording/output.ts';
 import { checkedData, dataSchema } from '../../engine/waits/answer-data.ts';
 import { raiseByDefault } from '../../engine/waits/budget-question.ts';
-import * as settle from '../../engine/waits/end-of-wait.ts';
+import * as endOfWait from '../../engine/waits/end-of-wait.ts';
 import { cancelDrafts } from '../cancel-run.ts';
 import { type DecideRequest, payloadTextOf, raiseOf } from './request.ts';
 
@@ -54,7 +54,7 @@ export function decisionDrafts(deciding: Deciding): EventDraft[] {
   }
   const outcome = SETTLED[wait.purpose ?? 'approval']({ ...deciding, step });
   const why = `'${stepKey(wait.execution)}': ${request.decision}`;
-  return [...outcome, ...settle.resumed(state, why, answerOf(request))];
+  return [...outcome, ...endOfWait.resumptionDrafts(state, why, answerOf(request))];
 }
 
 interface DecidedStep extends Deciding {
@@ -76,9 +76,9 @@ function approvalSettled(settling: DecidedStep): EventDraft[] {
   switch (request.decision) {
     case 'approve':
     case 'approve_with_waiver':
-      return settle.answered(settling, answerOf(request), approvedOutput(request.decision, settling));
+      return endOfWait.answerDrafts(settling, answerOf(request), approvedOutput(request.decision, settling));
     case 'reject':
-      return settle.refused(settling, answerOf(request), rejection(settling));
+      return endOfWait.refusalDrafts(settling, answerOf(request), rejection(settling));
     case 'retry_with_feedback':
       return sentBack(settling);
     case 'halt':
@@ -94,16 +94,16 @@ function doubtSettled(settling: DecidedStep): EventDraft[] {
   switch (decision) {
     case 'approve':
       return [
-        settle.resolved(wait, answerOf(request)),
+        endOfWait.resolvedDraft(wait, answerOf(request)),
         drafts.retryScheduled(wait.execution, now, orphaned(settling, 'runs again')),
       ];
     case 'approve_with_waiver':
       return [
-        settle.resolved(wait, answerOf(request)),
+        endOfWait.resolvedDraft(wait, answerOf(request)),
         drafts.degraded(ending, NO_OUTPUT, note ?? 'treated as completed'),
       ];
     case 'reject':
-      return settle.refused(settling, answerOf(request), orphaned(settling, 'is treated as failed'));
+      return endOfWait.refusalDrafts(settling, answerOf(request), orphaned(settling, 'is treated as failed'));
     case 'retry_with_feedback':
       throw new CairnError(
         'INVALID_INPUT',
@@ -126,9 +126,9 @@ function budgetSettled(settling: DecidedStep): EventDraft[] {
   switch (request.decision) {
     case 'approve': {
       // The raise of a day concerns all runs of the tenant, and is not kept here (raise-day.ts).
-      if (wait.day !== undefined) return settle.answeredBudget({ wait, now }, answerOf(request));
+      if (wait.day !== undefined) return endOfWait.budgetAnswerDrafts({ wait, now }, answerOf(request));
       const answer = { ...answerOf(request), raise: raiseFor(state, wait, request) };
-      return settle.answeredBudget({ wait, now }, answer);
+      return endOfWait.budgetAnswerDrafts({ wait, now }, answer);
     }
     case 'reject': {
       const why = request.note === undefined ? '' : `: ${request.note}`;
@@ -137,7 +137,7 @@ function budgetSettled(settling: DecidedStep): EventDraft[] {
           ? 'the run has reached its budget'
           : 'the tenant has reached its budget of the day';
       const message = cut(`${subject}, and ${request.actor} did not raise it${why}`, TRACE_CHARS);
-      return settle.refused(settling, answerOf(request), {
+      return endOfWait.refusalDrafts(settling, answerOf(request), {
         code: 'BUDGET_REACHED',
         message,
         stepId,
@@ -170,7 +170,7 @@ function raiseFor({ budget }: RunState, wait: Wait, request: DecideRequest): Bud
 function halted({ state, wait, request, deployed }: Deciding): EventDraft[] {
   const { actor, note: reason } = request;
   return [
-    settle.resolved(wait, answerOf(request)),
+    endOfWait.resolvedDraft(wait, answerOf(request)),
     ...cancelDrafts(state, { stopKind: 'halt', actor, reason }, deployed),
   ];
 }
@@ -188,7 +188,7 @@ function sentBack({ state, workflow, wait, request, deployed }: DecidedStep): Ev
   const undone = Map.groupBy(undoable, stepIdOf);
   const groups = grouped(again, (id) => bytesOf(id) + bytesOf(undone.get(id) ?? []));
   return [
-    settle.resolved(wait, answerOf(request)),
+    endOfWait.resolvedDraft(wait, answerOf(request)),
     ...groups.map((some, i): EventDraft => {
       const keys = some.flatMap((id) => undone.get(id) ?? []);
       return {
@@ -211,7 +211,7 @@ function bytesOf(value: string | readonly string[]): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;
 }
 
-function answerOf(request: DecideRequest): settle.WaitResolution {
+function answerOf(request: DecideRequest): endOfWait.WaitResolution {
   const { actor, decision } = request;
   return { initiator: 'approval', actor, decision, payloadText: payloadTextOf(request) };
 }

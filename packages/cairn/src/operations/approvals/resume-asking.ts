@@ -15,7 +15,7 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import { neededOf, reachedOf } from '../../engine/waits/budget-question.ts';
-import * as settle from '../../engine/waits/end-of-wait.ts';
+import * as endOfWait from '../../engine/waits/end-of-wait.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
 import { asConfigured, type RaiseDayDeps } from './raise-day.ts';
@@ -115,5 +115,8 @@ function resumedDrafts(
   if (wait.dueAt !== undefined && now >= wait.dueAt) return [];
   const answer = { initiator: 'approval', actor } as const;
   const why = `'${stepKey(wait.execution)}': the budget of ${wait.day} was raised`;
-  return [...settle.answeredBudget({ wait, now }, answer), ...settle.resumed(state, why, answer)];
+  return [
+    ...endOfWait.budgetAnswerDrafts({ wait, now }, answer),
+    ...endOfWait.resumptionDrafts(state, why, answer),
+  ];
 }

@@ -7,8 +7,8 @@
 import { CairnError } from '../../core/errors.ts';
 import { declaredType } from '../../core/flow/parts.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
+import { stoppedBy } from '../../engine/admission.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import { stoppedBy } from '../../engine/gate.ts';
 import { changesIn, type KnownPlans } from '../../engine/plans/known-plans.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { FINDINGS_READ, type FindingStore } from '../../ports/diagnosis/findings.ts';

@@ -12,7 +12,7 @@ import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import * as drafts from '../../engine/recording/drafts.ts';
-import * as settle from '../../engine/waits/end-of-wait.ts';
+import * as endOfWait from '../../engine/waits/end-of-wait.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { ResolveRequest } from './request.ts';
 
@@ -48,7 +48,7 @@ export function resolutionDrafts(resolving: Resolving): EventDraft[] {
   return [
     settledBy(resolving),
     ...outcomeFor(resolving),
-    ...settle.resumed(state, `effect of '${key}': ${request.outcome}`, {
+    ...endOfWait.resumptionDrafts(state, `effect of '${key}': ${request.outcome}`, {
       initiator: 'approval',
       actor: request.actor,
     }),
@@ -112,9 +112,9 @@ function outcomeFor({ registry, state, wait, request, now }: Resolving): EventDr
   const message = `'${stepId}': ${actor} resolved the effect as '${outcome}'${why}`;
   const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: outcome !== 'failed' };
   if (outcome !== 'failed') {
-    return [settle.resolved(wait, answer), drafts.retryScheduled(wait.execution, now, error)];
+    return [endOfWait.resolvedDraft(wait, answer), drafts.retryScheduled(wait.execution, now, error)];
   }
   const step = workflowOf(registry, state)?.steps.get(wait.execution.stepId);
   if (!step) throw planMissing(registry, state, stepId);
-  return settle.refused({ step, wait, now }, answer, error);
+  return endOfWait.refusalDrafts({ step, wait, now }, answer, error);
 }

@@ -10,7 +10,7 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import type { OfferDeps } from '../../engine/mailbox/offer.ts';
-import { refused, resumed } from '../../engine/waits/end-of-wait.ts';
+import { refusalDrafts, resumptionDrafts } from '../../engine/waits/end-of-wait.ts';
 import { appendToRun } from '../append-to-run.ts';
 
 interface FailWaitRequest {
@@ -57,8 +57,8 @@ function failDrafts(
   const message = cut(`${actor} reported that the event will not arrive: ${reason}`, TRACE_CHARS);
   const error: RecordedError = { code: 'EVENT_FAILED', message, stepId, retryable: false };
   return [
-    ...refused({ step, wait, now }, answer, error),
-    ...resumed(state, `step ${stepId} was failed by request`, answer),
+    ...refusalDrafts({ step, wait, now }, answer, error),
+    ...resumptionDrafts(state, `step ${stepId} was failed by request`, answer),
   ];
 }
 

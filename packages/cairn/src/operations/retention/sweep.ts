@@ -4,7 +4,7 @@
  */
 import { workThrough } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
-import { stoppedBy } from '../../engine/gate.ts';
+import { stoppedBy } from '../../engine/admission.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
 import { TickBudget } from './budget.ts';
 import { type Done, deleteLineage } from './carry-out.ts';

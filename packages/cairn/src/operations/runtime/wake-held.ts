@@ -5,7 +5,7 @@
  */
 import { declaredType } from '../../core/flow/parts.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
-import { HELD_MS } from '../../engine/gate.ts';
+import { DEFER_MS } from '../../engine/admission.ts';
 import type { DueEntry } from '../../ports/run-statistics.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
 import type { RuntimeDeps } from './change-config.ts';
@@ -35,7 +35,7 @@ export async function wakeHeld(
   { tenantId, type }: WakeRequest,
 ): Promise<number> {
   // A held run has its time within this; so have a few that were not held.
-  const until = deps.clock.now() + HELD_MS;
+  const until = deps.clock.now() + DEFER_MS;
   let woken = 0;
   let own = 0;
   let after: DueEntry | undefined;

@@ -6,7 +6,7 @@
 
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
-import { enqueueSoon, placed } from '../../engine/enqueue-soon.ts';
+import { enqueueSoon, poolAndTenant } from '../../engine/enqueue-soon.ts';
 import { type PlanChange, planChanged } from '../../engine/plans/known-plans.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
 import { measure } from '../../journal/measure.ts';
@@ -205,7 +205,7 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
   await enqueueSoon(deps, {
     runId,
     reason: 'start',
-    ...placed(deps, { type, tenantId }),
+    ...poolAndTenant(deps, { type, tenantId }),
     trace: span?.context,
   });
   span?.end();

@@ -7,8 +7,8 @@ import { readableThrown } from '../../../core/thrown.ts';
 import type { FlowStep, StepDefinition, WaitStep } from '../../define/steps.ts';
 import * as drafts from '../../recording/drafts.ts';
 import { recordedError } from '../../recording/output.ts';
-import { answered } from '../../waits/end-of-wait.ts';
-import { opened, waitOf } from '../../waits/open.ts';
+import { answerDrafts } from '../../waits/end-of-wait.ts';
+import { openedDraft, waitOf } from '../../waits/open.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import { FanOutSet, itemsOf } from '../fan-out-set.ts';
 import { FlowRun } from '../flows/flow-run.ts';
@@ -178,11 +178,11 @@ function openWait(dispatch: DispatchState, unit: Unit, step: WaitStep): void {
   dispatch.begin(unit);
   const decide = (state: RunState): { events: EventDraft[]; consequence: Consequence } => {
     const found = step.kind === 'event' ? signalFor(state, step, wait) : undefined;
-    if (!found) return { events: [opened(wait)], consequence: { kind: 'waits', wait } };
+    if (!found) return { events: [openedDraft(wait)], consequence: { kind: 'waits', wait } };
     const { output, signal } = found;
     const answer = { initiator: 'system', signalId: signal.signalId } as const;
     return {
-      events: [opened(wait), ...answered({ step, wait, now }, answer, output)],
+      events: [openedDraft(wait), ...answerDrafts({ step, wait, now }, answer, output)],
       consequence: { kind: 'ended', outcome: { kind: 'done', output } },
     };
   };

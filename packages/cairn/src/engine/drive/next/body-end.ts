@@ -10,7 +10,7 @@ import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import type { Ask, EffectAsk } from '../../effects/effect-call.ts';
 import { canFindOut, effectWait, questionDrafts } from '../../effects/questions.ts';
 import * as drafts from '../../recording/drafts.ts';
-import { doubtOf, opened } from '../../waits/open.ts';
+import { doubtOf, openedDraft } from '../../waits/open.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import type { EffectDoubt, ExecutionChange, ExecutionEnd, SpentBody } from '../messages.ts';
 import { afterFailure } from './after-failure.ts';
@@ -111,7 +111,7 @@ function restoreQuestion({ now, waits }: DispatchState, ended: SpentBody): Execu
   const wait = doubtOf(execution, now, 'restored');
   const message = 'it may have run before the restore, and the run cannot hold another question';
   const why = { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
-  const events = [...settled, opened(wait)];
+  const events = [...settled, openedDraft(wait)];
   const withoutRoom = [...settled, drafts.retryWhenRoom(execution, now, why)];
   return questionOf(ended, { wait, events, withoutRoom }, waits.freeBytes);
 }

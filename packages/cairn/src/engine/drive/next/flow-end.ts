@@ -9,7 +9,7 @@ import { readableThrown } from '../../../core/thrown.ts';
 import type { FlowStep, StepDefinition } from '../../define/steps.ts';
 import * as drafts from '../../recording/drafts.ts';
 import type { Output } from '../../recording/output.ts';
-import { resolved } from '../../waits/end-of-wait.ts';
+import { resolvedDraft } from '../../waits/end-of-wait.ts';
 import { failure, success } from '../bodies/call-body.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import type { CodeEnd, Consequence, EndedFlow, ExecutionEnd } from '../messages.ts';
@@ -113,6 +113,6 @@ function closed(step: StepDefinition, wait: Wait, now: number): EventDraft[] {
   // The registration of a child stays until the child has ended.
   const end: EventDraft = wait.child
     ? { type: 'wait_expired', initiator: 'system', data: { waitId: wait.id } }
-    : resolved(wait, { initiator: 'system' });
+    : resolvedDraft(wait, { initiator: 'system' });
   return [end, drafts.skipped({ step, execution: wait.execution, now }, GIVEN_UP)];
 }

@@ -14,7 +14,7 @@ import { isPlanMissing } from '../../deployed.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
 import { recordedError } from '../../recording/output.ts';
-import { answered, refused } from '../../waits/end-of-wait.ts';
+import { answerDrafts, refusalDrafts } from '../../waits/end-of-wait.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import type { Announcement } from '../messages.ts';
 import { acceptable } from '../next/waits.ts';
@@ -100,7 +100,7 @@ export class Announcer {
     const { eventId: signalId, actor } = buffered;
     const initiator = actor === undefined ? 'system' : 'user';
     const end = { step, wait, now: deps.clock.now() };
-    return { kind: 'ended', events: answered(end, { initiator, actor, signalId }, output), place };
+    return { kind: 'ended', events: answerDrafts(end, { initiator, actor, signalId }, output), place };
   }
 
   async #startChild(wait: ChildWait): Promise<Announcement> {
@@ -143,7 +143,7 @@ export class Announcer {
     const { step } = this.#dispatch.unitOf(stepKey(wait.execution));
     const { now } = this.#dispatch;
     const why = this.#recorded(wait, error);
-    return { kind: 'ended', events: refused({ step, wait, now }, { initiator: 'system' }, why) };
+    return { kind: 'ended', events: refusalDrafts({ step, wait, now }, { initiator: 'system' }, why) };
   }
 
   #recorded({ execution }: Wait, error: unknown): RecordedError {

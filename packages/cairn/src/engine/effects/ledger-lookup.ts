@@ -5,8 +5,8 @@
  */
 
 import {
-  type EffectRequest as Asked,
   type EffectDecision,
+  type EffectRequest,
   effectDecision,
   type InheritedEffectDecision,
   inheritedEffectDecision,
@@ -17,7 +17,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { PerformCall } from './effect-call.ts';
 
-export interface LedgerPlace {
+export interface LedgerLookup {
   readonly key: string;
   /** The newest first. */
   readonly rows: readonly EffectRecord[];
@@ -31,16 +31,16 @@ export interface LedgerPlace {
 }
 
 /** @throws Error if a key has more rows than a lineage may have */
-export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
+export async function lookUpLedger(effectCall: PerformCall): Promise<LedgerLookup> {
   const { caller } = effectCall;
-  const questionRow = askedOf(effectCall);
+  const request = requestOf(effectCall);
   const [scope, ...older] = caller.state.effectScopes ?? [];
   const base = keyIn(effectCall, undefined);
-  if (!scope) return plain(base, await read(effectCall, base), questionRow);
+  if (!scope) return lookupOf(base, await read(effectCall, base), request);
 
   const own = keyIn(effectCall, scope.runId);
   const ownRows = await read(effectCall, own);
-  if (hasActed(ownRows)) return plain(own, ownRows, questionRow);
+  if (hasActed(ownRows)) return lookupOf(own, ownRows, request);
   const question = ownRows.find(({ record }) => record.blockedBy === 'policy');
   const acting = { key: own, n: (ownRows[0]?.record.n ?? 0) + 1 };
   const { id, resumedFrom } = caller.state;
@@ -52,7 +52,7 @@ export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
     if (!hasActed(rows)) continue;
     const decision = inheritedEffectDecision(
       records(rows),
-      questionRow,
+      request,
       { ...scope, continuedIn },
       question?.record,
     );
@@ -67,28 +67,28 @@ export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
     };
   }
   // A call that no run of the lineage has made is made for the whole lineage, unless each run calls by itself.
-  const shared = scope.mode === 'replay' && questionRow.replayPolicy === 'use_recorded_result';
+  const shared = scope.mode === 'replay' && request.replayPolicy === 'use_recorded_result';
   if (shared) {
     const rows = rowsOfBase ?? (await read(effectCall, base));
-    if (!hasActed(rows)) return plain(base, rows, questionRow);
+    if (!hasActed(rows)) return lookupOf(base, rows, request);
   }
-  return plain(own, ownRows, questionRow);
+  return lookupOf(own, ownRows, request);
 }
 
-function plain(key: string, rows: readonly StoredEffect[], openQuestion: Asked): LedgerPlace {
+function lookupOf(key: string, rows: readonly StoredEffect[], request: EffectRequest): LedgerLookup {
   const own = { key, n: (rows[0]?.record.n ?? 0) + 1 };
   const found = records(rows);
   return {
     key,
     rows: found,
-    decision: effectDecision(found, openQuestion),
+    decision: effectDecision(found, request),
     own,
     openQuestion: undefined,
     stored: storedIn(rows),
   };
 }
 
-function askedOf({ caller, request, restoredAt }: PerformCall): Asked {
+function requestOf({ caller, request, restoredAt }: PerformCall): EffectRequest {
   const { capability, binding } = caller;
   const { idempotency, replayPolicy, requiresConfirmation = false } = capability;
   const hasLookup = binding.lookup !== undefined;
@@ -105,8 +105,15 @@ function askedOf({ caller, request, restoredAt }: PerformCall): Asked {
 function keyIn({ caller, call, undo }: PerformCall, scope: string | undefined): string {
   const { state, execution, capability } = caller;
   const { stepId, itemKey, revision } = execution;
-  const place = { rootRunId: state.rootRunId, stepId, itemKey, revision, capabilityId: capability.id, call };
-  return effectKey({ ...place, undo, scope });
+  const position = {
+    rootRunId: state.rootRunId,
+    stepId,
+    itemKey,
+    revision,
+    capabilityId: capability.id,
+    call,
+  };
+  return effectKey({ ...position, undo, scope });
 }
 
 async function read({ deps, mayHaveRows }: PerformCall, key: string): Promise<readonly StoredEffect[]> {
@@ -121,7 +128,7 @@ function records(rows: readonly StoredEffect[]): readonly EffectRecord[] {
   return rows.map(({ record }) => record);
 }
 
-function storedIn(rows: readonly StoredEffect[]): LedgerPlace['stored'] {
+function storedIn(rows: readonly StoredEffect[]): LedgerLookup['stored'] {
   return (row) => {
     const found = rows.find(({ record }) => record.effectId === row.effectId);
     if (!found) throw new Error(`effect ${row.effectId} was not read`);

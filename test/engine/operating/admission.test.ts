@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { isTerminal, RUN_STATUSES } from '../../../packages/cairn/src/core/run/status.ts';
-import { CachedRuntimeConfig } from '../../../packages/cairn/src/engine/cached-runtime-config.ts';
-import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import {
-  closedBy,
-  GATE_AGE_MS,
-  HELD_MS,
+  CONFIG_AGE_MS,
+  DEFER_MS,
+  deferRun,
   mayContinue,
   mayDrive,
-  postpone,
-} from '../../../packages/cairn/src/engine/gate.ts';
+  pausedBy,
+} from '../../../packages/cairn/src/engine/admission.ts';
+import { CachedRuntimeConfig } from '../../../packages/cairn/src/engine/cached-runtime-config.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { NOTHING_SET, type RuntimeConfig } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
@@ -26,23 +26,23 @@ const nap = defineWorkflow({
   steps: (step) => ({ slept: step.sleep('sleep', { for: ({ input }) => input.for }) }),
 });
 
-describe('the gate', () => {
-  test('is open to every run by default', () => {
+describe('admission', () => {
+  test('is given to every run by default', () => {
     for (const status of RUN_STATUSES) {
-      expect(closedBy(NOTHING_SET, { type: 'constructor', status })).toBeUndefined();
+      expect(pausedBy(NOTHING_SET, { type: 'constructor', status })).toBeUndefined();
     }
   });
 
-  test('is closed to every run under the kill switch', () => {
-    for (const status of RUN_STATUSES) expect(closedBy(KILLED, { type: 'nap', status })).toBe('kill_switch');
+  test('is refused to every run under the kill switch', () => {
+    for (const status of RUN_STATUSES) expect(pausedBy(KILLED, { type: 'nap', status })).toBe('kill_switch');
   });
 
-  test('is closed to the runs of a paused workflow until they have ended, and to no other run', () => {
+  test('is refused to the runs of a paused workflow until they have ended, and to no other run', () => {
     for (const status of RUN_STATUSES) {
-      expect(closedBy(PAUSED, { type: 'nap', status })).toBe(isTerminal(status) ? undefined : 'paused');
-      expect(closedBy(PAUSED, { type: 'naps', status })).toBeUndefined();
+      expect(pausedBy(PAUSED, { type: 'nap', status })).toBe(isTerminal(status) ? undefined : 'paused');
+      expect(pausedBy(PAUSED, { type: 'naps', status })).toBeUndefined();
       // The parts of its loops are work of the workflow too.
-      expect(closedBy(PAUSED, { type: 'nap.pages', status })).toBe(isTerminal(status) ? undefined : 'paused');
+      expect(pausedBy(PAUSED, { type: 'nap.pages', status })).toBe(isTerminal(status) ? undefined : 'paused');
     }
   });
 });
@@ -65,7 +65,7 @@ describe('the configuration cached by a process', () => {
   test('is read once for all callers within a few seconds', async () => {
     const open = await Promise.all(Array.from({ length: 50 }, () => mayDrive({ runtime }, run)));
     expect(open).toEqual(Array.from({ length: 50 }, () => true));
-    world.clock.jump(GATE_AGE_MS - 1);
+    world.clock.jump(CONFIG_AGE_MS - 1);
     expect(await mayDrive({ runtime }, run)).toBe(true);
     expect(reads).toBe(1);
     world.clock.jump(1);
@@ -73,16 +73,16 @@ describe('the configuration cached by a process', () => {
     expect(reads).toBe(2);
   });
 
-  test('may stay open for that long after a switch is thrown, and not longer', async () => {
+  test('may admit runs for that long after a switch is thrown, and not longer', async () => {
     expect(await mayDrive({ runtime }, run)).toBe(true);
     await world.config.write(KILLED, undefined);
-    world.clock.jump(GATE_AGE_MS - 1);
+    world.clock.jump(CONFIG_AGE_MS - 1);
     expect(await mayDrive({ runtime }, run)).toBe(true);
     world.clock.jump(1);
     expect(await mayDrive({ runtime }, run)).toBe(false);
   });
 
-  test('is never closed after the gate was opened, which would delay a run by minutes', async () => {
+  test('refuses no run after the switch was reset, which would delay a run by minutes', async () => {
     const written = await world.config.write(PAUSED, undefined);
     if (written.kind !== 'written') throw new Error('stale');
     expect(await mayDrive({ runtime }, run)).toBe(false);
@@ -123,7 +123,7 @@ describe('a paused run', () => {
     const before = world.db.runs.get(runId)?.wakeAt;
     const loaded = await world.store.load(runId);
     if (!loaded) throw new Error('no such run');
-    await postpone(world.deps, loaded);
+    await deferRun(world.deps, loaded);
     return { before, after: world.db.runs.get(runId)?.wakeAt };
   }
 
@@ -136,8 +136,8 @@ describe('a paused run', () => {
       times.add(after - world.clock.now());
       expect(await world.eventTypes(runId)).toEqual(['run_created']);
     }
-    expect(Math.min(...times)).toBeGreaterThanOrEqual(0.8 * HELD_MS);
-    expect(Math.max(...times)).toBeLessThanOrEqual(HELD_MS);
+    expect(Math.min(...times)).toBeGreaterThanOrEqual(0.8 * DEFER_MS);
+    expect(Math.max(...times)).toBeLessThanOrEqual(DEFER_MS);
     expect(times.size).toBeGreaterThan(15);
   });
 
@@ -147,7 +147,7 @@ describe('a paused run', () => {
     await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
     const { before, after } = await aside(world, runId);
     expect(after).toBe(before);
-    expect(after).toBeGreaterThan(world.clock.now() + HELD_MS);
+    expect(after).toBeGreaterThan(world.clock.now() + DEFER_MS);
   });
 
   test('that has ended gets no new time', async () => {
@@ -164,7 +164,7 @@ describe('a paused run', () => {
     if (!loaded) throw new Error('no such run');
     const wakeAt = world.clock.now() + 7;
     await world.store.touch({ runId, seen: loaded.snapshotVersion, wakeAt });
-    await postpone(world.deps, loaded);
+    await deferRun(world.deps, loaded);
     expect(world.db.runs.get(runId)?.wakeAt).toBe(wakeAt);
   });
 
@@ -175,7 +175,7 @@ describe('a paused run', () => {
     if (!loaded) throw new Error('no such run');
     const lease = { owner: 'o', epoch: 1, expiresAt: world.clock.now() + 1_000 };
     const held = { ...loaded, state: { ...loaded.state, status: 'running' as const, lease } };
-    await postpone(world.deps, held);
+    await deferRun(world.deps, held);
     expect(world.db.runs.get(runId)?.version).toBe(loaded.snapshotVersion);
   });
 });

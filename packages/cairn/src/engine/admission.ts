@@ -1,5 +1,6 @@
 /**
- * Decides if operators allow a run to be driven now: the kill switch, the hold after a restore, and the pause of its workflow.
+ * Admission control: decides whether operators allow a run to be driven now, by the kill switch, the hold after a restore, and the
+ * pause of its workflow.
  * Defers a run that may not be driven, without a lost task and without an append.
  *
  * Must not: decide whether there is anything to drive.
@@ -11,20 +12,20 @@ import { isTerminal } from '../core/run/status.ts';
 import { wakeAt } from '../core/run/wake.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
-import { observed } from './deployed.ts';
+import { observationOf } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 
 /**
  * Time after a switch was changed during which drives may still start or continue: the age of the cached configuration.
  */
-export const GATE_AGE_MS = 3_000;
+export const CONFIG_AGE_MS = 3_000;
 /** A run that may not be driven is checked again no later than this: what bounds a wake-up that got lost. */
-export const HELD_MS = 5 * 60_000;
-/** Jitter as a part of {@link HELD_MS}, so that runs that are held together do not continue together. */
+export const DEFER_MS = 5 * 60_000;
+/** Jitter as a part of {@link DEFER_MS}, so that runs that are deferred together do not continue together. */
 const JITTER = 0.2;
 
-type GateDeps = Pick<EngineDeps, 'runtime'>;
-type GatedRun = Pick<RunState, 'type' | 'status'>;
+type AdmissionDeps = Pick<EngineDeps, 'runtime'>;
+type DrivenRun = Pick<RunState, 'type' | 'status'>;
 
 /** The reason why no run may be driven and nothing deleted; undefined: some may. */
 export function stoppedBy({ killSwitch, restore }: RuntimeConfig): 'kill_switch' | 'restored' | undefined {
@@ -33,9 +34,9 @@ export function stoppedBy({ killSwitch, restore }: RuntimeConfig): 'kill_switch'
 }
 
 /** The reason why a run may not be driven; undefined: it may. */
-export function closedBy(
+export function pausedBy(
   config: RuntimeConfig,
-  run: GatedRun,
+  run: DrivenRun,
 ): 'kill_switch' | 'restored' | 'paused' | undefined {
   const stopped = stoppedBy(config);
   if (stopped) return stopped;
@@ -45,18 +46,21 @@ export function closedBy(
 }
 
 /**
- * Checked by every drive before it acts. A closed gate is verified by a fresh read: a run must not be deferred for
- * minutes because this process has a stale configuration.
+ * Checked by every drive before it acts. A refusal is verified by a fresh read: a run must not be deferred for minutes
+ * because this process has a stale configuration.
  *
  * @throws OutcomeUnknown and other read errors; the task is then retried
  */
-export async function mayDrive({ runtime }: GateDeps, run: GatedRun): Promise<boolean> {
-  if (!closedBy(await runtime.current(GATE_AGE_MS), run)) return true;
-  return !closedBy(await runtime.current(0), run);
+export async function mayDrive({ runtime }: AdmissionDeps, run: DrivenRun): Promise<boolean> {
+  if (!pausedBy(await runtime.current(CONFIG_AGE_MS), run)) return true;
+  return !pausedBy(await runtime.current(0), run);
 }
 
 /** Checked by a running drive at its heartbeat. Never rejects: a read error stops no started work. */
-export async function mayContinue(deps: GateDeps & Pick<EngineDeps, 'log'>, run: GatedRun): Promise<boolean> {
+export async function mayContinue(
+  deps: AdmissionDeps & Pick<EngineDeps, 'log'>,
+  run: DrivenRun,
+): Promise<boolean> {
   try {
     return await mayDrive(deps, run);
   } catch (error) {
@@ -65,22 +69,22 @@ export async function mayContinue(deps: GateDeps & Pick<EngineDeps, 'log'>, run:
   }
 }
 
-/** When a run that is put aside now is checked again. */
-export function heldUntil({ clock, random }: Pick<EngineDeps, 'clock' | 'random'>): number {
-  return clock.now() + Math.round(HELD_MS * (1 - JITTER * random.unit()));
+/** When a run that is deferred now is checked again, epoch ms. */
+export function deferredUntil({ clock, random }: Pick<EngineDeps, 'clock' | 'random'>): number {
+  return clock.now() + Math.round(DEFER_MS * (1 - JITTER * random.unit()));
 }
 
 /**
  * Defers a run that may not be dispatched: it is scanned again in up to five minutes, or when it is due if that is
  * later. Runs held by a worker and settled runs are left alone.
  */
-export async function postpone(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
+export async function deferRun(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
   const { store, clock, random, log } = deps;
   const { state, soft, snapshotVersion } = loaded;
   const dueAt = wakeAt(state, soft);
   if (dueAt === undefined) return;
-  if (claimDecision(observed(deps, loaded)).kind === 'leased') return;
-  const retryAt = heldUntil({ clock, random });
+  if (claimDecision(observationOf(deps, loaded)).kind === 'leased') return;
+  const retryAt = deferredUntil({ clock, random });
   // Stale: another process has changed the run and its `wakeAt`.
   await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, retryAt) });
   log.debug('run_held', { runId: state.id, type: state.type });
