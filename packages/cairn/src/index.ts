@@ -1,7 +1,7 @@
 /** The package's main entry: all that workflows, capabilities and bindings are written with. */
 
 export type { BudgetOptions, DayBudgetLimits } from './core/budget/day-limits.ts';
-export { MAX_ITEMS } from './core/decisions/fan-out.ts';
+export { MAX_ITEMS } from './core/decisions/set-progress.ts';
 export { parseDuration } from './core/duration.ts';
 export type { Json } from './core/encoding/json.ts';
 export { CairnError, type ErrorCode, Fatal, NotApplied, OperationFailed, RetryAt } from './core/errors.ts';

@@ -24,7 +24,6 @@ export interface World {
   readStdin(): Promise<string>;
   /** Reads a line from the terminal. Undefined: not a terminal. */
   ask(question: string): Promise<string | undefined>;
-  /** Runs a program to its end. */
   runProgram(command: string, args: readonly string[], cwd: string): Promise<ProgramEnd>;
   /** Version of this package. */
   readonly version: string;

@@ -46,7 +46,6 @@ export interface PubsubServer {
   readonly counts: Readonly<BrokerCounts>;
   /** Injected faults; none at first. */
   readonly faults: Faults;
-  /** Creates the topic if it does not exist. */
   ensureTopic(name: string): void;
   /** Creates the subscription, and its topic, if they do not exist, with push to the configured endpoint. */
   ensureSubscription(config: SubscriptionConfig): void;

@@ -40,7 +40,7 @@ describe('a default', () => {
   test('of a map is that every item must succeed, eight at once', () => {
     expect(only((step) => step.map('it', { over: () => [1] }, () => 1))).toMatchObject({
       kind: 'map',
-      fanOut: { concurrency: 8, completion: { kind: 'all' } },
+      set: { concurrency: 8, completion: { kind: 'all' } },
     });
   });
 
@@ -54,7 +54,7 @@ describe('a default', () => {
   test('of a child is that it ends with its parent, and counts as one', () => {
     const step = only((define) => define.child('it', { workflow: 'other', input: () => ({}) }));
     expect(step).toMatchObject({ kind: 'child', workflow: 'other', onParentEnd: 'cancel' });
-    expect(step).not.toHaveProperty('fanOut');
+    expect(step).not.toHaveProperty('set');
   });
 });
 
@@ -67,7 +67,7 @@ describe('an option', () => {
     [{ atLeast: 2 }, { kind: 'at_least', successes: 2 }],
   ] as const)('completion, %j, means %j', (completion, meaning) => {
     const step = only((define) => define.map('it', { over: () => [1], completion }, () => 1));
-    expect(step).toMatchObject({ fanOut: { completion: meaning } });
+    expect(step).toMatchObject({ set: { completion: meaning } });
   });
 
   test('of time is converted to milliseconds', () => {

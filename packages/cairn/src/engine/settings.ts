@@ -22,7 +22,6 @@ export interface EngineSettings {
   readonly pollMs: number;
   /** Time a drive retries to learn the outcome of one commit. */
   readonly patienceMs: number;
-  /** Steps of one run that run concurrently. */
   readonly concurrentSteps: number;
   /** Turns of a long loop in one run; those that follow are in parts (core/flow/parts.ts). */
   readonly turnsOfARun: number;

@@ -26,8 +26,6 @@ export interface KeyedResponse {
   /** `hit`: answered with what an earlier request with the key was answered. */
   readonly result: 'hit' | 'miss';
 }
-
-/** Result of one effect call. */
 export type EffectCallResult =
   /** Done, and recorded. */
   | 'executed'

@@ -52,7 +52,6 @@ export interface SentEvent {
 }
 
 export interface SentSignal {
-  /** Event that the step waits for. */
   readonly event: string;
   /** Absent: whatever the key of the step that waits. */
   readonly key?: string;

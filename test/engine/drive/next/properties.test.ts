@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fanOutStatus } from '../../../../packages/cairn/src/core/decisions/fan-out.ts';
+import { statusOfSet } from '../../../../packages/cairn/src/core/decisions/set-progress.ts';
 import { Fatal } from '../../../../packages/cairn/src/core/errors.ts';
 import type { Handle, StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
 import { startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
@@ -206,7 +206,7 @@ describe('in any set, for any order of ends of items', () => {
             'atLeast' in completion
               ? ({ kind: 'at_least', successes: completion.atLeast } as const)
               : ({ kind: 'tolerate', failures: completion.tolerate } as const);
-          const status = fanOutStatus(rule, counts);
+          const status = statusOfSet(rule, counts);
           const own = events.filter(
             ({ type, data }) =>
               (type === 'step_succeeded' || type === 'step_skipped') && !('itemKey' in data),

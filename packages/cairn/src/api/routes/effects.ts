@@ -45,8 +45,6 @@ async function rowsOfOthers(
   const found = await mapConcurrently(call, CONCURRENT_ROWS, (effectId) => effects.read(effectId));
   return found.flatMap((stored) => (stored && stored.record.runId !== runId ? [stored.record] : []));
 }
-
-/** `POST /v1/runs/{id}/effects/{effectId}/resolve`. */
 export const resolve: ChangeHandler<'POST /v1/runs/{id}/effects/{effectId}/resolve'> = {
   async before(call) {
     assertNote(call.body);

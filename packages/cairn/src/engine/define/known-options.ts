@@ -23,7 +23,7 @@ interface Completing {
 }
 
 const common = { needs: true, reads: true, when: true, ifSkipped: true } as const;
-const fanOut = { over: true, concurrency: true, completion: true } as const;
+const set = { over: true, concurrency: true, completion: true } as const;
 
 const step: Names<PlainStepOptions> = {
   ...common,
@@ -41,7 +41,7 @@ const step: Names<PlainStepOptions> = {
   onFailure: true,
   compensate: true,
 };
-const map: Names<Items & Completing> = { ...step, ...fanOut };
+const map: Names<Items & Completing> = { ...step, ...set };
 const approval: Names<ApprovalStepOptions> = {
   ...common,
   ask: true,
@@ -64,7 +64,7 @@ const event: Names<Event> = {
 const sleep: Names<Sleep> = { ...common, for: true, until: true };
 const child: Names<ChildrenStepOptions & Completing> = {
   ...common,
-  ...fanOut,
+  ...set,
   workflow: true,
   input: true,
   onParentEnd: true,

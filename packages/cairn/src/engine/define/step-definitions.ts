@@ -7,9 +7,9 @@ import {
   bodyPart,
   common,
   durationOf,
-  fanOut,
   required,
   type StepName,
+  setRules,
   stepError,
   timeout,
   type UncheckedOptions,
@@ -28,7 +28,7 @@ export function mapStep(name: StepName, options: UncheckedOptions, body: unknown
   return {
     ...common('map', name, options),
     ...bodyPart(name, options, body),
-    fanOut: fanOut(name, options),
+    set: setRules(name, options),
   };
 }
 
@@ -109,7 +109,7 @@ export function childStep(name: StepName, options: UncheckedOptions): steps.Chil
     input: required(name, options, 'input'),
     onParentEnd: onParentEnd ?? 'cancel',
     ...timeout(name, options),
-    ...(options.over === undefined ? {} : { fanOut: fanOut(name, options) }),
+    ...(options.over === undefined ? {} : { set: setRules(name, options) }),
   };
 }
 

@@ -4,8 +4,8 @@
  */
 import { type Cost, sumOfCosts } from '../../core/budget/budget.ts';
 import { estimatedCost } from '../../core/budget/given.ts';
-import { type CompletionRule, MAX_ITEMS } from '../../core/decisions/fan-out.ts';
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
+import { type CompletionRule, MAX_ITEMS } from '../../core/decisions/set-progress.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -146,7 +146,7 @@ export function bodyPart(name: StepName, options: UncheckedOptions, body: unknow
   };
 }
 
-export function fanOut(name: StepName, options: UncheckedOptions): steps.FanOut {
+export function setRules(name: StepName, options: UncheckedOptions): steps.SetRules {
   const { concurrency = DEFAULT_CONCURRENCY, completion } = options as {
     concurrency?: number;
     completion?: types.Completion;

@@ -1,8 +1,8 @@
 /** A workflow as the engine reads it; the types of inputs and outputs were the compiler's business. Types only. */
 import type { ZodType } from 'zod';
 import type { BudgetLimits, Cost } from '../../core/budget/budget.ts';
-import type { CompletionRule as FanOutCompletion } from '../../core/decisions/fan-out.ts';
 import type { PollPolicy, RetryPolicy } from '../../core/decisions/retry.ts';
+import type { CompletionRule } from '../../core/decisions/set-progress.ts';
 import type { Graph } from '../../core/graph/graph.ts';
 import type { Retention } from '../../core/retention/policy.ts';
 import type { OnParentEnd } from '../../core/run/events.ts';
@@ -54,11 +54,11 @@ interface AnyBody extends AnyStep {
   readonly compensate?: (context: Context) => unknown;
 }
 
-/** Several executions of one thing. */
-export interface FanOut {
+/** The list of a set, how many of its items run at once, and when it is complete. */
+export interface SetRules {
   readonly over: (context: Context) => readonly unknown[];
   readonly concurrency: number;
-  readonly completion: FanOutCompletion;
+  readonly completion: CompletionRule;
 }
 
 export interface PlainStep extends AnyBody {
@@ -67,7 +67,7 @@ export interface PlainStep extends AnyBody {
 
 export interface MapStep extends AnyBody {
   readonly kind: 'map';
-  readonly fanOut: FanOut;
+  readonly set: SetRules;
 }
 
 export interface SleepStep extends AnyStep {
@@ -104,7 +104,7 @@ export interface ChildStep extends AnyStep {
   readonly onParentEnd: OnParentEnd;
   readonly timeoutMs?: number;
   /** Absent: one child. */
-  readonly fanOut?: FanOut;
+  readonly set?: SetRules;
 }
 
 /** Code that requests operations, each an execution `id[name]`. Its members are named otherwise than those of a body. */

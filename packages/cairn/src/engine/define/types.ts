@@ -191,7 +191,7 @@ export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Inpu
 /** Tolerated failures of items: a count or a percentage such as '10%'. `atLeast`: required successes. */
 export type Completion = { readonly tolerate: number | `${number}%` } | { readonly atLeast: number };
 
-interface FanOutOptions<Input, N extends Needs, Item> {
+interface SetOptions<Input, N extends Needs, Item> {
   /** The items, at most 1,000. Must be pure: it is asked again after a crash. */
   readonly over: (seen: Seen<Input, N>) => readonly Item[];
   /** Items running concurrently; default 8. */
@@ -200,7 +200,7 @@ interface FanOutOptions<Input, N extends Needs, Item> {
 
 export interface MapOptions<Input, N extends Needs, Item, T>
   extends BodyOptions<Input, N>,
-    FanOutOptions<Input, N, Item> {
+    SetOptions<Input, N, Item> {
   /** Schema of one item. */
   readonly output?: ZodType<T>;
   /** Applies to the map step after too many items have failed. */
@@ -274,7 +274,7 @@ export interface ChildOptions<Input, N extends Needs, T, Takes = unknown>
 
 export interface ChildrenOptions<Input, N extends Needs, Item, T, Takes = unknown>
   extends ChildCommon<Input, N, T, Takes>,
-    FanOutOptions<Input, N, Item> {
+    SetOptions<Input, N, Item> {
   readonly input: (seen: Seen<Input, N> & { readonly item: Item; readonly index: number }) => NoInfer<Takes>;
   readonly onFailure?: OnFailure<readonly T[]>;
 }

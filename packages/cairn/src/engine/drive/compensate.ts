@@ -140,9 +140,9 @@ async function undoable(
   }
 
   /** Undefined if the list has changed: a step that was sent back may have removed its source. */
-  function itemAt({ fanOut }: MapStep, index: number): unknown {
+  function itemAt({ set }: MapStep, index: number): unknown {
     try {
-      const items = fanOut.over(seenBy({ step }, input, outputs));
+      const items = set.over(seenBy({ step }, input, outputs));
       const change = listChange(state, { stepId: step.id, revision, items: markOf(items) });
       if (change !== undefined) throw new Error(change);
       return items[index];

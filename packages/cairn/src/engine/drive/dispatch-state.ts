@@ -17,8 +17,8 @@ import type { EndedExecution } from '../recording/drafts.ts';
 import { Bodies } from './bodies/bodies.ts';
 import type { BodyReport } from './bodies/body-report.ts';
 import { BudgetGate } from './budget-gate.ts';
-import type { FanOutSet } from './fan-out-set.ts';
 import type { FlowRun } from './flows/flow-run.ts';
+import type { ItemSet } from './item-set.ts';
 import type { Command, Executed, ExecutionChange, Message } from './messages.ts';
 import { StepOutputs } from './outputs.ts';
 import { keyOf, nextExecution, seenBy, type Unit } from './step-inputs.ts';
@@ -73,7 +73,7 @@ export class DispatchState implements LeasedRun {
   readonly resting: RestingSteps;
   readonly withoutRoom = new WithoutRoom();
   readonly waits = new OpenWaits();
-  readonly sets = new Map<string, FanOutSet>();
+  readonly sets = new Map<string, ItemSet>();
   readonly flows = new Map<string, FlowRun>();
   /** Operations by key. They outlive an attempt of the code: an operation of one attempt may end during the next. */
   readonly operations = new Map<string, Unit>();
@@ -192,7 +192,7 @@ export class DispatchState implements LeasedRun {
    * Items begin in their order, so that those that have begun before come first. No item begins while questions of earlier ones
    * do not fit.
    */
-  nextItem(set: FanOutSet): number | undefined {
+  nextItem(set: ItemSet): number | undefined {
     const index = set.next();
     if (index === undefined || this.withoutRoom.size === 0) return index;
     return this.journal.state.steps.has(keyOf(set.unit(index))) ? index : undefined;

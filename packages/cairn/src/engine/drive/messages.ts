@@ -9,7 +9,7 @@ import type { EffectAsk } from '../effects/effect-call.ts';
 import type { LeaveRequest } from '../mailbox/leave.ts';
 import type { Outcome, Output, Used } from '../recording/output.ts';
 import type { AttemptResult } from './bodies/call-body.ts';
-import type { FanOutSet } from './fan-out-set.ts';
+import type { ItemSet } from './item-set.ts';
 import type { BodyUnit, Unit } from './step-inputs.ts';
 
 /** An execution under a key of the journal. */
@@ -94,7 +94,7 @@ export type Command =
   /** Reads how others ended a step. */
   | { readonly kind: 'read_outcome'; readonly executed: Executed }
   /** Reads results of items that ended in an earlier dispatch, into their set. */
-  | { readonly kind: 'read_results'; readonly set: FanOutSet; readonly done: readonly DoneItem[] };
+  | { readonly kind: 'read_results'; readonly set: ItemSet; readonly done: readonly DoneItem[] };
 
 export interface EffectDoubt {
   readonly open: OpenEffect | undefined;
@@ -138,7 +138,7 @@ export type StepMessage =
   | { readonly kind: 'due'; readonly key: string }
   | { readonly kind: 'announced'; readonly wait: Wait; readonly announcement: Announcement }
   | { readonly kind: 'outcome_read'; readonly executed: Executed; readonly outcome: Outcome | undefined }
-  | { readonly kind: 'results_read'; readonly set: FanOutSet }
+  | { readonly kind: 'results_read'; readonly set: ItemSet }
   | ({ readonly kind: 'flow_ended' } & EndedFlow)
   | { readonly kind: 'close_waits'; readonly ending: ExecutionEnd };
 

@@ -5,7 +5,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, type StepState, stepKey } from '../../core/run/state.ts';
 import { readableThrown } from '../../core/thrown.ts';
-import type { BodyStep, ChildStep, Context, FanOut, MapStep, StepDefinition } from '../define/steps.ts';
+import type { BodyStep, ChildStep, Context, MapStep, SetRules, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../recording/output.ts';
 import { inputHashSeenBy, inputSeenBy } from '../run-input.ts';
 import type { StepOutputs } from './outputs.ts';
@@ -81,11 +81,11 @@ function attemptOf({ step, item }: Unit, begun: Begun | undefined): number {
 
 type Begun = Extract<StepState, { readonly phase: 'running' | 'retrying' }>;
 
-export type SetStep = MapStep | (ChildStep & { readonly fanOut: FanOut });
+export type SetStep = MapStep | (ChildStep & { readonly set: SetRules });
 
 /** Returns true for a step with several executions. */
 export function isSet(step: StepDefinition): step is SetStep {
-  return 'fanOut' in step && step.fanOut !== undefined;
+  return 'set' in step && step.set !== undefined;
 }
 
 /** Argument of conditions, questions and keys: the input, and the needed outputs by name. */

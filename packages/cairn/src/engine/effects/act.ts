@@ -297,8 +297,6 @@ async function resolveDoubt(
       return lookUp(effectCall, ledger.key, stored);
   }
 }
-
-/** Resolves when the signal aborts. */
 export function abortOf(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -347,8 +345,6 @@ async function lookUp(
   deps.log.info('effect_looked_up', { runId: state.id, effectId: record.effectId, outcome });
   return !wasWritten ? { kind: 'stopped' } : 'try_again';
 }
-
-/** Span attributes of an effect call. */
 function performedOf({ caller, trace }: PerformCall): Performed {
   const { state, execution, capability } = caller;
   return { runId: state.id, execution, capability, parent: trace };

@@ -32,8 +32,6 @@ export interface DeliveredData {
   readonly initiator: Initiator;
   readonly actor?: string | undefined;
 }
-
-/** Result of an offer to a run. */
 export interface OfferResult {
   /** The event is in the journal of the run, now or since earlier. */
   readonly isDelivered: boolean;

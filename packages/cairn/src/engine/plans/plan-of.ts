@@ -1,6 +1,6 @@
 /** The plan of a workflow as it is defined in this process: its description and fingerprint, made on first use. */
 import { type Plan, planFingerprint, type StepPlan } from '../../core/plan/plan.ts';
-import type { FanOut, StepDefinition, Workflow } from '../define/steps.ts';
+import type { SetRules, StepDefinition, Workflow } from '../define/steps.ts';
 import { shapeOf } from './shape.ts';
 
 interface Described {
@@ -56,7 +56,7 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
         uses: uses.length === 0 ? undefined : uses.map(({ id }) => id).sort(),
         ...flagIf('compensate', compensate),
         output: output && shapeOf(output),
-        ...('fanOut' in step ? setPlan(step.fanOut) : {}),
+        ...('set' in step ? setPlan(step.set) : {}),
       };
     }
     case 'flow': {
@@ -78,17 +78,17 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
     case 'sleep':
       return {};
     case 'child': {
-      const { workflow, onParentEnd, fanOut } = step;
+      const { workflow, onParentEnd, set } = step;
       return {
         workflow,
         onParentEnd: onParentEnd === 'cancel' ? undefined : onParentEnd,
-        ...(fanOut ? setPlan(fanOut) : {}),
+        ...(set ? setPlan(set) : {}),
       };
     }
   }
 }
 
-function setPlan({ completion }: FanOut): Partial<StepPlan> {
+function setPlan({ completion }: SetRules): Partial<StepPlan> {
   return {
     over: true,
     completion: completion.kind === 'all' ? undefined : Object.values(completion).join(' '),

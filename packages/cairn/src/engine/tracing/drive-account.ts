@@ -9,8 +9,6 @@ import { runSpan, type TraceContext } from '../../core/trace.ts';
 import { errorTypeOf, type Span } from '../../ports/tracing.ts';
 import type { EngineDeps } from '../deps.ts';
 import { driveSpanOf } from './run-spans.ts';
-
-/** Request for a drive. */
 export interface DriveRequest {
   readonly runId: string;
   /** Span of the requester; absent: none, or no collector is configured. */

@@ -26,7 +26,6 @@ interface PreviewedChange {
   readonly would: (typeof FORESEEN)[number];
   readonly stepsReused?: number;
   readonly stepsRun?: number;
-  /** Recorded effects that would be repeated. */
   readonly effectsRepeated?: number;
   /** Recorded effects that a person would be asked about. */
   readonly effectsAsked?: number;

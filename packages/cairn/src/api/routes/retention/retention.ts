@@ -9,8 +9,6 @@ import type { ApiDeps } from '../../deps.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { expiredRunView, holdView, runRetentionView } from '../../views/retention.ts';
 import { assertOwnRun, runOf } from '../own-run.ts';
-
-/** `GET /v1/runs/{id}/retention`. */
 export const readRetention: ReadHandler<'GET /v1/runs/{id}/retention'> = async (call) =>
   runRetentionView(await retentionStateOf(retentionStateDeps(call.deps), runOf(call)));
 

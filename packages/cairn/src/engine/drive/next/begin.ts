@@ -10,8 +10,8 @@ import { recordedError } from '../../recording/output.ts';
 import { answerDrafts } from '../../waits/end-of-wait.ts';
 import { openedDraft, waitOf } from '../../waits/open.ts';
 import type { DispatchState } from '../dispatch-state.ts';
-import { FanOutSet, itemsOf } from '../fan-out-set.ts';
 import { FlowRun } from '../flows/flow-run.ts';
+import { ItemSet, itemsOf } from '../item-set.ts';
 import type { Consequence, DoneItem, Executed } from '../messages.ts';
 import {
   type BodyUnit,
@@ -196,9 +196,9 @@ function openSet(dispatch: DispatchState, step: SetStep): void {
   const execution = enter(dispatch, unit);
   if (!execution) return;
   const executed = { unit, execution };
-  let set: FanOutSet;
+  let set: ItemSet;
   try {
-    set = new FanOutSet(step, execution, itemsOf(step, dispatch.seenBy(unit), state), state);
+    set = new ItemSet(step, execution, itemsOf(step, dispatch.seenBy(unit), state), state);
   } catch (thrown) {
     notEntered(dispatch, executed, { kind: 'failed', cause: readableThrown(thrown) });
     return;
@@ -219,7 +219,7 @@ function openSet(dispatch: DispatchState, step: SetStep): void {
 }
 
 /** Items that wait since an earlier dispatch, and the results of those that ended in one. */
-function adoptItems(dispatch: DispatchState, set: FanOutSet, state: RunState): void {
+function adoptItems(dispatch: DispatchState, set: ItemSet, state: RunState): void {
   const waits = new Map(state.waits.map((wait) => [stepKey(wait.execution), wait]));
   const done: DoneItem[] = [];
   for (let index = 0; index < set.size; index += 1) {

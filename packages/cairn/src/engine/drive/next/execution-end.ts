@@ -6,7 +6,7 @@ import { needsPayload } from '../../../core/run/values.ts';
 import * as drafts from '../../recording/drafts.ts';
 import type { Outcome, Output } from '../../recording/output.ts';
 import type { DispatchState } from '../dispatch-state.ts';
-import type { FanOutSet } from '../fan-out-set.ts';
+import type { ItemSet } from '../item-set.ts';
 import type { ExecutionEnd } from '../messages.ts';
 import { keyOf, type Unit } from '../step-inputs.ts';
 import { changeToEnd, endBy } from './changes.ts';
@@ -67,7 +67,7 @@ export function outcomeRecorded(dispatch: DispatchState, unit: Unit, outcome: Ou
 }
 
 /** A set ends when its outcome is decided and none of its items is running. */
-export function endSetIfDecided(dispatch: DispatchState, set: FanOutSet): void {
+export function endSetIfDecided(dispatch: DispatchState, set: ItemSet): void {
   if (set.closed || set.loading || set.status === 'open') return;
   stopWaitingItems(dispatch, set);
   if (!set.finished) return;
@@ -83,7 +83,7 @@ export function endSetIfDecided(dispatch: DispatchState, set: FanOutSet): void {
 }
 
 /** Items that rest between two attempts are no longer needed. */
-function stopWaitingItems(dispatch: DispatchState, set: FanOutSet): void {
+function stopWaitingItems(dispatch: DispatchState, set: ItemSet): void {
   for (let index = 0; index < set.size; index += 1) {
     if (set.stateOf(index) === 'open' && dispatch.wake(keyOf(set.unit(index)))) set.mark(index, 'idle');
   }

@@ -5,12 +5,7 @@
  * Must not: start anything.
  */
 
-import {
-  FanOutProgress,
-  type FanOutStatus,
-  type ItemState,
-  MAX_ITEMS,
-} from '../../core/decisions/fan-out.ts';
+import { type ItemState, MAX_ITEMS, SetProgress, type SetStatus } from '../../core/decisions/set-progress.ts';
 import { Fatal } from '../../core/errors.ts';
 import { MAX_STEPS } from '../../core/graph/graph.ts';
 import { markOf } from '../../core/plan/item-marks.ts';
@@ -22,8 +17,8 @@ import { composedOutput, type Outcome, type Output } from '../recording/output.t
 import { keyOf, type SetStep, type Unit } from './step-inputs.ts';
 
 /** @throws Fatal unless it is a list of at most the maximum of items */
-export function itemsOf({ id, fanOut }: SetStep, seen: Context, state: RunState): readonly unknown[] {
-  const items = fanOut.over(seen);
+export function itemsOf({ id, set }: SetStep, seen: Context, state: RunState): readonly unknown[] {
+  const items = set.over(seen);
   if (!Array.isArray(items)) throw new Fatal(`'over' of step '${id}' must return an array`);
   if (items.length > MAX_ITEMS) {
     const advice = `split the list over child runs (step.child), each with at most ${MAX_ITEMS}`;
@@ -38,11 +33,11 @@ export function itemsOf({ id, fanOut }: SetStep, seen: Context, state: RunState)
   return Array.from<unknown>(items);
 }
 
-export class FanOutSet {
+export class ItemSet {
   readonly step: SetStep;
   readonly execution: StepExecution;
   readonly #items: readonly unknown[];
-  readonly #progress: FanOutProgress;
+  readonly #progress: SetProgress;
   readonly #outputs: (Output | undefined)[];
   /** Bytes of the whole output so far: brackets, commas and the results that are there. */
   #bytes: number;
@@ -59,7 +54,7 @@ export class FanOutSet {
     this.#outputs = new Array(items.length);
     this.#bytes = items.length + 1;
     const states = items.map((_, index) => itemState(state, keyOf(this.unit(index))));
-    this.#progress = new FanOutProgress(states, step.fanOut.completion, step.fanOut.concurrency);
+    this.#progress = new SetProgress(states, step.set.completion, step.set.concurrency);
   }
 
   /** See core/plan/item-marks.ts. */
@@ -71,7 +66,7 @@ export class FanOutSet {
     return this.#items.length;
   }
 
-  get status(): FanOutStatus {
+  get status(): SetStatus {
     return this.isTooLarge ? 'failed' : this.#progress.status;
   }
 

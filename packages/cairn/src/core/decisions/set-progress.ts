@@ -1,6 +1,6 @@
 /**
- * Owns how a set of like executions (the items of a map, a set of children) gets on: what starts next, and when the
- * whole has succeeded or failed. Pure, at a cost per item that does not depend on how many there are.
+ * Progress of a set (the items of a map, or a list of children): which item begins next, and when the set has succeeded or failed.
+ * Pure. The cost per item does not depend on the number of items.
  *
  * Must not: know what an item does or where its outcome is kept.
  */
@@ -15,7 +15,7 @@ export type CompletionRule =
   | { readonly kind: 'share'; readonly percent: number }
   | { readonly kind: 'at_least'; readonly successes: number };
 
-export type FanOutStatus = 'open' | 'succeeded' | 'failed';
+export type SetStatus = 'open' | 'succeeded' | 'failed';
 
 export interface ItemCounts {
   readonly items: number;
@@ -24,10 +24,7 @@ export interface ItemCounts {
 }
 
 /** Decides whether the outcome of the map step is settled. Running items are still awaited. */
-export function fanOutStatus(
-  completion: CompletionRule,
-  { items, succeeded, failed }: ItemCounts,
-): FanOutStatus {
+export function statusOfSet(completion: CompletionRule, { items, succeeded, failed }: ItemCounts): SetStatus {
   if (completion.kind === 'at_least') {
     const wanted = completion.successes;
     if (succeeded >= wanted) return 'succeeded';
@@ -52,7 +49,7 @@ function toleratedFailures(completion: Exclude<CompletionRule, { kind: 'at_least
 /** `idle`: not begun, or to be begun again. */
 export type ItemState = 'idle' | 'open' | 'succeeded' | 'failed';
 
-export class FanOutProgress {
+export class SetProgress {
   readonly #completion: CompletionRule;
   readonly #concurrency: number;
   readonly #states: ItemState[];
@@ -67,9 +64,9 @@ export class FanOutProgress {
     for (const state of states) if (state !== 'idle') this.#counts[state] += 1;
   }
 
-  get status(): FanOutStatus {
+  get status(): SetStatus {
     const { succeeded, failed } = this.#counts;
-    return fanOutStatus(this.#completion, { items: this.#states.length, succeeded, failed });
+    return statusOfSet(this.#completion, { items: this.#states.length, succeeded, failed });
   }
 
   /** Items begun and not ended. */

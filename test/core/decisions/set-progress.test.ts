@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   type CompletionRule,
-  FanOutProgress,
-  type FanOutStatus,
-  fanOutStatus,
   type ItemCounts,
   type ItemState,
   MAX_ITEMS,
-} from '../../../packages/cairn/src/core/decisions/fan-out.ts';
+  SetProgress,
+  type SetStatus,
+  statusOfSet,
+} from '../../../packages/cairn/src/core/decisions/set-progress.ts';
 
 const ALL: CompletionRule = { kind: 'all' };
 const tolerate = (failures: number): CompletionRule => ({ kind: 'tolerate', failures });
@@ -16,7 +16,7 @@ const share = (percent: number): CompletionRule => ({ kind: 'share', percent });
 const atLeast = (successes: number): CompletionRule => ({ kind: 'at_least', successes });
 
 describe('whether the outcome of a set of items is decided', () => {
-  test.each<[string, CompletionRule, readonly [number, number, number], FanOutStatus]>([
+  test.each<[string, CompletionRule, readonly [number, number, number], SetStatus]>([
     ['no items: nothing is missing', ALL, [0, 0, 0], 'succeeded'],
     ['all: one is missing', ALL, [3, 2, 0], 'open'],
     ['all: none is missing', ALL, [3, 3, 0], 'succeeded'],
@@ -39,7 +39,7 @@ describe('whether the outcome of a set of items is decided', () => {
     ['two must succeed: of one that cannot be', atLeast(2), [1, 0, 0], 'failed'],
     ['none must succeed', atLeast(0), [3, 0, 0], 'succeeded'],
   ])('%s', (_, completion, [items, succeeded, failed], status) => {
-    expect(fanOutStatus(completion, { items, succeeded, failed })).toBe(status);
+    expect(statusOfSet(completion, { items, succeeded, failed })).toBe(status);
   });
 
   test('a share is the exact decimal fraction as written, for every number of items', () => {
@@ -48,19 +48,19 @@ describe('whether the outcome of a set of items is decided', () => {
       for (let items = 1; items <= MAX_ITEMS; items += 7) {
         const most = Number((BigInt(items) * BigInt(thousandths)) / 100_000n);
         const status = (failed: number) =>
-          fanOutStatus(share(percent), { items, succeeded: items - failed, failed });
+          statusOfSet(share(percent), { items, succeeded: items - failed, failed });
         if (status(most) !== 'succeeded') throw new Error(`${percent} % of ${items} must allow ${most}`);
         if (most < items && status(most + 1) !== 'failed')
           throw new Error(`${percent} % of ${items} must not allow ${most + 1}`);
       }
     }
-    expect(fanOutStatus(share(16.4), { items: 750, succeeded: 627, failed: 123 })).toBe('succeeded');
+    expect(statusOfSet(share(16.4), { items: 750, succeeded: 627, failed: 123 })).toBe('succeeded');
   });
 
   test('agrees with an exhaustive search of all outcomes', () => {
     fc.assert(
       fc.property(completions(), countsOf(8), (completion, counts) => {
-        expect(fanOutStatus(completion, counts)).toBe(judged(completion, counts));
+        expect(statusOfSet(completion, counts)).toBe(judged(completion, counts));
       }),
       { numRuns: 2_000 },
     );
@@ -70,12 +70,12 @@ describe('whether the outcome of a set of items is decided', () => {
     fc.assert(
       fc.property(completions(), countsOf(8), fc.boolean(), (completion, counts, succeeds) => {
         const { items, succeeded, failed } = counts;
-        const before = fanOutStatus(completion, counts);
+        const before = statusOfSet(completion, counts);
         if (before === 'open' || succeeded + failed === items) return;
         const next = succeeds
           ? { items, succeeded: succeeded + 1, failed }
           : { items, succeeded, failed: failed + 1 };
-        expect(fanOutStatus(completion, next)).toBe(before);
+        expect(statusOfSet(completion, next)).toBe(before);
       }),
       { numRuns: 1_000 },
     );
@@ -84,7 +84,7 @@ describe('whether the outcome of a set of items is decided', () => {
 
 describe('the progress of a set of items', () => {
   test('begins items in order, and at most the allowed number at once', () => {
-    const progress = new FanOutProgress(idle(4), ALL, 2);
+    const progress = new SetProgress(idle(4), ALL, 2);
     expect(begin(progress)).toBe(0);
     expect(begin(progress)).toBe(1);
     expect(progress.next()).toBeUndefined();
@@ -94,7 +94,7 @@ describe('the progress of a set of items', () => {
   });
 
   test('continues where an earlier drive stopped', () => {
-    const progress = new FanOutProgress(['succeeded', 'idle', 'open', 'idle', 'failed'], tolerate(1), 3);
+    const progress = new SetProgress(['succeeded', 'idle', 'open', 'idle', 'failed'], tolerate(1), 3);
     expect(progress.open).toBe(1);
     expect([begin(progress), begin(progress), progress.next()]).toEqual([1, 3, undefined]);
     progress.settle(1, 'failed');
@@ -102,7 +102,7 @@ describe('the progress of a set of items', () => {
   });
 
   test('begins nothing after it is decided, and counts items that still end', () => {
-    const progress = new FanOutProgress(idle(5), atLeast(1), 2);
+    const progress = new SetProgress(idle(5), atLeast(1), 2);
     begin(progress);
     begin(progress);
     progress.settle(1, 'succeeded');
@@ -112,7 +112,7 @@ describe('the progress of a set of items', () => {
   });
 
   test('begins an idle item again', () => {
-    const progress = new FanOutProgress(idle(3), ALL, 1);
+    const progress = new SetProgress(idle(3), ALL, 1);
     begin(progress);
     progress.settle(0, 'idle');
     expect(progress.open).toBe(0);
@@ -120,7 +120,7 @@ describe('the progress of a set of items', () => {
   });
 
   test('ignores an item that is not in the set', () => {
-    const progress = new FanOutProgress(idle(1), ALL, 1);
+    const progress = new SetProgress(idle(1), ALL, 1);
     progress.settle(7, 'failed');
     expect([progress.status, progress.stateOf(7), progress.stateOf(0)]).toEqual(['open', undefined, 'idle']);
   });
@@ -137,13 +137,13 @@ describe('the progress of a set of items', () => {
         moves,
         (begun, completion, concurrency, changes) => {
           const model = [...begun];
-          const progress = new FanOutProgress(begun, completion, concurrency);
+          const progress = new SetProgress(begun, completion, concurrency);
           for (const [index, state] of changes) {
             progress.settle(index, state);
             if (index < model.length) model[index] = state;
             const count = (of: ItemState) => model.filter((one) => one === of).length;
             const counts = { items: model.length, succeeded: count('succeeded'), failed: count('failed') };
-            const status = fanOutStatus(completion, counts);
+            const status = statusOfSet(completion, counts);
             expect(progress.status).toBe(status);
             expect(progress.open).toBe(count('open'));
             const mayBegin = status === 'open' && count('open') < concurrency && model.includes('idle');
@@ -158,7 +158,7 @@ describe('the progress of a set of items', () => {
   test('when carried out to the end is decided, and begins no item twice', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 30 }), completions(), (succeeds, completion) => {
-        const progress = new FanOutProgress(idle(succeeds.length), completion, 3);
+        const progress = new SetProgress(idle(succeeds.length), completion, 3);
         const began: number[] = [];
         for (let i = begin(progress); i !== undefined; i = begin(progress)) {
           began.push(i);
@@ -181,7 +181,7 @@ function idle(count: number): ItemState[] {
   return Array.from({ length: count }, () => 'idle');
 }
 
-function begin(progress: FanOutProgress): number | undefined {
+function begin(progress: SetProgress): number | undefined {
   const index = progress.next();
   if (index !== undefined) progress.settle(index, 'open');
   return index;
@@ -205,7 +205,7 @@ function countsOf(most: number): fc.Arbitrary<ItemCounts> {
 }
 
 /** Plays every outcome of the items that are left, and says what they have in common. */
-function judged(completion: CompletionRule, { items, succeeded, failed }: ItemCounts): FanOutStatus {
+function judged(completion: CompletionRule, { items, succeeded, failed }: ItemCounts): SetStatus {
   const left = items - succeeded - failed;
   const endings: boolean[] = [];
   for (let outcomes = 0; outcomes < 2 ** left; outcomes += 1) {
