@@ -1,11 +1,11 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
 import {
-  IamError,
   type IamPolicy,
   iamCalls,
   type SetPolicyRequest,
 } from '../../packages/local-kit/src/iam/policies.ts';
+import { GrpcRefusal } from '../../packages/local-kit/src/wire/grpc-refusal.ts';
 
 const RESOURCE = 'topics/news';
 const editors = { role: 'roles/pubsub.editor', members: ['group:team@example.com'] };
@@ -27,7 +27,7 @@ function server() {
     },
     now: () => Date.UTC(2026, 0, 1),
     requireResource: (name) => {
-      if (name !== RESOURCE) throw new IamError(status.NOT_FOUND, 'missing');
+      if (name !== RESOURCE) throw new GrpcRefusal(status.NOT_FOUND, 'missing');
     },
   });
   const set = (request: SetPolicyRequest) => calls.SetIamPolicy({ resource: RESOURCE, ...request }) as Told;
@@ -40,7 +40,7 @@ function codeOf(call: () => unknown): status | undefined {
   try {
     call();
   } catch (error) {
-    return (error as IamError).code;
+    return (error as GrpcRefusal).code;
   }
   return undefined;
 }

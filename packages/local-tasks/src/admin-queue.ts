@@ -6,10 +6,11 @@ import type { IncomingMessage, Server } from 'node:http';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
+import { GrpcRefusal } from '@cairn/local-kit/wire/grpc-refusal';
 import { fromJson, JsonShapeError, toJson } from '@cairn/local-kit/wire/proto-json';
 import { status } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
-import { invalid, TasksError } from './errors.ts';
+import { invalid } from './errors.ts';
 
 interface TasksHttpOptions {
   readonly protocol: protobuf.Root;
@@ -40,7 +41,7 @@ export function tasksHttpServer(options: TasksHttpOptions): Server {
     answer(request, options).then(
       (body) => send(200, body),
       (error: unknown) => {
-        const { code, message } = asTasksError(error);
+        const { code, message } = refusalOf(error);
         const httpStatus = HTTP_STATUS[code] ?? 500;
         send(httpStatus, { error: { code: httpStatus, message, status: status[code] } });
       },
@@ -52,14 +53,14 @@ export function tasksHttpServer(options: TasksHttpOptions): Server {
 
 async function answer(request: IncomingMessage, options: TasksHttpOptions): Promise<unknown> {
   const refused = refusedCaller(request.headers, 'no pages');
-  if (refused !== undefined) throw new TasksError(status.PERMISSION_DENIED, refused);
+  if (refused !== undefined) throw new GrpcRefusal(status.PERMISSION_DENIED, refused);
   const { pathname } = new URL(request.url ?? '/', 'http://tasks');
   const [, parent, queue = '', task] = PATH.exec(pathname) ?? [];
   if (parent !== undefined && request.method === 'DELETE' && task !== undefined) {
     return options.deleteTask({ name: `${parent}/tasks/${task}` });
   }
   if (parent === undefined || request.method !== 'POST' || task !== undefined) {
-    throw new TasksError(status.NOT_FOUND, `nothing is served at ${request.method} ${pathname}`);
+    throw new GrpcRefusal(status.NOT_FOUND, `nothing is served at ${request.method} ${pathname}`);
   }
   const type = options.protocol.lookupType(`${PACKAGE}.CreateTaskRequest`);
   const message = fromJson(type, await bodyOf(request)) as { task?: { httpRequest?: { url?: string } } };
@@ -85,8 +86,8 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-function asTasksError(error: unknown): TasksError {
-  if (error instanceof TasksError) return error;
+function refusalOf(error: unknown): GrpcRefusal {
+  if (error instanceof GrpcRefusal) return error;
   if (error instanceof JsonShapeError) return invalid(error.message);
-  return new TasksError(status.INTERNAL, `Local Cloud Tasks server: ${String(error)}`);
+  return new GrpcRefusal(status.INTERNAL, `Local Cloud Tasks server: ${String(error)}`);
 }

@@ -32,7 +32,7 @@ const OPERATORS: Readonly<Record<string, (is: FilterValue, wanted: FilterValue) 
   ':': (is, wanted) => (typeof is === 'string' ? is.includes(String(wanted)) : is === wanted),
 };
 
-/** An empty filter matches every queue. @throws TasksError for an unsupported filter */
+/** An empty filter matches every queue. @throws GrpcRefusal for an unsupported filter */
 export function parseQueueFilter(text: string): (queue: QueueConfig) => boolean {
   if (text.trim() === '') return () => true;
   const comparisons = text.split(/\sAND\s/).map(comparisonFrom);

@@ -4,17 +4,16 @@
  */
 
 import { randomInt } from 'node:crypto';
-import { IamError, iamCalls } from '@cairn/local-kit/iam/policies';
+import { iamCalls } from '@cairn/local-kit/iam/policies';
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
-import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
+import { grpcStatusOf } from '@cairn/local-kit/wire/grpc-refusal';
 import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
-import { Server, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+import { Server, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
 import { tasksHttpServer } from './admin-queue.ts';
 import type { Dispatch } from './dispatch/attempt.ts';
-import { TasksError } from './errors.ts';
 import type { QueueConfig } from './model.ts';
 import { requireQueue } from './names.ts';
 import { type RegistryCounts, TaskRegistry } from './registry.ts';
@@ -110,17 +109,9 @@ function unary(handler: (request: never) => object) {
     try {
       response = handler(call.request as never);
     } catch (error) {
-      reply(statusOf(error));
+      reply(grpcStatusOf(error, 'Local Cloud Tasks server'));
       return;
     }
     reply(null, response);
   };
-}
-
-function statusOf(error: unknown): { code: status; details: string } {
-  if (error instanceof TasksError || error instanceof IamError)
-    return { code: error.code, details: error.message };
-  if (error instanceof StorageFullError) return { code: status.UNAVAILABLE, details: error.message };
-  const reason = error instanceof Error ? error.message : String(error);
-  return { code: status.INTERNAL, details: `Local Cloud Tasks server: ${reason}` };
 }

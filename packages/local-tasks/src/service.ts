@@ -29,7 +29,7 @@ interface TaskPageRequest {
   readonly responseView?: number;
 }
 
-/** Handlers by method name; each returns the response message or throws a `TasksError`. */
+/** Handlers by method name; each returns the response message or throws a `GrpcRefusal`. */
 export function cloudTasksService({ registry, now, freshTaskId }: ServiceOptions) {
   const setState = (name: string, state: QueueConfig['state']) =>
     toWireQueue(registry.configureQueue({ ...registry.queue(requireQueue(name)), state }));

@@ -7,17 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
-
-/** Thrown by a handler, answered to the caller as this status. */
-export class IamError extends Error {
-  readonly code: status;
-
-  constructor(code: status, message: string) {
-    super(message);
-    this.name = 'IamError';
-    this.code = code;
-  }
-}
+import { GrpcRefusal } from '../wire/grpc-refusal.ts';
 
 export interface Condition {
   readonly expression: string;
@@ -192,7 +182,7 @@ function requireCurrent(before: IamPolicy | undefined, etag: WirePolicy['etag'])
   if (!etag || etag.length === 0) return;
   const etagBytes = typeof etag === 'string' ? Buffer.from(etag, 'base64') : Buffer.from(etag);
   if (etagBytes.equals(etagOf(before))) return;
-  throw new IamError(
+  throw new GrpcRefusal(
     status.ABORTED,
     'There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff.',
   );
@@ -224,10 +214,10 @@ function toWire(policy: IamPolicy | undefined, requestedVersion: number): object
 const hidden = (role: string, condition: Condition) =>
   `${role}_withcond_${createHash('sha256').update(JSON.stringify(condition)).digest('hex').slice(0, 20)}`;
 
-const invalid = (message: string) => new IamError(status.INVALID_ARGUMENT, message);
+const invalid = (message: string) => new GrpcRefusal(status.INVALID_ARGUMENT, message);
 
 const unimplemented = (what: string) =>
-  new IamError(status.UNIMPLEMENTED, `${what} is not implemented by the local cloud.`);
+  new GrpcRefusal(status.UNIMPLEMENTED, `${what} is not implemented by the local cloud.`);
 
 /** Bounds names in errors: the answer must fit gRPC's headers. */
 const shown = (name: string) => name.slice(0, 200).replace(/[^\x20-\x7e]/g, '?');

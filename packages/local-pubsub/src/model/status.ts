@@ -2,6 +2,7 @@
  * The errors of the Pub/Sub server: a gRPC status code and the sentence a caller sees. Where production's wording is
  * known it is used, so that code which matches on it behaves the same here.
  */
+import { GrpcRefusal } from '@cairn/local-kit/wire/grpc-refusal';
 import { status } from '@grpc/grpc-js';
 
 /** A `google.rpc.ErrorInfo`: what clients read of an error beside its status. */
@@ -11,14 +12,11 @@ export interface ErrorInfo {
 }
 
 /** Thrown by a handler, answered to the caller as this status. */
-export class PubsubError extends Error {
-  readonly code: status;
+export class PubsubError extends GrpcRefusal {
   readonly info: ErrorInfo | undefined;
 
   constructor(code: status, message: string, info?: ErrorInfo) {
-    super(message);
-    this.name = 'PubsubError';
-    this.code = code;
+    super(code, message);
     this.info = info;
   }
 }

@@ -3,8 +3,7 @@
  */
 
 import type { Faults, InjectedFault } from '@cairn/local-firestore/faults';
-import { IamError } from '@cairn/local-kit/iam/policies';
-import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
+import { grpcStatusOf } from '@cairn/local-kit/wire/grpc-refusal';
 import {
   Metadata,
   type ServerDuplexStream,
@@ -136,12 +135,7 @@ function outgoing(call: Duplex, fault: InjectedFault | undefined, fail: (error: 
 }
 
 function statusOf(error: unknown): { code: status; details: string; metadata?: Metadata } {
-  if (error instanceof PubsubError) {
-    const { code, message, info } = error;
-    return { code, details: message, ...(info && { metadata: trailersWith(code, message, info) }) };
-  }
-  if (error instanceof IamError) return { code: error.code, details: error.message };
-  if (error instanceof StorageFullError) return { code: status.UNAVAILABLE, details: error.message };
-  const reason = error instanceof Error ? error.message : String(error);
-  return { code: status.INTERNAL, details: `Defect in the local Pub/Sub server: ${reason}` };
+  const answer = grpcStatusOf(error, 'Defect in the local Pub/Sub server');
+  if (!(error instanceof PubsubError) || !error.info) return answer;
+  return { ...answer, metadata: trailersWith(error.code, error.message, error.info) };
 }
