@@ -4,7 +4,7 @@ import {
   ATTENDED,
   type EndFacts,
   type EndingDecision,
-  endingOf,
+  endingDecision,
 } from '../../../packages/cairn/src/core/decisions/ending.ts';
 import { T0 } from '../run/journal-drafts.ts';
 
@@ -22,7 +22,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'another drive has it',
     facts: { drivenByAnother: true },
-    ending: { kind: 'continue', held: 'driven_by_another' },
+    ending: { kind: 'continue', heldBy: 'driven_by_another' },
   },
   {
     name: 'somebody asked for its end',
@@ -32,7 +32,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'its plan is not deployed',
     facts: { isDeployed: false },
-    ending: { kind: 'continue', held: 'without_plan' },
+    ending: { kind: 'continue', heldBy: 'without_plan' },
   },
   {
     name: 'it lost its worker too often',
@@ -56,7 +56,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'its drive died while a question was open',
     facts: { questionOpen: true },
-    ending: { kind: 'continue', held: 'question_open' },
+    ending: { kind: 'continue', heldBy: 'question_open' },
   },
   {
     name: 'a step is in doubt',
@@ -96,43 +96,46 @@ describe('a run that waits for its children to end', () => {
   const facts = { ...ATTENDED, childrenOpen: true };
 
   test.each([false, true])('is cancelled or fails after them (to be undone: %s)', (undoDue) => {
-    expect(endingOf({ ...facts, undoDue, cancellation })).toEqual({
+    expect(endingDecision({ ...facts, undoDue, cancellation })).toEqual({
       kind: 'continue',
-      held: 'children_open',
+      heldBy: 'children_open',
       end: { kind: 'cancelled', cancellation },
     });
-    expect(endingOf({ ...facts, undoDue, failure })).toEqual({
+    expect(endingDecision({ ...facts, undoDue, failure })).toEqual({
       kind: 'continue',
-      held: 'children_open',
+      heldBy: 'children_open',
       end: { kind: 'failed', because: 'failure', error: failure },
     });
   });
 
   test('does not wait once it is being undone, or if it kills its workers', () => {
-    expect(endingOf({ ...facts, compensating: true, failure })).toMatchObject({ kind: 'failed' });
+    expect(endingDecision({ ...facts, compensating: true, failure })).toMatchObject({ kind: 'failed' });
     const lostWorkers = { times: 5, at: 's1', isSameStep: true };
-    expect(endingOf({ ...facts, lostWorkers })).toMatchObject({ kind: 'failed', because: 'lost_workers' });
-    expect(endingOf(facts)).toEqual({ kind: 'continue' });
+    expect(endingDecision({ ...facts, lostWorkers })).toMatchObject({
+      kind: 'failed',
+      because: 'lost_workers',
+    });
+    expect(endingDecision(facts)).toEqual({ kind: 'continue' });
   });
 });
 
 describe('how a run ends', () => {
   test.each(SITUATIONS.map((one) => [one.name, one] as const))('if %s', (_, { facts, ending }) => {
-    expect(endingOf({ ...ATTENDED, ...facts })).toEqual(ending);
+    expect(endingDecision({ ...ATTENDED, ...facts })).toEqual(ending);
   });
 
   test.each(pairs)('%s takes precedence: %s', (_first, _later, { facts, ending }, later) => {
-    expect(endingOf({ ...ATTENDED, ...later.facts, ...facts })).toEqual(ending);
+    expect(endingDecision({ ...ATTENDED, ...later.facts, ...facts })).toEqual(ending);
   });
 
   test('it continues if none of these holds, whatever would have to be undone', () => {
     for (const undoDue of [false, true])
-      expect(endingOf({ ...ATTENDED, undoDue })).toEqual({ kind: 'continue' });
+      expect(endingDecision({ ...ATTENDED, undoDue })).toEqual({ kind: 'continue' });
   });
 
   test('a person is asked about all steps in doubt at once, where the workflow says so', () => {
     const facts = { ...ATTENDED, inDoubt: ['s2', 's3'], onDoubt: 'ask', undoDue: true } as const;
-    expect(endingOf(facts)).toEqual({ kind: 'continue', held: 'in_doubt', steps: ['s2', 's3'] });
+    expect(endingDecision(facts)).toEqual({ kind: 'continue', heldBy: 'in_doubt', steps: ['s2', 's3'] });
   });
 });
 
@@ -147,7 +150,10 @@ describe('its completed steps are undone first', () => {
   );
 
   test.each(undone.map((one) => [one.name, one] as const))('if %s', (_, { facts, ending }) => {
-    expect(endingOf({ ...ATTENDED, ...facts, undoDue: true })).toEqual({ kind: 'undo_first', end: ending });
+    expect(endingDecision({ ...ATTENDED, ...facts, undoDue: true })).toEqual({
+      kind: 'undo_first',
+      end: ending,
+    });
   });
 
   test.each([
@@ -155,13 +161,13 @@ describe('its completed steps are undone first', () => {
     ['it was its undoing that killed them', { compensating: true }, 'failed'],
   ] as const)('but not if %s', (_, facts, kind) => {
     const lostWorkers = { times: 3, at: 's1', isSameStep: true };
-    expect(endingOf({ ...ATTENDED, lostWorkers, undoDue: true, ...facts })).toMatchObject({ kind });
+    expect(endingDecision({ ...ATTENDED, lostWorkers, undoDue: true, ...facts })).toMatchObject({ kind });
   });
 });
 
 describe('a run that is cancelled where its plan is not deployed', () => {
   const facts = { ...ATTENDED, isDeployed: false, cancellation };
-  const held = { kind: 'continue', held: 'without_plan' };
+  const held = { kind: 'continue', heldBy: 'without_plan' };
   const ends = { kind: 'cancelled' };
 
   test.each([
@@ -184,13 +190,13 @@ describe('a run that is cancelled where its plan is not deployed', () => {
       ends,
     ],
   ] as const)('%s', (_, more, ending) => {
-    expect(endingOf({ ...facts, ...more })).toMatchObject(ending);
+    expect(endingDecision({ ...facts, ...more })).toMatchObject(ending);
   });
 });
 
 test('where its plan is deployed, a run that ends without compensations is not undone', () => {
   const request = { ...cancellation, withoutUndo: true as const };
-  expect(endingOf({ ...ATTENDED, undoDue: true, cancellation: request })).toEqual({
+  expect(endingDecision({ ...ATTENDED, undoDue: true, cancellation: request })).toEqual({
     kind: 'cancelled',
     cancellation: request,
   });
@@ -216,7 +222,7 @@ test('in any state, a cancel of an undriven run is carried out once its steps ca
     Boolean(facts.lostWorkers || facts.failure || facts.inDoubt.length > 0 || facts.neverSaved);
   fc.assert(
     fc.property(random, (facts) => {
-      const ending = endingOf(facts);
+      const ending = endingDecision(facts);
       const end = ending.kind === 'undo_first' ? ending.end : ending;
       const canBeUndone = facts.isDeployed || !facts.undoDue || facts.lostWorkers !== undefined;
       expect(end.kind === 'cancelled').toBe(

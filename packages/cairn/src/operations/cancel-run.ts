@@ -6,7 +6,7 @@
 import { leftUndone } from '../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../core/decisions/deployed.ts';
 import { endFactsOf } from '../core/decisions/end-facts.ts';
-import { endingOf } from '../core/decisions/ending.ts';
+import { endingDecision } from '../core/decisions/ending.ts';
 import type { EventDraft, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
 import { assertTransition } from '../core/run/status.ts';
@@ -92,7 +92,7 @@ export function cancelDrafts(
     ? [{ ...ended, actor, type: 'cancel_requested', data: { ...why, ...withoutUndo } }]
     : [];
   const cancelRequest = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
-  const ending = endingOf(endFactsOf({ ...state, cancellation: cancelRequest }, deployed));
+  const ending = endingDecision(endFactsOf({ ...state, cancellation: cancelRequest }, deployed));
   switch (ending.kind) {
     case 'undo_first':
       // Compensations need a dispatch, which then ends the run.
@@ -101,15 +101,15 @@ export function cancelDrafts(
       // Also ends a run whose worker died before it carried out an earlier request.
       return [...requested, ended];
     default: {
-      const held = ending.kind === 'continue' ? ending.held : undefined;
+      const heldBy = ending.kind === 'continue' ? ending.heldBy : undefined;
       // The next dispatch parks the run, which then waits until its compensations are deployed.
-      if (held === 'without_plan' && state.parked === undefined)
+      if (heldBy === 'without_plan' && state.parked === undefined)
         return [
           ...requested,
           ...resumptionDrafts(state, 'cancelled: completed steps are undone first', ended),
         ];
       // The next dispatch cancels the children that the run must wait for, and ends the run after them.
-      if (held !== 'children_open' || state.cancellation) return requested;
+      if (heldBy !== 'children_open' || state.cancellation) return requested;
       return [...requested, ...resumptionDrafts(state, 'cancelled: its children are to end first', ended)];
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { endFactsOf, MAX_CUT_OFF } from '../../../../packages/cairn/src/core/decisions/end-facts.ts';
-import { endingOf } from '../../../../packages/cairn/src/core/decisions/ending.ts';
+import { endingDecision } from '../../../../packages/cairn/src/core/decisions/ending.ts';
 import {
   afterDeath,
   afterShutdown,
@@ -123,7 +123,7 @@ describe('shutdowns of a run that is dispatched alone', () => {
       expect(lostWorkers(state)).toBeUndefined();
     }
     state = shutDown(state, { begins: ['s1'], afterMs: SOON_MS });
-    expect(endingOf(endFactsOf(state, DEPLOYED))).toMatchObject({
+    expect(endingDecision(endFactsOf(state, DEPLOYED))).toMatchObject({
       kind: 'failed',
       error: {
         code: 'RUN_RESUME_FAILED',

@@ -7,7 +7,7 @@ import {
   ATTENDED,
   type CancelledEnding,
   type EndingDecision,
-  endingOf,
+  endingDecision,
   type FailedEnding,
 } from './ending.ts';
 
@@ -71,8 +71,8 @@ export function dispatchDecision(facts: DispatchFacts): DispatchDecision {
   if (facts.active > 0) return { kind: 'wait' };
   const { cancellation, undoes: undoDue, failure, unsettled, childrenOpen } = facts;
   const ended = { allEnded: unsettled === 0, childrenOpen };
-  const ending = endingOf({ ...ATTENDED, cancellation, undoDue, failure, ...ended });
-  const waitsOut = ending.kind === 'continue' && ending.held === 'children_open';
+  const ending = endingDecision({ ...ATTENDED, cancellation, undoDue, failure, ...ended });
+  const waitsOut = ending.kind === 'continue' && ending.heldBy === 'children_open';
   // Compensations are new work, which a pause forbids.
   if ((ending.kind === 'undo_first' || waitsOut) && facts.stop === 'held')
     return { kind: 'release', reason: 'held' };

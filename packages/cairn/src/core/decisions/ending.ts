@@ -71,14 +71,14 @@ export type EndingDecision =
   | FailedEnding
   | { readonly kind: 'completed' };
 
-/** `held`: the reason why it does not move; absent: no reason among these facts. */
+/** `heldBy`: the reason why it does not move; absent: no reason among these facts. */
 export type Continues =
-  | { readonly kind: 'continue'; readonly held?: 'driven_by_another' | 'without_plan' | 'question_open' }
-  | { readonly kind: 'continue'; readonly held: 'in_doubt'; readonly steps: readonly string[] }
+  | { readonly kind: 'continue'; readonly heldBy?: 'driven_by_another' | 'without_plan' | 'question_open' }
+  | { readonly kind: 'continue'; readonly heldBy: 'in_doubt'; readonly steps: readonly string[] }
   /** The run ends this way after its children. */
   | {
       readonly kind: 'continue';
-      readonly held: 'children_open';
+      readonly heldBy: 'children_open';
       readonly end: CancelledEnding | FailedEnding;
     };
 
@@ -113,18 +113,18 @@ export const ATTENDED: EndFacts = {
 
 /** The table above: the first that has an answer gives it. */
 const ORDER: readonly ((facts: EndFacts) => EndingDecision | undefined)[] = [
-  ({ drivenByAnother }) => (drivenByAnother ? { kind: 'continue', held: 'driven_by_another' } : undefined),
+  ({ drivenByAnother }) => (drivenByAnother ? { kind: 'continue', heldBy: 'driven_by_another' } : undefined),
   cancelled,
-  ({ isDeployed }) => (isDeployed ? undefined : { kind: 'continue', held: 'without_plan' }),
+  ({ isDeployed }) => (isDeployed ? undefined : { kind: 'continue', heldBy: 'without_plan' }),
   poisoned,
   endingOfFailure,
-  ({ questionOpen }) => (questionOpen ? { kind: 'continue', held: 'question_open' } : undefined),
+  ({ questionOpen }) => (questionOpen ? { kind: 'continue', heldBy: 'question_open' } : undefined),
   endingInDoubt,
   endingOfOrphan,
   ({ allEnded }) => (allEnded ? { kind: 'completed' } : undefined),
 ];
 
-export function endingOf(facts: EndFacts): EndingDecision {
+export function endingDecision(facts: EndFacts): EndingDecision {
   for (const answer of ORDER) {
     const ending = answer(facts);
     if (ending) return afterChildren(ending, facts);
@@ -136,7 +136,7 @@ function afterChildren(ending: EndingDecision, facts: EndFacts): EndingDecision 
   if (!isForChildren(facts) || !facts.isDeployed) return ending;
   const end = ending.kind === 'undo_first' ? ending.end : ending;
   return end.kind === 'cancelled' || end.kind === 'failed'
-    ? { kind: 'continue', held: 'children_open', end }
+    ? { kind: 'continue', heldBy: 'children_open', end }
     : ending;
 }
 
@@ -179,7 +179,7 @@ function endingOfFailure({ failure: error, undoDue }: EndFacts): EndingDecision 
 function endingInDoubt({ inDoubt, onDoubt, undoDue }: EndFacts): EndingDecision | undefined {
   const [stepId] = inDoubt;
   if (stepId === undefined) return undefined;
-  if (onDoubt === 'ask') return { kind: 'continue', held: 'in_doubt', steps: inDoubt };
+  if (onDoubt === 'ask') return { kind: 'continue', heldBy: 'in_doubt', steps: inDoubt };
   const message = `step '${stepId}' was running when its worker died and is not idempotent: it may have acted`;
   const error = { code: 'RUN_ORPHANED', message, stepId, retryable: false };
   return undoneFirst({ kind: 'failed', because: 'in_doubt', error }, undoDue);

@@ -9,7 +9,7 @@ import type { RunState } from '../run/state.ts';
 import { leftUndone } from './compensation.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { endFactsOf } from './end-facts.ts';
-import { type Continues, endingOf, type FailedEnding } from './ending.ts';
+import { type Continues, endingDecision, type FailedEnding } from './ending.ts';
 
 export type RecoveryDecision =
   | {
@@ -31,7 +31,7 @@ export type RecoveryDecision =
 
 /** Decision about an `interrupted` run, or one that was released with steps running. */
 export function recoveryDecision(state: RunState, deployed: DeployedPlan): RecoveryDecision {
-  const ending = endingOf(endFactsOf(state, deployed));
+  const ending = endingDecision(endFactsOf(state, deployed));
   switch (ending.kind) {
     case 'continue':
       return continuing(ending, deployed);
@@ -51,7 +51,7 @@ export function recoveryDecision(state: RunState, deployed: DeployedPlan): Recov
 }
 
 function continuing(ending: Continues, { changed }: DeployedPlan): RecoveryDecision {
-  switch (ending.held) {
+  switch (ending.heldBy) {
     case 'without_plan':
       return {
         kind: 'park',

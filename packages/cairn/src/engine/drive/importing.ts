@@ -4,7 +4,7 @@
  *
  * Must not: decide what is reused (core/decisions/successor.ts), or run a step.
  */
-import { ATTENDED, endingOf } from '../../core/decisions/ending.ts';
+import { ATTENDED, endingDecision } from '../../core/decisions/ending.ts';
 import type { Reuse, SuccessorPlan } from '../../core/decisions/successor.ts';
 import { grouped } from '../../core/run/bounded.ts';
 import { signalsToCarry } from '../../core/run/data/inbox.ts';
@@ -178,7 +178,7 @@ function carried({ signalId, name, key, payloadText }: InboxSignal): EventDraft 
 
 /** No step has run yet, so nothing needs compensation; but the run may have been cancelled. */
 function endOf({ cancellation, inbox }: RunState, failure: RecordedError): EventDraft {
-  const ending = endingOf({ ...ATTENDED, cancellation, failure });
+  const ending = endingDecision({ ...ATTENDED, cancellation, failure });
   return ending.kind === 'cancelled' ? runCancelled({ ...ending, inbox }, []) : runFailed(failure);
 }
 
