@@ -25,6 +25,8 @@ const UNARY: Record<string, UnaryHandler<never>> = {
   BeginTransaction: beginTransaction,
   Rollback: rollback,
 };
+/** Calls whose time grows with what is stored. */
+const QUERIES: ReadonlySet<string> = new Set(['RunQuery', 'RunAggregationQuery']);
 const STREAM: Record<string, StreamHandler<never>> = {
   BatchGetDocuments: batchGet,
   RunQuery: runQuery,
@@ -56,6 +58,7 @@ export function servedCall(name: string): ServedCall | undefined {
     async answer(request, context) {
       context.meter.call(name);
       const { run, messages } = await underFault(name, request, context);
+      if (QUERIES.has(name)) await context.session.turns.take();
       return cutAfter(await run(() => stream(request, context)), messages);
     },
   };

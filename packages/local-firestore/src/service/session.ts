@@ -10,6 +10,7 @@ import type { DocumentStorage } from '../storage/document-storage.ts';
 import type { CommitPlan, Database, DatabaseOptions, DocumentAddress } from './database.ts';
 import { Databases } from './databases.ts';
 import { Listeners } from './listen/listeners.ts';
+import { QueryTurns } from './query-turns.ts';
 import type { LockedRange } from './transactions/lock-need.ts';
 import { LockTable } from './transactions/lock-table.ts';
 import { OptimisticReads } from './transactions/optimistic-reads.ts';
@@ -38,6 +39,7 @@ export class FirestoreSession {
   readonly locks: LockTable;
   readonly #optimistic = new OptimisticReads();
   readonly listeners = new Listeners();
+  readonly turns = new QueryTurns();
 
   constructor(options: SessionOptions) {
     const { storage, clock } = options;

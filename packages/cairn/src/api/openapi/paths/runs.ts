@@ -264,6 +264,7 @@ export const RUN_OPERATIONS = {
     id: 'readRunGraph',
     summary: 'Returns the graph of a run and the state of each step',
     role: 'viewer',
+    readsMany: true,
     query: { durations: flag('Include the duration of each step, at one billed read per step.') },
     answers: { 200: { what: 'Nodes and states', schema: 'RunGraph' } },
   },
