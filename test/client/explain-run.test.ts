@@ -212,6 +212,14 @@ describe('what would let a run continue', () => {
     expect(commands(facts)).toEqual(words);
   });
 
+  test('of a run that was resumed does not advise to resume it', () => {
+    const error = { code: 'STEP_FAILED', message: 'out of ink', retryable: false };
+    const { help } = explainRun(run({ status: 'failed', error }));
+    expect(help).toContain('resume the run');
+    const { help: helpAfter } = explainRun(run({ status: 'failed', error, supersededBy: 'run_9' }));
+    expect(helpAfter).toBe('It was resumed: another run continues it.');
+  });
+
   test.each(['waiting_external', 'awaiting_approval', 'replaying'] as const)(
     'of a blocked run (%s) does not promise that it continues at the next check',
     (status) => {

@@ -261,6 +261,25 @@ export function runActions(stage: Stage): void {
     await page.getByText(/Checked: whole, \d+ events/).waitFor();
   });
 
+  test('a run that somebody else resumes meanwhile leads to the run that continues it', async () => {
+    const id = await start('undoing', { order: 'two-windows' });
+    await eventually('the run to fail', async () => (await read(id)).status === 'failed' || undefined);
+    const page = await stage.browser.open(`/runs/${id}`);
+    await page.getByText(/, then resume the run\./).waitFor();
+    await page.getByRole('button', { name: 'Fork' }).and(page.getByTitle('another version')).waitFor();
+    await press(page, 'Resume');
+    await send(page, 'Start the resume').click({ trial: true });
+    const { runId } = await stage.cloud.call<{ runId: string }>('POST', `/v1/runs/${id}/resume`, {});
+    await send(page, 'Start the resume').click();
+    await dialog(page).getByRole('status').getByRole('link', { name: runId }).waitFor();
+    expect(await send(page, 'Start the resume').isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.locator('.run-error').getByRole('link', { name: runId }).waitFor();
+    expect(await page.getByText(/, then resume the run\./).count()).toBe(0);
+    const topOf = async (name: string) => (await page.getByRole('button', { name }).boundingBox())?.y;
+    expect(await topOf('Run again')).toBe(await topOf('Replay'));
+  });
+
   test('a list of 100,000 items and a text of a megabyte are shown in pieces', async () => {
     const id = await start('large', { items: 100_000, letters: 1_000_000 });
     await hasEnded(id);

@@ -116,7 +116,7 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
       return {
         text: `${run.error?.stepId === undefined ? 'Failed.' : `Failed in step ${run.error.stepId}.`}${undoneText(run)}`,
         since: run.completedAt,
-        help: run.error && helpFor(run.error.code),
+        help: run.supersededBy === undefined ? run.error && helpFor(run.error.code) : RESUMED_HELP,
         moves: afterwards(run),
       };
     case 'cancelled':
@@ -359,6 +359,8 @@ function undoneText({ compensationLog = [] }: ExplainedRun): string {
   const undone = size === 0 ? '' : ` ${size} ${size === 1 ? 'step was' : 'steps were'} undone.`;
   return failed.size === 0 ? undone : `${undone} The undo of ${named([...failed])} failed.`;
 }
+
+const RESUMED_HELP = 'It was resumed: another run continues it.';
 
 function afterwards({ id, supersededBy }: ExplainedRun): readonly ExplainedMove[] {
   if (supersededBy !== undefined)

@@ -7,11 +7,20 @@ interface GuardedButtonProps {
   readonly className?: string;
   /** The reason why no role may do it now. */
   readonly unless?: string | undefined;
+  /** Meaning of the button, shown on hover. */
+  readonly what?: string;
   readonly children: ReactNode;
   onClick(): void;
 }
 
-export function GuardedButton({ least, className = '', unless, children, onClick }: GuardedButtonProps) {
+export function GuardedButton({
+  least,
+  className = '',
+  unless,
+  what,
+  children,
+  onClick,
+}: GuardedButtonProps) {
   const refused = useRefusal(least);
   const why = refused ?? unless;
   const whyId = useId();
@@ -20,7 +29,7 @@ export function GuardedButton({ least, className = '', unless, children, onClick
       type="button"
       className={className}
       disabled={why !== undefined}
-      title={why}
+      title={why ?? what}
       aria-describedby={why && whyId}
       onClick={onClick}
     >

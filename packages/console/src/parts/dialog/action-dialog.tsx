@@ -20,7 +20,7 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
   /** The request; undefined while the form is incomplete. */
   readonly act: PlannedAct<M, P> | undefined;
   /** The reason why the act is not possible any more since the form was opened. The form keeps what was typed. */
-  readonly outdated?: string | undefined;
+  readonly outdated?: ReactNode;
   readonly children?: ReactNode;
   /** Left out: the dialog closes. */
   onDone?(answer: AnswerOf<M, P>): void;
@@ -33,6 +33,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
   props: ActionDialogProps<M, P>,
 ) {
   const { title, verb, danger, act, outdated, children, onClose, onDone = onClose, onRefused } = props;
+  const isOutdated = outdated !== undefined && outdated !== false;
   const { api } = useSession();
   const queries = useQueryClient();
   const keyOf = useKeyPerContent();
@@ -61,7 +62,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
         }}
       >
         {children}
-        {outdated !== undefined && !busy && (
+        {isOutdated && !busy && (
           <p className="note" role="status">
             {outdated}
           </p>
@@ -75,7 +76,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
           <button
             type="submit"
             className={danger ? 'danger' : 'primary'}
-            disabled={!act || busy || outdated !== undefined}
+            disabled={!act || busy || isOutdated}
           >
             {busy ? 'Sending…' : verb}
           </button>

@@ -1,17 +1,29 @@
 /** Actions of the signed-in person on the run: a button each, and the form that the address names. */
 import { declaredType } from '@cairn/client';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { focusIfLost } from '../../../parts/focus.ts';
 import { GuardedButton } from '../../../parts/guarded-button.tsx';
 import { type CallerRole, useMay } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
+import { MODES } from '../successors/words.ts';
 import { ActForm } from './act-form.tsx';
 import { type Offer, offersOf } from './offers.ts';
-import { useOpenAct } from './use-act.ts';
+import { type Act, useOpenAct } from './use-act.ts';
 import { useRetention } from './use-hold.ts';
 import './actions.css';
+
+/** Meanings of the buttons whose names do not say it, shown on hover. */
+const MEANINGS: Partial<Readonly<Record<Act, string>>> = {
+  signal: 'Send data to this run alone.',
+  suspend: 'No step starts until the run is continued.',
+  cancel: 'End the run as cancelled.',
+  resume: MODES.resume.what,
+  replay: MODES.replay.what,
+  fork: MODES.fork.what,
+  hold: 'Keep the run from being deleted until the hold is released.',
+};
 
 export function RunActions() {
   const { id, run } = useRunData();
@@ -21,10 +33,7 @@ export function RunActions() {
   const offers = offersOf({ run, may, isHeld: retention && retention.legalHold !== undefined });
   return (
     <>
-      <div className="row">
-        <OfferRow offers={offers} label="What can be done with the run" />
-        <RunAgain run={run} />
-      </div>
+      <OfferRow offers={offers} label="What can be done with the run" more={<RunAgain run={run} />} />
       <ActForm run={run} />
     </>
   );
@@ -41,7 +50,12 @@ function RunAgain({ run: { type, input, inputRef } }: { readonly run: Run }) {
         : 'the input is too large for a form; use Fork';
   return (
     <>
-      <GuardedButton least="submitter" unless={unless} onClick={() => setOpen(true)}>
+      <GuardedButton
+        least="submitter"
+        what="Start a new run of the newest version with the same input. Nothing of this run is reused."
+        unless={unless}
+        onClick={() => setOpen(true)}
+      >
         Run again
       </GuardedButton>
       {isOpen && <StartDialog type={type} input={input ?? {}} onClose={() => setOpen(false)} />}
@@ -73,7 +87,15 @@ function useMayEach(): (role: CallerRole) => boolean {
   return (role) => may[role];
 }
 
-function OfferRow({ offers, label }: { readonly offers: readonly Offer[]; readonly label: string }) {
+interface OfferRowProps {
+  readonly offers: readonly Offer[];
+  /** Accessible name of the group. */
+  readonly label: string;
+  /** Button after those of the offers. */
+  readonly more?: ReactNode;
+}
+
+function OfferRow({ offers, label, more }: OfferRowProps) {
   const open = useOpenAct();
   const refusals = [...new Set(offers.flatMap(({ refused }) => refused ?? []))];
   const hadFocus = useRef(false);
@@ -97,12 +119,13 @@ function OfferRow({ offers, label }: { readonly offers: readonly Offer[]; readon
             type="button"
             className={kind === 'answer' ? 'primary' : kind === 'danger' ? 'quiet-danger' : undefined}
             disabled={refused !== undefined}
-            title={refused}
+            title={refused ?? MEANINGS[act]}
             onClick={() => open(act, about)}
           >
             {name}
           </button>
         ))}
+        {more}
       </div>
       {refusals.map((refusal) => (
         <p key={refusal} className="hint">

@@ -9,6 +9,7 @@ import { NAMES } from '../../runs/filter/filter.ts';
 import type { Run } from '../live/events.ts';
 import { CopyText } from './copy-text.tsx';
 import { Took } from './elapsed.tsx';
+import { RunLink } from './run-link.tsx';
 
 const VALUE_CHARS = 120;
 
@@ -154,14 +155,6 @@ const LATE_MS = 2_000;
 
 function startedLate({ createdAt, startedAt }: Run): boolean {
   return startedAt !== undefined && Date.parse(startedAt) - Date.parse(createdAt) > LATE_MS;
-}
-
-function RunLink({ id, query = '' }: { readonly id: string; readonly query?: string }) {
-  return (
-    <Link href={`/runs/${encodeURIComponent(id)}${query}`} className="mono">
-      {id}
-    </Link>
-  );
 }
 
 function RunsLink({

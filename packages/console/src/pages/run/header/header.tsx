@@ -18,6 +18,7 @@ import { FamilyTree } from './family-tree.tsx';
 import { FindingView } from './finding-view.tsx';
 import { Held } from './held.tsx';
 import { ProgressLine } from './progress-line.tsx';
+import { RunLink } from './run-link.tsx';
 import { Trouble } from './trouble.tsx';
 import { unreadText } from './unread-text.ts';
 import { AllFacts, Values } from './values.tsx';
@@ -71,7 +72,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           </span>
         </p>
         {why.help && !run.error && <p className="dim">{why.help}</p>}
-        {run.error && <RunError error={run.error} />}
+        {run.error && <RunError error={run.error} supersededBy={run.supersededBy} />}
         {run.finding && <FindingView finding={run.finding} />}
         <Trouble trying={doing.trying} />
         {run.progress?.slice(0, MAX_PROGRESS).map((progress) => (
@@ -96,7 +97,12 @@ export function RunHeader({ run }: { readonly run: Run }) {
   );
 }
 
-function RunError({ error }: { readonly error: NonNullable<Run['error']> }) {
+interface RunErrorProps {
+  readonly error: NonNullable<Run['error']>;
+  readonly supersededBy: string | undefined;
+}
+
+function RunError({ error, supersededBy }: RunErrorProps) {
   return (
     <div className="run-error">
       <p>
@@ -111,7 +117,15 @@ function RunError({ error }: { readonly error: NonNullable<Run['error']> }) {
           </span>
         )}
       </p>
-      <p className="dim">{helpFor(error.code)}</p>
+      <p className="dim">
+        {supersededBy === undefined ? (
+          helpFor(error.code)
+        ) : (
+          <>
+            It was resumed: <RunLink id={supersededBy} />
+          </>
+        )}
+      </p>
       {error.trace !== undefined && <Stack trace={error.trace} />}
     </div>
   );

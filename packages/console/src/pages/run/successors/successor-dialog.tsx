@@ -11,7 +11,9 @@ import { readJson } from '../../../parts/json-view/json-text.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { useMay, useSession } from '../../../session/session.ts';
 import { useQueryState } from '../../../shell/address.ts';
+import { RunLink } from '../header/run-link.tsx';
 import type { Run } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
 import { FromChoice } from './from-choice.tsx';
 import { OtherInput } from './other-input.tsx';
 import { PreviewView } from './preview-view.tsx';
@@ -28,6 +30,7 @@ interface SuccessorDialogProps {
 
 export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
   const [, navigate] = useLocation();
+  const { again } = useRunData();
   const [place, setPlace] = useQueryState('from');
   const [planVersion, setPlanVersion] = useState<number>();
   const [isForced, setForced] = useState(false);
@@ -52,7 +55,17 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
       title={title}
       verb={isItself ? 'Continue the run' : `Start the ${mode}`}
       act={act || undefined}
+      outdated={
+        mode === 'resume' &&
+        run.supersededBy !== undefined && (
+          <>
+            The run was resumed already: <RunLink id={run.supersededBy} />
+          </>
+        )
+      }
       onDone={(answer) => navigate(`/runs/${answer.runId}`)}
+      // Another window may have been faster: a run that has ended is not followed.
+      onRefused={again}
       onClose={onClose}
     >
       <div className="successor stack-small">
