@@ -73,6 +73,9 @@ describe('printed commands can be pasted', () => {
     const output = async (...words: string[]) => (await stage.cairn(words, { env: NPX })).err;
     expect(await output('runs', 'show', run, '--bogus')).toContain('See npx cairn runs show --help.');
     expect(await output('runs', 'show', 'nonsense')).toContain('npx cairn runs search');
+    expect(await output('runs', 'start', 'order', '--input', '[]')).toContain(
+      'npx cairn workflows input order --example prints',
+    );
     const { out } = await stage.cairn(['runs', 'show', '--help'], { env: NPX });
     expect(out).toMatch(/^npx cairn runs show RUN/);
     expect(out).toMatch(/^ {2}npx cairn runs show last/m);

@@ -25,6 +25,12 @@ test('every request in an API hint is shown as a command in the terminal', () =>
   );
 });
 
+test('hints about a missing or wrong key name the options of the command line', () => {
+  const naming = hints().filter((help) => help.includes('Authorization:'));
+  expect(naming.length).toBeGreaterThan(0);
+  expect(naming.map(withCommands).filter((help) => !/CAIRN_API_KEY.*--key-file FILE/.test(help))).toEqual([]);
+});
+
 test.each([
   ['GET /v1/schedules lists the schedules.', 'cairn schedules list shows the schedules.'],
   ['Check the run (GET /v1/runs/{id}/consistency): it works.', 'Check the run (cairn check RUN): it works.'],

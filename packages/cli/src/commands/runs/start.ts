@@ -1,4 +1,5 @@
 /** `runs start`. */
+import { Refusal } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
 import { watch } from './watch.ts';
@@ -30,7 +31,9 @@ export const startRun = command({
       input,
       threadId: options.thread,
     };
-    const started = await api.change('POST', '/v1/runs', { body });
+    const started = await api
+      .change('POST', '/v1/runs', { body })
+      .catch((error: unknown) => Promise.reject(withExample(error, args.type)));
     if (options.watch) {
       if (!out.json) notes.print(`${started.runId}\n`);
       return watch(context, started.runId, 0);
@@ -38,3 +41,10 @@ export const startRun = command({
     out.answer(started, () => `${started.runId}\n`);
   },
 });
+
+/** A refusal of the input also says how to see one that is accepted. */
+function withExample(error: unknown, type: string): unknown {
+  if (!(error instanceof Refusal) || !/^input\b/.test(error.problem.field ?? '')) return error;
+  const help = `cairn workflows input ${type} --example prints an input that the workflow accepts.`;
+  return new Refusal({ ...error.problem, help }, error.key);
+}
