@@ -59,15 +59,19 @@ interface AppliedWrite {
 }
 
 /**
- * Writes of one commit that contradict each other whatever is stored: one that requires a document to exist after its
- * deletion, or to be missing after it was written.
+ * Checks that no writes of one commit contradict each other whatever is stored: that none requires a document to exist after
+ * its deletion, or to be missing after it was written, and that one which is verified is in no other write.
  *
  * @throws INVALID_ARGUMENT
  */
 export function checkSequence(writes: readonly Write[]): void {
   const exists = new Map<string, boolean>();
+  const verified = new Set<string>();
   for (const { name, kind, precondition } of writes) {
     const before = exists.get(name);
+    if (verified.has(name) || (kind === 'verify' && before !== undefined)) {
+      throw invalid(`"${name}" is verified by this commit and cannot be in another of its writes.`);
+    }
     if (before !== undefined && precondition.kind === 'exists' && precondition.exists !== before) {
       throw invalid(
         before
@@ -75,7 +79,8 @@ export function checkSequence(writes: readonly Write[]): void {
           : `"${name}" is deleted by this commit and cannot be required to exist afterwards.`,
       );
     }
-    if (kind !== 'verify') exists.set(name, kind === 'set');
+    if (kind === 'verify') verified.add(name);
+    else exists.set(name, kind === 'set');
   }
 }
 

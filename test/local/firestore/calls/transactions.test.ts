@@ -184,6 +184,19 @@ describe('a commit that verifies what it has read', () => {
     expect((await bench.db.doc(`${path}-out`).get()).exists).toBe(false);
   });
 
+  test.each<[string, (verified: object, path: string) => object[]]>([
+    ['a write after it', (verified, path) => [verified, set(path)]],
+    ['a write before it', (verified, path) => [set(path), verified]],
+    ['a deletion after it', (verified, path) => [verified, { delete: doc(path) }]],
+    ['another verification', (verified) => [verified, verified]],
+    ['a write further on', (verified, path) => [verified, set(`${path}-other`), set(path)]],
+  ])('is refused beside %s of the same document', async (_what, writes) => {
+    const path = 'v/beside';
+    await raw.call('Commit', commit(set(path)));
+    const answer = await raw.call('Commit', commit(...writes(verify(path, { exists: true }), path)));
+    expect(answer).toMatchObject({ code: INVALID_ARGUMENT, details: expect.stringMatching(/is verified/) });
+  });
+
   test('is refused without a condition to verify', async () => {
     expect(await raw.call('Commit', commit(verify('v/read')))).toMatchObject({ code: INVALID_ARGUMENT });
   });
