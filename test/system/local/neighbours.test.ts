@@ -1,0 +1,55 @@
+/** A tenant whose bodies hold all the places that a worker has for it, and a neighbour on the same worker. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Ready } from '../../../packages/local/src/cloud-process.ts';
+import { ended, eventually, startRun, startTestCloud, type TestCloud } from '../support.ts';
+
+/** The concurrency of `drive`. */
+const PLACES = 80;
+/** Longer than the test takes. */
+const HELD_MS = 110_000;
+
+let cloud: TestCloud;
+beforeAll(async () => {
+  cloud = await startTestCloud('memory');
+});
+afterAll(() => cloud.stop());
+
+/** A cloud as a client of another tenant sees it. */
+async function asTenant(ready: Ready, tenantId: string): Promise<Ready> {
+  const secret = 'abcdefghijklmnopqrstuvwxyz0123456789abcd';
+  const fields = {
+    id: { stringValue: tenantId },
+    tenantId: { stringValue: tenantId },
+    roles: { arrayValue: { values: [{ stringValue: 'submitter' }] } },
+    secretHash: { stringValue: createHash('sha256').update(secret).digest('hex') },
+    disabled: { booleanValue: false },
+    createdAt: { timestampValue: new Date().toISOString() },
+    name: { stringValue: tenantId },
+  };
+  const clients = `http://${ready.firestore}/v1/projects/${ready.projectId}/databases/(default)/documents/gwi_clients`;
+  const answer = await fetch(`${clients}?documentId=${tenantId}`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer owner', 'content-type': 'application/json' },
+    body: JSON.stringify({ fields }),
+  });
+  expect(answer.status).toBe(200);
+  return { ...ready, apiKey: `cairn_${tenantId}_${secret}` };
+}
+
+test('a run of a tenant ends while the bodies of another hold every place that they may have, and more of its runs wait', async () => {
+  const { ready, folder } = cloud;
+  const notes = join(folder, 'held');
+  const begun = () => (existsSync(notes) ? readFileSync(notes, 'utf8').split('begin').length - 1 : 0);
+  const neighbour = await asTenant(ready, 'neighbour');
+  const flood = Array.from({ length: PLACES + 10 }, () => startRun(ready, 'patient', { ms: HELD_MS, notes }));
+  expect(new Set((await Promise.all(flood)).map(({ status }) => status))).toEqual(new Set([201]));
+  await eventually('all places to be held', () => (begun() === PLACES ? true : undefined));
+
+  const started = await startRun(neighbour, 'measure', { text: 'four' });
+  const { runId } = (await started.json()) as { runId: string };
+  expect(await ended(neighbour, runId)).toMatchObject({ status: 'completed' });
+  expect(begun()).toBe(PLACES);
+});
