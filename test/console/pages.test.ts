@@ -218,12 +218,16 @@ describe('a workflow', () => {
 test('a schedule is created, backfilled after its slots are counted, paused, changed and triggered', async () => {
   const page = await open('/schedules');
   await press(page, 'New schedule');
-  expect(await send(page, 'Make').isDisabled()).toBe(true);
+  expect(await send(page, 'Create').isDisabled()).toBe(true);
+  // The input has a field for each member, as where a run is started.
+  await dialog(page).getByLabel('Workflow').selectOption('pay-invoice');
+  await dialog(page).getByRole('button', { name: 'Fill in examples' }).click();
+  expect(await dialog(page).getByRole('textbox', { name: 'invoice' }).inputValue()).not.toBe('');
   await dialog(page).getByLabel('Workflow').selectOption('chain-10');
-  await dialog(page).getByLabel('Cron line').fill('0 12 * * *');
+  await dialog(page).getByLabel('Cron expression').fill('0 12 * * *');
   await dialog(page).getByLabel('Timezone').fill('UTC');
   await dialog(page).getByLabel('Name').fill('By hand');
-  await send(page, 'Make').click();
+  await send(page, 'Create').click();
   await page.getByRole('heading', { name: 'By hand' }).waitFor();
   await page
     .getByText(/\d, 12:00 UTC/)

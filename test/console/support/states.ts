@@ -233,13 +233,13 @@ export const STATES: readonly State[] = [
     path: () => '/workflows',
     reach: opened('Stop everything', 'stop everything'),
   },
-  { name: 'a new schedule', path: () => '/schedules', reach: opened('New schedule', 'Cron line') },
+  { name: 'a new schedule', path: () => '/schedules', reach: opened('New schedule', 'Cron expression') },
   ...(
     [
       ['Pause', 'Reason'],
       ['Trigger', 'One run with the input'],
       ['Backfill', 'From'],
-      ['Change', 'Cron line'],
+      ['Change', 'Cron expression'],
       ['Delete', 'Its runs stay'],
     ] as const
   ).map(([name, shows]) => ({

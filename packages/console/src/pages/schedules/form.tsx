@@ -1,13 +1,13 @@
 /** Form that creates or changes a schedule. */
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { cronWords } from '../../parts/cron/words.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
-import { JsonInput } from '../../parts/json-view/json-input.tsx';
-import { readJson } from '../../parts/json-view/json-text.ts';
-import { useSession } from '../../session/session.ts';
+import { type Entered, NOTHING_ENTERED, readEntered } from '../../parts/schema-form/entered.ts';
+import { type RefusedEntry, refusedAt } from '../../parts/schema-form/refused.ts';
+import { SchemaInput } from '../../parts/schema-form/schema-input.tsx';
+import { useInputSchema, WorkflowField } from '../workflows/workflow-field.tsx';
 import { CATCH_UPS, type CatchUpMode, changeSchedule, makeSchedule } from './acts.ts';
 
 interface ScheduleFormProps {
@@ -17,12 +17,7 @@ interface ScheduleFormProps {
 }
 
 export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
-  const { api } = useSession();
   const [, navigate] = useLocation();
-  const { data: workflows } = useQuery({
-    queryKey: ['workflows', 'summary'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
-  });
   const [type, setType] = useState(schedule?.type ?? '');
   const [name, setName] = useState(schedule?.name ?? '');
   const [cron, setCron] = useState(schedule?.cron ?? '0 9 * * *');
@@ -30,32 +25,34 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
     schedule?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
   );
   const [catchUp, setCatchUp] = useState<CatchUpMode>(schedule?.catchUp ?? 'latest');
-  const [input, setInput] = useState(JSON.stringify(schedule?.input ?? {}, undefined, 2));
-  const typed = readJson(input);
-  const isWhole = type !== '' && cron.trim() !== '' && timezone.trim() !== '' && typed.kind === 'value';
+  const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
+  const [refused, setRefused] = useState<RefusedEntry>();
+  const { schema, isLoading } = useInputSchema(type);
+  const { hasValue, value: input, fields: members, typed } = readEntered(schema, entered, schedule?.input);
+  const isWhole = type !== '' && cron.trim() !== '' && timezone.trim() !== '' && hasValue;
   const wanted = isWhole
-    ? { type, name: name.trim(), cron: cron.trim(), timezone: timezone.trim(), catchUp, input: typed.value }
+    ? { type, name: name.trim(), cron: cron.trim(), timezone: timezone.trim(), catchUp, input }
     : undefined;
+  const onRefused = (error: unknown) => setRefused({ typed, issues: refusedAt(error, 'input', members) });
   const change = wanted && schedule && changeSchedule(schedule, wanted);
   const made = wanted && !schedule && makeSchedule(wanted);
   const fields = (
     <>
       {!schedule && (
-        <label className="field">
-          Workflow
-          <select value={type} onChange={(event) => setType(event.target.value)} required>
-            <option value="">choose…</option>
-            {workflows?.items.map(({ type: one }) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <WorkflowField
+          value={type}
+          onChange={(next) => {
+            setType(next);
+            setEntered(NOTHING_ENTERED);
+            setRefused(undefined);
+          }}
+        />
       )}
       <label className="field">
-        Cron line (minute, hour, day, month, weekday)
+        Cron expression (minute, hour, day, month, weekday)
         <input className="mono" value={cron} onChange={(event) => setCron(event.target.value)} required />
         <span className="hint" role="status">
-          {cronWords(cron) ?? 'The API checks this line.'}
+          {cronWords(cron) ?? 'The API checks this expression.'}
         </span>
       </label>
       <label className="field">
@@ -76,12 +73,27 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         Name (optional)
         <input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
       </label>
-      <JsonInput label="Input of its runs" text={input} onText={setInput} />
+      <SchemaInput
+        label="Input of its runs"
+        schema={schema}
+        entered={entered}
+        begin={schedule?.input}
+        hint={isLoading ? 'Reading the schema…' : 'JSON that the workflow accepts.'}
+        offersExample={schema !== undefined && schema !== null}
+        refused={refused}
+        onEntered={setEntered}
+      />
     </>
   );
   if (schedule)
     return (
-      <ActionDialog title="Change the schedule" verb="Change" act={change} onClose={onClose}>
+      <ActionDialog
+        title="Change the schedule"
+        verb="Change"
+        act={change}
+        onRefused={onRefused}
+        onClose={onClose}
+      >
         {fields}
         {wanted && !change && <p className="hint">Nothing was changed.</p>}
       </ActionDialog>
@@ -89,8 +101,9 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   return (
     <ActionDialog
       title="New schedule"
-      verb="Make"
+      verb="Create"
       act={made || undefined}
+      onRefused={onRefused}
       onDone={({ id }) => {
         onClose();
         navigate(`/schedules/${encodeURIComponent(id)}`);

@@ -1,13 +1,12 @@
 /** Starts a run: with a form made of the input schema of its workflow, or with JSON. */
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { type Entered, NOTHING_ENTERED, readEntered } from '../../parts/schema-form/entered.ts';
 import { type RefusedEntry, refusedAt } from '../../parts/schema-form/refused.ts';
 import { SchemaInput } from '../../parts/schema-form/schema-input.tsx';
-import { useSession } from '../../session/session.ts';
 import { startRun } from './acts.ts';
+import { useInputSchema, WorkflowField } from './workflow-field.tsx';
 
 interface StartDialogProps {
   /** Undefined: it is chosen in the dialog. */
@@ -17,23 +16,13 @@ interface StartDialogProps {
   onClose(): void;
 }
 
-/** A deployment that changes the schema is rare, and the API checks the input anyway. */
-const FRESH_MS = 60_000;
-
 export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
-  const { api } = useSession();
   const [, navigate] = useLocation();
   const [chosen, setChosen] = useState(fixed ?? '');
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
   const [refused, setRefused] = useState<RefusedEntry>();
   const [threadId, setThreadId] = useState('');
-  const { data: schema, isLoading } = useQuery({
-    queryKey: ['workflows', chosen, 'input'],
-    enabled: chosen !== '',
-    staleTime: FRESH_MS,
-    queryFn: async ({ signal }) =>
-      (await api.get('/v1/workflows/{type}/input', { params: { type: chosen }, signal })).schema ?? null,
-  });
+  const { schema, isLoading } = useInputSchema(chosen);
   const { hasValue, value, fields, typed } = readEntered(schema, entered, input);
   const start = chosen !== '' && hasValue ? startRun({ type: chosen, input: value, threadId }) : undefined;
   return (
@@ -70,32 +59,5 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
         <input value={threadId} onChange={(event) => setThreadId(event.target.value)} />
       </label>
     </ActionDialog>
-  );
-}
-
-interface WorkflowFieldProps {
-  readonly value: string;
-  onChange(type: string): void;
-}
-
-function WorkflowField({ value, onChange }: WorkflowFieldProps) {
-  const { api } = useSession();
-  const { data } = useQuery({
-    queryKey: ['workflows', 'summary'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
-  });
-  const types = data?.items.filter(({ newest }) => newest !== null).map(({ type }) => type) ?? [];
-  return (
-    <label className="field">
-      Workflow
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">Choose a workflow</option>
-        {types.map((type) => (
-          <option key={type} value={type}>
-            {type}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
