@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { Outside } from '../../support/outside.ts';
 import { Stage } from '../support/stage.ts';
 
 const night = defineWorkflow({
@@ -41,6 +42,24 @@ test('a list shows that a run without its deployed version is blocked, and on wh
   expect(await rowOf(stage, id)).toEqual(
     expect.arrayContaining(['waiting_external (blocked)', 'DISPATCH_DUE']),
   );
+});
+
+test('a list shows that a run asks about a side effect, not for an approval', async () => {
+  const outside = new Outside();
+  const { capability, binding } = outside;
+  outside.faults.push('lose_answer');
+  const post = defineWorkflow({
+    type: 'post',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({
+      sent: step('send', { uses: [capability] }, ({ perform }) => perform(capability, { text: 'hello' })),
+    }),
+  });
+  const stage = new Stage([post], [binding]);
+  const { out } = await stage.cairn(['runs', 'start', 'post']);
+  await stage.drive();
+  expect(await rowOf(stage, out.trim())).toContain('send (side effect)');
 });
 
 test('relative times use the clock of the API', async () => {

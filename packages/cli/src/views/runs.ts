@@ -69,6 +69,13 @@ function tookText({ status, durationMs, startedAt, createdAt }: RunListItem, now
   return isOver(status) ? '' : soFar(startedAt ?? createdAt, now);
 }
 
+/** Subjects of the questions that no step asks by itself. */
+const PURPOSES: Readonly<Record<NonNullable<RunListItem['waits'][number]['purpose']>, string>> = {
+  doubt: 'step in doubt',
+  effect: 'side effect',
+  budget: 'budget',
+};
+
 /** The error, wait, step or subject of the run, whichever comes first. */
 function aboutText(run: RunListItem): string {
   const { error, parked, waits, running, runningCount, prId, repoId, threadId, id } = run;
@@ -76,7 +83,7 @@ function aboutText(run: RunListItem): string {
   if (run.blocked) return run.blocked.code;
   if (parked !== undefined) return parked;
   const [wait] = waits;
-  if (wait) return `${wait.execution.stepId} (${wait.kind})`;
+  if (wait) return `${wait.execution.stepId} (${wait.purpose ? PURPOSES[wait.purpose] : wait.kind})`;
   const [body] = running;
   if (body) return `at ${body.step}${runningCount > 1 ? ` and ${runningCount - 1} more` : ''}`;
   if (prId !== undefined) return `${repoId ?? ''}#${prId}`;
