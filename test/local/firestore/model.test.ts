@@ -168,12 +168,21 @@ describe('transforms of arrays', () => {
     );
   });
 
-  test('of 60,000 elements take no seconds', () => {
-    const values = Array.from({ length: 60_000 }, (_, i): Value => ({ kind: 'integer', value: BigInt(i) }));
+  test('read each element a few times, however many there are', () => {
+    let reads = 0;
+    const counted = (i: number): Value => ({
+      kind: 'integer',
+      get value() {
+        reads += 1;
+        return BigInt(i);
+      },
+    });
+    const values = Array.from({ length: 1_000 }, (_, i) => counted(i));
     const { stored } = applyTransform(undefined, { path, kind: 'append', values }, 0);
-    expect(stored).toEqual(arrayOf(values));
-    expect(applyTransform(stored, { path, kind: 'remove', values }, 0).stored).toEqual(arrayOf([]));
-  }, 10_000);
+    applyTransform(stored, { path, kind: 'append', values }, 0);
+    applyTransform(stored, { path, kind: 'remove', values }, 0);
+    expect(reads).toBeLessThan(20 * values.length);
+  });
 });
 
 test('strings sort by their UTF-8 bytes', () => {
