@@ -36,13 +36,12 @@ class TestEnvironment {
 
   constructor({ projectConfig: config }) {
     this.fakeTimersModern = new ModernFakeTimers({ config, global: context });
-  }
-
-  async setup() {
     this.folder = mkdtempSync(join(temporary, 'cairn-'));
     // That of the worker is what `tmpdir` reads, and that of the context what processes of the tests are given.
     process.env.TMPDIR = context.process.env.TMPDIR = this.folder;
   }
+
+  async setup() {}
 
   async teardown() {
     this.fakeTimersModern.dispose();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { runInContext } from 'node:vm';
 import { afterEach, expect, test } from '@jest/globals';
@@ -44,4 +45,13 @@ test.each([
   await environment.teardown();
   environment = next();
   expect(runInContext(question, environment.getVmContext())).toBe(answer);
+});
+
+test('the temporary files of a test file are deleted when it ends', async () => {
+  const folder: string = runInContext('process.env.TMPDIR', environment.getVmContext());
+  expect(existsSync(folder)).toBe(true);
+  await environment.teardown();
+  expect(existsSync(folder)).toBe(false);
+  environment = next();
+  expect(runInContext('process.env.TMPDIR', environment.getVmContext())).not.toBe(folder);
 });
