@@ -34,7 +34,7 @@ async function lookAround(page: Page): Promise<void> {
   for (let i = 0; i < 10; i += 1) await page.mouse.wheel(0, 600);
   for (const tab of ['Timeline', 'Journal', 'Checkpoints', 'Overview']) {
     await page.getByRole('navigation', { name: 'Views of the run' }).getByRole('link', { name: tab }).click();
-    await page.getByRole('region', { name: tab }).waitFor();
+    await page.getByRole('region', { name: tab, exact: true }).waitFor();
     for (let i = 0; i < 10; i += 1) await page.mouse.wheel(0, 2_000);
   }
   await page

@@ -3,6 +3,13 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { inputSchemaOf, MAX_SCHEMA_CHARS } from '../../packages/cairn/src/api/views/input-schema.ts';
 import {
+  asForm,
+  asJson,
+  isUntouched,
+  NOTHING_ENTERED,
+  readEntered,
+} from '../../packages/console/src/parts/schema-form/entered.ts';
+import {
   fieldsOf,
   formValue,
   initialOf,
@@ -110,4 +117,13 @@ test('a schema that JSON Schema cannot express accepts anything, and one that is
   expect(open).toMatchObject({ type: 'object', properties: { at: {}, text: { type: 'string' } } });
   const long = z.object({ text: z.string().describe('x'.repeat(MAX_SCHEMA_CHARS)) });
   expect(inputSchemaOf({ input: long })).toBeUndefined();
+});
+
+test('a value that nobody has touched stays as it is between form and JSON', () => {
+  const schema = inputSchemaOf({ input: order });
+  const begin = { note: '', orderId: '', amount: 2, speed: 'slow', isGift: false };
+  const asText = asJson(readEntered(schema, NOTHING_ENTERED, begin), schema, NOTHING_ENTERED);
+  expect(JSON.parse(readEntered(schema, asText, begin).jsonText)).toEqual(begin);
+  const back = asForm(readEntered(schema, asText, begin), schema, asText);
+  expect([asText, back].map(isUntouched)).toEqual([true, true]);
 });

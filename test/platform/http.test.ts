@@ -58,16 +58,22 @@ describe('a request through the adapter', () => {
     expect(answer.headers['content-type']).toBe('application/problem+json');
   });
 
-  test('is aborted when its caller disconnects', async () => {
-    const leave: (() => void)[] = [];
-    const connection = { closed: false, once: (_: string, listener: () => void) => leave.push(listener) };
-    const { signal } = toRequest({ method: 'GET', url: '/', headers: {} } as never, connection);
-    expect(signal.aborted).toBe(false);
-    for (const close of leave) close();
-    expect(signal.aborted).toBe(true);
-    const late = toRequest({ method: 'GET', url: '/', headers: {} } as never, { ...CONNECTED, closed: true });
-    expect(late.signal.aborted).toBe(true);
-  });
+  test.each([{ method: 'GET' }, { method: 'POST', rawBody: Buffer.from('{}') }])(
+    'is aborted when its caller disconnects: $method',
+    ({ method, rawBody }) => {
+      const leave: (() => void)[] = [];
+      const connection = { closed: false, once: (_: string, listener: () => void) => leave.push(listener) };
+      const { signal } = toRequest({ method, rawBody, url: '/', headers: {} } as never, connection);
+      expect(signal.aborted).toBe(false);
+      for (const close of leave) close();
+      expect(signal.aborted).toBe(true);
+      const late = toRequest({ method: 'GET', url: '/', headers: {} } as never, {
+        ...CONNECTED,
+        closed: true,
+      });
+      expect(late.signal.aborted).toBe(true);
+    },
+  );
 
   test('an answer to HEAD has no Content-Length for its missing body', async () => {
     const answer = await fetch(`${origin}/head`, { method: 'HEAD' });

@@ -6,6 +6,7 @@ import type { Api } from './api/client.ts';
 import { isPassing } from './api/problem.ts';
 import { readRunAhead } from './pages/run/live/first-reads.ts';
 // Most sessions begin with this page: it comes with the first script, and does not wait for further ones.
+import { CHAINS, LIST_KEPT_MS } from './pages/runs/list/keys.ts';
 import RunsPage, { readAhead as readRunsAhead } from './pages/runs/page.tsx';
 import { Loading, NothingHere } from './parts/states.tsx';
 import { SessionGate } from './session/gate.tsx';
@@ -62,6 +63,8 @@ const queries = new QueryClient({
     },
   },
 });
+
+queries.setQueryDefaults(CHAINS, { gcTime: LIST_KEPT_MS });
 
 /** Ends when the scripts of the page are there, which is not too early to draw it. */
 async function readAhead(api: Api): Promise<void> {

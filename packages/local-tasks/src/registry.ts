@@ -2,6 +2,7 @@
  * The queues and tasks of one server and every operation on them. Owns which names are taken, and keeps index and storage
  * consistent. Independent of protobuf; arguments are validated.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
 import { type Dispatch, withRunning } from './dispatch/attempt.ts';
 import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists } from './errors.ts';
@@ -108,6 +109,7 @@ export class TaskRegistry {
   /** Replaces the queue's configuration; running dispatches continue. */
   configureQueue(config: QueueConfig): QueueConfig {
     const runner = this.#runner(config.name, notFound);
+    if (isDeepStrictEqual(config, runner.config)) return config;
     this.#store.putQueue(config);
     runner.configure(config);
     return config;
@@ -221,11 +223,17 @@ export class TaskRegistry {
     for (const entry of this.#entries.values()) if (entry.queue === queue) this.#forget(entry);
   }
 
+  /** Also of a task that fell due while the clock was moved, or while the server was stopped. */
+  #isBeingDispatched({ queue, dueAt, running }: QueueEntry, now: number): boolean {
+    return running.length > 0 || (dueAt <= now && this.#queues.get(queue)?.config.state === 'running');
+  }
+
   #sweep(): void {
     const now = this.#clock.now();
     this.#store.forgetTombstonesBefore(now);
     for (const name of this.#store.namesBefore(now - LIMITS.taskLifeMs)) {
-      if (this.#entries.has(name)) this.deleteTask(name);
+      const entry = this.#entries.get(name);
+      if (entry && !this.#isBeingDispatched(entry, now)) this.deleteTask(name);
     }
     this.#cancelSweep = this.#clock.at(now + SWEEP_MS, () => this.#sweep());
   }

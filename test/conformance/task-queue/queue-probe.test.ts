@@ -69,25 +69,26 @@ test('each queue is probed by its name, including those of drive classes', async
   expect(await look().inspect(now, 'driveAlone')).toEqual({ kind: 'missing' });
 });
 
-test('several queues of one function are probed where a deployment makes them, and a missing one is named with the one that replaces it', () => {
+test('several queues of one function are probed, and a missing one is named with the one that replaces it', async () => {
   const several = (name: string) => ({
     shared: called(name),
     alone: called(`${name}Alone`),
     spread: { queues: 2, perTenant: 1 },
   });
-  const probed = (tasksHost: string | undefined) =>
-    lazyQueueProbe({
-      project: 'demo-cairn',
-      region: 'us-central1',
-      tasksHost,
-      drive: several('drive'),
-      pools: { heavy: several('drive-heavy') },
-    }).queues.slice(4);
-  expect(probed(tasks.server.host)).toEqual([]);
-  expect(probed(undefined)).toEqual([
+  const probe = lazyQueueProbe({
+    project: 'demo-cairn',
+    region: 'us-central1',
+    tasksHost: tasks.server.host,
+    drive: several('drive'),
+    pools: { heavy: several('drive-heavy') },
+  });
+  expect(probe.queues.slice(4)).toEqual([
     { name: 'drive-2', isAlone: false, of: 'drive' },
     { name: 'drive-heavy-2', isAlone: false, of: 'drive-heavy' },
   ]);
+  // The local cloud makes it with the first task.
+  expect(await probe.inspect(now, 'drive-2')).toMatchObject({ kind: 'seen', tasks: { depth: 0 } });
+  expect(await probe.inspect(now, 'drive-heavy')).toEqual({ kind: 'missing' });
 });
 
 test('tasks beyond one page are not counted', async () => {

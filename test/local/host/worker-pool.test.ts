@@ -224,8 +224,8 @@ test.each([
   { concurrency: 80, own: 79, all: 79, room: true },
   { concurrency: 80, own: 80, all: 80, room: false },
   { concurrency: 80, own: 0, all: 80, room: true },
-  { concurrency: 80, own: 79, all: 319, room: true },
-  { concurrency: 80, own: 0, all: 320, room: false },
+  { concurrency: 80, own: 79, all: 159, room: true },
+  { concurrency: 80, own: 0, all: 160, room: false },
   { concurrency: 1, own: 0, all: 1, room: false },
   { concurrency: 15, own: 0, all: 15, room: false },
 ])(

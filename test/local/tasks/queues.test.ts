@@ -175,6 +175,14 @@ describe('queues', () => {
     expect(tasks.requests).toHaveLength(0);
   });
 
+  test('a task that falls due while the clock is moved further is dispatched, however old it is then', async () => {
+    const seconds = Math.floor(tasks.clock.now() / 1_000) + 20 * 86_400;
+    await create({ httpRequest: { url }, scheduleTime: { seconds } });
+    tasks.clock.advance(35 * 86_400_000);
+    await tasks.drained();
+    expect(tasks.requests).toHaveLength(1);
+  });
+
   test.each(['123456789', 'example.com:shop', 'Demo'])('may be of the project %s', async (project) => {
     const parent = `projects/${project}/locations/us-central1`;
     const name = `${parent}/queues/q`;

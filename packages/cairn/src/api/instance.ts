@@ -14,7 +14,7 @@ import { API_CONCURRENCY } from './tenant-shares.ts';
 
 /** Starts with up to 32 MiB on an instance of 1 GiB. Handling one takes 450 MiB (measured). */
 const LARGE_STARTS = { of: 'large starts', running: 1, waiting: 3 };
-/** Besides that start, two reads of 32 MiB, at about 100 MiB each. A request that waits for its turn holds no memory. */
+/** Besides that start, two reads of 32 MiB, at about 100 MiB each, one of a tenant. A request that waits for its turn holds no memory. */
 const LARGE_READS = { of: 'reads of large outputs', running: 2, waiting: 28 };
 /**
  * Requests that read many documents, which takes a processor some 50 ms each. One tenant has three at a time, so that others still get

@@ -68,9 +68,8 @@ export function toRequest(incoming: FunctionRequest, connection: ClientConnectio
   const path = incoming.url.replace(/^\/+/, '/');
   const url = `${ORIGIN}${path}`;
   const init = { method, headers };
-  return WITHOUT_BODY.has(method) || !rawBody
-    ? withSignal(new Request(url, init), connection)
-    : new BufferedRequest(url, init, rawBody);
+  const hasBody = !WITHOUT_BODY.has(method) && rawBody;
+  return withSignal(hasBody ? new BufferedRequest(url, init, rawBody) : new Request(url, init), connection);
 }
 
 /**

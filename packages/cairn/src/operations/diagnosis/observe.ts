@@ -23,6 +23,7 @@ import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import * as deployment from './deployment-findings.ts';
 import { type DiagnosisFinding, wrong } from './finding.ts';
 import * as store from './store-findings.ts';
+import { wholeQueue } from './whole-queue.ts';
 import * as work from './work-findings.ts';
 
 export interface ObserveDeps {
@@ -104,7 +105,14 @@ export async function observeNow(deps: ObserveDeps): Promise<CurrentObservations
     ...deployment.ofParameters(setup.wrongParameters()),
     ...probes.unanswered,
   ];
-  return { findings, storedHeartbeats: stored, skewMs, waking, queue: queues?.[0]?.seen, lateSchedules };
+  return {
+    findings,
+    storedHeartbeats: stored,
+    skewMs,
+    waking,
+    queue: wholeQueue(queues ?? []),
+    lateSchedules,
+  };
 }
 
 export interface SlowObservations {

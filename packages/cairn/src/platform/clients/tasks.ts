@@ -4,7 +4,7 @@
  */
 import { furtherQueues } from '../../core/encoding/queue-place.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { QueueProbe } from '../../ports/diagnosis/queue-probe.ts';
+import type { QueueProbe, SeenQueue, WatchedQueue } from '../../ports/diagnosis/queue-probe.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 import { CloudTasksProbe, type QueueClient } from '../../queue/cloud-tasks-probe.ts';
@@ -52,19 +52,24 @@ export function lazyQueue(options: LazyQueueOptions): TaskQueue & { connect(): P
   };
 }
 
+const EMPTY: SeenQueue = {
+  kind: 'seen',
+  state: 'running',
+  tasks: { kind: 'counted', depth: 0, isCut: false },
+};
+
 /** Reads the queues with a client of its own, because an instance that reads them seldom enqueues. */
 export function lazyQueueProbe(
   settings: Pick<Settings, 'project' | 'region' | 'tasksHost' | 'drive' | 'pools'>,
 ): QueueProbe {
   const { project, region: location, tasksHost, drive, pools } = settings;
   const classes = [drive, ...Object.values(pools)];
-  const queues = [
+  const queues: readonly WatchedQueue[] = [
     ...classes.flatMap(({ shared, alone }) => [
       { name: shared.name, isAlone: false },
       { name: alone.name, isAlone: true },
     ]),
-    // Those of the local cloud are made with its first task (`makeLocalQueues`).
-    ...(tasksHost === undefined ? classes : []).flatMap(({ shared, spread }) =>
+    ...classes.flatMap(({ shared, spread }) =>
       furtherQueues(shared.name, spread?.queues ?? 1).map((name) => ({
         name,
         isAlone: false,
@@ -72,6 +77,7 @@ export function lazyQueueProbe(
       })),
     ),
   ];
+  const further = new Set(queues.flatMap(({ name, of }) => (of === undefined ? [] : [name])));
   let connected: Promise<CloudTasksProbe> | undefined;
   return {
     queues,
@@ -79,7 +85,9 @@ export function lazyQueueProbe(
       connected ??= tasksClient(tasksHost).then(
         (client) => new CloudTasksProbe({ client, project, location }),
       );
-      return (await connected).inspect(now, name);
+      const seen = await (await connected).inspect(now, name);
+      // Further queues of the local cloud are made with its first task (`makeLocalQueues`).
+      return tasksHost !== undefined && seen.kind === 'missing' && further.has(name) ? EMPTY : seen;
     },
   };
 }
@@ -91,8 +99,11 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
     accountOf(settings),
   ]);
   const { project, region: location, drive, pools } = settings;
-  if (settings.tasksHost !== undefined)
-    await makeLocalQueues(() => (wire ? makerByFrames(wire) : tasksClient(settings.tasksHost)), settings);
+  if (settings.tasksHost !== undefined) {
+    const connected = () => (wire ? makerByFrames(wire) : tasksClient(settings.tasksHost));
+    // A server without these queues still has the first, which is used where another is missing.
+    await makeLocalQueues(connected, settings).catch(() => undefined);
+  }
   return new CloudTasksQueue({
     client,
     project,

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { cronWords } from '../../parts/cron/words.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
-import { type Entered, NOTHING_ENTERED, readEntered } from '../../parts/schema-form/entered.ts';
+import { type Entered, isUntouched, NOTHING_ENTERED, readEntered } from '../../parts/schema-form/entered.ts';
 import { type RefusedEntry, refusedAt } from '../../parts/schema-form/refused.ts';
 import { SchemaInput } from '../../parts/schema-form/schema-input.tsx';
 import { useInputSchema, WorkflowField } from '../workflows/workflow-field.tsx';
@@ -28,7 +28,12 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
   const [refused, setRefused] = useState<RefusedEntry>();
   const { schema, isLoading } = useInputSchema(type);
-  const { hasValue, value: input, fields: members, typed } = readEntered(schema, entered, schedule?.input);
+  const read = readEntered(schema, entered, schedule?.input);
+  const { fields: members, typed } = read;
+  // An input that nobody has touched stays as it is: the form may have it in another form, or call it incomplete.
+  const keepsInput = schedule !== undefined && isUntouched(entered);
+  const input = keepsInput ? schedule.input : read.value;
+  const hasValue = keepsInput || read.hasValue;
   const isWhole = type !== '' && cron.trim() !== '' && timezone.trim() !== '' && hasValue;
   const wanted = isWhole
     ? { type, name: name.trim(), cron: cron.trim(), timezone: timezone.trim(), catchUp, input }

@@ -63,9 +63,14 @@ export function readEntered(schema: unknown, entered: Entered, begin?: unknown):
   };
 }
 
+/** True if nothing was entered: the value with which the form began is as it was. */
+export function isUntouched({ typed, text }: Entered): boolean {
+  return typed === undefined && text === undefined;
+}
+
 /** The same as JSON. What does not fit the form yet is left to the text. */
 export function asJson({ issues, fields, typed }: EnteredForm, schema: unknown, entered: Entered): Entered {
-  if (issues.length > 0) return { ...entered, wantsJson: true };
+  if (issues.length > 0 || isUntouched(entered)) return { ...entered, wantsJson: true };
   const form = formValue(fields, typed);
   const value = form.kind === 'value' ? (formOf(schema).isAlone ? form.value[ALONE] : form.value) : {};
   return { ...entered, text: escapedJson(value), wantsJson: true };
@@ -73,6 +78,7 @@ export function asJson({ issues, fields, typed }: EnteredForm, schema: unknown, 
 
 /** The same in the form. A text that has no form leaves the form as it was. */
 export function asForm({ fields, jsonText }: EnteredForm, schema: unknown, entered: Entered): Entered {
+  if (isUntouched(entered)) return { ...entered, wantsJson: false };
   const json = readJson(jsonText);
   const value = json.kind === 'value' ? json.value : undefined;
   const back = typedFrom(fields, formOf(schema).isAlone ? { [ALONE]: value } : value);

@@ -72,7 +72,7 @@ export function SchemaInput({
         <JsonInput
           label={label}
           text={jsonText}
-          onText={(text) => onEntered({ ...entered, text })}
+          onText={(text) => onEntered({ ...entered, text, wantsJson: true })}
           hint={hint}
           rows={10}
         />

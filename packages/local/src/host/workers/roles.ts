@@ -47,7 +47,7 @@ export function sizeOf(role: WorkerRole, workers: number): RoleSize {
 /** From this `concurrency` on, users share a worker. A function that declares fewer has a reason in its process, such as its memory. */
 const SHARED_FROM = 16;
 /** A worker serves so many times its `concurrency` for all users, where production starts other instances. */
-const MOST_OF_ALL = 4;
+const MOST_OF_ALL = 2;
 
 /** Requests of a function that a worker serves. */
 interface UnderWay {

@@ -178,7 +178,6 @@ export const RUN_OPERATIONS = {
     summary:
       'Previews a resume, replay or fork: what it would reuse, run, and do externally. Changes nothing',
     role: 'operator',
-    readsMany: true,
     body: 'PreviewBody',
     keyed: false,
     answers: {

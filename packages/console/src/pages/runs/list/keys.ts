@@ -15,9 +15,12 @@ export function pageKey(filter: RunListFilter, cursor: string | undefined): read
   return [...listKey(filter), cursor ?? 'first'];
 }
 
+/** Beginning of the keys of {@link chainKey}. */
+export const CHAINS = ['runs', 'chain'] as const;
+
 /** Key of the lengths of the pages after the first, which are not read anew with them. */
 export function chainKey(filter: RunListFilter): readonly unknown[] {
-  return ['runs', 'chain', filter];
+  return [...CHAINS, filter];
 }
 
 export function countsKey({ type, repoId, threadId, tag }: RunListFilter): readonly unknown[] {

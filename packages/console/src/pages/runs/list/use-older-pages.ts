@@ -7,7 +7,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
 import type { RunRow } from '../row.ts';
-import { chainKey, LIST_KEPT_MS, pageKey } from './keys.ts';
+import { chainKey, pageKey } from './keys.ts';
 import { type RowPage, readPage } from './use-first-page.ts';
 
 /** Pages kept on either side of the visible ones. */
@@ -69,7 +69,6 @@ export function useOlderPages(filter: RunListFilter, next: string | undefined): 
   useEffect(() => {
     setChain(known);
     if (known.length === 0) return;
-    queries.setQueryDefaults(chainKey(filter), { gcTime: LIST_KEPT_MS });
     queries.setQueryData(chainKey(filter), known);
   }, [known, queries, filter]);
 
