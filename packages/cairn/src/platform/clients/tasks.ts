@@ -5,6 +5,7 @@
 import { furtherQueues } from '../../core/encoding/queue-place.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { QueueProbe, SeenQueue, WatchedQueue } from '../../ports/diagnosis/queue-probe.ts';
+import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 import { CloudTasksProbe, type QueueClient } from '../../queue/cloud-tasks-probe.ts';
@@ -101,8 +102,12 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
   const { project, region: location, drive, pools } = settings;
   if (settings.tasksHost !== undefined) {
     const connected = () => (wire ? makerByFrames(wire) : tasksClient(settings.tasksHost));
-    // A server without these queues still has the first, which is used where another is missing.
-    await makeLocalQueues(connected, settings).catch(() => undefined);
+    try {
+      await makeLocalQueues(connected, settings);
+    } catch (error) {
+      // The first queue of a class is used where another is missing. A missing class is reported by its own tasks.
+      if (!isUnserved(error)) throw error;
+    }
   }
   return new CloudTasksQueue({
     client,
@@ -134,6 +139,12 @@ async function makeLocalQueues(connected: () => Promise<QueueMaker>, settings: Q
       ),
     );
   }
+}
+
+/** The server has no such queue, or is one that changes no queues. */
+function isUnserved(error: unknown): boolean {
+  const status = grpcStatusOf(error);
+  return status === GRPC_STATUS.NOT_FOUND || status === GRPC_STATUS.UNIMPLEMENTED;
 }
 
 interface QueueSizes {
