@@ -98,14 +98,16 @@ export function time(description: string): QueryParameter<number | undefined> {
   return { description, schema: { type: 'string', format: 'date-time' }, read: readTime };
 }
 
+const SECONDS = /^\d{1,2}s$/;
+
 /** A wait such as `30s`, 1 to {@link MAX_WAIT_S} s; its value is in ms, and 0 by default. */
 export function wait(description: string): QueryParameter<number> {
   return {
     description,
-    schema: { type: 'string', pattern: '^\\d{1,2}s$' },
+    schema: { type: 'string', pattern: SECONDS.source },
     read(sent, name) {
       if (sent === undefined) return 0;
-      const seconds = /^\d{1,2}s$/.test(sent) ? Number.parseInt(sent, 10) : 0;
+      const seconds = SECONDS.test(sent) ? Number.parseInt(sent, 10) : 0;
       if (seconds < 1 || seconds > MAX_WAIT_S) refuse(name, `must be a time from 1s to ${MAX_WAIT_S}s`);
       return seconds * 1_000;
     },

@@ -4,6 +4,7 @@
  */
 import { CairnError } from '../core/errors.ts';
 import { mayTakePlace } from '../core/fair-share.ts';
+import { TenantCounts } from './tenant-counts.ts';
 
 interface SemaphoreOptions {
   /** Name of the requests in a refusal. */
@@ -28,10 +29,9 @@ const RETRY_AFTER_S = 1;
 
 export class Semaphore {
   readonly #options: SemaphoreOptions;
-  readonly #running = new Map<string, number>();
+  readonly #running = new TenantCounts();
   /** Waiting requests by tenant. The tenant that comes first is the next to be served. */
   readonly #waiting = new Map<string, Set<Waiter>>();
-  #allRunning = 0;
   #allWaiting = 0;
 
   constructor(options: SemaphoreOptions) {
@@ -44,7 +44,7 @@ export class Semaphore {
    */
   async run<T>(admitted: Admitted, work: () => Promise<T>): Promise<T> {
     const { tenantId } = admitted;
-    if (this.#mayRun(tenantId)) this.#enter(tenantId);
+    if (this.#mayRun(tenantId)) this.#running.add(tenantId);
     else await this.#turn(admitted);
     try {
       return await work();
@@ -54,20 +54,12 @@ export class Semaphore {
   }
 
   #mayRun(tenantId: string): boolean {
-    const own = this.#running.get(tenantId) ?? 0;
-    return mayTakePlace({ all: this.#options.running, own, others: this.#allRunning - own });
-  }
-
-  #enter(tenantId: string): void {
-    this.#allRunning += 1;
-    this.#running.set(tenantId, (this.#running.get(tenantId) ?? 0) + 1);
+    const own = this.#running.of(tenantId);
+    return mayTakePlace({ all: this.#options.running, own, others: this.#running.all - own });
   }
 
   #leave(tenantId: string): void {
-    this.#allRunning -= 1;
-    const left = (this.#running.get(tenantId) ?? 1) - 1;
-    if (left === 0) this.#running.delete(tenantId);
-    else this.#running.set(tenantId, left);
+    this.#running.remove(tenantId);
     // The next request takes over the place at once, so that a new one cannot overtake it.
     for (let next = this.#next(); next; next = this.#next()) this.#admit(...next);
   }
@@ -84,7 +76,7 @@ export class Semaphore {
       this.#waiting.delete(tenantId);
       this.#waiting.set(tenantId, others);
     }
-    this.#enter(tenantId);
+    this.#running.add(tenantId);
     waiter.admit();
   }
 

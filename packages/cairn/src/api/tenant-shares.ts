@@ -4,6 +4,7 @@
  */
 import { CairnError } from '../core/errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import { TenantCounts } from './tenant-counts.ts';
 
 interface SharedPlaces {
   /** Requests of all tenants that an instance may be handed at a time. */
@@ -36,7 +37,7 @@ interface SeenTenant {
 export class TenantShares {
   readonly #places: SharedPlaces;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #underWay = new Map<string, number>();
+  readonly #underWay = new TenantCounts();
   /** The last two tenants that sent a request: enough to know whether one is alone. */
   #last: SeenTenant | undefined;
   #other: SeenTenant | undefined;
@@ -48,21 +49,19 @@ export class TenantShares {
 
   /** @throws CairnError RATE_LIMITED, without calling `work`, if the tenant has its share under way */
   async pass<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
-    const own = this.#underWay.get(tenantId) ?? 0;
-    const tenants = this.#underWay.size + (own === 0 ? 1 : 0);
+    const own = this.#underWay.of(tenantId);
+    const tenants = this.#underWay.tenants + (own === 0 ? 1 : 0);
     const places = this.#places.ofAll - this.#places.openStreams();
     if (own >= (this.#isAlone(tenantId) ? Math.max(MIN_SHARE, places) : shareOf(places, tenants))) {
       throw new CairnError('RATE_LIMITED', `${own} requests of this tenant are under way, its share`, {
         details: { retryAfterSeconds: RETRY_AFTER_S },
       });
     }
-    this.#underWay.set(tenantId, own + 1);
+    this.#underWay.add(tenantId);
     try {
       return await work();
     } finally {
-      const left = (this.#underWay.get(tenantId) ?? 1) - 1;
-      if (left === 0) this.#underWay.delete(tenantId);
-      else this.#underWay.set(tenantId, left);
+      this.#underWay.remove(tenantId);
     }
   }
 

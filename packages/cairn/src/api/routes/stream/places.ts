@@ -1,5 +1,6 @@
 /** Limits of open streams per instance, so that other requests find room. */
 import { CairnError } from '../../../core/errors.ts';
+import { TenantCounts } from '../../tenant-counts.ts';
 
 interface StreamBounds {
   readonly ofAll: number;
@@ -8,15 +9,14 @@ interface StreamBounds {
 
 export class StreamPlaces {
   readonly #bounds: StreamBounds;
-  readonly #taken = new Map<string, number>();
-  #all = 0;
+  readonly #taken = new TenantCounts();
 
   constructor(bounds: StreamBounds) {
     this.#bounds = bounds;
   }
 
   get taken(): number {
-    return this.#all;
+    return this.#taken.all;
   }
 
   /**
@@ -25,7 +25,7 @@ export class StreamPlaces {
    */
   take(tenantId: string): () => void {
     const { ofAll, ofOneTenant } = this.#bounds;
-    const own = this.#taken.get(tenantId) ?? 0;
+    const own = this.#taken.of(tenantId);
     if (own >= ofOneTenant) {
       throw new CairnError(
         'RATE_LIMITED',
@@ -33,17 +33,13 @@ export class StreamPlaces {
         { help: 'Close one, read without `wait`, or ask again after the time in `Retry-After`.' },
       );
     }
-    if (this.#all >= ofAll) throw new CairnError('UNAVAILABLE', 'too many streams are open');
-    this.#taken.set(tenantId, own + 1);
-    this.#all += 1;
+    if (this.#taken.all >= ofAll) throw new CairnError('UNAVAILABLE', 'too many streams are open');
+    this.#taken.add(tenantId);
     let isTaken = true;
     return () => {
       if (!isTaken) return;
       isTaken = false;
-      this.#all -= 1;
-      const left = (this.#taken.get(tenantId) ?? 1) - 1;
-      if (left === 0) this.#taken.delete(tenantId);
-      else this.#taken.set(tenantId, left);
+      this.#taken.remove(tenantId);
     };
   }
 }
