@@ -11,15 +11,31 @@ const ELSEWHERE = { dev: 'npm start', build: 'npm run pack', lint: 'npm run chec
 
 /** @param unknown a name that is no command */
 export function helpText(unknown) {
-  const rows = [
-    ...readFileSync(TABLE, 'utf8').matchAll(/^\| `(npm (?:run )?[\w:-]+)[^`]*` \| (.+) \|$/gm),
-  ].map(([, command, text]) => [command, text]);
+  const rows = commandRows();
   const width = Math.max(...rows.map(([command]) => command.length)) + 2;
   const lines = rows.map(
     ([command, text]) => `  ${command.padEnd(width)}${brief(text, COLUMNS - width - 2)}`,
   );
   const why = unknown === undefined ? [] : [unknownText(unknown), ''];
   return [...why, 'Commands (docs/commands.md says more):', ...lines, ''].join('\n');
+}
+
+/** The whole row of one command, in lines of 80 columns. */
+export function commandHelp(name) {
+  const [command, text] = commandRows().find(([command]) => command === `npm run ${name}`);
+  const lines = [''];
+  for (const word of plainText(text).split(' ')) {
+    const line = `${lines.at(-1)}${lines.at(-1) === '' ? '' : ' '}${word}`;
+    if (line.length <= COLUMNS - 2) lines[lines.length - 1] = line;
+    else lines.push(word);
+  }
+  return [command, '', ...lines.map((line) => `  ${line}`), ''].join('\n');
+}
+
+function commandRows() {
+  return [...readFileSync(TABLE, 'utf8').matchAll(/^\| `(npm (?:run )?[\w:-]+)[^`]*` \| (.+) \|$/gm)].map(
+    ([, command, text]) => [command, text],
+  );
 }
 
 function unknownText(name) {
@@ -29,8 +45,11 @@ function unknownText(name) {
 
 /** The beginning of a cell, without its markup. */
 function brief(cell, length) {
-  const plain = cell.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', '');
-  const [sentence] = plain.split(/[.;:]? [(;]|[.;:] /);
+  const [sentence] = plainText(cell).split(/[.;:]? [(;]|[.;:] /);
   if (sentence.length <= length) return sentence;
   return `${sentence.slice(0, sentence.lastIndexOf(' ', length - 2)).replace(/,$/, '')} …`;
+}
+
+function plainText(cell) {
+  return cell.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', '');
 }

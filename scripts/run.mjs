@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { helpText } from './help.mjs';
+import { commandHelp, helpText } from './help.mjs';
 import { install, pinnedNodeOf, pinnedPath } from './install.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -23,6 +23,20 @@ const exampleFunctions = args.includes('--emulators') ? [] : ['--functions', 'ex
 
 /** Commands that need no tools for tests and checks, which are a third of the installation. */
 const FOR_USE = new Set(['start', 'firestore', 'cairn']);
+
+/** Commands whose programs have no usage of their own: `--help` prints their row of docs/commands.md. */
+const HELPED_BY_DOCS = new Set([
+  'adopt',
+  'bench:console',
+  'check',
+  'console:build',
+  'demo',
+  'format',
+  'newcomer',
+  'pack',
+  'soak',
+  'types',
+]);
 
 /** Each command is a list of node invocations, run in order until one fails. */
 const commands = {
@@ -81,6 +95,10 @@ const invocations = Object.hasOwn(commands, name) ? commands[name] : undefined;
 if (!invocations) {
   process.stderr.write(helpText(name));
   process.exit(2);
+}
+if (args.includes('--help') && HELPED_BY_DOCS.has(name)) {
+  process.stdout.write(commandHelp(name));
+  process.exit(0);
 }
 await install(root, { forUse: FOR_USE.has(name) });
 /**

@@ -52,16 +52,23 @@ const DRAWN = [
  */
 const WITHOUT_FRAMES = { paths: ['test/system/'], env: { CAIRN_WIRE_HOSTS: '', CAIRN_SHORT_LIVED: '' } };
 
+/** Most of an hour: a test with a hundred times its cases is not taken for a hung one on a busy machine. */
+const TEST_TIMEOUT_MS = 40 * 60_000;
+
 const words = process.argv.slice(2);
 const jest = ['--disable-warning=ExperimentalWarning', '--experimental-vm-modules'];
 const rounds =
   words.length > 0 ? [{ paths: words, env: MORE }] : [{ paths: DRAWN, env: MORE }, WITHOUT_FRAMES];
 const statuses = rounds.map(
   ({ paths, env }) =>
-    spawnSync(process.execPath, [...jest, join(root, 'node_modules/jest/bin/jest.js'), ...paths], {
-      cwd: root,
-      stdio: 'inherit',
-      env: { ...process.env, ...env },
-    }).status ?? 1,
+    spawnSync(
+      process.execPath,
+      [...jest, join(root, 'node_modules/jest/bin/jest.js'), `--testTimeout=${TEST_TIMEOUT_MS}`, ...paths],
+      {
+        cwd: root,
+        stdio: 'inherit',
+        env: { ...process.env, ...env },
+      },
+    ).status ?? 1,
 );
 process.exit(Math.max(...statuses));

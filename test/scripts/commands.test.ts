@@ -11,6 +11,37 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 };
 /** Names of other projects, which lead to the command of this one. */
 const SIGNPOSTS = ['dev', 'build', 'lint'];
+/** `--help` prints their row of docs/commands.md. */
+const HELPED_BY_DOCS = [
+  'adopt',
+  'bench:console',
+  'check',
+  'console:build',
+  'demo',
+  'format',
+  'newcomer',
+  'pack',
+  'soak',
+  'types',
+];
+const OWN_USAGE = [
+  'agent-kills',
+  'bench',
+  'bench:scan',
+  'cairn',
+  'crowds',
+  'deploy',
+  'emulators',
+  'firestore',
+  'help',
+  'picture',
+  'power-cut',
+  'simulate',
+  'start',
+  'sweep',
+];
+/** Their flags are those of Jest, firebase-tools, Vite and npm. */
+const PASSED_ON = ['test', 'test:emulators', 'test:deploy', 'firebase', 'console:dev', 'deploy:install'];
 
 function npm(...args: string[]) {
   const { status, stdout, stderr } = spawnSync('npm', args, {
@@ -53,6 +84,28 @@ test.each(['bogus', 'constructor'])(
     expect(stderr).toContain(`There is no command '${name}'.\n\nCommands`);
   },
 );
+
+test.each(HELPED_BY_DOCS)(
+  'npm run %s -- --help prints its row of the documents and does nothing else',
+  (name) => {
+    const { status, stdout } = spawnSync('node', ['scripts/run.mjs', name, '--help'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^npm run ${name}\n\n {2}[a-z]`));
+    expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+  },
+);
+
+test('--help of each other command is answered by its program', () => {
+  const text = readFileSync(join(ROOT, 'scripts/run.mjs'), 'utf8');
+  const [, listed = ''] = /HELPED_BY_DOCS = new Set\(\[(.*?)\]/s.exec(text) ?? [];
+  expect([...listed.matchAll(/'(.+?)'/g)].map(([, name]) => name)).toEqual(HELPED_BY_DOCS);
+  expect([...HELPED_BY_DOCS, ...OWN_USAGE, ...PASSED_ON, ...SIGNPOSTS].toSorted()).toEqual(
+    Object.keys(scripts).toSorted(),
+  );
+});
 
 test('a command that fails has standard output to itself with --silent', () => {
   const { status, stdout, stderr } = npm('run', '--silent', 'cairn', '--', 'runns', 'list');
