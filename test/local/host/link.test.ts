@@ -1,7 +1,7 @@
 /** The link between the cloud process and a worker: a function that takes whole requests answers by frames as it does by HTTP. */
 import { once } from 'node:events';
 import { Agent, type OutgoingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { onRequest } from 'firebase-functions/v2/https';
@@ -51,6 +51,9 @@ const functions = new Map<string, FunctionHandler>(
       }
       response.end();
     }),
+    corked: onRequest((_request, response) => {
+      response.end(Buffer.from(`${peer.writableCorked} ${peer.writableLength}`));
+    }),
     nothing: onRequest((_request, response) => void response.writeHead(204).end()),
     empty: onRequest((_request, response) => void response.end()),
     throws: onRequest(() => {
@@ -92,6 +95,8 @@ let served: ServedLink;
 let link: FrameClient;
 let agent: Agent;
 let given: string[];
+/** The worker's end of the link. */
+let peer: Socket;
 
 // The log of firebase-functions about refused tasks and exceptions on purpose.
 for (const level of ['error', 'warn'] as const) jest.spyOn(console, level).mockImplementation(() => {});
@@ -103,6 +108,9 @@ beforeEach(async () => {
   given = [];
   server = functionsServer(functions, () => NOW);
   served = new ServedLink(server, functions, () => NOW);
+  server.on('upgrade', (_request, socket: Socket) => {
+    peer = socket;
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   agent = new Agent({ keepAlive: true });
@@ -135,6 +143,7 @@ function leaseOf(): WorkerLease {
     link,
     release: () => given.push('released'),
     broken: () => given.push('broken'),
+    late: () => given.push('late'),
   };
 }
 
@@ -166,7 +175,8 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
           sendByLink({
             ...sending,
             link,
-            notTaken: (isServed) => over.resolve({ body: isServed ? 'not taken' : 'not served' }),
+            isMovable: true,
+            notTaken: (body) => over.resolve({ body }),
           }),
         )
       : (sendByHttp(agent, sending) as Promise<InFlightRequest>);
@@ -295,7 +305,7 @@ test('a stopping worker answers its requests in flight, and accepts no more', as
   const { over } = begin('link', 'held');
   await until(() => seen.length === 1, 'the function');
   const drained = served.drain(60_000);
-  expect(await ask('link', 'echo')).toEqual({ body: 'not taken' });
+  expect(await ask('link', 'echo')).toEqual({ body: 'ending' });
   expect(given).toEqual(['broken', 'released']);
   hold.resolve();
   expect(await over).toMatchObject({ status: 200, body: 'held' });
@@ -304,8 +314,58 @@ test('a stopping worker answers its requests in flight, and accepts no more', as
   expect(await openLink((server.address() as AddressInfo).port)).toBeUndefined();
 });
 
+describe('a worker whose event loop is blocked', () => {
+  let now: bigint;
+  let clock: { mockRestore(): void };
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    now = 5_000_000_000n;
+    clock = jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+    clock.mockRestore();
+  });
+
+  test('leaves a request to another, and does not begin it afterwards', async () => {
+    peer.pause();
+    const { over } = begin('link', 'held');
+    jest.advanceTimersByTime(500);
+    expect(await over).toEqual({ body: 'late' });
+    expect(given).toEqual(['late', 'released']);
+    now += 500_000_000n;
+    peer.resume();
+    await ask('link', 'nothing');
+    expect(seen).toEqual([]);
+  });
+
+  test('says so of a request that this process has not moved yet', async () => {
+    peer.pause();
+    const { over } = begin('link', 'held');
+    now += 401_000_000n;
+    peer.resume();
+    expect(await over).toEqual({ body: 'late' });
+    expect([given, seen]).toEqual([['released'], []]);
+  });
+
+  test('keeps the requests that it has taken', async () => {
+    const { over } = begin('link', 'held');
+    // Behind it, on the same connection.
+    await ask('link', 'nothing');
+    expect(seen).toEqual(['held']);
+    jest.advanceTimersByTime(60_000);
+    hold.resolve();
+    expect(await over).toMatchObject({ body: 'held' });
+    expect(given).toEqual(['released', 'released']);
+  });
+
+  test('has said before that it took them', async () => {
+    expect(await ask('link', 'corked')).toMatchObject({ body: '0 0' });
+  });
+});
+
 test('a function that does not support frames, or no longer exists, is called by HTTP', async () => {
-  expect(await ask('link', 'missing')).toEqual({ body: 'not served' });
+  expect(await ask('link', 'missing')).toEqual({ body: 'unserved' });
   expect(given).toEqual(['released']);
 });
 

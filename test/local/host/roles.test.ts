@@ -33,18 +33,13 @@ test('an unresponsive worker is killed, and its task is redelivered to another',
   expect(fixture.log.join('\n')).toContain(`worker ${first?.pid} sent no heartbeat for 2 s and is killed`);
 });
 
-test('tasks that arrive while every worker of their role is blocked go to the spare', async () => {
+test('a task that was sent to a blocked worker goes to the spare', async () => {
   fixture = await startFixture({ watchdogSeconds: 3_600 });
   await enqueue(fixture.cloud, 'spin', { id: 'stuck' });
   await until(() => noted('spin', 'stuck').length === 1, 'the task to begin');
   const [blocked] = role('tasks');
-  // One more than the blocked worker has room for.
-  await enqueue(
-    fixture.cloud,
-    'spin',
-    ...Array.from({ length: 80 }, (_, n) => ({ id: `neighbour-${n}`, ms: 0 })),
-  );
-  await until(() => fixture.trace('spin-done').length > 0, 'a neighbour to run elsewhere');
+  await enqueue(fixture.cloud, 'spin', { id: 'neighbour', ms: 0 });
+  await until(() => fixture.trace('spin-done').length > 0, 'the neighbour to run elsewhere');
   expect(role('tasks')).toHaveLength(2);
   process.kill(blocked ?? 0, 'SIGKILL');
 });

@@ -10,7 +10,7 @@ import type { FunctionSpec } from './function-spec.ts';
 import { MAX_WHOLE_BYTES } from './link/messages.ts';
 import { type RequestBody, RequestHandle, type RequestLine, type ResponseReceiver } from './link/request.ts';
 import { sendByHttp } from './link/send-by-http.ts';
-import { sendByLink } from './link/send-by-link.ts';
+import { type NotTaken, sendByLink } from './link/send-by-link.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
 import { type Acquiring, NoWorkerError, type WorkerLease } from './workers/lease.ts';
 import type { WorkerPool } from './workers/worker-pool.ts';
@@ -18,6 +18,8 @@ import type { WorkerPool } from './workers/worker-pool.ts';
 const NOTHING = Buffer.alloc(0);
 /** In the spelling of the queue: those of callers are in lower case. */
 const QUEUE_NAME = 'X-CloudTasks-QueueName';
+/** On a machine on which every worker is late, a request stays at the next one. */
+const MOST_MOVES = 3;
 const TIMEOUT = 'upstream request timeout';
 const HOP_HEADERS = [
   'connection',
@@ -52,6 +54,8 @@ interface ForwardedRequest {
   readonly body: RequestBody;
   /** False: its length is unknown or large. */
   readonly isWhole: boolean;
+  /** Number of workers that did not take it in time; default: 0. */
+  readonly moves?: number;
   readonly receiver: ResponseReceiver;
   readonly handle: RequestHandle;
   readonly signal: AbortSignal;
@@ -165,7 +169,7 @@ export class Forwarder {
    * without the request, so another worker gets it.
    */
   async #send(forwarded: ForwardedRequest): Promise<NoWorkerError | undefined> {
-    const { spec, line, isWhole, receiver, handle, signal } = forwarded;
+    const { spec, line, isWhole, moves = 0, receiver, handle, signal } = forwarded;
     const goesWhole = isWhole && spec.takesWhole;
     // Read before a worker is acquired, so that a slow sender does not occupy one.
     const body = await arrived(forwarded.body, spec.timeoutSeconds);
@@ -173,16 +177,23 @@ export class Forwarder {
     for (;;) {
       const lease = await this.#lease(spec, { user: userOf(line.headers), signal });
       if (lease instanceof NoWorkerError) return lease;
+      if (handle.isAborted) {
+        lease.release();
+        return new NoWorkerError(503, 'the request was aborted');
+      }
       const { link } = lease;
       if (goesWhole && link?.isOpen && body instanceof Uint8Array) {
         const again = { ...forwarded, body };
-        const notTaken = (isServed: boolean) => {
-          this.#send({ ...again, isWhole: isServed }).then(
+        const notTaken = (why: NotTaken) => {
+          if (handle.isAborted) return;
+          const next = { ...again, isWhole: why !== 'unserved', moves: why === 'late' ? moves + 1 : moves };
+          this.#send(next).then(
             (failure) => failure && receiver.onFailure(failure.message),
             (error: unknown) => receiver.onFailure(String(error)),
           );
         };
-        handle.use(sendByLink({ link, lease, line, body, receiver, notTaken }));
+        const isMovable = moves < MOST_MOVES;
+        handle.use(sendByLink({ link, lease, line, body, receiver, isMovable, notTaken }));
         return undefined;
       }
       const sent = await sendByHttp(this.#agent, { lease, line, body, receiver });

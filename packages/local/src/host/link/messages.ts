@@ -1,6 +1,7 @@
 /**
  * Format of requests and responses between the cloud process and a worker: the length of the head (u32, little endian), the head as
- * JSON, and bytes of the body. Further messages of a response are bytes of the body only.
+ * JSON, and bytes of the body. Further messages of a response are bytes of the body only. An empty message before the head says that the
+ * worker has taken a request with a `takeBy`.
  */
 
 /** Value of the `Upgrade` header that asks a worker's server for frames. */
@@ -10,6 +11,8 @@ export const PATH = '/Serve';
 export const MAX_WHOLE_BYTES = 1024 * 1024;
 /** gRPC's FAILED_PRECONDITION: the worker is ending and has not read the request. */
 export const NOT_TAKEN = 9;
+/** gRPC's ABORTED: the worker has read the request after its `takeBy`. */
+export const TOO_LATE = 10;
 /** gRPC's UNIMPLEMENTED: the worker has no such function that takes whole requests; HTTP is used instead. */
 export const NOT_SERVED = 12;
 
@@ -22,6 +25,8 @@ export interface RequestHead {
   /** With the query. */
   readonly path: string;
   readonly headers: Headers;
+  /** A worker that reads the request later, by {@link machineMs}, does not take it: its event loop was blocked. */
+  readonly takeBy?: number | undefined;
 }
 
 export interface AnswerHead {
@@ -36,6 +41,9 @@ export interface LinkMessage<Head> {
 }
 
 const LENGTH_BYTES = 4;
+
+/** A clock that all processes of the machine share, and that nobody sets, in ms. */
+export const machineMs = () => Number(process.hrtime.bigint() / 1_000_000n);
 
 export function encode(head: RequestHead | AnswerHead, body: Uint8Array): Buffer {
   const text = JSON.stringify(head);

@@ -1,29 +1,60 @@
 /** Sends a whole request to a worker by frames, which saves a second HTTP server between the caller and the function. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
-import { type AnswerHead, decode, encode, NOT_SERVED, NOT_TAKEN, PATH } from './messages.ts';
+import {
+  type AnswerHead,
+  decode,
+  encode,
+  machineMs,
+  NOT_SERVED,
+  NOT_TAKEN,
+  PATH,
+  TOO_LATE,
+} from './messages.ts';
 import type { InFlightRequest, OutgoingRequest } from './request.ts';
+
+/** `late`: the worker did not read it in time. `unserved`: it does not serve the function by frames. */
+export type NotTaken = 'ending' | 'late' | 'unserved';
 
 interface LinkRequest extends OutgoingRequest {
   readonly link: FrameClient;
   readonly body: Uint8Array;
-  /** The worker did not accept it, and is released. @param isServed false if it does not serve the function by frames */
-  notTaken(isServed: boolean): void;
+  /** True: a worker that does not take it within {@link TAKE_WITHIN_MS} is to leave it to another. */
+  readonly isMovable: boolean;
+  /** The worker did not accept it, and is released. */
+  notTaken(why: NotTaken): void;
 }
 
+/** Much longer than most work between two turns of an event loop. */
+const TAKE_WITHIN_MS = 400;
+/** Time after that in which the word of a worker that took it in time arrives. */
+const MARGIN_MS = 100;
+
+const WHY: Readonly<Record<number, NotTaken>> = {
+  [NOT_TAKEN]: 'ending',
+  [NOT_SERVED]: 'unserved',
+  [TOO_LATE]: 'late',
+};
+
 /** Releases the worker when the request ends. */
-export function sendByLink({ link, lease, line, body, receiver, notTaken }: LinkRequest): InFlightRequest {
+export function sendByLink(request: LinkRequest): InFlightRequest {
+  const { link, lease, line, body, receiver, isMovable, notTaken } = request;
   let hasHead = false;
   let isOver = false;
+  let late: NodeJS.Timeout | undefined;
+  const takeBy = isMovable ? machineMs() + TAKE_WITHIN_MS : undefined;
   const take = (chunk: Buffer) => {
     if (chunk.length > 0 && !receiver.onData(chunk)) call.pause();
   };
-  const call = link.call(PATH, encode(line, body), {
+  const call = link.call(PATH, encode({ ...line, takeBy }, body), {
     onMessage(message) {
+      clearTimeout(late);
+      late = undefined;
       try {
         if (hasHead) {
           take(message);
           return;
         }
+        if (message.length === 0) return;
         hasHead = true;
         const answer = decode<AnswerHead>(message);
         receiver.onHead(answer.head.status, answer.head.headers);
@@ -36,12 +67,13 @@ export function sendByLink({ link, lease, line, body, receiver, notTaken }: Link
     },
     onEnd(failure) {
       isOver = true;
+      clearTimeout(late);
+      const why = failure?.code === undefined ? undefined : WHY[failure.code];
       // The worker may be dead. Reported before its release, which is the normal end of a worker that serves once.
-      if (failure && (failure.code === undefined || failure.code === NOT_TAKEN)) lease.broken();
+      if (failure && (failure.code === undefined || why === 'ending')) lease.broken();
       lease.release();
       if (failure === undefined) receiver.onEnd();
-      else if (failure.code === NOT_TAKEN || failure.code === NOT_SERVED)
-        notTaken(failure.code === NOT_TAKEN);
+      else if (why) notTaken(why);
       // Another status: the function aborted its response.
       else receiver.onFailure(failure.details);
     },
@@ -49,10 +81,21 @@ export function sendByLink({ link, lease, line, body, receiver, notTaken }: Link
   const abort = () => {
     if (isOver) return;
     isOver = true;
+    clearTimeout(late);
     call.end();
     // The worker still works on the request, as with HTTP.
     if (!hasHead) lease.broken();
     lease.release();
   };
+  const move = () => {
+    if (isOver || late === undefined) return;
+    isOver = true;
+    call.end();
+    lease.late();
+    lease.release();
+    notTaken('late');
+  };
+  // The wait lets a busy process read first what has arrived meanwhile.
+  if (isMovable) late = setTimeout(() => setImmediate(() => setImmediate(move)), TAKE_WITHIN_MS + MARGIN_MS);
   return { abort, resume: () => call.resume() };
 }

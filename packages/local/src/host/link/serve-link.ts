@@ -14,14 +14,18 @@ import { answerUncaught } from '../uncaught.ts';
 import {
   decode,
   type LinkMessage,
+  machineMs,
   NOT_SERVED,
   NOT_TAKEN,
   PATH,
   type RequestHead,
+  TOO_LATE,
   UPGRADE,
 } from './messages.ts';
 import { WholeRequest } from './whole-request.ts';
 import { type AnsweredCall, WholeResponse } from './whole-response.ts';
+
+const NOTHING = Buffer.alloc(0);
 
 const SERVICE = {
   Serve: {
@@ -91,6 +95,14 @@ export class ServedLink extends EventEmitter {
         call.emit('error', { code: NOT_SERVED, details: 'no such function takes whole requests' });
         return;
       }
+      const { takeBy } = message.head;
+      if (takeBy !== undefined) {
+        if (machineMs() > takeBy) {
+          call.emit('error', { code: TOO_LATE, details: 'the worker was busy' });
+          return;
+        }
+        call.write(NOTHING);
+      }
       const request = new WholeRequest(message);
       const response = new WholeResponse(call, { dateMs: this.#now(), method: request.method });
       this.#inFlight += 1;
@@ -99,7 +111,8 @@ export class ServedLink extends EventEmitter {
         if (this.#inFlight === 0) this.#onIdle?.();
       });
       this.emit('request', request, response);
-      void this.#answer(handler, request, response);
+      // A function that blocks at once must not keep what was written: the server sends it at the end of this step.
+      process.nextTick(() => void this.#answer(handler, request, response));
     });
   }
 

@@ -10,11 +10,16 @@ export interface WorkerLease {
   release(): void;
   /** Call when the connection to the worker broke or was refused: it may be dead. */
   broken(): void;
+  /** Call when the worker did not take the request in time: its event loop may be blocked. */
+  late(): void;
 }
+
+/** Requests without a user. */
+export const NO_USER = '';
 
 /** A request for a worker. */
 export interface Acquiring {
-  /** The queue or the caller, for example; default: one user for all requests without. */
+  /** The queue or the caller, for example; default: {@link NO_USER}. */
   readonly user?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

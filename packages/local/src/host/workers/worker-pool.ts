@@ -3,9 +3,17 @@
  * a worker of its function's role with room. Kills workers without a heartbeat. Owns restarts and waiting, not HTTP.
  */
 import type { FunctionSpec } from '../function-spec.ts';
-import { type Acquiring, NoWorkerError, type Waiter, type Wanted, type WorkerLease } from './lease.ts';
+import { chooseWorker } from './choice.ts';
+import {
+  type Acquiring,
+  NO_USER,
+  NoWorkerError,
+  type Waiter,
+  type Wanted,
+  type WorkerLease,
+} from './lease.ts';
 import { Reaper } from './reaper.ts';
-import { REQUESTS, type RoleSize, roleOf, sizeOf, TASKS, type WorkerRole } from './roles.ts';
+import { REQUESTS, roleOf, sizeOf, TASKS, type WorkerRole } from './roles.ts';
 import { Watchdog } from './watchdog.ts';
 import { describeEnd, type WorkerEnd, type WorkerOptions, WorkerProcess } from './worker-process.ts';
 
@@ -117,7 +125,7 @@ export class WorkerPool {
   async #acquire(
     spec: FunctionSpec,
     role: WorkerRole,
-    { user = '', signal }: Acquiring,
+    { user = NO_USER, signal }: Acquiring,
   ): Promise<WorkerLease> {
     const free = this.#assign({ spec, role, user, takesCold: false });
     if (free) return free;
@@ -312,16 +320,20 @@ export class WorkerPool {
     return this.#options.roles ? roleOf(spec) : REQUESTS;
   }
 
-  /** The least busy worker of the role with room for one more request of this user of the function. */
+  /** See {@link chooseWorker}. */
   #assign({ spec, role, user, takesCold }: Wanted): WorkerLease | undefined {
+    const { workers, roles } = this.#options;
     const ofRole = this.#of(role);
-    const bounds = sizeOf(role, this.#options.workers);
+    const { most, growsWhenFull, servesOnce } = sizeOf(role, workers);
+    const facts = ofRole.map((worker) => worker.factsFor(spec, user));
+    const hasSpare = this.#readySpare?.isWarm === true;
+    const choice = chooseWorker(
+      facts,
+      roles ? { most, growsWhenFull, hasSpare } : { most: 1, growsWhenFull: false, hasSpare },
+    );
+    if (choice === 'wait') return undefined;
     let best: WorkerProcess | undefined;
-    for (const worker of ofRole) {
-      if (worker.port === undefined || worker.isSpent || !worker.hasRoomFor(spec, user)) continue;
-      if (best === undefined || worker.isFreerThan(best)) best = worker;
-    }
-    if ((best === undefined || best.hangs) && this.#mayGrow(ofRole, bounds)) {
+    if (choice === 'additional') {
       // Undefined while it is still starting: the request waits.
       best = this.#additionalWorker(ofRole, takesCold);
       if (best) {
@@ -331,9 +343,9 @@ export class WorkerPool {
           if (!this.#stopping) this.#fill();
         });
       }
-    }
+    } else best = ofRole[choice];
     if (best?.port === undefined) return undefined;
-    best.isSpent = bounds.servesOnce && this.#options.roles;
+    best.isSpent = servesOnce && roles;
     return this.#lease(best, best.port, { name: spec.name, user });
   }
 
@@ -353,11 +365,6 @@ export class WorkerPool {
 
   #spawnSpare(): void {
     if (this.#paused === 0 && this.#spares.length === 0) this.#spawn(undefined);
-  }
-
-  #mayGrow(ofRole: readonly WorkerProcess[], { most, growsWhenFull }: RoleSize): boolean {
-    if (!this.#options.roles || ofRole.length >= most) return false;
-    return growsWhenFull || (ofRole.length > 0 && ofRole.every((worker) => worker.hangs));
   }
 
   #lease(
@@ -381,8 +388,13 @@ export class WorkerPool {
       },
       broken: () => {
         isBroken = true;
-        void worker.suspect().then(() => this.#serveWaiters());
+        this.#suspect(worker);
       },
+      late: () => this.#suspect(worker),
     };
+  }
+
+  #suspect(worker: WorkerProcess): void {
+    void worker.suspect().then(() => this.#serveWaiters());
   }
 }

@@ -9,6 +9,8 @@ import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { nodeFlags } from '../../node-flags.ts';
 import type { FunctionSpec } from '../function-spec.ts';
 import { openLink } from '../link/open-link.ts';
+import type { Responsiveness, WorkerFacts } from './choice.ts';
+import { NO_USER } from './lease.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { hasRoom, type WorkerRole } from './roles.ts';
 
@@ -178,19 +180,21 @@ export class WorkerProcess {
     this.kill('SIGTERM');
   }
 
-  /** True if it may serve one more request of this user of the function. */
-  hasRoomFor({ name, concurrency }: FunctionSpec, user: string): boolean {
-    const inFlight = (key: string) => this.#inFlight.get(key) ?? 0;
-    return hasRoom(concurrency, { own: inFlight(keyOf(name, user)), all: inFlight(name) });
+  factsFor({ name, concurrency }: FunctionSpec, user: string): WorkerFacts {
+    const own = this.#inFlight.get(keyOf(name, user)) ?? 0;
+    const all = this.#inFlight.get(name) ?? 0;
+    return {
+      state: this.#responsiveness,
+      hasRoom: !this.isSpent && hasRoom(concurrency, { own, all }),
+      load: this.#load,
+      servesUser: own > 0 && user !== NO_USER,
+    };
   }
 
-  /**
-   * Returns true if this worker should get the next request rather than the other: hanging workers come last, then those with more
-   * requests.
-   */
-  isFreerThan(other: WorkerProcess): boolean {
-    if (this.hangs !== other.hangs) return other.hangs;
-    return this.#load < other.#load;
+  get #responsiveness(): Responsiveness {
+    if (!this.#hasServed) return 'starting';
+    if (this.hangs) return 'blocked';
+    return this.#port === undefined ? 'late' : 'responding';
   }
 
   count(functionName: string, user: string, by: 1 | -1): void {
@@ -242,7 +246,8 @@ export class WorkerProcess {
 
   /**
    * Assigns it no request until it has answered a probe. Call it when a connection broke, because the port of a dying process may
-   * still accept connections, or after a change that the next request must see. Resolves when it serves again or has ended.
+   * still accept connections, when it was late, or after a change that the next request must see. Resolves when it serves again or has
+   * ended.
    */
   async suspect(): Promise<void> {
     const port = this.#port;

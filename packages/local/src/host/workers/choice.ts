@@ -1,0 +1,49 @@
+/** Decides which worker of a role gets a request. Pure. */
+import type { RoleSize } from './roles.ts';
+
+/**
+ * `late`: it has not answered for less than `blocked`, and may only be slow. `starting`: it has not served yet.
+ */
+export type Responsiveness = 'starting' | 'responding' | 'late' | 'blocked';
+
+export interface WorkerFacts {
+  readonly state: Responsiveness;
+  readonly hasRoom: boolean;
+  /** Requests under way. */
+  readonly load: number;
+  /** True if a request of the same user is among them. */
+  readonly servesUser: boolean;
+}
+
+interface RoleFacts extends Pick<RoleSize, 'most' | 'growsWhenFull'> {
+  /** An additional process that is loaded waits for work. */
+  readonly hasSpare: boolean;
+}
+
+/** The worker, or `additional`: another process; `wait`: until one has room or responds. */
+type WorkerChoice = number | 'additional' | 'wait';
+
+/**
+ * The least busy worker that responds. What a blocked worker gets would wait for the end of the body that blocks it.
+ *
+ * A user leaves one of the workers that a role may have to the others: it gets none as long as all the rest of them are blocked with
+ * its requests.
+ */
+export function chooseWorker(workers: readonly WorkerFacts[], role: RoleFacts): WorkerChoice {
+  const { most, growsWhenFull, hasSpare } = role;
+  const mayGrow = workers.length < most;
+  if (!growsWhenFull && most > 1 && blockedBy(workers) >= most - 1) return 'wait';
+  let best: number | undefined;
+  for (const [index, { state, hasRoom, load }] of workers.entries()) {
+    if (state !== 'responding' || !hasRoom) continue;
+    if (best === undefined || load < (workers[best]?.load ?? 0)) best = index;
+  }
+  if (best !== undefined) return best;
+  if (growsWhenFull) return mayGrow ? 'additional' : 'wait';
+  const isStuck = workers.every(({ state }) => state === 'blocked' || (state === 'late' && hasSpare));
+  return mayGrow && workers.length > 0 && isStuck ? 'additional' : 'wait';
+}
+
+/** Workers that do not respond and have requests of the user. */
+const blockedBy = (workers: readonly WorkerFacts[]) =>
+  workers.filter(({ state, servesUser }) => (state === 'late' || state === 'blocked') && servesUser).length;
