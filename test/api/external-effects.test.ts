@@ -84,7 +84,7 @@ describe('an effect without a run that is in doubt', () => {
           capabilityId: 'shop.charge',
           why: 'doubt',
           question: expect.stringContaining(
-            "called 'shop.charge' for key 'order-7' and the outcome is unknown",
+            "called 'shop.charge' for key 'order-7', and the outcome is unknown",
           ),
           request: { cents: 5 },
         },

@@ -74,7 +74,7 @@ class AskingRun {
   }
 
   /** Gives one answer in the way that its kind wants. */
-  async give(item: Item, answer: string): Promise<Response> {
+  async give(item: Item, answer: string, response: object = { id: 4 }): Promise<Response> {
     const { runId, step, waitId, effectId } = item;
     const isResolution = RESOLUTIONS.some((one) => one === answer) && effectId !== undefined;
     const at = isResolution ? `effects/${effectId}/resolve` : `approvals/${step}`;
@@ -83,7 +83,7 @@ class AskingRun {
       waitId,
       ...(answer === 'retry_with_feedback' ? { feedback: 'once more' } : { note: 'why' }),
     };
-    const result = answer === 'recorded' ? { result: { id: 4 } } : {};
+    const result = answer === 'recorded' ? { result: response } : {};
     const path = answer === 'resume' ? 'resume' : at;
     const body = answer === 'resume' ? {} : isResolution ? { outcome: answer, ...result } : decision;
     return this.installation.api.request(`/v1/runs/${runId}/${path}`, {
@@ -173,9 +173,26 @@ describe('GET /v1/inbox', () => {
       request: { text: 'hello' },
       error: expect.stringContaining('the answer was lost'),
       question: expect.stringContaining('the outcome is unknown'),
+      attemptedAt: expect.any(String),
       answers: [...RESOLUTIONS],
     });
   });
+
+  test.each(['effect_in_doubt', 'left_in_doubt'])(
+    'refuses a result of %s by the schema of the call, with the member that is wrong',
+    async (what) => {
+      const asking = await made(what);
+      const item = await only(asking);
+      const answer = await asking.give(item, 'recorded', { id: 'four' });
+      expect(await answer.json()).toMatchObject({
+        code: 'INVALID_INPUT',
+        field: 'result.id',
+        detail: expect.stringMatching(/^result\.id: Invalid input/),
+        help: expect.stringContaining("a response of 'post.send'"),
+      });
+      expect(await only(asking)).toEqual(item);
+    },
+  );
 
   test('leaves out a large request of an effect', async () => {
     const asking = new AskingRun({}, 'x'.repeat(5_000));
@@ -251,6 +268,8 @@ describe('GET /v1/inbox', () => {
     const asking = await made(what);
     const item = await only(asking);
     expect(item.answers.length).toBeGreaterThan(0);
+    // People read it: times and answers have members of their own.
+    expect(item.question).not.toMatch(/\d{4}-\d\d-\d\dT|\((recorded|re-execute|failed)\)|[0-9a-f]{64}/);
     for (const answer of [...DECISIONS, ...RESOLUTIONS, 'resume'].filter(
       (one) => !item.answers.includes(one),
     )) {

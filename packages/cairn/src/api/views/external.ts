@@ -21,11 +21,11 @@ export function externalQuestion(row: EffectRecord) {
   };
 }
 
-function questionOf({ runId, capabilityId, blockedBy, presumedAt, updatedAt }: EffectRecord): string {
+function questionOf({ runId, capabilityId, blockedBy, presumedAt }: EffectRecord): string {
   const what = `'${capabilityId}' for key '${keyOfOwner(runId)}'`;
   if (blockedBy === 'confirmation')
-    return `A function is about to call ${what}, which requires confirmation. Allow the call (re-execute), record the result of a manual action (recorded), or forbid it (failed)?`;
+    return `A function is about to call ${what}, which requires confirmation. Allow the call, record the result of a manual action, or forbid it?`;
   if (presumedAt !== undefined)
-    return `A function is about to call ${what} and may have called it before the database was restored at ${iso(presumedAt)}. Allow the call (re-execute), record its earlier result (recorded), or forbid it (failed)?`;
-  return `A function called ${what} and the outcome is unknown (${iso(updatedAt)}). Record its result (recorded), allow one more call (re-execute), or forbid it (failed)?`;
+    return `A function is about to call ${what} and may have called it before the database was restored. Allow the call, record its earlier result, or forbid it?`;
+  return `A function called ${what}, and the outcome is unknown. Check with the receiver, then record the result, allow one more call, or forbid it.`;
 }

@@ -47,9 +47,15 @@ function questionView(status: string, call: InboxQuestion): View {
     request: requestOf(row),
     // The reason of a question for permission is in its text.
     error: row?.blockedBy === 'doubt' ? row.error : undefined,
-    attemptedAt: kind === 'left_in_doubt' ? isoIf(row?.createdAt) : undefined,
+    attemptedAt: isoIf(attemptedAt(call)),
     answers: [...answers],
   };
+}
+
+/** Undefined: no call was made, or only the restored database says that one may have been. */
+function attemptedAt({ kind, row }: InboxQuestion): number | undefined {
+  if (row === undefined || row.presumedAt !== undefined) return undefined;
+  return kind === 'left_in_doubt' || row.blockedBy === 'doubt' ? row.createdAt : undefined;
 }
 
 /** The request of the call. The list of the run's effects has a longer one. */
@@ -82,7 +88,7 @@ function questionTextOf(detailText: string | undefined): {
 }
 
 function leftText(status: string, { step, capabilityId, answers }: InboxQuestion): string {
-  const what = `Step '${step}' called '${capabilityId}', the run has ended (${status}), and the outcome is unknown. Check the receiver, and report whether the call took effect (recorded) or not (failed).`;
+  const what = `Step '${step}' called '${capabilityId}', the run has ended (${status}), and the outcome is unknown. Check with the receiver, and report whether the call took effect.`;
   return answers.includes('resume')
     ? `${what} Or resume the run: its successor looks up the outcome, or asks.`
     : what;

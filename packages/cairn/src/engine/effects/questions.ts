@@ -119,19 +119,15 @@ export function questionDrafts(
 
 function questionText(key: string, { why, capabilityId, row }: EffectAsk): string {
   if (why === 'policy') {
-    return `Step '${key}' is about to call '${capabilityId}' again; ${row.originEffectId} records the call as done. Repeat the call (re-execute), use the recorded result (recorded), or fail the step (failed)?`;
+    return `Step '${key}' is about to call '${capabilityId}' again: an earlier call was recorded as done. Use the recorded result, repeat the call, or fail the step?`;
   }
   if (why === 'confirmation') {
     const reason = confirmationReason(row);
     const why = reason === undefined ? '' : ` (${reason})`;
-    return `Step '${key}' is about to call '${capabilityId}', which requires confirmation${why}. Allow the call (re-execute), record the result of a manual action (recorded), or fail the step (failed)?`;
+    return `Step '${key}' is about to call '${capabilityId}', which requires confirmation${why}. Allow the call, record the result of a manual action, or fail the step?`;
   }
   if (row.presumedAt !== undefined) {
-    return `Step '${key}' is about to call '${capabilityId}' and may have called it before the database was restored at ${new Date(row.presumedAt).toISOString()}. Allow the call (re-execute), record its earlier result (recorded), or fail the step (failed)?`;
+    return `Step '${key}' is about to call '${capabilityId}' and may have called it before the database was restored. Allow the call, record its earlier result, or fail the step?`;
   }
-  return `Step '${key}' called '${capabilityId}' and the outcome is unknown${at(row)}. Record its result (recorded), allow one more call (re-execute), or fail the step (failed)?`;
-}
-
-function at({ updatedAt }: EffectRecord): string {
-  return ` (${new Date(updatedAt).toISOString()})`;
+  return `Step '${key}' called '${capabilityId}', and the outcome is unknown. Check with the receiver, then record the result, allow one more call, or fail the step.`;
 }

@@ -19,18 +19,25 @@ export function dataSchema(
   return step.kind === 'flow' && itemKey !== undefined ? answerSchema(step, itemKey) : undefined;
 }
 
-/** The data as the schema returns it. @throws CairnError INVALID_INPUT with every issue */
-export function checkedData(schema: ZodType<unknown>, data: unknown, step: StepRef): unknown {
-  let issues: readonly Issue[];
+/** The data as the schema of an author returns it, or why it refuses it. */
+export function parsedData<T>(
+  schema: ZodType<T>,
+  data: unknown,
+): { readonly data: T } | { readonly issues: readonly Issue[] } {
   try {
     const parsed = schema.safeParse(data);
-    if (parsed.success) return parsed.data;
-    issues = parsed.error.issues;
+    return parsed.success ? { data: parsed.data } : { issues: parsed.error.issues };
   } catch (thrown) {
     // A function within the author's schema threw, or the schema is asynchronous: the data is refused as well.
-    issues = [{ path: [], message: messageOf(readableThrown(thrown)) }];
+    return { issues: [{ path: [], message: messageOf(readableThrown(thrown)) }] };
   }
-  const { field, why } = allIssues(issues, 'data');
+}
+
+/** The data as the schema returns it. @throws CairnError INVALID_INPUT with every issue */
+export function checkedData(schema: ZodType<unknown>, data: unknown, step: StepRef): unknown {
+  const parsed = parsedData(schema, data);
+  if ('data' in parsed) return parsed.data;
+  const { field, why } = allIssues(parsed.issues, 'data');
   throw new CairnError('INVALID_INPUT', why, {
     field,
     stepId: stepKey(step),

@@ -1,8 +1,10 @@
 /** The result of a call that a person reports, stored as the ledger stores results. */
 import type { StoredResponse } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
+import { allIssues } from '../../core/first-issue.ts';
 import type { Capability } from '../../engine/define/capability.ts';
-import { answerOf, responseOf } from '../../engine/effects/rows.ts';
+import { answerOf } from '../../engine/effects/rows.ts';
+import { parsedData } from '../../engine/waits/answer-data.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { ResolveRequest } from './request.ts';
@@ -29,14 +31,11 @@ export async function checkedAnswer(
   reported: Reported,
 ): Promise<StoredResponse> {
   const { answer, text } = await storedAnswer(deps, capability, reported);
-  try {
-    responseOf(capability, text);
-  } catch (cause) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `the result does not match the response schema of '${capability.id}'`,
-      { field: 'result', help: cause instanceof Error ? cause.message : undefined },
-    );
-  }
-  return answer;
+  const parsed = parsedData(capability.response, JSON.parse(text));
+  if ('data' in parsed) return answer;
+  const { field, why } = allIssues(parsed.issues, 'result');
+  throw new CairnError('INVALID_INPUT', why, {
+    field,
+    help: `Nothing was recorded. Give the result in the form of a response of '${capability.id}'.`,
+  });
 }

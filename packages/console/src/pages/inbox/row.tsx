@@ -57,6 +57,11 @@ export function Question(props: QuestionRowProps) {
           </span>
         </span>
         <span className="dim">
+          {item.attemptedAt && (
+            <>
+              called <When at={item.attemptedAt} />,{' '}
+            </>
+          )}
           asked{' '}
           {to && (
             <>
