@@ -87,3 +87,19 @@ test('Escape closes the selected step, and the focus returns to it in the graph'
   await becomes(async () => new URL(page.url()).searchParams.get('step'), null);
   await becomes(() => focused(page), 'book');
 });
+
+test('one key lists all shortcuts; they do nothing while a dialog is open', async () => {
+  const page = await stage.browser.open('/health');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('heading', { name: 'Health' }).waitFor();
+  await page.keyboard.press('?');
+  await dialog.getByText('go to Schedules').waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(new URL(page.url()).pathname).toBe('/health');
+  await page.getByLabel('Search by').fill('what? g');
+  await page.keyboard.press('?');
+  expect(await dialog.count()).toBe(0);
+});

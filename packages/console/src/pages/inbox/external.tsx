@@ -5,10 +5,16 @@ import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Details } from '../../parts/json-view/details.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
+import type { LastAnswer } from './answered.tsx';
 
 type ListedExternal = NonNullable<Answer<'InboxPage'>['external']>;
 
-export function External({ external }: { readonly external: ListedExternal }) {
+interface ExternalProps {
+  readonly external: ListedExternal;
+  onAnswered(last: LastAnswer): void;
+}
+
+export function External({ external, onAnswered }: ExternalProps) {
   const [answering, setAnswering] = useState<ListedExternal[number]>();
   return (
     <section className="stack" aria-label="Effects without a run">
@@ -33,6 +39,7 @@ export function External({ external }: { readonly external: ListedExternal }) {
           runId={answering.owner}
           effectId={answering.effectId}
           isOver={false}
+          onDone={(done) => onAnswered({ step: answering.key, run: undefined, done })}
           onClose={() => setAnswering(undefined)}
         />
       )}

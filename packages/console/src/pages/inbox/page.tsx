@@ -9,6 +9,7 @@ import { useSession } from '../../session/session.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
 import type { AskedKind, DecisionName } from '../run/actions/decisions.ts';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
+import { Answered, type LastAnswer } from './answered.tsx';
 import { External } from './external.tsx';
 import { Findings } from './findings.tsx';
 import { canApprove, type InboxItem, itemKeyOf } from './item.ts';
@@ -23,7 +24,8 @@ const PAGE = '50';
 
 export default function InboxPage() {
   const { api } = useSession();
-  const [answering, setAnswering] = useState<Answered>();
+  const [answering, setAnswering] = useState<Open>();
+  const [last, setLast] = useState<LastAnswer>();
   const list = usePages({
     queryKey: ['inbox', 'list'],
     read: (cursor, signal) => api.get('/v1/inbox', { query: { limit: PAGE, cursor }, signal }),
@@ -71,8 +73,9 @@ export default function InboxPage() {
         refused={refused.filter(({ key }) => !items.some((one) => itemKeyOf(one) === key))}
         onClose={forget}
       />
+      <Answered last={last} onDismiss={() => setLast(undefined)} />
       {findings.length > 0 && <Findings findings={findings} />}
-      {external.length > 0 && <External external={external} />}
+      {external.length > 0 && <External external={external} onAnswered={setLast} />}
       {chosen.length > 0 && (
         <section className="row inbox-chosen" aria-label="Selected approvals">
           <strong aria-live="polite">{chosen.length} selected</strong>
@@ -113,7 +116,7 @@ export default function InboxPage() {
         ))}
       </ol>
       <More of={list}>{list.isLoadingMore ? 'Loading…' : 'Show newer questions'}</More>
-      {answering && <Answering {...answering} onClose={() => setAnswering(undefined)} />}
+      {answering && <Answering {...answering} onAnswered={setLast} onClose={() => setAnswering(undefined)} />}
     </div>
   );
 }
@@ -127,17 +130,24 @@ function askedIn(kind: InboxItem['kind']): AskedKind {
   return kind === 'step_in_doubt' ? 'doubt' : 'approval';
 }
 
-interface Answered {
+/** The question whose form is open. */
+interface Open {
   readonly item: InboxItem;
   /** The answer that the form begins with. */
   readonly first?: DecisionName;
 }
 
-function Answering({ item, first, onClose }: Answered & { onClose(): void }) {
-  const { runId, kind, step, waitId, effectId, detail, question, to, dataSchema, dueAt } = item;
+interface AnsweringProps extends Open {
+  onAnswered(last: LastAnswer): void;
+  onClose(): void;
+}
+
+function Answering({ item, first, onAnswered, onClose }: AnsweringProps) {
+  const { runId, type, kind, step, waitId, effectId, detail, question, to, dataSchema, dueAt } = item;
+  const onDone = (done: string) => onAnswered({ step, run: { id: runId, type }, done });
   if (effectId !== undefined) {
     const isOver = kind === 'left_in_doubt';
-    return <ResolveDialog runId={runId} effectId={effectId} isOver={isOver} onClose={onClose} />;
+    return <ResolveDialog {...{ runId, effectId, isOver, onDone, onClose }} />;
   }
   return (
     <DecideDialog
@@ -149,6 +159,7 @@ function Answering({ item, first, onClose }: Answered & { onClose(): void }) {
       dataSchema={dataSchema}
       dueAt={dueAt}
       first={first}
+      onDone={onDone}
       onClose={onClose}
     />
   );

@@ -4,7 +4,13 @@ import { useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { cronWords } from '../../parts/cron/words.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
-import { type Entered, isUntouched, NOTHING_ENTERED, readEntered } from '../../parts/schema-form/entered.ts';
+import {
+  type Entered,
+  isUntouched,
+  lackOf,
+  NOTHING_ENTERED,
+  readEntered,
+} from '../../parts/schema-form/entered.ts';
 import { type RefusedEntry, refusedAt } from '../../parts/schema-form/refused.ts';
 import { SchemaInput } from '../../parts/schema-form/schema-input.tsx';
 import { useInputSchema, WorkflowField } from '../workflows/workflow-field.tsx';
@@ -35,6 +41,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const input = keepsInput ? schedule.input : read.value;
   const hasValue = keepsInput || read.hasValue;
   const isWhole = type !== '' && cron.trim() !== '' && timezone.trim() !== '' && hasValue;
+  const lack = type === '' ? 'Choose a workflow.' : keepsInput ? undefined : lackOf(read);
   const wanted = isWhole
     ? { type, name: name.trim(), cron: cron.trim(), timezone: timezone.trim(), catchUp, input }
     : undefined;
@@ -96,11 +103,11 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         title="Change the schedule"
         verb="Change"
         act={change}
+        lack={lack ?? (wanted && 'Nothing was changed.')}
         onRefused={onRefused}
         onClose={onClose}
       >
         {fields}
-        {wanted && !change && <p className="hint">Nothing was changed.</p>}
       </ActionDialog>
     );
   return (
@@ -108,6 +115,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
       title="New schedule"
       verb="Create"
       act={made || undefined}
+      lack={lack}
       onRefused={onRefused}
       onDone={({ id }) => {
         onClose();

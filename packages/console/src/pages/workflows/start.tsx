@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
-import { type Entered, NOTHING_ENTERED, readEntered } from '../../parts/schema-form/entered.ts';
+import { type Entered, lackOf, NOTHING_ENTERED, readEntered } from '../../parts/schema-form/entered.ts';
 import { type RefusedEntry, refusedAt } from '../../parts/schema-form/refused.ts';
 import { SchemaInput } from '../../parts/schema-form/schema-input.tsx';
 import { startRun } from './acts.ts';
@@ -23,13 +23,15 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
   const [refused, setRefused] = useState<RefusedEntry>();
   const [threadId, setThreadId] = useState('');
   const { schema, isLoading } = useInputSchema(chosen);
-  const { hasValue, value, fields, typed } = readEntered(schema, entered, input);
+  const read = readEntered(schema, entered, input);
+  const { hasValue, value, fields, typed } = read;
   const start = chosen !== '' && hasValue ? startRun({ type: chosen, input: value, threadId }) : undefined;
   return (
     <ActionDialog
       title={fixed === undefined ? 'Start a run' : `Start ${fixed}`}
       verb="Start"
       act={start}
+      lack={chosen === '' ? 'Choose a workflow.' : lackOf(read)}
       onDone={({ runId }) => navigate(`/runs/${runId}`)}
       onRefused={(error) => setRefused({ typed, issues: refusedAt(error, 'input', fields) })}
       onClose={onClose}

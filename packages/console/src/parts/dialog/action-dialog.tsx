@@ -19,6 +19,8 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
   readonly danger?: boolean;
   /** The request; undefined while the form is incomplete. */
   readonly act: PlannedAct<M, P> | undefined;
+  /** The reason why the form is incomplete: shown beside the button, however long the form. */
+  readonly lack?: string | undefined;
   /** The reason why the act is not possible any more since the form was opened. The form keeps what was typed. */
   readonly outdated?: ReactNode;
   readonly children?: ReactNode;
@@ -32,7 +34,7 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
 export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
   props: ActionDialogProps<M, P>,
 ) {
-  const { title, verb, danger, act, outdated, children, onClose, onDone = onClose, onRefused } = props;
+  const { title, verb, danger, act, lack, outdated, children, onClose, onDone = onClose, onRefused } = props;
   const isOutdated = outdated !== undefined && outdated !== false;
   const { api } = useSession();
   const queries = useQueryClient();
@@ -70,6 +72,9 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
         {error !== undefined && <FocusedFailure error={error} />}
         {act && <Commands sending={act.planned} cli={act.cli} />}
         <footer>
+          <p className="hint lack" role="status">
+            {act === undefined && lack}
+          </p>
           <button type="button" onClick={onClose}>
             Close
           </button>

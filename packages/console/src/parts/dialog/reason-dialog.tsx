@@ -20,7 +20,7 @@ export function ReasonDialog<M extends ChangingMethod, P extends PathWith<M>>(
   const { plan, label = 'Reason', required, most, children, ...dialog } = props;
   const [reason, setReason] = useState('');
   return (
-    <ActionDialog {...dialog} act={plan(reason)}>
+    <ActionDialog {...dialog} act={plan(reason)} lack={required ? 'Give a reason.' : undefined}>
       {children}
       <label>
         {label}

@@ -1,7 +1,7 @@
 /** The entries of a person for a schema, in a form or as JSON, and their value. Pure. */
 import { exampleOf } from '@cairn/client';
 import { readJson } from '../json-view/json-text.ts';
-import { escapedJson } from '../visible-text.ts';
+import { escapedJson, visibleText } from '../visible-text.ts';
 import {
   type Field,
   type FieldIssue,
@@ -61,6 +61,17 @@ export function readEntered(schema: unknown, entered: Entered, begin?: unknown):
     hasValue: read.kind === 'value',
     value,
   };
+}
+
+/** Issues that are named; the others are counted. */
+const MAX_NAMED = 4;
+
+/** The reason why the form cannot be sent; undefined: none, or a text that is no JSON, which says so at its field. */
+export function lackOf({ isForm, issues }: Pick<EnteredForm, 'isForm' | 'issues'>): string | undefined {
+  if (!isForm || issues.length === 0) return undefined;
+  const named = issues.slice(0, MAX_NAMED).map(({ name, why }) => `${visibleText(name)} ${why}`);
+  const others = issues.length - named.length;
+  return `${named.join('; ')}${others > 0 ? `; and ${others} more` : ''}.`;
 }
 
 /** True if nothing was entered: the value with which the form began is as it was. */

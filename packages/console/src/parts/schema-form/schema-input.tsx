@@ -77,11 +77,6 @@ export function SchemaInput({
           rows={10}
         />
       )}
-      {isForm && issues.length > 0 && (
-        <p className="hint" role="status">
-          {issues.map(({ name, why }) => `${name} ${why}`).join('; ')}.
-        </p>
-      )}
     </>
   );
 }

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
-import { type Entered, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
+import { type Entered, lackOf, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
 import { SchemaInput } from '../../../parts/schema-form/schema-input.tsx';
 import { ChoiceOf } from './choice.tsx';
 import {
@@ -37,6 +37,8 @@ interface DecideDialogProps {
   readonly before?: readonly string[] | undefined;
   /** The reason why it cannot be answered any more. */
   readonly outdated?: string | undefined;
+  /** Called before it closes, with what was done in words. */
+  onDone?(done: string): void;
   onClose(): void;
 }
 
@@ -52,6 +54,7 @@ export function DecideDialog(props: DecideDialogProps) {
     first,
     before = [],
     outdated,
+    onDone,
     onClose,
   } = props;
   const [filled, setFilled] = useState<Filled>({ ...UNFILLED, ...(first && { decision: first }) });
@@ -68,6 +71,7 @@ export function DecideDialog(props: DecideDialogProps) {
       verb={choice?.verb ?? 'Send'}
       danger={choice?.isDanger ?? false}
       outdated={outdated}
+      lack={lack ?? (data && lackOf(data))}
       act={
         lack === undefined && data?.hasValue !== false
           ? {
@@ -79,6 +83,10 @@ export function DecideDialog(props: DecideDialogProps) {
             }
           : undefined
       }
+      onDone={() => {
+        if (choice) onDone?.(choice.done);
+        onClose();
+      }}
       onClose={onClose}
     >
       <Question detail={detail} dueAt={dueAt} />
@@ -109,11 +117,6 @@ export function DecideDialog(props: DecideDialogProps) {
           {filled.decision === 'approve_with_waiver' ? 'Note' : 'Note (optional)'}
           <textarea rows={2} value={filled.note} onChange={(event) => fill({ note: event.target.value })} />
         </label>
-      )}
-      {lack && (
-        <p className="hint" role="status">
-          {lack}
-        </p>
       )}
     </ActionDialog>
   );

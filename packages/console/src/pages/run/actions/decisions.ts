@@ -15,58 +15,91 @@ export interface Choice {
   /** Text of the button. */
   readonly verb: string;
   readonly meaning: string;
+  /** Said once it was sent. */
+  readonly done: string;
   readonly isDanger?: boolean;
 }
 
+const HALT = {
+  decision: 'halt',
+  verb: 'Halt the run',
+  meaning: 'The run is cancelled.',
+  done: 'Halted. The run is cancelled.',
+  isDanger: true,
+} as const;
+
 export const CHOICES: Readonly<Record<AskedKind, readonly Choice[]>> = {
   approval: [
-    { decision: 'approve', verb: 'Approve', meaning: 'The run continues.' },
+    {
+      decision: 'approve',
+      verb: 'Approve',
+      meaning: 'The run continues.',
+      done: 'Approved. The run continues.',
+    },
     {
       decision: 'approve_with_waiver',
       verb: 'Approve with a waiver',
       meaning: 'The run continues with an exception. The note states it and is recorded.',
+      done: 'Approved with a waiver. The run continues.',
     },
     {
       decision: 'retry_with_feedback',
       verb: 'Send back',
       meaning: 'Earlier steps run again with your feedback; then it asks again.',
+      done: 'Sent back. Earlier steps run again with your feedback; then it asks again.',
     },
     {
       decision: 'reject',
       verb: 'Reject',
       meaning: 'The step fails. The workflow decides what follows.',
+      done: 'Rejected. The step fails, and the workflow decides what follows.',
       isDanger: true,
     },
     {
       decision: 'halt',
       verb: 'Halt the run',
       meaning: 'The run is cancelled, and completed steps are undone where possible.',
+      done: 'Halted. The run is cancelled, and completed steps are undone where possible.',
       isDanger: true,
     },
   ],
   doubt: [
-    { decision: 'approve', verb: 'Run it again', meaning: 'It did not act, or may act twice.' },
+    {
+      decision: 'approve',
+      verb: 'Run it again',
+      meaning: 'It did not act, or may act twice.',
+      done: 'The step runs again.',
+    },
     {
       decision: 'approve_with_waiver',
       verb: 'Treat as done',
       meaning: 'It did its work, without an output. The note gives the evidence and is recorded.',
+      done: 'Treated as done. The run continues.',
     },
-    { decision: 'reject', verb: 'Mark as failed', meaning: 'The step fails.', isDanger: true },
-    { decision: 'halt', verb: 'Halt the run', meaning: 'The run is cancelled.', isDanger: true },
+    {
+      decision: 'reject',
+      verb: 'Mark as failed',
+      meaning: 'The step fails.',
+      done: 'Marked as failed. The step fails.',
+      isDanger: true,
+    },
+    HALT,
   ],
   budget: [
     {
       decision: 'approve',
       verb: 'Raise the budget',
       meaning: 'Without amounts, each limit that was reached is raised by what the workflow declares.',
+      done: 'The budget is raised. The run continues.',
     },
     {
       decision: 'reject',
       verb: 'Fail the step',
       meaning: 'The workflow decides what follows.',
+      done: 'The step fails, and the workflow decides what follows.',
       isDanger: true,
     },
-    { decision: 'halt', verb: 'Halt the run', meaning: 'The run is cancelled.', isDanger: true },
+    HALT,
   ],
 };
 

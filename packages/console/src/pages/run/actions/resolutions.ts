@@ -15,6 +15,8 @@ interface Saying {
   readonly outcome: ResolutionName;
   readonly verb: string;
   readonly meaning: string;
+  /** Said once it was sent. */
+  readonly done: string;
   readonly isDanger?: boolean;
 }
 
@@ -24,16 +26,19 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
       outcome: 'recorded',
       verb: 'Record the result',
       meaning: 'It took place. Give the response of the receiver.',
+      done: 'Recorded. The run continues with this result.',
     },
     {
       outcome: 're-execute',
       verb: 'Call again',
       meaning: 'It did not take place, or may happen twice.',
+      done: 'The call is made again.',
     },
     {
       outcome: 'failed',
       verb: 'Mark as failed',
       meaning: 'It did not take place and must not.',
+      done: 'Marked as failed. The step fails.',
       isDanger: true,
     },
   ],
@@ -42,30 +47,56 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
       outcome: 'recorded',
       verb: 'Record the result',
       meaning: 'It took place. Give the response of the receiver. Runs made from this one reuse it.',
+      done: 'Recorded. Runs made from this one reuse the result.',
     },
     {
       outcome: 'failed',
       verb: 'Mark as failed',
       meaning: 'It did not take place. Runs made from this one may call it.',
+      done: 'Marked as failed. Runs made from this one may make the call.',
     },
   ],
   confirmation: [
-    { outcome: 're-execute', verb: 'Allow the call', meaning: 'The receiver is called with this request.' },
+    {
+      outcome: 're-execute',
+      verb: 'Allow the call',
+      meaning: 'The receiver is called with this request.',
+      done: 'Allowed. The call is made.',
+    },
     {
       outcome: 'recorded',
       verb: 'Record the result',
       meaning: 'It was done by hand. Give the result. The receiver is not called.',
+      done: 'Recorded. The receiver is not called.',
     },
-    { outcome: 'failed', verb: 'Fail the step', meaning: 'It must not be done.', isDanger: true },
+    {
+      outcome: 'failed',
+      verb: 'Fail the step',
+      meaning: 'It must not be done.',
+      done: 'The step fails.',
+      isDanger: true,
+    },
   ],
   repetition: [
     {
       outcome: 'recorded',
       verb: 'Use the recorded result',
       meaning: 'It is not done again. The step continues with the recorded response.',
+      done: 'The step continues with the recorded response.',
     },
-    { outcome: 're-execute', verb: 'Do it again', meaning: 'The receiver is called again.' },
-    { outcome: 'failed', verb: 'Fail the step', meaning: 'The step fails.', isDanger: true },
+    {
+      outcome: 're-execute',
+      verb: 'Do it again',
+      meaning: 'The receiver is called again.',
+      done: 'The call is made again.',
+    },
+    {
+      outcome: 'failed',
+      verb: 'Fail the step',
+      meaning: 'The step fails.',
+      done: 'The step fails.',
+      isDanger: true,
+    },
   ],
 };
 

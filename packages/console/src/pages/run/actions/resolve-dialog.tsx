@@ -8,6 +8,7 @@ import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
+import { When } from '../../../parts/when.tsx';
 import { ChoiceOf } from './choice.tsx';
 import {
   type Matter,
@@ -25,10 +26,12 @@ interface ResolveDialogProps {
   readonly effectId: string;
   /** The run has ended: the resolution only settles the ledger. */
   readonly isOver: boolean;
+  /** Called before it closes, with what was done in words. */
+  onDone?(done: string): void;
   onClose(): void;
 }
 
-export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialogProps) {
+export function ResolveDialog({ runId, effectId, isOver, onDone, onClose }: ResolveDialogProps) {
   const { data: row, error, refetch } = useEffectRow(runId, effectId);
   const [chosen, setOutcome] = useState<ResolutionName>();
   const [text, setText] = useState('');
@@ -54,6 +57,10 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
             }
           : undefined
       }
+      onDone={() => {
+        if (option) onDone?.(option.done);
+        onClose();
+      }}
       onClose={onClose}
     >
       {row ? (
@@ -114,7 +121,8 @@ function Asked({ row }: { readonly row: Answer<'Effect'> }) {
         <code>
           <Text value={row.capabilityId} />
         </code>{' '}
-        (attempt {row.attempt}) with:
+        {row.blockedBy === 'doubt' && row.presumedAt === undefined && <When at={row.createdAt} />} (attempt{' '}
+        {row.attempt}) with:
       </p>
       {row.request === undefined ? (
         <p className="hint">The request is too long to be stored with the effect.</p>

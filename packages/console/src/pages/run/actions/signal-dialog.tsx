@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
-import { type Entered, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
+import { type Entered, lackOf, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
 import { SchemaInput } from '../../../parts/schema-form/schema-input.tsx';
 import { signalRun } from './acts.ts';
 import './actions.css';
@@ -32,7 +32,13 @@ export function SignalDialog({ runId, waitedFor, onClose }: SignalDialogProps) {
   const typed = data ? ({ kind: 'value', value: data.value } as const) : readJson(text);
   const signal = data?.hasValue === false ? undefined : signalRun(runId, { name, key, data: typed });
   return (
-    <ActionDialog title="Signal the run" verb="Send the signal" act={signal} onClose={onClose}>
+    <ActionDialog
+      title="Signal the run"
+      verb="Send the signal"
+      act={signal}
+      lack={name.trim() === '' ? 'Give the name of the event.' : data && lackOf(data)}
+      onClose={onClose}
+    >
       <p className="hint">Only this run receives it. The signal is buffered until the run waits for it.</p>
       <label>
         Name of the event

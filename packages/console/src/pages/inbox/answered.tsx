@@ -1,0 +1,46 @@
+/** The last question that was answered in a form: its card has left the list. */
+import { Link } from 'wouter';
+import { Text } from '../../parts/value-text.tsx';
+
+export interface LastAnswer {
+  readonly step: string;
+  /** Undefined: an effect without a run. */
+  readonly run: { readonly id: string; readonly type: string } | undefined;
+  /** The consequence, in words. */
+  readonly done: string;
+}
+
+interface AnsweredProps {
+  readonly last: LastAnswer | undefined;
+  onDismiss(): void;
+}
+
+export function Answered({ last, onDismiss }: AnsweredProps) {
+  // There before its text is: a screen reader reads what appears in it.
+  return (
+    <div role="status" className={last ? 'row between inbox-answered' : undefined}>
+      {last && (
+        <>
+          <span>
+            <strong>
+              <Text value={last.step} max={100} />
+            </strong>
+            {last.run && (
+              <>
+                {' '}
+                in{' '}
+                <Link href={`/runs/${last.run.id}`}>
+                  <Text value={last.run.type} max={100} />
+                </Link>
+              </>
+            )}
+            : {last.done}
+          </span>
+          <button type="button" className="small" onClick={onDismiss}>
+            Dismiss
+          </button>
+        </>
+      )}
+    </div>
+  );
+}

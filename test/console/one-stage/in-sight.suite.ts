@@ -1,0 +1,81 @@
+/** The reason of a disabled button is in sight, and words are whole. On the stage of `flows.test.ts`. */
+import { expect, test } from '@jest/globals';
+import type { Locator } from 'playwright-core';
+import { becomes } from '../support/becomes.ts';
+import { SIZES } from '../support/sizes.ts';
+import { show, stage } from './showcase-stage.ts';
+
+/** True if it is drawn at its middle, and nothing covers it there. */
+const isInSight = (part: Locator) =>
+  part.evaluate((one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    const at = document.elementFromPoint(left + width / 2, top + height / 2);
+    return at !== null && one.contains(at);
+  });
+
+test.each(Object.entries(SIZES))(
+  '%s: a form says beside its disabled button what it lacks, until it lacks nothing',
+  async (_, viewport) => {
+    const page = await stage.browser.open('/runs', { viewport });
+    await page.getByRole('button', { name: 'Start a run' }).click();
+    const dialog = page.getByRole('dialog');
+    const lack = dialog.getByRole('status').filter({ hasText: /is required|Choose a workflow/ });
+    const send = dialog.getByRole('button', { name: 'Start', exact: true });
+    for (const [workflow, text] of [
+      ['', 'Choose a workflow.'],
+      ['pay-invoice', 'invoice is required; text is required.'],
+    ] as const) {
+      if (workflow !== '') await dialog.getByLabel('Workflow').selectOption(workflow);
+      await becomes(() => lack.allTextContents(), [text]);
+      expect([workflow, await isInSight(lack), await isInSight(send)]).toEqual([workflow, true, true]);
+      expect(await send.isDisabled()).toBe(true);
+    }
+    await dialog.getByRole('button', { name: 'Fill in examples' }).click();
+    await lack.waitFor({ state: 'detached' });
+    expect(await send.isEnabled()).toBe(true);
+  },
+);
+
+test('an approval on a phone says beside its disabled button what it lacks', async () => {
+  const body = { type: 'refund', input: { order: 'P-1' } };
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
+  const page = await stage.browser.open('/inbox', { viewport: SIZES.phone });
+  const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${runId}"]`) });
+  await card.getByRole('button', { name: 'Fill in and answer' }).click();
+  const lack = page.getByRole('dialog').getByRole('status').filter({ hasText: 'cents is required' });
+  await lack.waitFor();
+  expect(await isInSight(lack)).toBe(true);
+  await page.getByRole('radio', { name: 'Send back' }).check();
+  await becomes(
+    () => page.getByRole('dialog').locator('footer [role=status]').textContent(),
+    'Give feedback for the steps.',
+  );
+  await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'only a test' });
+});
+
+test('a fact of a step that does not fit beside its status is left out, not cut', async () => {
+  const page = await stage.browser.open(`/runs/${show.completed}`);
+  const box = page.locator('.graph button[data-step=check-line]');
+  await box.waitFor();
+  const shown = () =>
+    box.evaluate((one) => {
+      const { right, bottom } = one.getBoundingClientRect();
+      const extras = [...one.querySelectorAll('.step-extras > span')].map((extra) => ({
+        text: extra.textContent,
+        box: extra.getBoundingClientRect(),
+      }));
+      const inside = extras.filter(({ box }) => box.top < bottom - 2);
+      return {
+        texts: inside.map(({ text }) => text),
+        isWhole: inside.every(({ box }) => box.right <= right - 8 && box.bottom <= bottom),
+        isInBounds: one.scrollWidth <= one.clientWidth,
+      };
+    });
+  await becomes(shown, { texts: ['3/3', expect.any(String)], isWhole: true, isInBounds: true });
+  await box.evaluate((one) => {
+    const [items, time] = one.querySelectorAll('.step-extras > span');
+    if (items) items.textContent = '1000/1000';
+    if (time) time.textContent = '13m 20s';
+  });
+  expect(await shown()).toEqual({ texts: ['1000/1000'], isWhole: true, isInBounds: true });
+});
