@@ -16,7 +16,7 @@ const run = (facts: object): ExplainedRun =>
     id: 'run_1',
     waits: [],
     running: [],
-    steps: { begun: 0, retrying: 0, skipped: 0, degraded: 0 },
+    steps: { begun: 0, retrying: 0, failed: 0, skipped: 0, degraded: 0 },
     resumeCount: 0,
     compensating: false,
     ...facts,
@@ -146,8 +146,12 @@ describe('the sentence that explains a run', () => {
     [{ status: 'replaying', source: { runId: 'run_0' } }, 'Reusing the completed steps of run_0.'],
     [{ status: 'interrupted' }, 'The worker stopped in the middle of a step. The run resumes by itself.'],
     [
-      { status: 'completed', steps: { begun: 3, retrying: 0, skipped: 1, degraded: 0 } },
+      { status: 'completed', steps: { begun: 3, retrying: 0, failed: 0, skipped: 1, degraded: 0 } },
       '3 steps done, 1 skipped.',
+    ],
+    [
+      { status: 'completed', steps: { begun: 1_502, retrying: 0, failed: 10, skipped: 0, degraded: 1 } },
+      '1,492 steps done, 10 failed, 1 degraded.',
     ],
     [{ status: 'failed', error: { code: 'X', stepId: 'pay' } }, 'Failed in step pay.'],
     [

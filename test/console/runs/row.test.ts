@@ -25,6 +25,19 @@ test.each([
     'a: no',
   ],
   [
+    'the cause of a failed child, without a code before that of the cause',
+    {
+      status: 'failed',
+      error: {
+        code: 'CHILD_FAILED',
+        message: 'STEP_FAILED: no, in child run run_b',
+        stepId: 'a',
+        retryable: false,
+      },
+    },
+    'a: STEP_FAILED: no, in child run run_b',
+  ],
+  [
     'that its version is away, before what it waits for',
     { ...waiting({ kind: 'timer' }), blocked: { code: 'PLAN_VERSION_UNAVAILABLE', since: '' } },
     'the version is not deployed',

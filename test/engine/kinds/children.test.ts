@@ -67,6 +67,26 @@ describe('a child', () => {
     expect(world.db.runs.get(childId)).toMatchObject({ wakeAt: undefined, soft: { dutiesMet: true } });
   });
 
+  test('that fails names the cause first, however deep, then the runs from there on', async () => {
+    const above = (type: string, workflow: Workflow) =>
+      defineWorkflow({
+        type,
+        planVersion: 1,
+        input: z.object({}),
+        steps: (step) => ({ down: step.child('down', { workflow, input: () => ({ n: -1 }) }) }),
+      });
+    const middle = above('middle', doubling);
+    const world = new World({ workflows: [doubling, middle, above('top', middle)] });
+    const top = await world.start('top', {});
+    await world.run();
+    const child = childRunId(top, 'down.1');
+    const grandchild = childRunId(child, 'down.1');
+    expect(world.stateOf(top).error).toMatchObject({
+      code: 'CHILD_FAILED',
+      message: `STEP_FAILED: negative, in child run ${grandchild} of child run ${child}`,
+    });
+  });
+
   test('that fails fails the step, unless the step says otherwise', async () => {
     const failing = await started(parentOf({}), -1);
     await failing.world.run();

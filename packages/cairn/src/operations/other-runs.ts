@@ -135,14 +135,19 @@ function stepOf(registry: WorkflowRegistry, state: RunState, { execution }: Wait
 }
 
 function errorOf({ id, status, error }: RunState, { execution }: Wait): RecordedError {
-  const why = error ? `${error.code}: ${error.message}` : status;
   const code = status === 'cancelled' ? 'CHILD_CANCELLED' : 'CHILD_FAILED';
   return {
     code,
-    message: `child run ${id} ended as ${status} (${why})`,
+    // The cause comes first, however deep: lists show the beginning.
+    message: `${error === undefined ? `${status} in` : causeOf(error)} child run ${id}`,
     stepId: execution.stepId,
     retryable: false,
   };
+}
+
+/** The message of a child's child has its cause, and the runs from there on. */
+function causeOf({ code, message }: RecordedError): string {
+  return code === 'CHILD_FAILED' ? `${message} of` : `${code}: ${message}, in`;
 }
 
 function isOneOf(error: unknown, ...codes: readonly string[]): boolean {

@@ -139,11 +139,15 @@ export function activityOf({
 
 type Sentence = Omit<Explanation, 'moves'>;
 
-function doneText({ begun, skipped, degraded }: RunToExplain['steps']): string {
+function doneText({ begun, failed, skipped, degraded }: RunToExplain['steps']): string {
   if (begun === 0) return 'Done.';
-  const notes = [skipped > 0 && `${skipped} skipped`, degraded > 0 && `${degraded} degraded`].filter(Boolean);
-  return `${begun} ${begun === 1 ? 'step' : 'steps'} done${notes.map((note) => `, ${note}`).join('')}.`;
+  const notes = Object.entries({ failed, skipped, degraded }).filter(([, count]) => count > 0);
+  // Items of a set may fail, and steps whose failure is skipped.
+  const done = begun - failed;
+  return `${counted(done)} ${done === 1 ? 'step' : 'steps'} done${notes.map(([name, count]) => `, ${counted(count)} ${name}`).join('')}.`;
 }
+
+const counted = (count: number): string => count.toLocaleString('en');
 
 function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
   const { compensating, cancellation, lease, dueAt, steps, running } = run;

@@ -153,7 +153,8 @@ const BLOCKED: Readonly<Record<NonNullable<RunSummary['blocked']>['code'], strin
 
 /** Returns the code of an error; none where the step's name says enough. */
 function codeOf({ code, stepId }: NonNullable<RunSummary['error']>): string {
-  return code === 'STEP_FAILED' && stepId !== undefined ? '' : code;
+  // The message of a failed child begins with the code of its cause.
+  return (code === 'STEP_FAILED' || code === 'CHILD_FAILED') && stepId !== undefined ? '' : code;
 }
 
 function cancellationText(cancellation: RunSummary['cancellation']): string {

@@ -116,7 +116,7 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
         </small>
       </Cell>
       <Cell className="c-steps">
-        {row.begun > 0 && <span title={stepsText(row)}>{row.done} done</span>}
+        {row.begun > 0 && <span title={stepsText(row)}>{row.done.toLocaleString('en')} done</span>}
         {row.cost && <small title={operationsText(row.cost)}>{usdText(row.cost.usd)}</small>}
       </Cell>
       <Cell className="c-now" title={visibleText(row.now)}>
