@@ -41,10 +41,11 @@ export interface BenchArguments {
   readonly rounds: number;
 }
 
-/** The words make no sense; the message says which and why. */
-export const text = { type: 'string' } as const;
-export const flag = { type: 'boolean' } as const;
+export const flag = { type: 'boolean', default: false } as const;
+/** A value, by its default. */
+export const text = (value: string) => ({ type: 'string', default: value }) as const;
 
+/** The words make no sense; the message says which and why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -69,32 +70,24 @@ const MAX_WORKERS = 64;
 const MAX_ROUNDS = 20;
 
 export function readArguments(words: readonly string[]): BenchArguments {
-  const { json, help, peers, only, data, workers, runs, rounds } = parse(words);
-  return {
-    json: json ?? false,
-    help: help ?? false,
-    peers: peers ?? false,
-    only: new Set(
-      only === undefined ? WORKLOADS.filter((name) => name !== BY_NAME_ONLY) : only.split(',').map(workload),
-    ),
-    data: storage(data ?? 'sqlite'),
-    workers: integer('--workers', workers ?? '1', MAX_WORKERS),
-    runs: integer('--runs', runs ?? '60', MAX_RUNS),
-    rounds: integer('--rounds', rounds ?? '2', MAX_ROUNDS),
-  };
-}
-
-function parse(words: readonly string[]) {
-  return parsed(words, {
+  const given = parsed(words, {
     json: flag,
     help: flag,
     peers: flag,
-    only: text,
-    data: text,
-    workers: text,
-    runs: text,
-    rounds: text,
+    only: text(WORKLOADS.filter((name) => name !== BY_NAME_ONLY).join(',')),
+    data: text('sqlite'),
+    workers: text('1'),
+    runs: text('60'),
+    rounds: text('2'),
   });
+  return {
+    ...given,
+    only: new Set(given.only.split(',').map(workload)),
+    data: storage(given.data),
+    workers: integer('--workers', given.workers, MAX_WORKERS),
+    runs: integer('--runs', given.runs, MAX_RUNS),
+    rounds: integer('--rounds', given.rounds, MAX_ROUNDS),
+  };
 }
 
 /** @throws UsageError */
@@ -121,5 +114,5 @@ function storage(text: string): BenchData {
 export function integer(flag: string, text: string, most: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
-  throw new UsageError(`${flag} must be a whole number from 1 to ${most}, not '${text}'`);
+  throw new UsageError(`${flag} is a whole number from 1 to ${most}, not '${text}'`);
 }

@@ -40,14 +40,10 @@ if (held.otherMs >= OTHER_WITHIN_MS) {
 
 function flagsOrExit() {
   try {
-    const {
-      cloud = false,
-      help = false,
-      runs = '10000',
-    } = parsed(process.argv.slice(2), {
+    const { cloud, help, runs } = parsed(process.argv.slice(2), {
       cloud: flag,
       help: flag,
-      runs: text,
+      runs: text('10000'),
     });
     return { cloud, help, runs: integer('--runs', runs, MAX_RUNS) };
   } catch (error) {

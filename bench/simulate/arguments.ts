@@ -1,7 +1,7 @@
 /** The flags of `npm run simulate`. Pure: reads a list of words, prints and exits nothing. */
 import { MAX_SHARDS } from '../../packages/cairn/src/core/encoding/ids.ts';
 import { MAX_QUEUES } from '../../packages/cairn/src/core/encoding/queue-place.ts';
-import { flag, parsed, text, UsageError } from '../arguments.ts';
+import { flag, integer, parsed, text, UsageError } from '../arguments.ts';
 import { LOCATIONS, type Location, type Plan } from './core/plan.ts';
 import { LIMITS } from './limits.ts';
 import type { Recorded } from './traffic/record.ts';
@@ -60,40 +60,28 @@ const MAX_RUNS = 4_000_000;
 const MAX_TIME_MS = 24 * 3_600_000;
 
 export function readArguments(words: readonly string[]): SimulateArguments {
-  const given = parse(words);
-  const location = oneOf<Location>('--location', given.location ?? 'regional', LOCATIONS);
+  const { help, json, tables, 'write-tables': writeTables, ...given } = parse(words);
+  const location = oneOf<Location>('--location', given.location, LOCATIONS);
   const isNam5 = location === 'nam5';
   const plan: Plan = {
-    rate: amount('--rate', given.rate ?? '100', MAX_RATE),
-    forMs: time('--for', given.for ?? '60s'),
-    restMs: time('--rest', given.rest ?? '60s'),
-    tenants: count('--tenants', given.tenants ?? '20', MAX_COUNT),
-    flood: amount('--flood', given.flood ?? '0', MAX_RATE),
-    queues: count('--queues', given.queues ?? `${LIMITS.queues.value}`, MAX_QUEUES),
+    rate: amount('--rate', given.rate, MAX_RATE),
+    forMs: time('--for', given.for),
+    restMs: time('--rest', given.rest),
+    tenants: integer('--tenants', given.tenants, MAX_COUNT),
+    flood: amount('--flood', given.flood, MAX_RATE),
+    queues: integer('--queues', given.queues, MAX_QUEUES),
     queuesPerTenant:
       given['queues-per-tenant'] === '0'
         ? 0
-        : count(
-            '--queues-per-tenant',
-            given['queues-per-tenant'] ?? `${LIMITS.queuesPerTenant.value}`,
-            MAX_QUEUES,
-          ),
-    queueConcurrent: count(
-      '--queue-places',
-      given['queue-places'] ?? `${LIMITS.queueConcurrent.value}`,
-      LIMITS.queueConcurrentMost.value,
-    ),
-    shards: count('--shards', given.shards ?? `${LIMITS.shards.value}`, MAX_SHARDS),
-    instances: count('--instances', given.instances ?? `${LIMITS.driveInstances.value}`, MAX_COUNT),
-    concurrency: count('--concurrency', given.concurrency ?? `${LIMITS.driveConcurrency.value}`, 1_000),
-    apiInstances: count(
-      '--api-instances',
-      given['api-instances'] ?? `${LIMITS.apiInstances.value}`,
-      MAX_COUNT,
-    ),
+        : integer('--queues-per-tenant', given['queues-per-tenant'], MAX_QUEUES),
+    queueConcurrent: integer('--queue-places', given['queue-places'], LIMITS.queueConcurrentMost.value),
+    shards: integer('--shards', given.shards, MAX_SHARDS),
+    instances: integer('--instances', given.instances, MAX_COUNT),
+    concurrency: integer('--concurrency', given.concurrency, 1_000),
+    apiInstances: integer('--api-instances', given['api-instances'], MAX_COUNT),
     warm: given.cold ? 0 : undefined,
     location,
-    isNew: given['new-database'] ?? false,
+    isNew: given['new-database'],
     readMs: amount(
       '--read-ms',
       given['read-ms'] ?? `${(isNam5 ? LIMITS.nam5ReadMs : LIMITS.regionalReadMs).value}`,
@@ -105,8 +93,8 @@ export function readArguments(words: readonly string[]): SimulateArguments {
       60_000,
     ),
     spread: LIMITS.latencySpread.value,
-    lost: amount('--lost', given.lost ?? '0', 1),
-    seed: count('--seed', given.seed ?? '1', 2 ** 31 - 1),
+    lost: amount('--lost', given.lost, 1),
+    seed: integer('--seed', given.seed, 2 ** 31 - 1),
   };
   if (plan.rate === 0) throw new UsageError('--rate must be more than 0');
   const runs = ((plan.rate + plan.flood) * plan.forMs) / 1000;
@@ -117,47 +105,41 @@ export function readArguments(words: readonly string[]): SimulateArguments {
     );
   }
   const traffic = {
-    steps: count('--steps', given.steps ?? '10', MAX_STEPS),
-    bodyMs: time('--body', given.body ?? '0', LONGEST_BODY_MS),
-    parallel: given.parallel ?? false,
+    steps: integer('--steps', given.steps, MAX_STEPS),
+    bodyMs: time('--body', given.body, LONGEST_BODY_MS),
+    parallel: given.parallel,
   };
-  return {
-    help: given.help ?? false,
-    json: given.json ?? false,
-    tables: given.tables ?? false,
-    writeTables: given['write-tables'] ?? false,
-    traffic,
-    plan,
-  };
+  return { help, json, tables, writeTables, traffic, plan };
 }
 
 /** A step declares a timeout a minute longer, and a drive allows 400 s. */
 const LONGEST_BODY_MS = 300_000;
 
 function parse(words: readonly string[]) {
+  const limit = ({ value }: { readonly value: number }) => text(`${value}`);
   return parsed(words, {
-    rate: text,
-    steps: text,
-    body: text,
+    rate: text('100'),
+    steps: text('10'),
+    body: text('0'),
     parallel: flag,
-    tenants: text,
-    flood: text,
-    for: text,
-    rest: text,
-    lost: text,
-    queues: text,
-    'queues-per-tenant': text,
-    'queue-places': text,
-    shards: text,
-    instances: text,
-    concurrency: text,
-    'api-instances': text,
+    tenants: text('20'),
+    flood: text('0'),
+    for: text('60s'),
+    rest: text('60s'),
+    lost: text('0'),
+    queues: limit(LIMITS.queues),
+    'queues-per-tenant': limit(LIMITS.queuesPerTenant),
+    'queue-places': limit(LIMITS.queueConcurrent),
+    shards: limit(LIMITS.shards),
+    instances: limit(LIMITS.driveInstances),
+    concurrency: limit(LIMITS.driveConcurrency),
+    'api-instances': limit(LIMITS.apiInstances),
     cold: flag,
-    location: text,
+    location: text('regional'),
     'new-database': flag,
-    'read-ms': text,
-    'commit-ms': text,
-    seed: text,
+    'read-ms': { type: 'string' },
+    'commit-ms': { type: 'string' },
+    seed: text('1'),
     tables: flag,
     'write-tables': flag,
     json: flag,
@@ -169,12 +151,6 @@ function oneOf<T extends string>(flag: string, text: string, known: readonly T[]
   const found = known.find((one) => one === text);
   if (found) return found;
   throw new UsageError(`${flag} is ${known.join(' or ')}, not '${text}'`);
-}
-
-function count(flag: string, text: string, most: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
-  throw new UsageError(`${flag} is a whole number from 1 to ${most}, not '${text}'`);
 }
 
 function amount(flag: string, text: string, most: number): number {
