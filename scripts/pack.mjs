@@ -16,6 +16,12 @@ const staged = join(work, 'staged');
 const packed = resolve(root, (!isStagedOnly && process.argv[2]) || 'build/packages');
 /** A function kit: a bundle, as a deployment is. */
 const KIT = 'calls';
+/** Types of the engine that the client has, by the names under which it imports them. */
+const TOLD = {
+  'cairn/api/calls': 'api/openapi/calls',
+  'cairn/api/events': 'api/openapi/events',
+  'cairn/journal-events': 'core/run/events',
+};
 const names = readdirSync(join(root, 'packages')).filter(
   (name) => !isStagedOnly || (name !== 'console' && name !== KIT),
 );
@@ -134,7 +140,7 @@ function nameCompiledFiles(folder) {
 function bringTypes(lib) {
   const engine = join(compiled, 'cairn/src');
   const types = join(lib, 'engine');
-  const pending = [join(engine, 'api/openapi/calls.d.ts')];
+  const pending = Object.values(TOLD).map((file) => join(engine, `${file}.d.ts`));
   const seen = new Set(pending);
   for (const file of pending) {
     const text = readFileSync(file, 'utf8');
@@ -150,10 +156,9 @@ function bringTypes(lib) {
   for (const file of filesIn(lib, '.d.ts')) {
     if (file.startsWith(types)) continue;
     const above = relative(dirname(file), lib) || '.';
-    const text = readFileSync(file, 'utf8').replaceAll(
-      "'cairn/api/calls'",
-      `'${above}/engine/api/openapi/calls.js'`,
-    );
+    let text = readFileSync(file, 'utf8');
+    for (const [door, told] of Object.entries(TOLD))
+      text = text.replaceAll(`'${door}'`, `'${above}/engine/${told}.js'`);
     writeFileSync(file, text);
   }
 }

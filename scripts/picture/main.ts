@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { offset } from '../../packages/cli/src/render/time.ts';
-import { lineOf } from '../../packages/cli/src/views/timeline/timeline.ts';
+import { lineOf } from '../../packages/cli/src/views/timeline.ts';
 import type { RunEventView } from '../../packages/client/src/follow.ts';
 import { control, getJson, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { flagsOf } from '../flags.ts';

@@ -23,6 +23,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   good: '#7fd19b',
   bad: '#ff8f8f',
   warn: '#f2c46d',
+  wait: '#f2c46d',
   busy: '#7cc7e8',
   bold: '#ffffff',
 };

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { eventView } from '../../packages/cairn/src/api/views/documents.ts';
 import { PLAIN } from '../../packages/cli/src/render/style.ts';
 import { cells } from '../../packages/cli/src/render/width.ts';
-import { lineOf, timelineLine } from '../../packages/cli/src/views/timeline/timeline.ts';
+import { lineOf, timelineLine } from '../../packages/cli/src/views/timeline.ts';
 import type { RunEventView as Event } from '../../packages/client/src/follow.ts';
 import { EVENT_TYPES, eventOf } from '../store/arbitrary-events.ts';
 

@@ -50,7 +50,7 @@ test('after a worker is killed, the page shows the interruption, the resumption 
   await turns.getByText('Interruption detected').waitFor();
   await turns.getByText('Resumed').waitFor();
   const words = page.getByRole('region', { name: 'What happened, in words' });
-  await words.getByText('The worker of dispatch 1 died: interrupted').waitFor();
+  await words.getByText('The worker of dispatch 1 died').waitFor();
   await page.locator('.drive.died[data-drive="1"]').waitFor();
 
   await page.locator('.run-status [data-status=awaiting_approval]').waitFor();

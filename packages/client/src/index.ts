@@ -2,6 +2,8 @@
 export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
 export { declaredType } from './declared-type.ts';
 export { ago, duration, soFar } from './duration.ts';
+export { eventLine, isOfWholeRun } from './event-line/event-line.ts';
+export type { EventLine, EventTone } from './event-line/line.ts';
 export { exampleOf } from './example/example-of.ts';
 export { budgetLines } from './explain/budget-lines.ts';
 export { type CodePlace, placesOf, readPlaces } from './explain/code-places.ts';
@@ -40,6 +42,7 @@ export {
   retryAfterMs,
   Unreachable,
 } from './problem.ts';
+export { questionText } from './question-text.ts';
 export { AT_ONCE, type Refused, type SendAllOptions, type SendState as Sent, sendAll } from './send-all.ts';
 export { BULK_CHUNK, type BulkResult, type SendBulkOptions, sendBulk } from './send-bulk.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';

@@ -2,12 +2,13 @@
 import { styleText } from 'node:util';
 import type { Terminal, World } from '../world.ts';
 
-export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'dim' | 'bold' | 'plain';
+export type Tone = 'good' | 'bad' | 'warn' | 'wait' | 'busy' | 'dim' | 'bold' | 'plain';
 
 const FORMATS = {
   good: 'green',
   bad: 'red',
   warn: 'yellow',
+  wait: 'yellow',
   busy: 'cyan',
   dim: 'dim',
   bold: 'bold',

@@ -1,14 +1,12 @@
 /** The explanation of a run for a terminal. Pure. */
 
-import type { CodePlace, Explanation } from '@cairn/client';
-import { ago } from '@cairn/client';
+import { ago, type CodePlace, type Explanation, questionText } from '@cairn/client';
 import { asCalled, PLAIN_CALL } from '../call.ts';
 import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { clean, wrap } from '../render/width.ts';
-import { questionText } from './question.ts';
 import { commandOf, findingText, type RunView, section } from './run-page.ts';
 import { statusText } from './runs.ts';
 import { stackText } from './stack.ts';

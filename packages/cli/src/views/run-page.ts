@@ -1,5 +1,5 @@
 /** One run as a page: its head, its steps, its waits and how to answer them, and its events. Pure. */
-import { ago, budgetLines, duration, type Move, moveOf, stepKey } from '@cairn/client';
+import { ago, budgetLines, duration, type Move, moveOf, questionText, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { asCalled, PLAIN_CALL } from '../call.ts';
 import type { OutputShape } from '../context.ts';
@@ -7,7 +7,6 @@ import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { cells, clean, cutTo, wrap } from '../render/width.ts';
-import { askedText, questionText } from './question.ts';
 import { isOver, statusText } from './runs.ts';
 
 export type RunView = Answer<'Run'>;
@@ -329,4 +328,10 @@ export function quoted(word: string): string {
 
 export function section(title: string, body: string, { style }: OutputShape): string {
   return body === '' ? '' : `\n${style.bold(title)}\n\n${body}`;
+}
+
+/** Names of the people to ask, after the question. */
+function askedText(detail: unknown): string {
+  const { to } = Object(detail) as { readonly to?: unknown };
+  return Array.isArray(to) ? ` (asked: ${to.join(', ')})` : '';
 }

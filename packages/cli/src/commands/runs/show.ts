@@ -14,7 +14,7 @@ import {
   waitList,
 } from '../../views/run-page.ts';
 import { errorDetails } from '../../views/stack.ts';
-import { timelineLine } from '../../views/timeline/timeline.ts';
+import { timelineLine } from '../../views/timeline.ts';
 import { DEFAULT_LISTED, limitOption, noteMore } from '../listed.ts';
 import { assertStep } from '../near.ts';
 import { RUN, runIdOf } from './named.ts';

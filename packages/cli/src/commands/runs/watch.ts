@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../../exit.ts';
 import { statusTone } from '../../render/style.ts';
 import { clean } from '../../render/width.ts';
 import { waitList } from '../../views/run-page.ts';
-import { timelineLine } from '../../views/timeline/timeline.ts';
+import { timelineLine } from '../../views/timeline.ts';
 import { RUN, runIdOf } from './named.ts';
 
 const LAST_SEQ = 9_999_999_999;

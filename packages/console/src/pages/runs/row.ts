@@ -2,7 +2,7 @@
  * A run as a row of the list: the shown members of a summary, truncated, so that ten thousand rows fit in
  * memory. Pure.
  */
-import { stepKey } from '@cairn/client';
+import { questionText, stepKey } from '@cairn/client';
 import type { ItemOf } from '../../api/client.ts';
 import type { CostView } from '../../parts/cost-text.ts';
 import { isFinal } from '../../parts/run-status.ts';
@@ -171,7 +171,7 @@ function waitText({ kind, purpose, name, key, child, detail, execution }: Listed
   if (purpose === 'effect') return `${step}: did the action take place?`;
   switch (kind) {
     case 'approval':
-      return `${step}: ${questionText(detail)}`;
+      return `${step}: ${questionText(detail, 'a decision')}`;
     case 'event':
       return `${step}: event ${name ?? ''}${key === undefined ? '' : ` for ${key}`}`;
     case 'child':
@@ -179,13 +179,6 @@ function waitText({ kind, purpose, name, key, child, detail, execution }: Listed
     case 'timer':
       return `${step}: sleeping`;
   }
-}
-
-function questionText(detail: unknown): string {
-  if (typeof detail === 'string') return detail;
-  if (typeof detail !== 'object' || detail === null) return 'a decision';
-  const { question } = detail as { readonly question?: unknown };
-  return typeof question === 'string' ? question : JSON.stringify(question ?? detail);
 }
 
 function cut(text: string): string {

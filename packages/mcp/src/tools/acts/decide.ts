@@ -1,5 +1,5 @@
 /** Answers a question of a run: an approval, or a step that was interrupted and must not run twice. */
-import { DOUBT_DECISIONS, stepKey } from '@cairn/client';
+import { DOUBT_DECISIONS, questionText, stepKey } from '@cairn/client';
 import { z } from 'zod';
 import { ToolProblem } from '../../answer.ts';
 import { act } from '../act.ts';
@@ -69,9 +69,3 @@ export const decide = act({
     return { text: `Recorded ${decided.decision} for ${decided.waitId} of ${runId}.`, data: { ...decided } };
   },
 });
-
-function questionText(detail: unknown): string {
-  if (typeof detail === 'string') return detail;
-  const { question } = (detail ?? {}) as { readonly question?: unknown };
-  return typeof question === 'string' ? question : (JSON.stringify(detail) ?? 'no question text');
-}

@@ -1,28 +1,37 @@
 /** Text of events of steps and waits. Pure. */
-
-import { dayResumption, duration } from '@cairn/client';
 import type { DataOf } from 'cairn/api/events';
-import { questionText } from '../question.ts';
-import { dueText, errorText, line, parts, stepName, stepsOf, type TimelineLine, valueText } from './line.ts';
+import { dayResumption } from '../explain/day-end.ts';
+import { questionText } from '../question-text.ts';
+import {
+  dueText,
+  type EventContext,
+  type EventLine,
+  type EventLines,
+  errorText,
+  line,
+  msBetween,
+  parts,
+  stepName,
+} from './line.ts';
 
 export const STEP_LINES = {
-  step_started: (data: DataOf<'step_started'>) => line('▸', 'busy', `${stepName(data)} started`),
-  step_succeeded: (data: DataOf<'step_succeeded'>) =>
+  step_started: (data) => line('▸', 'busy', `${stepName(data)} started`),
+  step_succeeded: (data, { duration }) =>
     line('✓', 'good', stepName(data), parts(duration(data.durationMs), data.outputsSummary)),
-  step_degraded: (data: DataOf<'step_degraded'>) =>
+  step_degraded: (data, { duration }) =>
     line('~', 'warn', `${stepName(data)} degraded: ${data.reason}`, duration(data.durationMs)),
-  step_skipped: (data: DataOf<'step_skipped'>) => line('·', 'dim', `${stepName(data)} skipped`, data.reason),
-  step_reused: (data: DataOf<'step_reused'>) =>
+  step_skipped: (data) => line('·', 'dim', `${stepName(data)} skipped`, data.reason),
+  step_reused: (data) =>
     line(
       '=',
       'good',
       `${stepName(data)} reused from ${data.from.runId}`,
       `checkpoint ${data.from.checkpoint}`,
     ),
-  step_failed: (data: DataOf<'step_failed'>) =>
+  step_failed: (data, { duration }) =>
     line('✗', 'bad', `${stepName(data)} failed: ${errorText(data.error)}`, duration(data.durationMs)),
-  step_retry_scheduled: (data: DataOf<'step_retry_scheduled'>, at: string) => {
-    const again = `retry in ${duration(Date.parse(data.retryAt) - Date.parse(at))}`;
+  step_retry_scheduled: (data, { at, duration }) => {
+    const again = `retry in ${duration(msBetween(at, data.retryAt))}`;
     if (data.polled)
       return line(
         '↻',
@@ -31,7 +40,7 @@ export const STEP_LINES = {
         parts(data.error.message, again),
       );
     if (data.budget) {
-      const isHeld = Date.parse(data.retryAt) > Date.parse(at);
+      const isHeld = msBetween(at, data.retryAt) > 0;
       return line('↻', 'plain', `${stepName(data)} waits for the budget`, isHeld ? data.error.message : '');
     }
     return line(
@@ -41,20 +50,10 @@ export const STEP_LINES = {
       data.whenRoom ? 'retried when fewer questions are open' : again,
     );
   },
-  step_compensated: (data: DataOf<'step_compensated'>) => line('↩', 'warn', `${stepName(data)} undone`),
-  compensation_started: (data: DataOf<'compensation_started'>) =>
-    line('↩', 'warn', `undoing ${stepsOf(data)}`, data.error && errorText(data.error)),
-  compensation_failed: (data: DataOf<'compensation_failed'>) =>
-    line('✗', 'bad', `${stepName(data)} undo failed: ${errorText(data.error)}`),
-};
-
-export const WAIT_LINES = {
-  wait_opened: ({ wait }: DataOf<'wait_opened'>, at: string) => openedLine(wait, at),
-  wait_resolved: (
-    { waitId, decision, payload, signalId, raise }: DataOf<'wait_resolved'>,
-    _at: string,
-    actor: string | undefined,
-  ) => {
+  step_compensated: (data) => line('↩', 'warn', `${stepName(data)} undone`),
+  compensation_failed: (data) => line('✗', 'bad', `${stepName(data)} undo failed: ${errorText(data.error)}`),
+  wait_opened: ({ wait }, context) => openedLine(wait, context),
+  wait_resolved: ({ waitId, decision, payload, signalId, raise }, { actor, duration }) => {
     const why = dayResumption({ waitId, decision }, actor);
     if (why !== undefined) return line('▸', 'good', `${waitId}: resumed, ${why}`);
     if (decision === undefined) return line('←', 'good', `${waitId} answered`, signalId);
@@ -62,23 +61,19 @@ export const WAIT_LINES = {
       decision === 'reject' || decision === 'halt' ? '✗' : '✓',
       toneOf(decision),
       `${waitId}: ${decision}`,
-      parts(raise && raiseText(raise), saidText(payload)),
+      parts(raise && raiseText(raise, duration), saidText(payload)),
     );
   },
-  wait_expired: ({ waitId }: DataOf<'wait_expired'>) => line('!', 'bad', `${waitId}: timed out`),
-  wait_heartbeat: ({ waitId, dueAt }: DataOf<'wait_heartbeat'>, at: string) =>
-    line('♥', 'dim', `${waitId}: heartbeat`, dueText(dueAt, at)),
-  signal_received: ({ name, key, payload }: DataOf<'signal_received'>) =>
-    line('←', 'plain', `signal ${name}${key === undefined ? '' : ` for ${key}`}`, valueText(payload)),
-  feedback_given: ({ again, feedback }: DataOf<'feedback_given'>) =>
-    line('↻', 'warn', `sent back: ${again.join(', ')}`, feedback),
-};
+  wait_expired: ({ waitId }) => line('!', 'bad', `${waitId}: timed out`),
+  wait_heartbeat: ({ waitId, dueAt }, context) =>
+    line('♥', 'dim', `${waitId}: heartbeat`, dueText(dueAt, context)),
+} satisfies Partial<EventLines>;
 
 type OpenedWait = DataOf<'wait_opened'>['wait'];
 
-function openedLine(wait: OpenedWait, at: string): TimelineLine {
+function openedLine(wait: OpenedWait, context: EventContext): EventLine {
   const step = stepName({ ...wait.execution, attempt: 1 });
-  const due = dueText(wait.dueAt, at);
+  const due = dueText(wait.dueAt, context);
   if (wait.purpose === 'doubt')
     return line(
       '?',
@@ -86,12 +81,12 @@ function openedLine(wait: OpenedWait, at: string): TimelineLine {
       `${step} was interrupted and may have acted: a person must decide how to continue`,
       due,
     );
-  if (wait.purpose === 'budget') return line('?', 'warn', questionText(wait.detail), due);
+  if (wait.purpose === 'budget') return line('?', 'wait', questionText(wait.detail), due);
   switch (wait.kind) {
     case 'approval':
-      return line('?', 'warn', `${step} asks: ${questionText(wait.detail)}`, due);
+      return line('?', 'wait', `${step} asks: ${questionText(wait.detail)}`, due);
     case 'event':
-      return line('…', 'warn', `${step} waits for event ${wait.name ?? ''} for ${wait.key ?? ''}`, due);
+      return line('…', 'wait', `${step} waits for event ${wait.name ?? ''} for ${wait.key ?? ''}`, due);
     case 'timer':
       return line('…', 'dim', `${step} sleeps`, due);
     case 'child':
@@ -99,11 +94,10 @@ function openedLine(wait: OpenedWait, at: string): TimelineLine {
   }
 }
 
-function raiseText({
-  microUsd,
-  wallClockMs,
-  ...others
-}: NonNullable<DataOf<'wait_resolved'>['raise']>): string {
+function raiseText(
+  { microUsd, wallClockMs, ...others }: NonNullable<DataOf<'wait_resolved'>['raise']>,
+  duration: EventContext['duration'],
+): string {
   const raises = [
     ...(microUsd === undefined ? [] : [`${(microUsd / 1e6).toFixed(2)} USD`]),
     ...Object.entries(others).map(([name, amount]) => `${amount} ${name}`),

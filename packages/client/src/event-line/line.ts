@@ -1,17 +1,33 @@
-/** One line of a timeline: the event, and its severity. */
-import { duration, stepKey } from '@cairn/client';
-import type { Tone } from '../../render/style.ts';
-import { moment } from '../../render/time.ts';
+/** One line of a timeline: an event in words, and its severity. */
+import type { DataOf } from 'cairn/api/events';
+import type { EventType } from 'cairn/journal-events';
+import { stepKey } from '../step-key.ts';
 
-export interface TimelineLine {
+export type EventTone = 'good' | 'bad' | 'warn' | 'wait' | 'busy' | 'dim' | 'bold' | 'plain';
+
+export interface EventLine {
   readonly mark: string;
-  readonly tone: Tone;
+  readonly tone: EventTone;
   readonly text: string;
   /** Less important; dimmed. */
   readonly more?: string | undefined;
 }
 
-export const line = (mark: string, tone: Tone, text: string, more?: string): TimelineLine => ({
+/** Beside the data of an event: when and by whom, and how its reader writes times. */
+export interface EventContext {
+  readonly at: string;
+  readonly actor: string | undefined;
+  duration(ms: number): string;
+  /** A point in time, given as ISO text. */
+  moment(at: string): string;
+}
+
+/** The line of each type of event, from its data. */
+export type EventLines = {
+  readonly [T in EventType]: (data: DataOf<T>, context: EventContext) => EventLine;
+};
+
+export const line = (mark: string, tone: EventTone, text: string, more?: string): EventLine => ({
   mark,
   tone,
   text,
@@ -37,7 +53,6 @@ export function stepName({
   ];
   return which.length === 0 ? key : `${key} (${which.join(', ')})`;
 }
-
 export function errorText({ code, message }: { readonly code: string; readonly message: string }): string {
   return `${code}: ${message.split('\n')[0] ?? ''}`;
 }
@@ -49,9 +64,12 @@ export function valueText(value: unknown): string {
 }
 
 /** Time from the event until something is due, and the due time itself. */
-export function dueText(dueAt: string | undefined, from: string): string {
-  if (dueAt === undefined) return '';
-  return `until ${moment(dueAt)} (${duration(Date.parse(dueAt) - Date.parse(from))})`;
+export function dueText(dueAt: string | undefined, { at, duration, moment }: EventContext): string {
+  return dueAt === undefined ? '' : `until ${moment(dueAt)} (${duration(msBetween(at, dueAt))})`;
+}
+
+export function msBetween(from: string, to: string): number {
+  return Date.parse(to) - Date.parse(from);
 }
 
 export const parts = (...texts: readonly (string | undefined | false)[]): string =>

@@ -1,8 +1,6 @@
 /** Text of events of the side-effect ledger. Pure. */
-
 import type { DataOf } from 'cairn/api/events';
-import type { Tone } from '../../render/style.ts';
-import { line, parts, stepName } from './line.ts';
+import { type EventLines, type EventTone, line, parts, stepName } from './line.ts';
 
 type SettledOutcome = DataOf<'effect_settled'>['outcome'];
 
@@ -13,7 +11,7 @@ const MARKS: Readonly<Record<SettledOutcome, string>> = {
   in_doubt: '?',
   blocked: '‖',
 };
-const TONES: Readonly<Record<SettledOutcome, Tone>> = {
+const TONES: Readonly<Record<SettledOutcome, EventTone>> = {
   recorded: 'good',
   reused: 'good',
   failed: 'bad',
@@ -22,7 +20,7 @@ const TONES: Readonly<Record<SettledOutcome, Tone>> = {
 };
 
 export const EFFECT_LINES = {
-  effect_attempted: (data: DataOf<'effect_attempted'>) =>
+  effect_attempted: (data) =>
     data.presumed
       ? line(
           '?',
@@ -31,7 +29,7 @@ export const EFFECT_LINES = {
           data.effectId,
         )
       : line('→', 'plain', `${stepName(data)} calls ${data.capabilityId}`, data.effectId),
-  effect_settled: ({ outcome, by, originEffectId, ...data }: DataOf<'effect_settled'>) =>
+  effect_settled: ({ outcome, by, originEffectId, ...data }) =>
     line(
       MARKS[outcome],
       TONES[outcome],
@@ -41,4 +39,4 @@ export const EFFECT_LINES = {
         originEffectId ?? data.effectId,
       ),
     ),
-};
+} satisfies Partial<EventLines>;
