@@ -4,24 +4,18 @@ import type { LimitsOf } from '../core/budget/day-limits.ts';
 import type { ChildWait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { Mask } from '../core/secrets/mask.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { JournalDeps } from '../journal/run-journal.ts';
 import type { FindingStore } from '../ports/diagnosis/findings.ts';
-import type { Log } from '../ports/log.ts';
 import type { MailboxStore } from '../ports/mailbox-store.ts';
-import type { Metrics } from '../ports/metrics.ts';
-import type { Randomness } from '../ports/randomness.ts';
-import type { RunStore } from '../ports/run-store.ts';
 import type { DayBudgetStore } from '../ports/runs/day-budget-store.ts';
 import type { EffectStore } from '../ports/runs/effect-store.ts';
-import type { EventBus } from '../ports/runs/event-bus.ts';
 import type { RuntimeConfigReader } from '../ports/runtime-config.ts';
 import type { SourceLocations } from '../ports/source-locations.ts';
-import type { TaskQueue } from '../ports/task-queue.ts';
 import type { Tracer } from '../ports/tracing.ts';
 import type { Bindings } from './define/bindings.ts';
 import type { CallPolicy } from './define/call-policy.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
-import type { Pools } from './enqueue-soon.ts';
+import type { DriveAfterDeps } from './drive-after.ts';
 import type { KnownPlans } from './plans/known-plans.ts';
 import type { EngineSettings } from './settings.ts';
 
@@ -42,20 +36,12 @@ export interface OtherRuns {
   notifyParent(state: RunState): Promise<void>;
 }
 
-export interface EngineDeps extends Pools {
-  /** Receives the events of runs; absent: they are not published. */
-  readonly bus?: EventBus | undefined;
+export interface EngineDeps extends JournalDeps, DriveAfterDeps {
   readonly otherRuns: OtherRuns;
-  readonly store: RunStore;
-  readonly queue: TaskQueue;
   readonly mailboxes: MailboxStore;
   readonly runtime: RuntimeConfigReader;
-  readonly clock: Clock;
-  readonly random: Randomness;
-  readonly log: Log;
   /** Removes the secret members of the input from recorded text; absent: there are none. Set in a dispatch only. */
   readonly mask?: Mask | undefined;
-  readonly metrics: Metrics;
   /** Absent: no collector is configured. */
   readonly tracer?: Tracer | undefined;
   /** Absent: the location of a flow's code is not recorded. */

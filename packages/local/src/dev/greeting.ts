@@ -1,19 +1,13 @@
 /** Text that `cairn dev` prints when everything serves. Pure. */
 import { relative } from 'node:path';
+import type { LocalCloud } from '../cloud.ts';
 import type { Paint } from './log-line.ts';
 import type { DevCodebase } from './project.ts';
 
-export interface Addresses {
-  readonly gateway: string;
-  readonly functionsUrl: string;
-  readonly site: string | undefined;
-  /** `host:port`, as the next two. */
-  readonly firestore: string;
-  readonly tasks: string;
-  readonly pubsub: string;
-  readonly apiKey: string;
-  readonly functions: readonly string[];
-}
+type Addresses = Pick<
+  LocalCloud,
+  'gateway' | 'functionsUrl' | 'site' | 'firestore' | 'tasks' | 'pubsub' | 'apiKey' | 'functions'
+>;
 
 interface GreetingContext {
   readonly root: string;

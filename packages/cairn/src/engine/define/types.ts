@@ -152,13 +152,22 @@ export interface CommonOptions<Input, N extends Needs> {
   readonly ifSkipped?: 'skip' | 'run';
 }
 
-interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
-  readonly retry?: RetryOptions;
+/** Limits of the attempts of a body, and what it may call. */
+export interface AttemptOptions {
+  readonly retry?: RetryOptions | undefined;
   /** A body that throws `RetryAt` means "not yet", which is no failed attempt; after `within` the step fails (STEP_TIMEOUT). */
   readonly poll?: { readonly within: string | number };
   /** Longest time one attempt may take: '30s', '5m', or ms. Below the function's own timeout. */
   readonly timeout?: string | number;
   readonly heartbeatTimeout?: string | number; // an attempt that gave no `heartbeat` for so long has timed out
+  /** Capabilities that the body and its compensation may call. */
+  // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
+  readonly uses?: readonly Capability<any, any>[];
+  /** Most that one attempt costs; absent: one call of each of `uses`, as they declare. See docs/budgets.md. */
+  readonly estimate?: Estimate;
+}
+
+interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N>, AttemptOptions {
   /** Default true. False: a step caught mid-flight by a crash is in doubt (see `onDoubt` of the workflow). */
   readonly idempotent?: boolean;
   /** For a step that is not idempotent: a new, recorded attempt may follow one that a crash cut off, within `retry`. */
@@ -167,11 +176,6 @@ interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   readonly resumable?: boolean;
   /** Asked before each attempt. */
   readonly policy?: Policy<Input>;
-  /** Capabilities that the body and its compensation may call. */
-  // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
-  readonly uses?: readonly Capability<any, any>[];
-  /** Most that one attempt costs; absent: one call of each of `uses`, as they declare. See docs/budgets.md. */
-  readonly estimate?: Estimate;
 }
 
 export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Input, N> {

@@ -10,34 +10,21 @@ import type {
 } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import type { Pools } from '../../engine/enqueue-soon.ts';
+import type { DriveAfterDeps } from '../../engine/drive-after.ts';
 import type { KnownPlans } from '../../engine/plans/known-plans.ts';
 import type { Installed } from '../../engine/versions.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { Randomness } from '../../ports/randomness.ts';
-import type { RunStore, Supersedes } from '../../ports/run-store.ts';
-import type { EventBus } from '../../ports/runs/event-bus.ts';
-import type { TaskQueue } from '../../ports/task-queue.ts';
+import type { Supersedes } from '../../ports/run-store.ts';
 import type { Tracer } from '../../ports/tracing.ts';
 import type { RecentStarts } from './recent-starts.ts';
 
-export interface StartDeps extends Pools {
-  readonly store: RunStore;
+export interface StartDeps extends JournalDeps, DriveAfterDeps {
   readonly records: IdempotencyStore;
-  readonly queue: TaskQueue;
   /** Compares definitions with the stored plans of their versions. */
   readonly plans: KnownPlans;
-  readonly clock: Clock;
-  readonly random: Randomness;
-  readonly log: Log;
-  readonly metrics: Metrics;
   /** Absent: no collector is configured. */
   readonly tracer?: Tracer | undefined;
-  /** Receives the events that later drives publish; absent: they are not published. */
-  readonly bus?: EventBus | undefined;
   /** Cache of this instance; absent: every repetition reads the store. */
   readonly recent?: RecentStarts;
   /** The deployed workflows and bindings, recorded with each run; absent: they are not recorded. */

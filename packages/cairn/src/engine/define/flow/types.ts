@@ -9,6 +9,7 @@ import type { StepLog } from '../log.ts';
 import type { Estimate } from '../spending.ts';
 import type { Workflow } from '../steps.ts';
 import type {
+  AttemptOptions,
   ChildResult,
   CommonOptions,
   Handle,
@@ -22,22 +23,13 @@ import type {
   WorkflowOptions,
 } from '../types.ts';
 
-/** Options of `flow.step`, and of the items of `flow.map`. */
-export interface OperationOptions<T> {
+/** Options of `flow.step`, and of the items of `flow.map`. Each of `uses` must be among those of the flow. */
+export interface OperationOptions<T> extends AttemptOptions {
   /**
    * The values that the operation depends on, as JSON. Compared when the flow runs its code again: a completed operation that is
    * requested with another input stops the flow (FLOW_DIVERGED).
    */
   readonly input?: Json;
-  readonly retry?: RetryOptions | undefined;
-  readonly poll?: { readonly within: string | number };
-  readonly timeout?: string | number;
-  readonly heartbeatTimeout?: string | number;
-  /** Capabilities that the body calls; each one must be among `uses` of the flow. */
-  // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
-  readonly uses?: readonly Capability<any, any>[];
-  /** Most that one attempt costs; absent: one call of each of `uses`, if they declare an estimate. */
-  readonly estimate?: Estimate;
   /** Checks, and may transform, what the body returns. */
   readonly output?: ZodType<T>;
 }
@@ -214,7 +206,9 @@ type Wide<T> = T extends string
         ? { [K in keyof T]: Wide<T[K]> }
         : T;
 
-interface TurnOptions<Input, N extends Needs, S, Returned = NoInfer<S>> extends CommonOptions<Input, N> {
+interface TurnOptions<Input, N extends Needs, S, Returned = NoInfer<S>>
+  extends CommonOptions<Input, N>,
+    AttemptOptions {
   /** Called before each turn. False: the loop is over, and its output is the state. */
   readonly while: (seen: SeenByLoop<Input, N, NoInfer<S>>) => boolean;
   /** One turn, with the retries and timeouts of a plain step: returns the next state. `turn` counts from 1. */
@@ -223,17 +217,7 @@ interface TurnOptions<Input, N extends Needs, S, Returned = NoInfer<S>> extends 
   readonly max: number;
   /** Rest between two turns, in which no worker is held: '12h', ms, or a function that returns one. */
   readonly pause?: string | number | ((seen: SeenByLoop<Input, N, NoInfer<S>>) => string | number);
-  readonly retry?: RetryOptions;
-  readonly poll?: { readonly within: string | number };
-  /** Longest time that one attempt of a turn may take. */
-  readonly timeout?: string | number;
-  readonly heartbeatTimeout?: string | number;
   readonly resumable?: boolean;
-  /** Capabilities that the body and `compensate` call. */
-  // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
-  readonly uses?: readonly Capability<any, any>[];
-  /** Most that one attempt of a turn costs; absent: one call of each of `uses`, if they declare an estimate. */
-  readonly estimate?: Estimate;
   readonly onFailure?: OnFailure<NoInfer<S>>;
   /** Undoes a turn when the run ends badly, the newest first, with `retry` and `timeout` of the turns; `output` is the state that the turn returned. */
   readonly compensate?: (
