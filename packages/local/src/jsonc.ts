@@ -1,8 +1,12 @@
-/** JSON with comments and commas before a closing bracket, as `firebase.json` and `tsconfig.json` may have them. Pure. */
+/**
+ * JSON with comments and commas before a closing bracket, as `firebase.json` and `tsconfig.json` may have them, and with the byte order
+ * mark of Windows editors. Pure.
+ */
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 
 /** @throws SyntaxError that names the line */
-export function parseJsonc(text: string): unknown {
+export function parseJsonc(marked: string): unknown {
+  const text = marked.replace(/^\uFEFF/, '');
   const errors: ParseError[] = [];
   const value: unknown = parse(text, errors, { allowTrailingComma: true });
   const [first] = errors;

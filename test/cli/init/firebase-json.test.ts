@@ -11,7 +11,7 @@ const entries: Entries = {
   functions: { source: 'cairn', codebase: 'cairn' },
   firestore: { database: 'cairn', rules: 'cairn/firestore.rules' },
 };
-const added = (text: string, impliedFunctions = false) => withEntries(text, { entries, impliedFunctions });
+const added = (text: string) => withEntries(text, entries);
 
 describe('the entries of Cairn', () => {
   test.each([
@@ -45,13 +45,6 @@ describe('the entries of Cairn', () => {
     const read = readFirebaseJson(added(text));
     expect(read.functions).toEqual([...functions, entries.functions]);
     expect(read.firestore).toEqual([...firestore, entries.firestore]);
-  });
-
-  test('name the folder that firebase-tools used by default, because an entry turns the default off', () => {
-    expect(readFirebaseJson(added('{}', true)).functions).toEqual([
-      { source: 'functions', codebase: 'default' },
-      entries.functions,
-    ]);
   });
 
   test('keep the layout of lists', () => {
@@ -155,6 +148,7 @@ describe('removing them from a file edited since', () => {
 
 test.each([
   ['', /not JSON.*line 1/],
+  ['\uFEFF{\n"functions": {]}', /not JSON.*line 2/],
   ['{\n"functions": {"source": "f",}\n}', /not JSON.*line 2/],
   ['[]', /no JSON object/],
   ['{"functions": "functions"}', /'functions' must be an object or a list of objects/],

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { exampleProject, isThere, type TemporaryProject, temporaryProject, withPackage } from './project.ts';
@@ -13,6 +13,9 @@ const opening = (project: TemporaryProject) => {
   return project;
 };
 const withFiles = (files: Readonly<Record<string, string>>) => opening(temporaryProject(withPackage(files)));
+
+/** A project with functions in JavaScript. */
+const js = { 'firebase.json': '{"functions": {"source": "functions"}}' };
 
 /** A project whose `package.json` names a tarball like this. */
 const withTarball = (cairn: string, files: Readonly<Record<string, string>> = {}) =>
@@ -284,109 +287,25 @@ describe('other projects', () => {
     expect(isIgnored('cairn/src/index.js')).toBe(false);
   });
 
+  test('with a folder of functions that firebase.json does not name have it not deployed afterwards', async () => {
+    const project = withFiles({ 'firebase.json': '{"hosting": {}}', 'functions/package.json': '{}' });
+    await project.init(['--yes']);
+    const { functions } = JSON.parse(project.files()['firebase.json'] ?? '');
+    expect(functions).toEqual([expect.objectContaining({ codebase: 'cairn' })]);
+  });
+
+  test('may have modules that are not UTF-8, and a manifest with a byte order mark', async () => {
+    const project = withFiles({ ...js, 'functions/package.json': '\uFEFF{"main": "main.js"}' });
+    const text = Buffer.from("// caf\xe9\nsetGlobalOptions({ region: 'europe-west1' });\n", 'latin1');
+    writeFileSync(join(project.root, 'functions/main.js'), text);
+    const { code, out } = await project.init(['--yes', '--json']);
+    expect([code, JSON.parse(out).region]).toEqual([0, 'europe-west1']);
+  });
+
   test('keep firebase.json a symbolic link', async () => {
     const project = withFiles({ 'config/firebase.json': '{}' });
     symlinkSync('config/firebase.json', join(project.root, 'firebase.json'));
     await project.init(['--yes']);
     expect(project.files()['config/firebase.json']).toContain('"codebase": "cairn"');
-  });
-});
-
-describe('is refused, and leaves nothing behind,', () => {
-  const js = { 'firebase.json': '{"functions": {"source": "functions"}}' };
-  test.each<[string, Readonly<Record<string, string>>, readonly string[], string]>([
-    ['where firebase.json is damaged', { 'firebase.json': '{"functions": {' }, [], 'FIREBASE_JSON_INVALID'],
-    [
-      'where firebase.json is of another shape',
-      { 'firebase.json': '{"functions": 1}' },
-      [],
-      'FIREBASE_JSON_INVALID',
-    ],
-    [
-      'where the codebase exports the name',
-      { ...js, 'functions/index.js': 'exports.cairn = 1;' },
-      [],
-      'NAME_TAKEN',
-    ],
-    [
-      'where a module of main exports the name',
-      { ...js, 'functions/package.json': '{"main": "a.js"}', 'functions/a.js': 'export const cairn = 1;' },
-      [],
-      'NAME_TAKEN',
-    ],
-    ['where the folder is taken', { ...js, 'cairn/notes.md': '' }, [], 'NAME_TAKEN'],
-    [
-      'where the codebase is taken',
-      { 'firebase.json': '{"functions": [{"source": "a", "codebase": "cairn"}]}' },
-      [],
-      'NAME_TAKEN',
-    ],
-    [
-      'where an instance of a kit has the name',
-      { 'firebase.json': '{"functions": [{"kit": "calls", "source": "a", "instances": {"cairn": "b"}}]}' },
-      [],
-      'NAME_TAKEN',
-    ],
-    [
-      'where the database is taken',
-      { 'firebase.json': '{"firestore": {"database": "cairn"}}' },
-      [],
-      'NAME_TAKEN',
-    ],
-    [
-      'where Cairn is already',
-      { ...js, 'functions/src/index.ts': 'export const { api } = cairnFunctions({});' },
-      [],
-      'ALREADY_ADOPTED',
-    ],
-    ['for a name that is no name', js, ['--name', 'My Runs'], 'NAME_INVALID'],
-    ['for a word of JavaScript', js, ['--name', 'default'], 'NAME_INVALID'],
-    ['for a name that leads out of the project', js, ['--name', '../up', '--undo'], 'NAME_INVALID'],
-    ['where the record is no JSON', { ...js, 'cairn/init-record.json': '{' }, [], 'RECORD_DAMAGED'],
-    [
-      'where the record is of a later version',
-      { ...js, 'cairn/init-record.json': '{"version": 2}' },
-      [],
-      'RECORD_DAMAGED',
-    ],
-    [
-      'where the record leads out of the project',
-      {
-        ...js,
-        'cairn/init-record.json': JSON.stringify({
-          version: 1,
-          cairn: '0.2.0',
-          name: 'cairn',
-          created: [{ path: '../x', sha256: '' }],
-          edited: [],
-          entries: { functions: {}, firestore: {} },
-          ignored: [],
-        }),
-      },
-      ['--undo'],
-      'RECORD_DAMAGED',
-    ],
-  ])('%s', async (_, files, words, code) => {
-    const project = withFiles(files);
-    const before = project.files();
-    const output = await project.init([...words, '--yes', '--json']);
-    const { error } = JSON.parse(output.err);
-    expect(error.code).toBe(code);
-    expect(error.help).toMatch(/\w/);
-    expect(project.files()).toEqual(before);
-  });
-
-  test('without firebase.json, without the package, with another package of the name, or on an old Node', async () => {
-    const codeOf = async (files: Readonly<Record<string, string>>, nodeVersion?: string) => {
-      const project = opening(temporaryProject(files));
-      const run = await project.init(['--yes', '--json'], nodeVersion === undefined ? {} : { nodeVersion });
-      return JSON.parse(run.err).error.code;
-    };
-    expect(await codeOf({ 'README.md': '' })).toBe('NO_PROJECT');
-    expect(await codeOf(js)).toBe('NOT_INSTALLED');
-    expect(await codeOf({ ...js, 'node_modules/cairn/package.json': '{"version": "0.8.0"}' })).toBe(
-      'NOT_INSTALLED',
-    );
-    expect(await codeOf(withPackage(js), '22.17.1')).toBe('NODE_TOO_OLD');
   });
 });

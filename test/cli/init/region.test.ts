@@ -29,7 +29,7 @@ const FOR_NONE = [
 ];
 
 const projectWith = (texts: readonly string[], hosting?: unknown): Parameters<typeof regionOf>[0] => ({
-  codebases: [{ name: 'default', source: 'functions', language: 'js', entryTexts: texts }],
+  codebases: [{ name: 'default', source: 'functions', language: 'js', prefix: undefined, entryTexts: texts }],
   firebaseJson: { text: '', read: { functions: [], firestore: [], hosting } },
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { envOf } from '../../../packages/local/src/dev/env-files.ts';
 import {
   codebasesOf,
@@ -6,6 +7,7 @@ import {
   effectOf,
   type ProjectFiles,
   projectFolder,
+  unservedIn,
 } from '../../../packages/local/src/dev/project.ts';
 
 const TSCONFIG = { compilerOptions: { rootDir: 'src', outDir: 'lib' } };
@@ -60,7 +62,7 @@ describe('codebases', () => {
   const TWO = { functions: [{ source: 'functions' }, { source: 'cairn', codebase: 'cairn' }] };
 
   test('are those of firebase.json, which may have comments; those that depend on Cairn get workers for step bodies', () => {
-    const text = `{ // ours\n "functions": [{ "source": "functions" }, { "source": "cairn", "codebase": "cairn" },], }`;
+    const text = `\uFEFF{ // ours\n "functions": [{ "source": "functions" }, { "source": "cairn", "codebase": "cairn" },], }`;
     expect(codebasesOf('/shop', [], files(text))).toMatchObject([
       { name: 'default', folder: '/shop/functions', module: '/shop/functions/index.js', hasCairn: false },
       { name: 'cairn', folder: '/shop/cairn', module: '/shop/cairn/src/index.ts', hasCairn: true },
@@ -70,15 +72,30 @@ describe('codebases', () => {
   test('can be chosen', () => {
     expect(codebasesOf('/shop', ['cairn'], files(TWO)).map(({ name }) => name)).toEqual(['cairn']);
     expect(codeOf(() => codebasesOf('/shop', ['x'], files(TWO)))).toBe(
-      "CODEBASE_UNKNOWN: firebase.json has no codebase 'x' It has: default, cairn.",
+      "CODEBASE_UNKNOWN: firebase.json has no codebase 'x' that is served here It has: default, cairn.",
     );
   });
 
-  test('a folder named functions needs no entry; no functions at all are refused', () => {
-    expect(codebasesOf('/shop', [], files({}))).toHaveLength(1);
-    expect(codeOf(() => codebasesOf('/shop', [], filesOf({ '/shop/firebase.json': {} })))).toMatch(
-      /^NO_FUNCTIONS/,
-    );
+  test('without functions in firebase.json are refused, as a deployment has none', () => {
+    expect(codeOf(() => codebasesOf('/shop', [], files({})))).toMatch(/^NO_FUNCTIONS/);
+  });
+
+  test.each([
+    ['a runtime that is not Node', { source: 'functions', codebase: 'b', runtime: 'python312' }, /python312/],
+    ['a Python project', { source: 'py', codebase: 'b' }, /Python/],
+    ['a Dart project', { source: 'dart', codebase: 'b' }, /Dart/],
+    ['a source elsewhere', { remoteSource: { repository: 'a/b', ref: 'c' }, codebase: 'b' }, /another repo/],
+  ])('%s is reported, and the others are served', (_, entry, why) => {
+    const some = files({ functions: [entry, TWO.functions[1]] });
+    const all: ProjectFiles = {
+      exists: (path) =>
+        ['/shop/py/requirements.txt', '/shop/dart/pubspec.yaml'].includes(path) || some.exists(path),
+      read: (path) => some.read(path),
+    };
+    expect(codebasesOf('/shop', [], all).map(({ name }) => name)).toEqual(['cairn']);
+    expect(unservedIn('/shop', all)).toEqual([{ name: 'b', why: expect.stringMatching(why) }]);
+    const alone = { ...all, read: () => JSON.stringify({ functions: entry }) };
+    expect(codeOf(() => codebasesOf('/shop', [], alone))).toMatch(/^NO_FUNCTIONS: .*\(b\)/);
   });
 
   test('a firebase.json that is not JSON is reported with its line', () => {
@@ -135,6 +152,62 @@ describe('what is served and built of a codebase', () => {
     expect(codebase(content)).toMatchObject({ module: `/shop/functions/${module}`, build, isChecked });
   });
 
+  test('main is resolved as Node does', () => {
+    for (const [main, file] of [
+      ['./index', 'index.js'],
+      ['src', 'src/index.js'],
+      ['src/', 'src/index.js'],
+      ['lib/a.b', 'lib/a.b.js'],
+      ['main.cjs', 'main.cjs'],
+    ] as const)
+      expect(codebase({ 'package.json': { main }, [file]: '' }).module).toBe(`/shop/functions/${file}`);
+  });
+
+  test('a module that a compiler or bundler writes is built, before it exists, however its place is named', () => {
+    const built = fc.record({
+      output: fc.constantFrom('lib', 'dist', 'build', 'out'),
+      path: fc.constantFrom('index', 'functions/src/index', 'main.bundle'),
+      spelled: fc.constantFrom(
+        (one: string) => `${one}.js`,
+        (one: string) => `./${one}.js`,
+        (one: string) => one,
+      ),
+      script: fc.constantFrom('build', 'build:watch'),
+      isThere: fc.boolean(),
+      config: fc.constantFrom(
+        (_: string) => ({ 'tsconfig.json': { compilerOptions: { noEmit: true } } }),
+        (outDir: string) => ({ 'tsconfig.json': { compilerOptions: { outDir: `./${outDir}/` } } }),
+        (outDir: string) => ({
+          'tsconfig.json': { extends: './tsconfig.build', compilerOptions: { rootDir: 'src' } },
+          'tsconfig.build.json': { extends: ['@tsconfig/node22/tsconfig.json', './config/base.json'] },
+          'config/base.json': { extends: '../tsconfig.json', compilerOptions: { outDir: `../${outDir}` } },
+        }),
+      ),
+    });
+    fc.assert(
+      fc.property(built, ({ output, path, spelled, script, isThere, config }) => {
+        const module = `${output}/${path}.js`;
+        const found = codebase({
+          'package.json': { main: spelled(`${output}/${path}`), scripts: { [script]: '' } },
+          'src/index.ts': '',
+          ...config(output),
+          ...(isThere && { [module]: '' }),
+        });
+        expect(found).toMatchObject({ module: `/shop/functions/${module}`, build: { output, script } });
+        const edit = script === 'build' ? 'build' : 'none';
+        expect(effectOf(found, '/shop/functions/src/index.ts')).toBe(edit);
+        expect(effectOf(found, `/shop/functions/${module}`)).toBe('reload');
+      }),
+    );
+  });
+
+  test('a source is not built, although there are a script and a tsconfig.json', () => {
+    for (const main of ['src/index.js', 'index.js', 'src/index.ts']) {
+      const content = { 'package.json': { main, scripts: { build: 'x' } }, 'tsconfig.json': {}, [main]: '' };
+      expect(codebase(content).build).toBeUndefined();
+    }
+  });
+
   test('a missing main is refused', () => {
     expect(codeOf(() => codebase({ 'package.json': { main: 'main.js' } }))).toMatch(
       /^ENTRY_NOT_FOUND: .*main\.js/,
@@ -175,7 +248,8 @@ describe('a change of a file', () => {
 
 test('values of parameters and secrets are read as Firebase reads them: the later file wins', () => {
   const files = filesOf({
-    '/f/.env': 'A=1\nB=1\nC=1\nD=1',
+    // With the byte order mark of a Windows editor.
+    '/f/.env': '\uFEFFA=1\nB=1\nC=1\nD=1',
     '/f/.env.shop': 'B="2 # no comment"\nC=2\nD=2',
     '/f/.env.local': 'C=3\nD=3',
     '/f/.env.other': 'A=9',

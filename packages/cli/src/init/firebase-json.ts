@@ -36,7 +36,7 @@ type FirebaseSection = keyof Entries;
 
 /** @throws InitProblem FIREBASE_JSON_INVALID with the place */
 export function readFirebaseJson(text: string): FirebaseJson {
-  const root = rootOf(text);
+  const root = rootOf(unmarked(text).text);
   return {
     functions: entriesOf(root, 'functions'),
     firestore: entriesOf(root, 'firestore'),
@@ -44,21 +44,13 @@ export function readFirebaseJson(text: string): FirebaseJson {
   };
 }
 
-interface Additions {
-  readonly entries: Entries;
-  /** firebase-tools deploys the folder `functions` if there is no entry `functions`, and otherwise only the named ones. */
-  readonly impliedFunctions: boolean;
-}
-
-/** @param text without these entries */
-export function withEntries(text: string, { entries, impliedFunctions }: Additions): string {
-  const functions = impliedFunctions
-    ? [{ source: 'functions', codebase: 'default' }, entries.functions]
-    : [entries.functions];
-  const served = added(text, 'functions', functions);
+/** @param marked without these entries */
+export function withEntries(marked: string, entries: Entries): string {
+  const { mark, text } = unmarked(marked);
+  const served = added(text, 'functions', entries.functions);
   const isUnnamed = valueAt(served, ['firestore']) !== undefined && !isArray(valueAt(served, ['firestore']));
   const first = isUnnamed ? named(served) : served;
-  return added(first, 'firestore', [entries.firestore]);
+  return mark + added(first, 'firestore', entries.firestore);
 }
 
 export interface Removed {
@@ -68,7 +60,8 @@ export interface Removed {
 }
 
 /** Removes the unchanged entries of `init`. Undefined: the file cannot be read. */
-export function withoutEntries(text: string, entries: Entries): Removed | undefined {
+export function withoutEntries(marked: string, entries: Entries): Removed | undefined {
+  const { mark, text } = unmarked(marked);
   if (parsed(text).errors.length > 0) return undefined;
   const codebase = { section: 'functions', key: 'codebase' } as const;
   const database = { section: 'firestore', key: 'database' } as const;
@@ -84,7 +77,12 @@ export function withoutEntries(text: string, entries: Entries): Removed | undefi
     result =
       isArray(list) && list.length > 1 ? withoutItem(result, section, place) : without(result, section);
   }
-  return { text: result, left };
+  return { text: mark + result, left };
+}
+
+/** Windows editors begin a file with a byte order mark. firebase-tools ignores it; the parser does not know it. */
+function unmarked(text: string): { readonly mark: string; readonly text: string } {
+  return text.startsWith('\uFEFF') ? { mark: '\uFEFF', text: text.slice(1) } : { mark: '', text };
 }
 
 function without(text: string, section: FirebaseSection): string {
@@ -121,26 +119,23 @@ function named(text: string): string {
 }
 
 /** Appends to the list; an object in its place becomes the first item of a list, with its text unchanged. */
-function added(text: string, section: FirebaseSection, entries: readonly FirebaseMembers[]): string {
+function added(text: string, section: FirebaseSection, entry: FirebaseMembers): string {
   const node = findNodeAtLocation(rootOf(text), [section]);
-  const formattingOptions = formatOf(text);
-  if (node === undefined) return applyEdits(text, modify(text, [section], entries, { formattingOptions }));
-  const last = node.type === 'array' ? node.children?.at(-1) : node;
-  if (last === undefined) return applyEdits(text, modify(text, [section], entries, { formattingOptions }));
+  const last = node?.type === 'array' ? node.children?.at(-1) : node;
+  if (node === undefined || last === undefined)
+    return applyEdits(text, modify(text, [section], [entry], { formattingOptions: formatOf(text) }));
   const { eol, unit } = styleOf(text);
   const indent = indentOf(text, last.offset);
-  const shown = entries.map((entry) => JSON.stringify(entry, null, unit).replaceAll('\n', `${eol}${indent}`));
+  const shown = JSON.stringify(entry, null, unit).replaceAll('\n', `${eol}${indent}`);
   const end = last.offset + last.length;
   if (node.type === 'array') {
     // Not by `modify`, which would reformat the item before it.
     const separator = startsLine(text, last.offset) ? `,${eol}${indent}` : ', ';
-    return applyEdits(text, [
-      { offset: end, length: 0, content: shown.map((one) => separator + one).join('') },
-    ]);
+    return applyEdits(text, [{ offset: end, length: 0, content: separator + shown }]);
   }
   const edits: Edit[] = [
     { offset: node.offset, length: 0, content: '[' },
-    { offset: end, length: 0, content: `, ${shown.join(', ')}]` },
+    { offset: end, length: 0, content: `, ${shown}]` },
   ];
   return applyEdits(text, edits);
 }

@@ -49,7 +49,7 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
   assertNode(options.nodeVersion);
   assertFree(project, options);
   const { name } = options;
-  const { firebaseJson, gitignore, codebases, installed, impliedFunctions } = project;
+  const { firebaseJson, gitignore, codebases, installed } = project;
   const language = options.language ?? (codebases.some((one) => one.language === 'ts') ? 'ts' : 'js');
   const major = options.nodeVersion.split('.')[0] ?? '';
   const node = RUNTIMES.includes(major) ? major : NEWEST_RUNTIME;
@@ -77,7 +77,7 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
     {
       path: 'firebase.json',
       before: firebaseJson.text,
-      after: Buffer.from(withEntries(firebaseJson.text, { entries, impliedFunctions })),
+      after: Buffer.from(withEntries(firebaseJson.text, entries)),
       what: whatOf(project, name),
     },
   ];
@@ -110,12 +110,11 @@ function entriesOf(name: string, language: Language): Entries {
   };
 }
 
-function whatOf({ impliedFunctions, firebaseJson }: Project, name: string): string[] {
+function whatOf({ firebaseJson }: Project, name: string): string[] {
   const { firestore } = firebaseJson.read;
   const isUnnamed = firestore.some(({ database, target }) => database === undefined && target === undefined);
   return [
     `adds the codebase '${name}' to 'functions'`,
-    ...(impliedFunctions ? ["names your folder 'functions' there, which was taken without being named"] : []),
     `adds the database '${name}' to 'firestore'`,
     ...(isUnnamed ? ["names the database of your entry there: '(default)', as before"] : []),
   ];
@@ -187,11 +186,24 @@ function takenBy(name: string, { codebases, firebaseJson, folderExists }: Projec
   if (codebases.some((one) => one.name === name)) return `firebase.json has a codebase '${name}' already`;
   if (firebaseJson.read.firestore.some(({ database }) => database === name))
     return `firebase.json has a database '${name}' already`;
-  const exported = new RegExp(
-    `\\bexport\\s+(?:const|let|var|function|class)\\s+${name}\\b|\\bexports\\.${name}\\s*=`,
-  );
-  const owner = codebases.find(({ entryTexts }) => entryTexts.some((text) => exported.test(text)));
-  return (
-    owner && `the codebase '${owner.name}' exports '${name}' already, so that functions would have one name`
-  );
+  const prefixed = codebases.find(({ prefix }) => prefix === name);
+  if (prefixed) return sameNames(`the codebase '${prefixed.name}' has the prefix '${name}'`);
+  const owner = codebases.find(({ entryTexts }) => entryTexts.some((text) => exportsName(text, name)));
+  return owner && sameNames(`the codebase '${owner.name}' exports '${name}' already`);
+}
+
+const sameNames = (what: string) => `${what}, so that functions could have the same name`;
+
+/** Characters of an object of exports that are searched, so that a bundle of megabytes is searched quickly. */
+const MAX_LIST_CHARS = 5_000;
+
+/** Reads no syntax: a name that is taken for an export costs another `--name`, one that is missed a failed deployment. */
+function exportsName(text: string, name: string): boolean {
+  const patterns = [
+    `\\bexport\\s+(?:const|let|var|function|class)\\s+${name}\\b`,
+    `\\bexport\\s*(?:\\*\\s*as\\s+${name}\\b|\\{(?:[^}]*[\\s,])?${name}\\s*[,}])`,
+    `\\bexports\\.${name}\\s*=`,
+    `\\bmodule\\.exports\\s*=\\s*\\{(?:[^;]{0,${MAX_LIST_CHARS}}[\\s,])?${name}\\s*[:,}]`,
+  ];
+  return patterns.some((pattern) => new RegExp(pattern).test(text));
 }

@@ -13,6 +13,8 @@ interface ProjectCodebase {
   readonly source: string;
   readonly name: string;
   readonly language: Language;
+  /** Its functions are deployed as `PREFIX-NAME`. */
+  readonly prefix: string | undefined;
   /** Text of the modules that its package.json and the usual layouts name. */
   readonly entryTexts: readonly string[];
 }
@@ -29,8 +31,6 @@ export interface Project {
   readonly firebaseJson: { readonly text: string; readonly read: FirebaseJson };
   readonly gitignore: string | undefined;
   readonly codebases: readonly ProjectCodebase[];
-  /** `functions` is left out and firebase-tools deploys the folder of this name. */
-  readonly impliedFunctions: boolean;
   readonly installed: InstalledPackage;
   readonly packageManager: PackageManager;
 }
@@ -66,17 +66,13 @@ export function projectFolder(start: string): string {
 export function readProject(root: string, files: Files): Project {
   const firebaseJson = textOf(files, CONFIG) ?? '';
   const read = readFirebaseJson(firebaseJson);
-  const impliedFunctions =
-    read.functions.length === 0 && files.exists(posix.join(DEFAULT_SOURCE, 'package.json'));
-  const entries = impliedFunctions ? [{ source: DEFAULT_SOURCE }] : read.functions;
   return {
     firebaseJson: { text: firebaseJson, read },
     gitignore: textOf(files, '.gitignore'),
-    codebases: entries.flatMap((entry) => {
+    codebases: read.functions.flatMap((entry) => {
       const codebase = codebaseOf(entry, files);
       return namesOf(entry).map((name) => ({ ...codebase, name }));
     }),
-    impliedFunctions,
     installed: installedIn(root),
     packageManager: packageManagerOf(root),
   };
@@ -93,12 +89,15 @@ export function packageManagerOf(root: string): PackageManager {
 function isWorkspace(folder: string): boolean {
   if (existsSync(join(folder, 'pnpm-workspace.yaml'))) return true;
   const manifest = join(folder, 'package.json');
-  return existsSync(manifest) && manifestIn(readFileSync(manifest, 'utf8')).workspaces !== undefined;
+  return (
+    existsSync(manifest) &&
+    manifestIn(new TextDecoder().decode(readFileSync(manifest))).workspaces !== undefined
+  );
 }
 
 /** Packages of Cairn that the package.json beside `firebase.json` names. */
 export function packagesIn(files: Files): string[] {
-  const { dependencies, devDependencies } = manifestIn(textOf(files, 'package.json'));
+  const { dependencies, devDependencies } = manifestIn(looseText(files, 'package.json'));
   const names = Object.keys({ ...dependencies, ...devDependencies });
   return names.filter((name) => name === 'cairn' || name.startsWith('@cairn/'));
 }
@@ -125,13 +124,20 @@ function namesOf({ codebase, instances }: Readonly<Record<string, unknown>>): st
 function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Omit<ProjectCodebase, 'name'> {
   const source = typeof entry.source === 'string' ? posix.normalize(entry.source) : DEFAULT_SOURCE;
   const within = (path: string) => posix.join(source, path);
-  const { main } = manifestIn(textOf(files, within('package.json')));
+  const { main } = manifestIn(looseText(files, within('package.json')));
   const paths = [...new Set([...(typeof main === 'string' ? [main] : []), ...ENTRIES])];
   return {
     source,
+    prefix: typeof entry.prefix === 'string' ? entry.prefix : undefined,
     language: files.exists(within('tsconfig.json')) ? 'ts' : 'js',
-    entryTexts: paths.flatMap((path) => textOf(files, within(path)) ?? []),
+    entryTexts: paths.flatMap((path) => looseText(files, within(path)) ?? []),
   };
+}
+
+/** Text of a file that is only searched: in whatever encoding it is, ASCII is found. */
+function looseText(files: Files, path: string): string | undefined {
+  const bytes = files.read(path);
+  return bytes && new TextDecoder().decode(bytes);
 }
 
 /** An unreadable package.json is left to its own tools to report. */

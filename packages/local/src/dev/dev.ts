@@ -31,6 +31,7 @@ import {
   isIgnored,
   type ProjectFiles,
   projectFolder,
+  unservedIn,
 } from './project.ts';
 import { watchFiles } from './watch-files.ts';
 
@@ -118,6 +119,9 @@ class DevSession implements AsyncDisposable {
     const addresses = { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions, projectId };
     if (this.#options.json) this.#logEvent('ready', 'ready', { ...addresses, pids: this.#cloud.pids });
     else this.#options.write(greeting(addresses, { ...this.#project, paint: this.#options.paint }));
+    if (this.#options.codebases.length > 0) return;
+    for (const { name, why } of unservedIn(this.#project.root, FILES))
+      this.#logEvent('not_served', `'${name}' is not served: ${why}`, { codebase: name });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

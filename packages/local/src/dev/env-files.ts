@@ -21,7 +21,8 @@ export function envOf(
 
 function valuesIn(file: string, files: ProjectFiles): Record<string, string> {
   try {
-    return parseEnv(files.read(file)) as Record<string, string>;
+    // Windows editors begin a file with a byte order mark, which would be part of the first name.
+    return parseEnv(files.read(file).replace(/^\uFEFF/, '')) as Record<string, string>;
   } catch (error) {
     throw new DevProblem(
       'ENV_FILE_INVALID',

@@ -3,7 +3,8 @@
  * {@link ProjectFiles} only, starts nothing.
  */
 import { basename, extname, join, posix, relative, sep } from 'node:path';
-import { parseJsonc } from '../jsonc.ts';
+import { entryOf } from './entry.ts';
+import { isMembers, membersIn } from './json-files.ts';
 import { DevProblem } from './problem.ts';
 
 export interface ProjectFiles {
@@ -62,18 +63,21 @@ export function projectFolder(start: string, files: ProjectFiles): string {
  * @throws DevProblem
  */
 export function codebasesOf(root: string, wanted: readonly string[], files: ProjectFiles): DevCodebase[] {
-  const all = declaredIn(root, files);
+  const declared = declaredIn(root, files);
+  const all = declared.filter(({ unserved }) => unserved === undefined);
   if (all.length === 0)
     throw new DevProblem(
       'NO_FUNCTIONS',
-      'firebase.json has no functions',
+      declared.length === 0
+        ? 'firebase.json has no functions'
+        : `firebase.json has no functions for Node (${declared.map(({ name }) => name).join(', ')})`,
       'Add them under "functions", or run cairn init to add a codebase.',
     );
   const unknown = wanted.find((name) => !all.some((one) => one.name === name));
   if (unknown !== undefined)
     throw new DevProblem(
       'CODEBASE_UNKNOWN',
-      `firebase.json has no codebase '${unknown}'`,
+      `firebase.json has no codebase '${unknown}' that is served here`,
       `It has: ${all.map(({ name }) => name).join(', ')}.`,
     );
   return all
@@ -81,29 +85,61 @@ export function codebasesOf(root: string, wanted: readonly string[], files: Proj
     .map((declared) => codebaseIn(declared, files));
 }
 
-type Declared = Pick<DevCodebase, 'name' | 'prefix' | 'folder' | 'settings' | 'env'>;
+/** Codebases that a deployment has and the local cloud does not serve, with the reason. */
+export function unservedIn(
+  root: string,
+  files: ProjectFiles,
+): readonly { readonly name: string; readonly why: string }[] {
+  return declaredIn(root, files).flatMap(({ name, unserved }) =>
+    unserved === undefined ? [] : [{ name, why: unserved }],
+  );
+}
+
+interface Declared extends Pick<DevCodebase, 'name' | 'prefix' | 'folder' | 'settings' | 'env'> {
+  /** Reason why it is not served; undefined: it is. */
+  readonly unserved?: string | undefined;
+}
 
 function declaredIn(root: string, files: ProjectFiles): Declared[] {
-  const file = join(root, 'firebase.json');
-  const { functions } = parsed(file, files, 'FIREBASE_JSON_INVALID');
-  const usual = files.exists(join(root, 'functions/package.json')) ? [{ source: 'functions' }] : [];
-  const entries = functions === undefined ? usual : [functions].flat();
-  return entries.filter(isMembers).flatMap((entry) => {
-    const { source = 'functions', codebase = 'default' } = entry;
-    if (typeof source !== 'string' || typeof codebase !== 'string') return [];
-    const folder = join(root, source);
-    if ('kit' in entry) return instancesOf(entry, root, folder);
-    const { prefix, configDir } = entry;
-    return [
-      {
-        name: codebase,
-        prefix: typeof prefix === 'string' && prefix !== '' ? `${prefix}-` : '',
-        folder,
-        settings: typeof configDir === 'string' ? join(root, configDir) : folder,
-        env: {},
-      },
-    ];
-  });
+  const { functions = [] } = membersIn(join(root, 'firebase.json'), files, 'FIREBASE_JSON_INVALID');
+  return [functions]
+    .flat()
+    .filter(isMembers)
+    .flatMap((entry) => {
+      const { source = 'functions', codebase = 'default' } = entry;
+      if (typeof source !== 'string' || typeof codebase !== 'string') return [];
+      const folder = join(root, source);
+      if ('kit' in entry) return instancesOf(entry, root, folder);
+      const { prefix, configDir } = entry;
+      return [
+        {
+          name: codebase,
+          prefix: typeof prefix === 'string' && prefix !== '' ? `${prefix}-` : '',
+          folder,
+          settings: typeof configDir === 'string' ? join(root, configDir) : folder,
+          env: {},
+          unserved: unservedReason(entry, folder, files),
+        },
+      ];
+    });
+}
+
+/** Files by which firebase-tools recognizes a codebase whose runtime is not named. */
+const OTHER_LANGUAGES = [
+  ['requirements.txt', 'Python'],
+  ['pubspec.yaml', 'Dart'],
+] as const;
+
+function unservedReason(
+  { runtime, remoteSource }: Record<string, unknown>,
+  folder: string,
+  files: ProjectFiles,
+): string | undefined {
+  if (remoteSource !== undefined) return 'its source is in another repository';
+  const isNode = files.exists(join(folder, 'package.json'));
+  const [, language] = OTHER_LANGUAGES.find(([file]) => !isNode && files.exists(join(folder, file))) ?? [];
+  const named = typeof runtime === 'string' && !runtime.startsWith('nodejs') ? runtime : language;
+  return named && `only functions for Node are served here, and it is for ${named}`;
 }
 
 /** A function kit is served once for each of its instances, with names and settings of their own. */
@@ -126,65 +162,26 @@ function instancesOf({ instances }: Record<string, unknown>, root: string, folde
 /** Packages whose functions run bodies. */
 const OF_CAIRN = ['cairn', '@cairn/calls'];
 
-function codebaseIn(declared: Declared, files: ProjectFiles): DevCodebase {
-  const { name, folder } = declared;
-  const manifest = parsed(join(folder, 'package.json'), files, 'MANIFEST_INVALID');
+function codebaseIn({ unserved: _, ...rest }: Declared, files: ProjectFiles): DevCodebase {
+  const { name, folder } = rest;
+  const manifest = membersIn(join(folder, 'package.json'), files, 'MANIFEST_INVALID');
   const dependencies = isMembers(manifest.dependencies) ? manifest.dependencies : {};
   const scripts = isMembers(manifest.scripts) ? manifest.scripts : {};
   const main = posix.normalize(typeof manifest.main === 'string' ? manifest.main : 'index.js');
-  const tsconfig = tsconfigIn(folder, files);
-  const common = {
-    ...declared,
+  const entry = entryOf(folder, { main, scripts }, files);
+  if (entry === undefined)
+    throw new DevProblem(
+      'ENTRY_NOT_FOUND',
+      `the codebase '${name}' has no ${main}, the "main" of its package.json`,
+      `Correct "main" in ${join(folder, 'package.json')}, or build the codebase once.`,
+    );
+  return {
+    ...rest,
+    ...entry,
+    module: join(folder, entry.module),
     dependencies: Object.keys(dependencies),
     hasCairn: OF_CAIRN.some((one) => one in dependencies),
   };
-  const at = (entry: string) => join(folder, entry);
-  const source = tsconfig && sourceOf(main, tsconfig);
-  if (source !== undefined && tsconfig?.isRunnable && files.exists(at(source)))
-    return { ...common, module: at(source), build: undefined, isChecked: true };
-  const script = 'build:watch' in scripts ? 'build:watch' : 'build' in scripts ? 'build' : undefined;
-  if (source !== undefined && files.exists(at(source)))
-    return {
-      ...common,
-      module: at(main),
-      build: { output: tsconfig?.outDir ?? posix.dirname(main), script },
-      // Its watching build is the compiler, which reports type errors.
-      isChecked: script !== 'build:watch',
-    };
-  if (files.exists(at(main)))
-    return { ...common, module: at(main), build: undefined, isChecked: tsconfig !== undefined };
-  throw new DevProblem(
-    'ENTRY_NOT_FOUND',
-    `the codebase '${name}' has no ${main}, the "main" of its package.json`,
-    `Correct "main" in ${join(folder, 'package.json')}, or build the codebase once.`,
-  );
-}
-
-interface Tsconfig {
-  readonly outDir: string;
-  readonly rootDir: string;
-  /** Imports name the source files, so Node only has to strip the types. */
-  readonly isRunnable: boolean;
-}
-
-function tsconfigIn(folder: string, files: ProjectFiles): Tsconfig | undefined {
-  const file = join(folder, 'tsconfig.json');
-  if (!files.exists(file)) return undefined;
-  const { compilerOptions } = parsed(file, files, 'MANIFEST_INVALID');
-  const options = isMembers(compilerOptions) ? compilerOptions : {};
-  const folderNamed = (value: unknown, usual: string) =>
-    typeof value === 'string' ? posix.normalize(value).replace(/\/$/, '') : usual;
-  return {
-    outDir: folderNamed(options.outDir, 'lib'),
-    rootDir: folderNamed(options.rootDir, 'src'),
-    isRunnable: options.rewriteRelativeImportExtensions === true,
-  };
-}
-
-/** `lib/index.js` is built of `src/index.ts`. Undefined: the module is no output of the compiler. */
-function sourceOf(main: string, { outDir, rootDir }: Tsconfig): string | undefined {
-  if (!main.startsWith(`${outDir}/`) || !/\.[mc]?js$/.test(main)) return undefined;
-  return posix.join(rootDir, main.slice(outDir.length + 1)).replace(/js$/, 'ts');
 }
 
 /** Effect of a changed file on a codebase. */
@@ -222,19 +219,3 @@ export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   if (place.startsWith(`${build.output}/`)) return place.endsWith('.d.ts') ? 'none' : 'reload';
   return build.script === 'build' && /\.[mc]?ts$/.test(place) ? 'build' : 'none';
 }
-
-type ProblemOfFile = 'FIREBASE_JSON_INVALID' | 'MANIFEST_INVALID';
-
-function parsed(file: string, files: ProjectFiles, code: ProblemOfFile): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = parseJsonc(files.read(file));
-  } catch (error) {
-    throw new DevProblem(code, `${file} cannot be read: ${(error as Error).message}`, 'Correct the file.');
-  }
-  if (isMembers(value)) return value;
-  throw new DevProblem(code, `${file} is not a JSON object`, 'Correct the file.');
-}
-
-const isMembers = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -263,6 +263,9 @@ function nextSteps(name: string, manager: PackageManager, isInstalled: boolean):
       command: `firebase firestore:databases:create ${name} --location=LOCATION`,
       why: 'once, before the first deployment',
     },
-    { command: `firebase deploy --only functions:${name},firestore:${name}`, why: 'Cairn alone' },
+    {
+      command: `firebase deploy --only functions:${name},firestore:${name}`,
+      why: 'Cairn alone, by firebase-tools 15.23 or newer',
+    },
   ];
 }

@@ -1,0 +1,117 @@
+/** Finds the module that is served of a codebase, and the build that writes it. Reads through {@link ProjectFiles} only. */
+import { dirname, join, posix, relative, sep } from 'node:path';
+import { membersIn } from './json-files.ts';
+import type { Build, ProjectFiles } from './project.ts';
+
+export interface Entry {
+  /** From the folder of the codebase. */
+  readonly module: string;
+  /** Undefined: Node runs its sources. */
+  readonly build: Build | undefined;
+  /** True if it has a `tsconfig.json`, and no build that reports type errors. */
+  readonly isChecked: boolean;
+}
+
+/** Folders that builds write. The compiler's is in `tsconfig.json`; a bundler's is found by its name. */
+const OUTPUTS = ['lib', 'dist', 'build', 'out'];
+
+interface EntryManifest {
+  readonly main: string;
+  readonly scripts: Readonly<Record<string, unknown>>;
+}
+
+/** @returns undefined if there is no such module, and no build that would write it */
+export function entryOf(
+  folder: string,
+  { main, scripts }: EntryManifest,
+  files: ProjectFiles,
+): Entry | undefined {
+  const exists = (path: string) => files.exists(join(folder, path));
+  const tsconfig = tsconfigIn(folder, files);
+  const names = modulesNamed(main);
+  const built = tsconfig && names.map((name) => ({ name, source: sourceOf(name, tsconfig) }));
+  const fromSource = built?.find(({ source }) => source !== undefined && exists(source));
+  if (fromSource?.source !== undefined && tsconfig?.isRunnable)
+    return { module: fromSource.source, build: undefined, isChecked: true };
+  const script = 'build:watch' in scripts ? 'build:watch' : 'build' in scripts ? 'build' : undefined;
+  const module = fromSource?.name ?? names.find(exists) ?? (names[0] as string);
+  const output = tsconfig && outputOf(module, tsconfig);
+  if (output !== undefined && (fromSource !== undefined || script !== undefined))
+    // Its watching build is the compiler, which reports type errors.
+    return { module, build: { output, script }, isChecked: script !== 'build:watch' };
+  return exists(module) ? { module, build: undefined, isChecked: tsconfig !== undefined } : undefined;
+}
+
+/** Files that `main` may name, in Node's order. */
+function modulesNamed(main: string): readonly string[] {
+  return /\.[mc]?[jt]s$/.test(main) ? [main] : [`${main}.js`, posix.join(main, 'index.js')];
+}
+
+interface Tsconfig {
+  /** Undefined: it names none. */
+  readonly outDir: string | undefined;
+  readonly rootDir: string;
+  /** Imports name the source files, so Node only has to strip the types. */
+  readonly isRunnable: boolean;
+}
+
+function tsconfigIn(folder: string, files: ProjectFiles): Tsconfig | undefined {
+  const file = join(folder, 'tsconfig.json');
+  if (!files.exists(file)) return undefined;
+  const { outDir, rootDir = 'src', ...rest } = compilerOptionsIn(file, { folder, files, depth: 0 });
+  return { outDir, rootDir, isRunnable: rest.rewriteRelativeImportExtensions === true };
+}
+
+interface CompilerOptions {
+  /** From the folder of the codebase, as the next. */
+  readonly outDir?: string;
+  readonly rootDir?: string;
+  readonly rewriteRelativeImportExtensions?: boolean;
+}
+
+interface ReadingTsconfig {
+  /** That of the codebase. */
+  readonly folder: string;
+  readonly files: ProjectFiles;
+  readonly depth: number;
+}
+
+/** Files that extend each other in a circle are the compiler's to report. */
+const MAX_DEPTH = 10;
+
+/** With those that it extends. Of packages only paths would matter here, which those do not set. */
+function compilerOptionsIn(file: string, { folder, files, depth }: ReadingTsconfig): CompilerOptions {
+  const { compilerOptions, extends: parents = [] } = membersIn(file, files, 'MANIFEST_INVALID');
+  const paths = [parents]
+    .flat()
+    .filter((one) => typeof one === 'string' && one.startsWith('.'))
+    .map((one) => join(dirname(file), one as string))
+    .map((one) => (one.endsWith('.json') ? one : `${one}.json`))
+    .filter((one) => depth < MAX_DEPTH && files.exists(one));
+  const inherited = paths.map((path) => compilerOptionsIn(path, { folder, files, depth: depth + 1 }));
+  const { outDir, rootDir, rewriteRelativeImportExtensions } = (compilerOptions ?? {}) as Record<
+    string,
+    unknown
+  >;
+  const placed = (path: string) =>
+    relative(folder, join(dirname(file), path))
+      .split(sep)
+      .join('/');
+  return Object.assign({}, ...inherited, {
+    ...(typeof outDir === 'string' && { outDir: placed(outDir) }),
+    ...(typeof rootDir === 'string' && { rootDir: placed(rootDir) }),
+    ...(typeof rewriteRelativeImportExtensions === 'boolean' && { rewriteRelativeImportExtensions }),
+  });
+}
+
+/** `lib/index.js` is built of `src/index.ts`. Undefined: the module is no output of the compiler. */
+function sourceOf(main: string, { outDir = 'lib', rootDir }: Tsconfig): string | undefined {
+  if (!main.startsWith(`${outDir}/`) || !/\.[mc]?js$/.test(main)) return undefined;
+  return posix.join(rootDir, main.slice(outDir.length + 1)).replace(/js$/, 'ts');
+}
+
+/** The folder of a built module. Undefined: it is a source. */
+function outputOf(main: string, { outDir }: Tsconfig): string | undefined {
+  if (!/\.[mc]?js$/.test(main)) return undefined;
+  return [...(outDir ? [outDir] : []), ...OUTPUTS].find((folder) => main.startsWith(`${folder}/`));
+}
