@@ -8,6 +8,7 @@ import { documentSize } from '../model/document-size.ts';
 import type { IndexConfig } from '../model/index/index-config.ts';
 import { entryDifference, nameEntry } from '../model/index/index-entries.ts';
 import { MAX_DOCUMENT_BYTES, MAX_READ_AGE_MS, MAX_TRANSFORMS_PER_DOCUMENT } from '../model/limits.ts';
+import type { PlannedDatabase } from '../model/query/planner.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { Code, invalid, StatusError } from '../model/status.ts';
 import type { Fields, Value } from '../model/value.ts';
@@ -99,6 +100,12 @@ export class Database {
     this.#lastTime = storage.lastCommitTime(this.number);
     this.#recent = new RecentHistory(this.#lastTime);
     this.#listed = new Set(storage.listedGroups(this.number));
+  }
+
+  /** Facts that the plan of a query depends on. */
+  get planned(): PlannedDatabase {
+    const { indexes: config, number: database, storage } = this;
+    return { config, database, countEntries: (range, most) => storage.countEntries(range, most) };
   }
 
   /**

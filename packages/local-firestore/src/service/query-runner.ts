@@ -62,7 +62,7 @@ export function queryResults(
 ): Generator<QueriedDocument> {
   const isBounded = count !== undefined && Number.isFinite(count);
   const firstPage = isBounded ? Math.min(count + READ_AHEAD, LARGEST_PAGE) : FIRST_PAGE;
-  const sources = planQuery(query, database.indexes, database.number).map(({ source, filter }) => {
+  const sources = planQuery(query, database.planned).map(({ source, filter }) => {
     if (source.kind === 'entries' && source.listOf !== undefined) database.listGroup(source.listOf);
     const read = counted(rows(database, query.scope, source, firstPage), scanned);
     const found = accepted({ ...query, filter }, unchangedSince(read, snapshot));

@@ -69,7 +69,8 @@ export interface DocumentStorage {
   listedGroups(database: number): readonly string[];
   /** Adds the entries of such a list, and stores that it exists. Atomic; durable when it returns. */
   listGroup(database: number, collectionId: string, entries: Iterable<DocumentEntry>): void;
-  countEntries(range: KeyRange): number;
+  /** Counts up to `most` of them; default: all. */
+  countEntries(range: KeyRange, most?: number): number;
   /** Applies all mutations of one commit or none. Visible immediately; durable when `durable()` resolves. */
   apply(database: number, commitTime: number, mutations: readonly StorageMutation[]): void;
   /** Undefined if all applied commits are durable already. */

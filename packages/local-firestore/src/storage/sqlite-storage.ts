@@ -203,9 +203,9 @@ export class SqliteStorage implements DocumentStorage {
     });
   }
 
-  countEntries({ from, to }: KeyRange): number {
-    const sql = 'SELECT count(*) AS n FROM entries WHERE key >= ? AND key < ?';
-    return (this.#sql(sql).get(from, to ?? NO_BOUND) as { n: number }).n;
+  countEntries({ from, to }: KeyRange, most = -1): number {
+    const sql = 'SELECT count(*) AS n FROM (SELECT 1 FROM entries WHERE key >= ? AND key < ? LIMIT ?)';
+    return (this.#sql(sql).get(from, to ?? NO_BOUND, most) as { n: number }).n;
   }
 
   apply(database: number, commitTime: number, mutations: readonly StorageMutation[]): void {

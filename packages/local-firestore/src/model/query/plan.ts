@@ -8,7 +8,7 @@ import { Code, StatusError } from '../status.ts';
 import { type Conjunction, disjunctions } from './disjunctions.ts';
 import { describeMissing, missingIndex, shapeOf } from './index-choice.ts';
 import { isEmpty } from './key-bounds.ts';
-import { Planner, type Source } from './planner.ts';
+import { type PlannedDatabase, Planner, type Source } from './planner.ts';
 import type { Filter, Query } from './query.ts';
 import { vectorIndexFor } from './vector-choice.ts';
 
@@ -19,14 +19,15 @@ interface Branch {
 }
 
 /** @throws FAILED_PRECONDITION when indexes are enforced and one is missing; the message holds its declaration. */
-export function planQuery(query: Query, config: IndexConfig, database: number): readonly Branch[] {
+export function planQuery(query: Query, planned: PlannedDatabase): readonly Branch[] {
+  const { config } = planned;
   if (query.scope.collectionId === undefined) {
     return [{ source: { kind: 'everything', ordered: false }, filter: query.filter }];
   }
   return disjunctions(query.filter).flatMap((conjunction) => {
     const shape = shapeOf(query, conjunction);
     if (config.enforced) requireIndex(query, conjunction, config);
-    const source = new Planner(query, config, database).source(conjunction, shape);
+    const source = new Planner(query, planned).source(conjunction, shape);
     const empty = 'bounds' in source && isEmpty(source.bounds);
     return empty ? [] : [{ source, filter: { kind: 'and', filters: conjunction } }];
   });

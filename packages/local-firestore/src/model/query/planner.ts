@@ -1,4 +1,4 @@
-/** Plans one conjunction: which entries or documents to read, between which keys. Pure. */
+/** Plans one conjunction: which entries or documents to read, between which keys. Pure, given the number of entries of ranges. */
 import { ByteWriter } from '../byte-writer.ts';
 import { collectionPrefix, documentKey } from '../document-key.ts';
 import {
@@ -14,7 +14,7 @@ import type { Value } from '../value.ts';
 import { writeSegmentKey, writeValueKey } from '../value-key.ts';
 import type { Conjunction } from './disjunctions.ts';
 import { type CompositeMatch, compositesFor, type IndexShape, singleField } from './index-choice.ts';
-import { type Bounds, comparisonBounds, cursorBounds, narrow, wholePrefix } from './key-bounds.ts';
+import { type Bounds, comparisonBounds, cursorBounds, isEmpty, narrow, wholePrefix } from './key-bounds.ts';
 import { isInequality, isNameField, sameField } from './normalise.ts';
 import type { Comparison, Cursor, Query } from './query.ts';
 import { nameIndex, singleIndex, type UsedIndex } from './used-index.ts';
@@ -43,6 +43,14 @@ export type Source =
   /** Every document below the parent, whatever its collection. */
   | { readonly kind: 'everything'; readonly ordered: false };
 
+/** Number of index entries in a range, counted up to `most`. */
+type CountEntries = (bounds: Bounds, most: number) => number;
+
+type EntrySource = Source & { readonly kind: 'entries' };
+
+/** So many entries are counted to choose among indexes, which takes less time than to read a few documents in vain. */
+const MOST_COUNTED = 1_000;
+
 interface BoundsOptions {
   readonly conjunction: Conjunction;
   readonly shape: IndexShape;
@@ -54,17 +62,26 @@ interface BoundsOptions {
   readonly reverse: boolean;
 }
 
+/** The parts of a database that a plan depends on. */
+export interface PlannedDatabase {
+  readonly config: IndexConfig;
+  readonly database: number;
+  readonly countEntries: CountEntries;
+}
+
 export class Planner {
   readonly #query: Query;
   readonly #config: IndexConfig;
   readonly #database: number;
+  readonly #countEntries: CountEntries;
   readonly #scope: EntryScope;
   readonly #collection: readonly string[];
 
-  constructor(query: Query, config: IndexConfig, database: number) {
+  constructor(query: Query, { config, database, countEntries }: PlannedDatabase) {
     this.#query = query;
     this.#config = config;
     this.#database = database;
+    this.#countEntries = countEntries;
     const { parent, allDescendants } = query.scope;
     const collectionId = query.scope.collectionId as string;
     this.#collection = [...parent, collectionId];
@@ -76,14 +93,15 @@ export class Planner {
   source(conjunction: Conjunction, shape: IndexShape): Source {
     const named = conjunction.find((c) => isNameField(c.field) && c.op === '==');
     if (named) return { kind: 'one', key: this.#keyOf(named.value), ordered: true };
-    const composite = widest(compositesFor(this.#config, this.#query, shape));
-    if (composite) return this.#composite(composite, conjunction, shape);
+    const composites = widestFirst(compositesFor(this.#config, this.#query, shape));
+    const composite = this.#smallest(composites.map((match) => this.#composite(match, conjunction, shape)));
+    if (composite) return composite;
     const single = this.#single(conjunction, shape);
     if (single) return single;
     return this.#byName(conjunction, shape.orders.length === 0, shape.nameDescending);
   }
 
-  #composite({ index, fixed }: CompositeMatch, conjunction: Conjunction, shape: IndexShape): Source {
+  #composite({ index, fixed }: CompositeMatch, conjunction: Conjunction, shape: IndexShape): EntrySource {
     const writer = new ByteWriter();
     writeCompositePrefix(writer, this.#database, { index, scope: this.#scope });
     for (const field of index.fields.slice(0, fixed)) {
@@ -100,33 +118,52 @@ export class Planner {
     return { kind: 'entries', index, bounds, reverse, ordered: true };
   }
 
+  /** The one with the fewest entries; the first of those with many. */
+  #smallest(sources: readonly EntrySource[]): EntrySource | undefined {
+    let [best] = sources;
+    if (sources.length < 2) return best;
+    let least = MOST_COUNTED;
+    for (const source of sources) {
+      const count = isEmpty(source.bounds) ? 0 : this.#countEntries(source.bounds, least);
+      if (count < least) [best, least] = [source, count];
+      if (least === 0) break;
+    }
+    return best;
+  }
+
   /** By the index of one field: in order if that is the query's order, otherwise to narrow what has to be sorted. */
   #single(conjunction: Conjunction, shape: IndexShape): Source | undefined {
     const [order] = shape.orders;
+    const ordered = order === undefined;
     const fixed = this.#fixedByOne(shape);
-    if (fixed && shape.orders.length === 0) return this.#onePrefix(fixed, conjunction, shape, true);
-    const inOrder = shape.orders.length === 1 && order && order.descending === shape.nameDescending;
-    if (order && !fixed && this.#isOrdered(order.field)) {
+    const prefixes = () =>
+      fixed.map((comparison) => this.#onePrefix(comparison, conjunction, shape, ordered));
+    if (ordered) return this.#smallest(prefixes());
+    const inOrder = shape.orders.length === 1 && order.descending === shape.nameDescending;
+    if (fixed.length === 0 && this.#isOrdered(order.field)) {
       const prefix = this.#singlePrefix(order.field, false).take();
       const reverse = order.descending;
       const options = { conjunction, shape, inverted: [false], nameDescending: false, reverse };
-      const bounds = this.#bounds(prefix, options, Boolean(inOrder));
+      const bounds = this.#bounds(prefix, options, inOrder);
       const index = singleIndex(order.field, reverse);
-      return { kind: 'entries', index, bounds, reverse, ordered: Boolean(inOrder) };
+      return { kind: 'entries', index, bounds, reverse, ordered: inOrder };
     }
-    return fixed && this.#onePrefix(fixed, conjunction, shape, false);
+    return this.#smallest(prefixes());
   }
 
-  #fixedByOne(shape: IndexShape): Comparison | undefined {
-    const { contains } = shape;
-    const equality = shape.equalities.find((e) => this.#isOrdered(e.field));
-    if (equality) return equality;
-    return contains && singleField(this.#config, this.#query, contains.field).has('contains')
-      ? contains
-      : undefined;
+  /** Comparisons that the index of their field serves. */
+  #fixedByOne({ equalities, contains }: IndexShape): readonly Comparison[] {
+    const fixed = equalities.filter((e) => this.#isOrdered(e.field));
+    const hasContains = contains && singleField(this.#config, this.#query, contains.field).has('contains');
+    return hasContains ? [...fixed, contains] : fixed;
   }
 
-  #onePrefix(comparison: Comparison, conjunction: Conjunction, shape: IndexShape, ordered: boolean): Source {
+  #onePrefix(
+    comparison: Comparison,
+    conjunction: Conjunction,
+    shape: IndexShape,
+    ordered: boolean,
+  ): EntrySource {
     const writer = this.#singlePrefix(comparison.field, comparison.op === 'array-contains');
     writeValueKey(writer, comparison.value);
     const reverse = ordered && shape.nameDescending;
@@ -243,12 +280,22 @@ export class Planner {
   }
 }
 
-/** The one that fixes most fields reads least; of several the one of an array, since a document has few of the values that there are. */
-function widest(matches: readonly CompositeMatch[]): CompositeMatch | undefined {
-  return matches.reduce<CompositeMatch | undefined>(
-    (best, match) => (best && breadth(best) >= breadth(match) ? best : match),
-    undefined,
-  );
+/**
+ * Without those that fix only fields that another one fixes too. Those that fix more fields come first; of equals the one of an array,
+ * since a document has few of the values that there are.
+ */
+function widestFirst(matches: readonly CompositeMatch[]): readonly CompositeMatch[] {
+  const sorted = matches.toSorted((a, b) => breadth(b) - breadth(a));
+  return sorted.filter((match, at) => !sorted.slice(0, at).some((wider) => fixesAllOf(wider, match)));
+}
+
+function fixesAllOf(wider: CompositeMatch, { index, fixed }: CompositeMatch): boolean {
+  const widerFields = wider.index.fields.slice(0, wider.fixed);
+  return index.fields
+    .slice(0, fixed)
+    .every(({ path, kind }) =>
+      widerFields.some((w) => sameField(w.path, path) && (w.kind === 'contains') === (kind === 'contains')),
+    );
 }
 
 function breadth({ index, fixed }: CompositeMatch): number {

@@ -19,7 +19,7 @@ export function isPlanOnly(options: ExplainOptions | null | undefined): boolean 
 
 /** `google.firestore.v1.PlanSummary`. @throws FAILED_PRECONDITION when an index is missing */
 export function planSummary(database: Database, query: Query): object {
-  const branches = planQuery(query, database.indexes, database.number);
+  const branches = planQuery(query, database.planned);
   const used =
     vectorIndexes(database, query) ??
     branches.map(({ source }) => indexText('index' in source ? source.index : nameIndex(false)));
