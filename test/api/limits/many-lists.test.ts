@@ -22,13 +22,24 @@ async function flooded() {
   });
   const api = createApi({ ...apiDeps, start: { ...apiDeps.start, store } });
   const keys = {
-    flood: await installation.key('flooder', { tenantId: 'flood' }),
-    acme: await installation.key('neighbour', { tenantId: 'acme' }),
+    flood: await installation.key('flooder', { tenantId: 'flood', roles: ['operator'] }),
+    acme: await installation.key('neighbour', { tenantId: 'acme', roles: ['operator'] }),
   };
   const get = (tenant: keyof typeof keys, path: string, signal?: AbortSignal) =>
     api.request(path, { headers: { authorization: `Bearer ${keys[tenant]}` }, ...(signal && { signal }) });
-  return { get, letGo: () => open.resolve(), reads: () => reads };
+  const send = (tenant: keyof typeof keys, method: 'GET' | 'POST', path: string) =>
+    api.request(path, {
+      method,
+      headers: {
+        authorization: `Bearer ${keys[tenant]}`,
+        ...(method === 'POST' && { 'content-type': 'application/json', 'idempotency-key': 'k' }),
+      },
+      ...(method === 'POST' && { body: '{}' }),
+    });
+  return { get, send, letGo: () => open.resolve(), reads: () => reads };
 }
+
+const NO_RUN = 'run_00000000000000000000000000';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -61,10 +72,30 @@ describe('a tenant that sends many lists at once', () => {
     const lists = Array.from({ length: 20 }, () => get('flood', '/v1/runs?sort=longest'));
     await untilTrue(() => reads() === LISTED);
     expect((await get('flood', '/v1/me')).status).toBe(200);
-    expect((await get('flood', '/v1/runs/run_00000000000000000000000000')).status).toBe(404);
+    expect((await get('flood', `/v1/runs/${NO_RUN}`)).status).toBe(404);
     expect((await get('acme', '/v1/runs?sort=longest')).status).toBe(200);
     expect((await get('acme', '/v1/runs/statistics')).status).toBe(200);
     letGo();
+    await Promise.all(lists);
+  });
+
+  test.each([
+    ['a check', 'GET', '/consistency'],
+    ['a repair', 'POST', '/repair'],
+    ['a graph', 'GET', '/graph'],
+  ] as const)('waits with %s of a run too, which reads all its documents', async (_what, method, part) => {
+    const { send, get, letGo, reads } = await flooded();
+    const lists = Array.from({ length: LISTED }, () => get('flood', '/v1/runs'));
+    await untilTrue(() => reads() === LISTED);
+    let isAnswered = false;
+    const ask = async (tenant: 'flood' | 'acme') => send(tenant, method, `/v1/runs/${NO_RUN}${part}`);
+    const waiting = ask('flood').finally(() => {
+      isAnswered = true;
+    });
+    expect((await ask('acme')).status).toBe(404);
+    expect(isAnswered).toBe(false);
+    letGo();
+    expect((await waiting).status).toBe(404);
     await Promise.all(lists);
   });
 

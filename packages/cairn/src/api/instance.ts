@@ -14,6 +14,11 @@ import { API_CONCURRENCY } from './tenant-shares.ts';
 
 /** Starts with up to 32 MiB on an instance of 1 GiB. Handling one takes 450 MiB (measured). */
 const LARGE_STARTS = { of: 'large starts', running: 1, waiting: 3 };
+/**
+ * Starts with more than 64 KiB, of which a processor takes up to 60 ms for each. One tenant has three at a time, so that others still get
+ * most of the processor. An instance has no more requests than may wait.
+ */
+const MEDIUM_STARTS = { of: 'starts', running: 4, waiting: 2 * API_CONCURRENCY };
 /** Besides that start, two reads of 32 MiB, at about 100 MiB each, one of a tenant. A request that waits for its turn holds no memory. */
 const LARGE_READS = { of: 'reads of large outputs', running: 2, waiting: 28 };
 /**
@@ -27,6 +32,7 @@ const STREAMS = { ofAll: API_CONCURRENCY / 2, ofOneTenant: 10 };
 export interface Instance {
   /** Requests with large bodies. */
   readonly starts: Semaphore;
+  readonly mediumStarts: Semaphore;
   readonly reads: Semaphore;
   readonly lists: Semaphore;
   readonly places: StreamPlaces;
@@ -43,6 +49,7 @@ export function newInstance(deps: ApiDeps): Instance {
   const { clock, log, plans } = start;
   return {
     starts: new Semaphore(LARGE_STARTS),
+    mediumStarts: new Semaphore(MEDIUM_STARTS),
     reads: new Semaphore(LARGE_READS),
     lists: new Semaphore(LISTS),
     places: new StreamPlaces(STREAMS),

@@ -125,6 +125,7 @@ export async function answerCall(
     });
     return handleChange(handler, { ...readCall, ...mutation } as MutationCall<never>);
   };
+  if (readsMany) return lists.run(turnOf(readCall), answer);
   return handler.waitsIfLarge && isLarge(request) ? starts.run(turnOf(readCall), answer) : answer();
 }
 

@@ -16,7 +16,7 @@ import { startRun } from '../../operations/start/start-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { inFlight } from '../mutation.ts';
 import { StartBody } from '../openapi/schemas/bodies/runs.ts';
-import { LARGE_BODY_BYTES, type RouteCall, turnOf } from '../route.ts';
+import { LARGE_BODY_BYTES, MAX_BODY_BYTES, type RouteCall, turnOf } from '../route.ts';
 
 /** {@link bodyOf} reads the body itself, so that its errors list the known types. */
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
@@ -34,7 +34,9 @@ export async function start(call: StartCall): Promise<Response> {
   }
   const bytes = await readBytes(request, MAX_PAYLOAD_BYTES);
   const begin = () => startOf(call, bytes, key);
-  return bytes.length > LARGE_BODY_BYTES ? instance.starts.run(turnOf(call), begin) : begin();
+  if (bytes.length <= MAX_BODY_BYTES) return begin();
+  const places = bytes.length > LARGE_BODY_BYTES ? instance.starts : instance.mediumStarts;
+  return places.run(turnOf(call), begin);
 }
 
 async function startOf(

@@ -8,6 +8,7 @@ export const INTEGRITY_OPERATIONS = {
     summary:
       'Checks all documents of a run against its journal; for an owner `external:TENANT:KEY`, the rows of its effects',
     role: 'operator',
+    readsMany: true,
     answers: { 200: { what: 'The problems found, if any', schema: 'Consistency' } },
     refusals: ['PAYLOAD_TOO_LARGE'],
   },
@@ -15,6 +16,7 @@ export const INTEGRITY_OPERATIONS = {
     id: 'repairRun',
     summary: 'Returns what a repair would change; apply=true makes the changes and requires the role admin',
     role: 'operator',
+    readsMany: true,
     query: { apply: flag('Apply the repair; otherwise it is a dry run.') },
     body: 'RepairBody',
     answers: {
