@@ -64,6 +64,7 @@ class TestRuntime extends Runtime {
       moduleRegistry: new Modules(),
       internalModuleRegistry: new InternalModules(),
     });
+    compileOnce(this.executor);
     this.tests = args[1].global;
   }
 
@@ -78,6 +79,34 @@ function keepModulesIn({ registries }, maps) {
     if (!(registries?.[name] instanceof Map)) throw new Error(`jest-runtime has no ${name} any more`);
     registries[name] = map;
   }
+}
+
+/** Functions of the installed CommonJS modules that each file runs for itself, by path. */
+const compiled = new Map();
+/** Executors of the file that runs, and of the first file, which compiles for all. */
+let executor;
+let compiler;
+
+/**
+ * Has the file run what was compiled for the files before it: they have one context, and V8 keeps the code of functions that were called.
+ *
+ * @throws Error if Jest no longer compiles where this looks for it
+ */
+function compileOnce(own) {
+  const { compile } = own ?? {};
+  if (typeof compile !== 'function') throw new Error('jest-runtime has no executor that compiles any more');
+  executor = own;
+  compiler ??= Object.create(own, {
+    dynamicImport: { value: (...args) => executor.dynamicImport(...args) },
+  });
+  own.compile = (source, file) => {
+    if (!under(file, 'node_modules')) return compile.call(own, source, file);
+    const known = compiled.get(file);
+    if (known?.source === source) return known.run;
+    const run = compile.call(compiler, source, file);
+    compiled.set(file, { source, run });
+    return run;
+  };
 }
 
 /** A shared module that loads one of a single file would keep that one for the next file. */
