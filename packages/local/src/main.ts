@@ -6,6 +6,7 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { ArgumentsError, readArguments, type StartArguments, USAGE } from './arguments.ts';
 import type { LocalCloudOptions } from './cloud.ts';
+import { isShortLived } from './node-flags.ts';
 
 enableCompileCache();
 const DEFAULT_PORT = 8080;
@@ -85,7 +86,7 @@ async function start(log: Pick<LocalCloudOptions, 'output' | 'log'> = {}): Promi
     tickSeconds,
     acceptDamage: flags.acceptDamage,
     sync: flags.sync,
-    collect: collectAll,
+    ...(!isShortLived(process.env) && { collect: collectAll }),
     ...log,
     ...(watchdogSeconds !== undefined && { watchdogSeconds }),
     ...(projectId !== undefined && { projectId }),

@@ -1,4 +1,6 @@
-/** Flags of Node for the processes of the local cloud. */
+/** Flags of Node for the processes of the local cloud, and which of these end soon. */
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 const QUIET = '--disable-warning=ExperimentalWarning';
 
@@ -14,9 +16,13 @@ export const NODE_FLAGS: readonly string[] = [
 ];
 
 /**
- * {@link NODE_FLAGS}, or V8's own thresholds with `CAIRN_SHORT_LIVED=1`, which tests set: a process that ends after a few runs takes more CPU
- * to compile so early than it saves.
+ * {@link NODE_FLAGS}, or V8's own thresholds for a process that ends after a few runs: it takes more CPU to compile so early than it saves.
  */
-export function nodeFlags(env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return env.CAIRN_SHORT_LIVED === '1' ? [QUIET] : NODE_FLAGS;
+export function nodeFlags(env: Env): readonly string[] {
+  return isShortLived(env) ? [QUIET] : NODE_FLAGS;
+}
+
+/** Tests set `CAIRN_SHORT_LIVED=1`: their clouds end before what is done for later runs, or for the memory of an idle process, pays. */
+export function isShortLived(env: Env): boolean {
+  return env.CAIRN_SHORT_LIVED === '1';
 }

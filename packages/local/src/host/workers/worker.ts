@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { drainable } from '@cairn/local-kit/http/drain';
 import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { collectAll, collectWhenIdle } from '../../idle-gc.ts';
+import { isShortLived } from '../../node-flags.ts';
 import { type FunctionHandler, functionsOf } from '../function-spec.ts';
 import { type FromWorker, reasonOf, type ToWorker } from './messages.ts';
 import { shiftableTime } from './shifted-time.ts';
@@ -25,7 +26,8 @@ const wholeHandlers = new Map<string, FunctionHandler>();
 const server = functionsServer(handlers, Date.now);
 const link = new ServedLink(server, wholeHandlers, Date.now);
 const drainServer = drainable(server);
-collectWhenIdle(server, { collect: collectAll, also: link });
+const isIdleCollected = !isShortLived(process.env);
+if (isIdleCollected) collectWhenIdle(server, { collect: collectAll, also: link });
 
 /** Without the cloud process the message is lost, and `disconnect` ends this process. */
 const send = (message: FromWorker) => process.send?.(message, () => {});
@@ -75,7 +77,7 @@ async function warmUp(): Promise<void> {
   const waits: Promise<unknown>[] = [];
   process.emit('cairn:warm-up' as 'message', waits, undefined);
   await Promise.allSettled(waits);
-  collectAll();
+  if (isIdleCollected) collectAll();
   send({ kind: 'warm' });
 }
 
