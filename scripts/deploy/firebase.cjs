@@ -1,8 +1,9 @@
 /**
- * firebase-tools as `npm run deploy` runs it: with five of its defaults made safe, and with `--set-up` a sixth.
+ * firebase-tools as `npm run deploy` runs it: with some of its defaults made safe, and with `--set-up` one more.
  *
- * - It skips a function whose source and settings did not change. If an earlier deployment made the function and failed at its queue, its
- *   job or who may call it, the repetition would end well and leave that missing. Here such a function is deployed again.
+ * - It skips a function whose source and settings did not change. If an earlier deployment changed the function and failed at its queue, its
+ *   job or who may call it, the repetition would end well and leave that as it was. Here such a function is deployed again.
+ * - It deletes the account of functions that are there, and leaves jobs with an earlier account (accounts.cjs).
  * - It sets the state of each queue whose function it updates to RUNNING. A queue that somebody paused stays paused here.
  * - Its `--force`, without which nothing with a service account of its own can be deployed without a terminal, also deletes functions
  *   that the sources no longer have. Here only CAIRN_DEPLOY_DELETES=1 allows that.
@@ -24,6 +25,8 @@ const secrets = tools('firebase-tools/lib/gcp/secretManager');
 const { FirebaseError } = tools('firebase-tools/lib/error');
 const { FirestoreApi } = tools('firebase-tools/lib/firestore/api');
 const backend = tools('firebase-tools/lib/deploy/functions/backend');
+const scheduler = tools('firebase-tools/lib/gcp/cloudscheduler');
+const { forgetDeletedAccounts, updateJobAccount } = require('./accounts.cjs');
 const { unfinished } = require('./unfinished.cjs');
 
 replace(tasks, 'updateQueue', (update) => async (queue) => {
@@ -37,20 +40,43 @@ replace(tasks, 'updateQueue', (update) => async (queue) => {
 /** By context of a deployment, which asks several times. */
 const loaded = new WeakMap();
 replace(backend, 'existingBackend', (load) => (context, forceRefresh) => {
-  if (forceRefresh || !loaded.has(context)) loaded.set(context, withChanges(load(context, forceRefresh)));
+  if (forceRefresh || !loaded.has(context)) loaded.set(context, withAccounts(load(context, forceRefresh)));
   return loaded.get(context);
 });
 
-async function withChanges(loading) {
+async function withAccounts(loading) {
   const existing = await loading;
   const codebases = (process.env.CAIRN_DEPLOY_CODEBASES ?? '').split(',');
   const own = backend.allEndpoints(existing).filter(({ codebase }) => codebases.includes(codebase));
-  for (const { endpoint, what } of await unfinished(own, tools)) {
-    delete endpoint.hash;
-    process.stderr.write(`cairn: ${endpoint.id} lacks ${what}, so it counts as changed\n`);
-  }
+  for (const account of await forgetDeletedAccounts(own, tools))
+    process.stderr.write(
+      `cairn: the account ${account} of deployed functions is gone, so another one is made\n`,
+    );
   return existing;
 }
+
+replace(
+  tools('firebase-tools/lib/deploy/functions/deploy'),
+  'deploy',
+  (deploy) => async (context, options, payload) => {
+    const pairs = Object.values(payload.functions ?? {}).flatMap(({ wantBackend, haveBackend }) =>
+      backend.allEndpoints(wantBackend).flatMap((want) => {
+        const have = haveBackend.endpoints[want.region]?.[want.id];
+        return have?.hash && have.hash === want.hash && have.platform === 'gcfv2' ? [{ want, have }] : [];
+      }),
+    );
+    for (const { have, what } of await unfinished(pairs, tools)) {
+      delete have.hash;
+      process.stderr.write(`cairn: ${have.id} lacks ${what}, so it counts as changed\n`);
+    }
+    return deploy(context, options, payload);
+  },
+);
+
+replace(scheduler, 'createOrReplaceJob', (set) => async (job) => {
+  await updateJobAccount(job, tools);
+  return set(job);
+});
 
 replace(prompts, 'promptForFunctionDeletion', (ask) => (functions, options) => {
   const force = process.env.CAIRN_DEPLOY_DELETES === '1';

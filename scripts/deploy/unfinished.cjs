@@ -1,6 +1,6 @@
 /**
- * Finds deployed functions whose queue, job or public access is missing: a deployment makes the function first and may fail after it. Reads
- * only. Whatever the caller may not see counts as being there.
+ * Finds deployed functions whose queue, job or public access is missing or is not as wanted: a deployment changes the function first and may
+ * fail after it. Reads only. Whatever the caller may not see counts as being there.
  */
 
 /** Functions asked about at once: a project may have a hundred. */
@@ -8,33 +8,52 @@ const AT_ONCE = 10;
 const INVOKER = 'roles/run.invoker';
 
 /**
- * @param endpoints deployed functions, as firebase-tools describes them
+ * @param pairs `{ want, have }`: functions that are unchanged, as the sources have them and as they are deployed, in firebase-tools' words
  * @param tools loads modules of firebase-tools
- * @returns functions with what they lack, in words
+ * @returns pairs with what the function lacks, in words
  */
-async function unfinished(endpoints, tools) {
+async function unfinished(pairs, tools) {
   const lib = (name) => tools(`firebase-tools/lib/${name}`);
   const seen = { tasks: lib('gcp/cloudtasks'), scheduler: lib('gcp/cloudscheduler'), run: lib('gcp/run') };
   const found = [];
-  const current = endpoints.filter(({ platform, hash }) => platform === 'gcfv2' && hash);
-  for (let from = 0; from < current.length; from += AT_ONCE) {
-    const some = current.slice(from, from + AT_ONCE);
-    const lacks = await Promise.all(some.map((endpoint) => lackOf(endpoint, seen)));
-    for (const [at, what] of lacks.entries()) if (what) found.push({ endpoint: some[at], what });
+  for (let from = 0; from < pairs.length; from += AT_ONCE) {
+    const some = pairs.slice(from, from + AT_ONCE);
+    const lacks = await Promise.all(some.map((pair) => lackOf(pair, seen)));
+    for (const [at, what] of lacks.entries()) if (what) found.push({ ...some[at], what });
   }
   return found;
 }
 
-async function lackOf(endpoint, { tasks, scheduler, run }) {
-  if (endpoint.taskQueueTrigger) {
-    const queue = tasks.queueNameForEndpoint(endpoint);
-    return (await isAbsent(() => tasks.getQueue(queue))) ? 'its queue' : undefined;
+async function lackOf({ want, have }, { tasks, scheduler, run }) {
+  if (want.taskQueueTrigger) {
+    const wanted = tasks.queueFromEndpoint(want);
+    const queue = await found(() => tasks.getQueue(wanted.name));
+    if (queue === 'absent') return 'its queue';
+    return queue && !hasSettings(queue, wanted) ? 'the settings of its queue' : undefined;
   }
-  if (endpoint.scheduleTrigger) {
-    const job = scheduler.jobNameForEndpoint(endpoint, endpoint.region);
-    return (await isAbsent(() => scheduler.getJob(job))) ? 'its job' : undefined;
+  if (want.scheduleTrigger) {
+    const job = await found(() => scheduler.getJob(scheduler.jobNameForEndpoint(want, want.region)));
+    if (job === 'absent') return 'its job';
+    return job && !isScheduled(job.body ?? job, want) ? 'the settings of its job' : undefined;
   }
-  return (await isClosed(endpoint, run)) ? 'who may call it' : undefined;
+  return (await isClosed(have, run)) ? 'who may call it' : undefined;
+}
+
+/** Settings that the caller names; Google adds others. */
+function hasSettings(queue, wanted) {
+  return ['rateLimits', 'retryConfig'].every((part) =>
+    Object.entries(wanted[part] ?? {}).every(([name, value]) => isSame(queue[part]?.[name], value)),
+  );
+}
+
+/** Google writes `0.100s` for `0.1s`, and leaves out what is 0. */
+function isSame(one, other) {
+  return Number.parseFloat(one ?? 0) === Number.parseFloat(other ?? 0);
+}
+
+function isScheduled({ schedule, httpTarget }, { scheduleTrigger, serviceAccount }) {
+  const account = httpTarget?.oidcToken?.serviceAccountEmail;
+  return schedule === scheduleTrigger.schedule && (!serviceAccount || account === serviceAccount);
 }
 
 /** True if nobody may call a function that is called by HTTP. */
@@ -45,13 +64,13 @@ async function isClosed({ httpsTrigger, project, region, runServiceId }, run) {
   return !bindings.some(({ role }) => role === INVOKER);
 }
 
-/** firebase-tools returns some answers of 404 and throws others. */
-async function isAbsent(get) {
+/** Undefined: it cannot be seen. firebase-tools returns some answers of 404 and throws others. */
+async function found(get) {
   try {
     const answer = await get();
-    return answer?.status === 404;
+    return answer?.status === 404 ? 'absent' : answer?.status >= 400 ? undefined : answer;
   } catch (error) {
-    return error.status === 404;
+    return error.status === 404 ? 'absent' : undefined;
   }
 }
 

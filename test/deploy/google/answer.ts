@@ -1,5 +1,5 @@
 /** Answers of the pretended Google. A call changes the model and nothing else. */
-import type { Google } from './model.ts';
+import type { BrokenCall, Google } from './model.ts';
 import { type Answer, Refusal, type Request, type Route } from './route.ts';
 import { accounts } from './services/accounts.ts';
 import { artifacts } from './services/artifacts.ts';
@@ -38,6 +38,18 @@ const ALWAYS_ON = [
 
 const isOff = ({ apis }: Google, host: string) => !ALWAYS_ON.includes(host) && !apis.includes(host);
 
+/** Counts the call. */
+function isBroken(broken: BrokenCall | undefined): boolean {
+  if (broken === undefined) return false;
+  if (broken.skip > 0) {
+    broken.skip -= 1;
+    return false;
+  }
+  if (broken.times <= 0) return false;
+  broken.times -= 1;
+  return true;
+}
+
 export async function answer(google: Google, request: Request): Promise<Answer> {
   const { method, url } = request;
   const path = decodeURIComponent(url.pathname);
@@ -60,6 +72,8 @@ async function found(google: Google, request: Request, path: string): Promise<An
           'PERMISSION_DENIED',
           `Permission '${route.needs}' denied on resource '${path}'`,
         );
+      if (route.needs !== undefined && isBroken(google.broken[route.needs]))
+        throw new Refusal(500, 'INTERNAL', `Internal error encountered at ${path}`);
       if (isOff(google, url.host))
         throw new Refusal(
           403,

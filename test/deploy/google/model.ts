@@ -33,6 +33,12 @@ export interface Call {
   body: Json;
 }
 
+/** Failures among calls of one kind: of the next `times` after the first `skip`. */
+export interface BrokenCall {
+  skip: number;
+  times: number;
+}
+
 export interface Google {
   project: string;
   number: string;
@@ -42,6 +48,8 @@ export interface Google {
   billing: boolean;
   /** Permissions that the caller lacks. */
   denied: string[];
+  /** Calls that fail with 500, by the permission that they need. */
+  broken: Record<string, BrokenCall>;
   policy: Policy;
   /** Service accounts by e-mail address, with the policy on each. */
   accounts: Record<string, Policy>;
@@ -101,6 +109,7 @@ export function newProject(project = 'new-project'): Google {
     apis: APIS,
     billing: true,
     denied: [],
+    broken: {},
     policy: { ...emptyPolicy(), bindings: [{ role: 'roles/owner', members: ['user:owner@example.com'] }] },
     accounts: {
       [`${number}-compute@developer.gserviceaccount.com`]: emptyPolicy(),

@@ -45,12 +45,17 @@ export function plain(google: Google, options: string): Deployment {
     JSON.stringify({ functions: [{ source: 'functions', runtime: 'nodejs24' }] }),
   );
   deployment.write('functions/package.json', '{"type":"module","main":"lib/index.js"}');
-  codebase(
-    deployment,
-    'functions',
+  codebase(deployment, 'functions', '');
+  plainFunctions(deployment, options);
+  return deployment;
+}
+
+/** The functions of such a codebase. */
+export function plainFunctions(deployment: Deployment, options: string): void {
+  deployment.write(
+    'functions/lib/index.js',
     `import { cairnFunctions } from 'cairn/functions';\nexport const cairn = cairnFunctions({ workflows: [], ${options} });\n`,
   );
-  return deployment;
 }
 
 /** A project with one instance of the function kit, `calls`, configured as docs/kit.md says. */

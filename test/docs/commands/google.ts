@@ -41,6 +41,7 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'firebase deploy': ['only', 'force'],
   'firebase firestore:databases:create': ['location'],
   'firebase functions:artifacts:setpolicy': [],
+  'firebase functions:delete': [],
   'firebase functions:kits:install': ['package', 'directory'],
   'firebase functions:kits:uninstall': ['instance'],
   'firebase functions:list': [],

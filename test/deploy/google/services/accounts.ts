@@ -35,6 +35,11 @@ export const accounts: readonly Route[] = [
     needs: 'iam.serviceAccounts.delete',
     answer: (google, { email = '' }) => {
       delete google.accounts[email];
+      // Bindings stay, of a member that nobody can become any more.
+      for (const binding of google.policy.bindings)
+        binding.members = binding.members.map((member) =>
+          member === `serviceAccount:${email}` ? `deleted:${member}?uid=${google.serial}` : member,
+        );
       return {};
     },
   },

@@ -1,0 +1,60 @@
+/**
+ * The service account that firebase-tools makes for a codebase (`managedAccount`). If every function of its first deployment fails, it deletes
+ * the account, although functions may be there that run as it, and each later deployment fails for want of the account. And it leaves
+ * jobs with the account that the functions had before.
+ */
+
+const MANAGED = /^firebase-fn-/;
+
+/**
+ * Removes from deployed functions an account that is gone, so that the next one is made and gets its roles.
+ *
+ * @param endpoints deployed functions, as firebase-tools describes them
+ * @returns the accounts
+ */
+async function forgetDeletedAccounts(endpoints, tools) {
+  const iam = tools('firebase-tools/lib/gcp/iam');
+  const accounts = new Set(
+    endpoints.map(({ serviceAccount }) => serviceAccount).filter((one) => MANAGED.test(one)),
+  );
+  const gone = [];
+  for (const account of accounts) {
+    const own = endpoints.filter(({ serviceAccount }) => serviceAccount === account);
+    if (!(await isGone(iam, own[0].project, account))) continue;
+    gone.push(account);
+    for (const endpoint of own) {
+      delete endpoint.serviceAccount;
+      delete endpoint.hash;
+      delete endpoint.labels?.['firebase-declarative-security-etag'];
+    }
+  }
+  return gone;
+}
+
+/** An account that may not be seen counts as being there. */
+async function isGone(iam, project, account) {
+  try {
+    await iam.getServiceAccount(project, account.split('@')[0]);
+    return false;
+  } catch (error) {
+    return error.status === 404;
+  }
+}
+
+/** Gives an existing job the account of its function. `job` is as wanted; the other settings are firebase-tools' to update. */
+async function updateJobAccount(job, tools) {
+  const scheduler = tools('firebase-tools/lib/gcp/cloudscheduler');
+  const { Client } = tools('firebase-tools/lib/apiv2');
+  const { status, body } = await scheduler.getJob(job.name);
+  const wanted = job.httpTarget?.oidcToken?.serviceAccountEmail;
+  if (status !== 200 || !wanted || body.httpTarget?.oidcToken?.serviceAccountEmail === wanted) return;
+  const client = new Client({
+    urlPrefix: 'https://cloudscheduler.googleapis.com',
+    apiVersion: 'v1',
+    auth: true,
+  });
+  const { httpTarget } = job;
+  await client.patch(`/${job.name}`, { httpTarget }, { queryParams: { updateMask: 'httpTarget' } });
+}
+
+module.exports = { forgetDeletedAccounts, updateJobAccount };
