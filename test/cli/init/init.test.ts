@@ -113,7 +113,11 @@ test('--undo says how to remove what other commands created', async () => {
   await project.init(['--yes']);
   const { out } = await project.init(['--undo', '--yes', '--json']);
   const commands = JSON.parse(out).next.map(({ command }: { command: string }) => command);
-  expect(commands).toEqual(['rm -r .cairn', 'npm uninstall @cairn/cli cairn']);
+  expect(commands).toEqual([
+    'rm -r .cairn',
+    'npm uninstall @cairn/cli cairn',
+    'firebase functions:delete cairn',
+  ]);
 });
 
 test('the output of init and its undo fits 80 columns, except commands to copy', async () => {

@@ -174,6 +174,11 @@ function rootOf(text: string): Node {
   return root;
 }
 
+/** Content of another file, such as `tsconfig.json`, without what cannot be read; undefined: nothing can. */
+export function readableJson(text: string): unknown {
+  return contentOf(parsed(text).root);
+}
+
 /** Comments are allowed, as firebase-tools allows them. */
 function parsed(text: string): { readonly root: Node | undefined; readonly errors: ParseError[] } {
   const errors: ParseError[] = [];

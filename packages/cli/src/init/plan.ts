@@ -1,4 +1,5 @@
 /** Plans the changes of `init` to a project, or the reason of its refusal. Pure. */
+import { adviceOf } from './advice.ts';
 import type { Entries } from './firebase-json.ts';
 import { withEntries } from './firebase-json.ts';
 import { hasLine, missingLines, withLines } from './ignore-file.ts';
@@ -21,6 +22,8 @@ export interface InitPlan {
   /** The record is first, so that an interrupted `init` can be undone. */
   readonly changes: readonly FileChange[];
   readonly region: FoundRegion;
+  /** Changes that are left to the user. */
+  readonly advice: readonly string[];
 }
 
 interface PlanOptions {
@@ -90,7 +93,7 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
       what: [`adds ${ignored.join(', ')}`],
     });
   const record = recordOf({ name, cairn: installed.version, created, edited, entries, ignored });
-  return { changes: [record, ...created, ...edited], region };
+  return { changes: [record, ...created, ...edited], region, advice: adviceOf(project, { name, language }) };
 }
 
 /** Entry of Cairn's database among those of the project. */

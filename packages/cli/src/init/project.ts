@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
 import type { Files } from './files.ts';
-import { type FirebaseJson, readFirebaseJson } from './firebase-json.ts';
+import { type FirebaseJson, readableJson, readFirebaseJson } from './firebase-json.ts';
 import { InitProblem } from './problem.ts';
 
 export type Language = 'ts' | 'js';
@@ -30,6 +30,8 @@ export interface InstalledPackage {
 export interface Project {
   readonly firebaseJson: { readonly text: string; readonly read: FirebaseJson };
   readonly gitignore: string | undefined;
+  /** Content of the `tsconfig.json` beside `firebase.json`, as far as it can be read. */
+  readonly tsconfig: unknown;
   readonly codebases: readonly ProjectCodebase[];
   readonly installed: InstalledPackage;
   readonly packageManager: PackageManager;
@@ -69,6 +71,7 @@ export function readProject(root: string, files: Files): Project {
   return {
     firebaseJson: { text: firebaseJson, read },
     gitignore: textOf(files, '.gitignore'),
+    tsconfig: readableJson(looseText(files, 'tsconfig.json') ?? ''),
     codebases: read.functions.flatMap((entry) => {
       const codebase = codebaseOf(entry, files);
       return namesOf(entry).map((name) => ({ ...codebase, name }));

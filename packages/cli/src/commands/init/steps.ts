@@ -72,7 +72,8 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
     what,
   }));
   const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
-  context.out.answer({ root, name, region: plan.region.region, changes, installed, next }, ({ style }) => {
+  const { region: found, advice } = plan;
+  context.out.answer({ root, name, region: found.region, changes, advice, installed, next }, ({ style }) => {
     return `${style.paint('good', '✓')} Cairn is added. Next:\n\n${stepsText(next, style)}`;
   });
 }
@@ -153,7 +154,7 @@ const COLUMNS = 80;
 const MIN_COLUMN = 30;
 
 function planText(
-  { changes, region }: InitPlan,
+  { changes, region, advice }: InitPlan,
   { root, name, isInstalled }: InitTarget & { readonly isInstalled: boolean },
   style: Style,
 ): string {
@@ -169,8 +170,7 @@ function planText(
   const installing = isInstalled ? `  run     ${INSTALL.npm(name)}\n` : '';
   const regionText = `Region of its functions: ${region.region} (${clean(region.why)}). Another one: --region REGION, or edit ${name}/src/index before the first deployment.`;
   return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}${installing}
-${wrap(regionText, COLUMNS).join('\n')}
-
+${[regionText, ...advice].map((one) => `${wrap(one, COLUMNS).join('\n')}\n`).join('\n')}
 Nothing else: your functions, rules, indexes and site stay as they are.
 From then on \`firebase deploy\` also deploys the codebase and the
 database '${name}'.\n\n`;
@@ -221,7 +221,7 @@ function stepsText(steps: readonly NextStep[], style: Style): string {
 }
 
 /** Commands that undo the effects of other commands. */
-function stepsAfterUndo({ root, files }: InitTarget): NextStep[] {
+function stepsAfterUndo({ root, name, files }: InitTarget): NextStep[] {
   const packages = packagesIn(files);
   const manager = packageManagerOf(root);
   return [
@@ -231,6 +231,7 @@ function stepsAfterUndo({ root, files }: InitTarget): NextStep[] {
     ...(packages.length > 0
       ? [{ command: `${manager} ${REMOVE[manager]} ${packages.join(' ')}`, why: 'the packages' }]
       : []),
+    { command: `firebase functions:delete ${name}`, why: 'the functions, if they were deployed' },
   ];
 }
 

@@ -1,0 +1,44 @@
+/** Settings of projects that take in the folder that `cairn init` makes: it says what to change. */
+import { afterEach, expect, test } from '@jest/globals';
+import { type TemporaryProject, temporaryProject, withPackage } from './project.ts';
+
+const opened: TemporaryProject[] = [];
+afterEach(() => {
+  for (const project of opened.splice(0)) project.dispose();
+});
+
+async function adviceIn(files: Readonly<Record<string, string>>, ...words: string[]): Promise<string[]> {
+  const project = temporaryProject(withPackage(files));
+  opened.push(project);
+  const { out } = await project.init(['--yes', '--json', ...words]);
+  return JSON.parse(out).advice;
+}
+
+test.each([
+  ['{}', 1],
+  ['{ /* all */ "compilerOptions": {}, }', 1],
+  ['{"include": ["**/*.ts"]}', 1],
+  ['{"include": ["./**/*"], "exclude": ["node_modules"]}', 1],
+  ['{"include": ["."]}', 1],
+  ['{"include": ["src", "web/**/*"]}', 0],
+  ['{"files": ["a.ts"]}', 0],
+  ['{"exclude": ["./cairn/"]}', 0],
+  ['{"exclude": ["cairn/**/*"]}', 0],
+  ['[', 0],
+])('a tsconfig.json %s of the project gives %d pieces of advice', async (tsconfig, count) => {
+  const advice = await adviceIn({ 'firebase.json': '{}', 'tsconfig.json': tsconfig }, '--language', 'ts');
+  expect(advice).toEqual(Array(count).fill(expect.stringContaining('add "cairn" to its "exclude"')));
+});
+
+test('a codebase that is the whole project is to leave out the folder', async () => {
+  for (const source of ['.', './']) {
+    const advice = await adviceIn({ 'firebase.json': JSON.stringify({ functions: { source } }) });
+    expect(advice).toEqual([expect.stringMatching(/'default'.*"cairn" and "\.cairn" to its "ignore"/)]);
+  }
+});
+
+test('other projects get none, nor does JavaScript for its types', async () => {
+  const functions = '{"functions": {"source": "functions"}}';
+  expect(await adviceIn({ 'firebase.json': functions, 'tsconfig.json': '{}' })).toEqual([]);
+  expect(await adviceIn({ 'firebase.json': functions })).toEqual([]);
+});
