@@ -104,6 +104,29 @@ describe('in the example of an app', () => {
   });
 });
 
+test('an init that died before anything was in its place does not keep the next from it', async () => {
+  const left = {
+    'firebase.json.cairn-init': '{}',
+    'cairn/init-record.json.cairn-init': '{"versi',
+    'cairn/src/workflows/order.js.cairn-init': '',
+  };
+  const project = withFiles({ 'firebase.json': '{}', ...left });
+  const { code, err } = await project.init(['--undo', '--yes', '--json']);
+  expect([code, JSON.parse(err).error.code]).toEqual([1, 'NO_RECORD']);
+  expect(project.files()).toEqual({ 'firebase.json': '{}' });
+  for (const [path, text] of Object.entries(left)) project.write(path, text);
+  expect((await project.init(['--yes'])).code).toBe(0);
+  expect(Object.keys(project.files()).filter((path) => path.endsWith('.cairn-init'))).toEqual([]);
+});
+
+test('an empty folder of the name is used; files of others that are named as if they were left stay', async () => {
+  const project = withFiles({ 'firebase.json': '{}', 'cairn/notes.cairn-init': 'theirs' });
+  expect((await project.init(['--yes'])).err).toContain('NAME_TAKEN');
+  expect(project.files()['cairn/notes.cairn-init']).toBe('theirs');
+  project.remove('cairn/notes.cairn-init');
+  expect((await project.init(['--yes'])).code).toBe(0);
+});
+
 test('--undo says how to remove what other commands created', async () => {
   const project = withFiles({
     'firebase.json': '{}',

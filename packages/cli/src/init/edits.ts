@@ -37,6 +37,32 @@ export function apply(changes: readonly FileChange[], files: Files): void {
   }
 }
 
+/**
+ * Removes what an `init` wrote that died before it put anything into its place. Call if there is no record: with one, the undo does it.
+ * The record is written first, so without it nothing was, and the folder is somebody else's.
+ */
+export function removeUnplaced(name: string, files: Files): void {
+  const first = recordPath(name) + UNPLACED;
+  if (!files.exists(first)) return;
+  for (const path of BESIDE) files.remove(path + UNPLACED);
+  removeUnplacedIn(name, files, first);
+  // Last, so that an interruption here can be repeated.
+  files.remove(first);
+  files.removeFolder(name);
+}
+
+/** Files of the project that `init` edits. */
+const BESIDE = ['firebase.json', '.gitignore'];
+
+function removeUnplacedIn(folder: string, files: Files, except: string): void {
+  for (const path of files.names(folder).map((one) => `${folder}/${one}`)) {
+    if (path === except) continue;
+    if (path.endsWith(UNPLACED)) files.remove(path);
+    else if (files.read(path) === undefined) removeUnplacedIn(path, files, except);
+  }
+  files.removeFolder(folder);
+}
+
 function assertUnchanged(path: string, before: string | undefined, files: Files): void {
   const now = files.read(path);
   const isSame = before === undefined ? !files.exists(path) : now && Buffer.from(before).equals(now);

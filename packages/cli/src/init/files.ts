@@ -39,7 +39,7 @@ export function filesOf(root: string): Files {
   return {
     read: (path) => (isFile(at(path)) ? readFileSync(at(path)) : undefined),
     exists: (path) => existsSync(at(path)),
-    names: (folder) => (existsSync(at(folder)) ? readdirSync(at(folder)) : []),
+    names: (folder) => (isFolder(at(folder)) ? readdirSync(at(folder)) : []),
     write: (path, content) => writeFileSync(at(path), content),
     rename(from, to) {
       const target = existsSync(at(to)) ? realpathSync(at(to)) : at(to);
@@ -69,6 +69,10 @@ export function readingOnly(files: Files): Files {
     makeFolder: () => [],
     removeFolder: nothing,
   };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function isFile(path: string): boolean {

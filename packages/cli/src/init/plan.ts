@@ -34,7 +34,7 @@ interface PlanOptions {
   readonly region?: string | undefined;
   /** `process.versions.node` */
   readonly nodeVersion: string;
-  /** True if a file or folder of the name exists. */
+  /** True if a file of the name exists, or a folder that is not empty. */
   readonly folderExists: boolean;
 }
 

@@ -164,7 +164,14 @@ const OF_CAIRN = ['cairn', '@cairn/calls'];
 
 function codebaseIn({ unserved: _, ...rest }: Declared, files: ProjectFiles): DevCodebase {
   const { name, folder } = rest;
-  const manifest = membersIn(join(folder, 'package.json'), files, 'MANIFEST_INVALID');
+  const file = join(folder, 'package.json');
+  if (!files.exists(file))
+    throw new DevProblem(
+      'ENTRY_NOT_FOUND',
+      `the codebase '${name}' has no ${file}`,
+      'Build the codebase once, if a build writes this folder, or correct "source" in firebase.json.',
+    );
+  const manifest = membersIn(file, files, 'MANIFEST_INVALID');
   const dependencies = isMembers(manifest.dependencies) ? manifest.dependencies : {};
   const scripts = isMembers(manifest.scripts) ? manifest.scripts : {};
   const main = posix.normalize(typeof manifest.main === 'string' ? manifest.main : 'index.js');
@@ -173,7 +180,7 @@ function codebaseIn({ unserved: _, ...rest }: Declared, files: ProjectFiles): De
     throw new DevProblem(
       'ENTRY_NOT_FOUND',
       `the codebase '${name}' has no ${main}, the "main" of its package.json`,
-      `Correct "main" in ${join(folder, 'package.json')}, or build the codebase once.`,
+      `Correct "main" in ${file}, or build the codebase once.`,
     );
   return {
     ...rest,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PLAIN_CALL } from '../../call.ts';
 import { declined, SAY_YES } from '../../confirm.ts';
 import type { CommandContext } from '../../context.ts';
-import { apply, type Restored, undo } from '../../init/edits.ts';
+import { apply, type Restored, removeUnplaced, undo } from '../../init/edits.ts';
 import { type Files, filesOf, readingOnly } from '../../init/files.ts';
 import { readFirebaseJson } from '../../init/firebase-json.ts';
 import { assertName, type FileChange, type InitPlan, planOf } from '../../init/plan.ts';
@@ -36,6 +36,7 @@ export async function initOrUndo(context: CommandContext, request: InitRequest):
   const root = projectFolder(context.world.cwd);
   const place: InitTarget = { root, name, files: filesOf(root), mayAsk };
   const record = recordIn(place);
+  if (record === undefined) removeUnplaced(name, place.files);
   if (request.undo) await takeOut(context, place, record);
   else if (record !== undefined) printAdded(context, place, record);
   else await add(context, place, request);
@@ -58,7 +59,9 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
   const { root, name, files } = place;
   const project = readProject(root, files);
   const { nodeVersion } = context.world;
-  const plan = planOf(project, { name, language, region, nodeVersion, folderExists: files.exists(name) });
+  // An `init` that died may have left the folder empty.
+  const folderExists = files.read(name) !== undefined || files.names(name).length > 0;
+  const plan = planOf(project, { name, language, region, nodeVersion, folderExists });
   const manager = project.packageManager;
   const isInstalled = request.installs && manager === 'npm';
   print(context, planText(plan, { ...place, isInstalled }, context.notes.style));
