@@ -1,7 +1,7 @@
 /**
  * The service account that firebase-tools makes for a codebase (`managedAccount`). If every function of its first deployment fails, it deletes
  * the account, although functions may be there that run as it, and each later deployment fails for want of the account. And it leaves
- * jobs with the account that the functions had before.
+ * jobs with the account that the functions had before, and an account without roles that somebody took from it.
  */
 
 const MANAGED = /^firebase-fn-/;
@@ -41,6 +41,23 @@ async function isGone(iam, project, account) {
   }
 }
 
+/**
+ * Roles that the account needs and lost since they were granted. firebase-tools compares only with the roles of the last deployment.
+ *
+ * @param plan what a plan of firebase-tools is made of
+ */
+async function lostRoles({ projectId, wantBackend, haveRoles, existingManagedSA }, tools) {
+  const { requiredRoles } = wantBackend;
+  if (!requiredRoles || !existingManagedSA) return [];
+  const resources = tools('firebase-tools/lib/gcp/resourceManager');
+  const actual = await resources.getServiceAccountRoles(projectId, existingManagedSA).catch(unlessForbidden);
+  return actual ? requiredRoles.filter((role) => haveRoles?.includes(role) && !actual.includes(role)) : [];
+}
+
+function unlessForbidden(error) {
+  if (error.status !== 403) throw error;
+}
+
 /** Gives an existing job the account of its function. `job` is as wanted; the other settings are firebase-tools' to update. */
 async function updateJobAccount(job, tools) {
   const scheduler = tools('firebase-tools/lib/gcp/cloudscheduler');
@@ -57,4 +74,4 @@ async function updateJobAccount(job, tools) {
   await client.patch(`/${job.name}`, { httpTarget }, { queryParams: { updateMask: 'httpTarget' } });
 }
 
-module.exports = { forgetDeletedAccounts, updateJobAccount };
+module.exports = { forgetDeletedAccounts, lostRoles, updateJobAccount };

@@ -3,7 +3,8 @@
  *
  * - It skips a function whose source and settings did not change. If an earlier deployment changed the function and failed at its queue, its
  *   job or who may call it, the repetition would end well and leave that as it was. Here such a function is deployed again.
- * - It deletes the account of functions that are there, and leaves jobs with an earlier account (accounts.cjs).
+ * - It deletes the account of functions that are there, leaves jobs with an earlier account, and does not see that roles were taken away
+ *   (accounts.cjs).
  * - It sets the state of each queue whose function it updates to RUNNING. A queue that somebody paused stays paused here.
  * - Its `--force`, without which nothing with a service account of its own can be deployed without a terminal, also deletes functions
  *   that the sources no longer have. Here only CAIRN_DEPLOY_DELETES=1 allows that.
@@ -26,7 +27,7 @@ const { FirebaseError } = tools('firebase-tools/lib/error');
 const { FirestoreApi } = tools('firebase-tools/lib/firestore/api');
 const backend = tools('firebase-tools/lib/deploy/functions/backend');
 const scheduler = tools('firebase-tools/lib/gcp/cloudscheduler');
-const { forgetDeletedAccounts, updateJobAccount } = require('./accounts.cjs');
+const { forgetDeletedAccounts, lostRoles, updateJobAccount } = require('./accounts.cjs');
 const { unfinished } = require('./unfinished.cjs');
 
 replace(tasks, 'updateQueue', (update) => async (queue) => {
@@ -70,6 +71,19 @@ replace(
       process.stderr.write(`cairn: ${have.id} lacks ${what}, so it counts as changed\n`);
     }
     return deploy(context, options, payload);
+  },
+);
+
+replace(
+  tools('firebase-tools/lib/deploy/functions/release/planner'),
+  'createDeploymentPlan',
+  (plan) => async (given) => {
+    const lost = await lostRoles(given, tools);
+    if (lost.length === 0) return plan(given);
+    process.stderr.write(
+      `cairn: ${given.existingManagedSA} lost roles, which it gets again: ${lost.join(', ')}\n`,
+    );
+    return plan({ ...given, haveRoles: given.haveRoles.filter((role) => !lost.includes(role)) });
   },
 );
 

@@ -139,6 +139,23 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
     expect(missingBindings(google)).toEqual([]);
   });
 
+  test('gets roles back that somebody took from it, and keeps those that somebody added', async () => {
+    const google = ableToBuild();
+    deployment = plain(google, "region: 'us-central1', managedAccount: true");
+    expect((await deployment.deploy(...DEPLOY)).code).toBe(0);
+    const { serviceAccountEmail } = fieldsOf(functionOf(google, 'cairn-drive')?.serviceConfig);
+    const added = { role: 'roles/bigquery.user', members: [`serviceAccount:${serviceAccountEmail}`] };
+    google.policy.bindings = [
+      ...google.policy.bindings.filter(({ role }) => role !== 'roles/run.invoker'),
+      added,
+    ];
+    expect(missingBindings(google)).toContain(`${serviceAccountEmail} may not call cairn-drive`);
+    const { code, output } = await deployment.deploy(...DEPLOY);
+    expect([code, output]).toEqual([0, expect.stringContaining('gets again: roles/run.invoker\n')]);
+    expect(missingBindings(google)).toEqual([]);
+    expect(google.policy.bindings).toContainEqual(added);
+  });
+
   /** docs/adopt.md, for projects that are deployed without `npm run deploy`. */
   const FIREBASE = ['--project', 'new-project', '--non-interactive', '--force'];
 
