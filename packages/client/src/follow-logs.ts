@@ -32,6 +32,7 @@ export async function* followLogs(
   const target = (follow: { readonly follow?: false }) =>
     targetOf('/v1/runs/{id}/logs/stream', { params: { id: runId }, query: { ...filter, ...follow } });
   for await (const streamed of followStream(client, { target, after })) {
+    if (streamed.kind === 'open') continue;
     if (streamed.kind === 'again') {
       yield streamed;
       continue;

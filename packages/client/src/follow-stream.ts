@@ -1,35 +1,51 @@
 /**
  * Reads a stream of the API from a position on, across interruptions: the API ends a stream within a minute, networks earlier.
- * Reconnects with `Last-Event-ID`, and polls where a proxy delivers only complete answers (such as Firebase Hosting).
+ * Reconnects with `Last-Event-ID`, and polls where a proxy delivers only complete answers (passage.ts).
  */
-
 import type { CairnClient } from './client.ts';
-import { problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
+import { Passage } from './passage.ts';
+import { isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
 import { type EventFrame, framesOf } from './server-sent-events.ts';
 
 export type Streamed =
+  /** The API answers; what it sends follows. */
+  | { readonly kind: 'open' }
   | { readonly kind: 'frame'; readonly frame: EventFrame }
   /** The stream was interrupted and is resumed. */
   | { readonly kind: 'again'; readonly why: string };
+
+/** Requests of a program in the background, or of a page that a person watches. */
+interface StreamPace {
+  /** Failures in a row, without an event between them, after which it gives up. */
+  readonly maxFailures: number;
+  /** After a stream that has ended as it should, ms. */
+  readonly pauseMs: number;
+  /** Between two complete answers, each of which is billed, ms. */
+  readonly wholePauseMs: number;
+  /** Called before each complete answer after the first: it is not asked for until that resolves. */
+  readonly untilWanted?: () => Promise<void>;
+}
 
 export interface Stream {
   /** Path and query; with the parameters of `follow` the answer ends after the current state. */
   readonly target: (follow: { readonly follow?: false }) => string;
   /** `id` of the last known event; undefined: none. */
   readonly after: string | undefined;
+  /** Ends this stream alone. */
+  readonly signal?: AbortSignal;
+  /** Observations of other streams; absent: none. */
+  readonly passage?: Passage;
+  readonly pace?: StreamPace;
 }
 
 /** The API sends something every 15 s; a stream that is silent for longer is closed. */
 const SILENCE_MS = 45_000;
-/** Failures in a row, without an event between them. With the pauses between them, about a minute. */
-const MAX_FAILURES = 15;
-const PAUSE_MS = 1_000;
 /** The API starts each stream with a comment immediately. */
 const FIRST_WORD_MS = 5_000;
-/** The first may be a cold start. */
-const MUTES = 2;
-/** Pause between two complete answers: each is two billed reads. */
-const WHOLE_PAUSE_MS = 2_000;
+/** With the pauses between them, the failures take about a minute. */
+const PACE: StreamPace = { maxFailures: 15, pauseMs: 1_000, wholePauseMs: 2_000 };
+/** After the first failure, and at most. */
+const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
 
 /**
@@ -38,43 +54,52 @@ const MAX_PAUSE_MS = 5_000;
  * @throws Refusal if the API will not, Unreachable after too many failures in a row
  */
 export async function* followStream(client: CairnClient, stream: Stream): AsyncGenerator<Streamed> {
-  const { machine, signal } = client;
+  const { machine } = client;
+  const { passage = new Passage(), pace = PACE } = stream;
+  const signal = stream.signal ? AbortSignal.any([client.signal, stream.signal]) : client.signal;
+  const isWholeOnly = () => passage.isWholeOnly(machine.now());
   let seen = stream.after;
   let failures = 0;
-  let mutes = 0;
+  let isWhole = isWholeOnly();
   for (;;) {
+    signal.throwIfAborted();
     let why = 'the stream ended before it started';
-    const isWhole = mutes >= MUTES;
     let isAlive = false;
-    const restartTimer = () => {
+    const onSign = () => {
       isAlive = true;
+      if (!isWhole) passage.spoke();
     };
     try {
-      for await (const frame of openStream(client, { stream, after: seen, isWhole }, restartTimer)) {
+      for await (const part of openStream(client, { stream, after: seen, isWhole, signal, onSign })) {
+        yield part;
+        if (part.kind !== 'frame') continue;
         failures = 0;
-        seen = frame.id ?? seen;
-        yield { kind: 'frame', frame };
-        if (frame.event === 'end') return;
+        seen = part.frame.id ?? seen;
+        if (part.frame.event === 'end') return;
       }
-      if (isAlive) {
-        // A regular end: the API ends every stream within a minute.
-        failures = 0;
-        await machine.sleep(isWhole ? WHOLE_PAUSE_MS : PAUSE_MS, signal);
-        continue;
-      }
+      if (isAlive) failures = 0;
     } catch (error) {
       if (signal.aborted) throw error;
       if (error instanceof Mute) {
-        mutes += 1;
+        passage.wasMute(machine.now());
+        // The events until now need not wait for another try.
+        isWhole = true;
         continue;
       }
-      if (error instanceof Refusal && !isPassing(error)) throw error;
+      if (error instanceof Refusal && !isPassing(error.problem)) throw error;
       why = error instanceof Refusal ? error.message : reasonOf(error);
+      isAlive = false;
     }
-    failures += 1;
-    if (failures >= MAX_FAILURES) throw new Unreachable(`${client.url} does not respond: ${why}`, undefined);
-    yield { kind: 'again', why };
-    await machine.sleep(Math.min(PAUSE_MS * failures, MAX_PAUSE_MS), signal);
+    if (!isAlive) {
+      failures += 1;
+      if (failures >= pace.maxFailures)
+        throw new Unreachable(`${client.url} does not respond: ${why}`, undefined);
+      yield { kind: 'again', why };
+      await machine.sleep(Math.min(PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS), signal);
+    } else if (isWholeOnly()) await machine.sleep(pace.wholePauseMs, signal);
+    else if (!isWhole) await machine.sleep(pace.pauseMs, signal);
+    isWhole = isWholeOnly();
+    if (isWhole) await pace.untilWanted?.();
   }
 }
 
@@ -85,13 +110,15 @@ interface StreamOpening {
   readonly stream: Stream;
   readonly after: string | undefined;
   readonly isWhole: boolean;
+  readonly signal: AbortSignal;
+  /** Called when something arrives. */
+  onSign(): void;
 }
 
 async function* openStream(
   client: CairnClient,
-  { stream, after, isWhole }: StreamOpening,
-  onSign: () => void,
-): AsyncGenerator<EventFrame> {
+  { stream, after, isWhole, signal, onSign }: StreamOpening,
+): AsyncGenerator<Exclude<Streamed, { readonly kind: 'again' }>> {
   const silent = new AbortController();
   let watchdog = isWhole
     ? setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS)
@@ -105,22 +132,19 @@ async function* openStream(
           ...(after === undefined ? {} : { 'last-event-id': after }),
         }),
         redirect: 'manual',
-        signal: AbortSignal.any([client.signal, silent.signal]),
+        signal: AbortSignal.any([signal, silent.signal]),
       },
     );
     if (answer.status !== 200 || answer.body === null)
       throw new Refusal(problemOf(answer.status, await answer.text()), undefined);
+    yield { kind: 'open' };
     const restartTimer = () => {
       onSign();
       clearTimeout(watchdog);
       watchdog = setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS);
     };
-    yield* framesOf(answer.body, restartTimer);
+    for await (const frame of framesOf(answer.body, restartTimer)) yield { kind: 'frame', frame };
   } finally {
     clearTimeout(watchdog);
   }
-}
-
-function isPassing({ problem: { status } }: Refusal): boolean {
-  return status === 429 || status >= 500;
 }

@@ -28,6 +28,7 @@ export async function* followRun(
   const target = (query: { readonly follow?: false }) =>
     targetOf('/v1/runs/{id}/stream', { params: { id: runId }, query });
   for await (const streamed of followStream(client, { target, after: String(after) })) {
+    if (streamed.kind === 'open') continue;
     if (streamed.kind === 'again') {
       yield streamed;
       continue;

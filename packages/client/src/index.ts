@@ -22,6 +22,7 @@ export { BUDGET_DECISIONS, DOUBT_DECISIONS, type ExplainedMove as Move, moveOf }
 export { readActivity } from './explain/read-activity.ts';
 export type { Followed, RunEventView as RunEvent } from './follow.ts';
 export type { FollowedLog, FollowingLogs } from './follow-logs.ts';
+export { followStream, type Stream, type Streamed } from './follow-stream.ts';
 export { type Finding, isOverdue, NOT_SEEN } from './health/findings.ts';
 export {
   type AnswerOrError as Asked,
@@ -32,6 +33,7 @@ export {
   type Reading,
 } from './health/judge.ts';
 export { newestEvents } from './newest-events.ts';
+export { Passage } from './passage.ts';
 export {
   isPassing,
   isUncertain,
@@ -46,7 +48,7 @@ export { questionText } from './question-text.ts';
 export { AT_ONCE, type Refused, type SendAllOptions, type SendState as Sent, sendAll } from './send-all.ts';
 export { BULK_CHUNK, type BulkResult, type SendBulkOptions, sendBulk } from './send-bulk.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
-export { framesOf } from './server-sent-events.ts';
+export type { EventFrame } from './server-sent-events.ts';
 export { stepKey } from './step-key.ts';
 export {
   isTextKind,

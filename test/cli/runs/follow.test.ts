@@ -88,13 +88,13 @@ describe('watching a run', () => {
   test('polls where answers arrive only when they are complete', async () => {
     jest.useFakeTimers();
     try {
-      const { from, targets, world } = server('mute', 'mute', frame(1), '', frame(2) + end('completed'));
+      const { from, targets, world } = server('mute', frame(1), 'mute', '', frame(2) + end('completed'));
       const watching = saying(WATCH, world);
       await jest.advanceTimersByTimeAsync(2 * 5_000 + 100);
       const output = await watching;
       expect([output.code, seqs(output.out), output.err]).toEqual([0, [1, 2], '']);
-      expect(targets).toEqual(['', '', '?follow=false', '?follow=false', '?follow=false']);
-      expect(from).toEqual(['0', '0', '0', '1', '1']);
+      expect(targets).toEqual(['', '?follow=false', '', '?follow=false', '?follow=false']);
+      expect(from).toEqual(['0', '0', '1', '1', '1']);
     } finally {
       jest.useRealTimers();
     }
@@ -103,11 +103,11 @@ describe('watching a run', () => {
   test('follows a stream that was silent once, while its instance started', async () => {
     jest.useFakeTimers();
     try {
-      const { targets, world } = server('mute', frame(1) + end('completed'));
+      const { targets, world } = server('mute', '', frame(1) + end('completed'));
       const watching = saying(WATCH, world);
       await jest.advanceTimersByTimeAsync(5_000 + 100);
       expect((await watching).code).toBe(0);
-      expect(targets).toEqual(['', '']);
+      expect(targets).toEqual(['', '?follow=false', '']);
     } finally {
       jest.useRealTimers();
     }

@@ -1,6 +1,6 @@
 /** Streams behind a proxy that buffers whole responses, such as Firebase Hosting. */
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Passage } from '../../../packages/console/src/api/passage.ts';
+import { Api } from '../../../packages/console/src/api/client.ts';
 import { followStream, type StreamFollowing } from '../../../packages/console/src/api/stream.ts';
 
 const FIRST_WORD_MS = 5_000;
@@ -8,6 +8,7 @@ const WHOLE_PAUSE_MS = 4_000;
 const TRY_AGAIN_MS = 600_000;
 
 const page = Object.assign(new EventTarget(), { hidden: false });
+const { fetch } = globalThis;
 let over: AbortController;
 beforeEach(() => {
   jest.useFakeTimers();
@@ -19,15 +20,17 @@ afterEach(() => {
   over.abort();
   jest.useRealTimers();
   Reflect.deleteProperty(globalThis, 'document');
+  globalThis.fetch = fetch;
 });
 
 /** The API behind something that hands on whole answers only, or does not. */
 function apiBehind(way: { isWholeOnly: boolean }) {
   const asked: string[] = [];
   let count = 0;
-  const stream = (target: string, _headers: unknown, signal: AbortSignal): Promise<Response> => {
-    asked.push(target);
-    const isFollowed = !target.includes('follow=false');
+  globalThis.fetch = async (target, init) => {
+    const { signal } = init as { readonly signal: AbortSignal };
+    asked.push(String(target));
+    const isFollowed = !String(target).includes('follow=false');
     return new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       // A following stream ends after 50 s; buffered, it would arrive then.
@@ -44,7 +47,11 @@ function apiBehind(way: { isWholeOnly: boolean }) {
       resolve(new Response(open));
     });
   };
-  return { api: { stream, passage: new Passage() } as never, asked };
+  const api = new Api(
+    async () => 'a-key',
+    () => {},
+  );
+  return { api, asked };
 }
 
 function follow(way: { isWholeOnly: boolean }) {
@@ -52,7 +59,7 @@ function follow(way: { isWholeOnly: boolean }) {
   const heard: string[] = [];
   const states: string[] = [];
   const following: StreamFollowing = {
-    target: () => '/v1/runs/stream?limit=100',
+    target: ({ follow }) => (follow === false ? WHOLE : FOLLOWED),
     onMessage: ({ data }) => heard.push(data),
     onState: (state) => states.push(state),
     onRefused: () => states.push('refused'),

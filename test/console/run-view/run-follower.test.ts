@@ -36,7 +36,7 @@ const event = (seq: number): RunEvent =>
 function api(head: number, status = 'running') {
   let last = head;
   let handlers: FollowerHandlers | undefined;
-  let after = () => 0;
+  let after = 0;
   const asked: number[] = [];
   const source: RunSource = {
     readGraph: async () => ({ runId: 'r', type: 't', planVersion: 1, status, head, steps: [] }) as RunGraph,
@@ -59,7 +59,8 @@ function api(head: number, status = 'running') {
     happen(count: number) {
       for (let at = 0; at < count; at += 1) {
         last += 1;
-        expect(after()).toBe(last - 1);
+        expect(after).toBe(last - 1);
+        after = last;
         handlers?.onEvent(event(last));
       }
     },

@@ -205,7 +205,6 @@ const CONSOLE_PACKAGES = [
   '@xyflow/react',
   '@dagrejs/dagre',
   'cronstrue',
-  'eventsource-parser',
   '@firebase/app',
   '@firebase/auth',
 ];

@@ -7,9 +7,13 @@
 import {
   CairnClient,
   targetOf as filledTarget,
+  followStream,
+  Passage,
   type QueryValue,
   type Request,
   problemOf as readProblem,
+  type Stream,
+  type Streamed,
 } from '@cairn/client';
 import type {
   Answer,
@@ -22,8 +26,7 @@ import type {
   PathWith,
 } from 'cairn/api/calls';
 import { deviceNow } from './device-clock.ts';
-import { Passage } from './passage.ts';
-import { ApiError, problemOf, shownError, unreachable } from './problem.ts';
+import { ApiError, problemOf, shownError } from './problem.ts';
 import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, ChangingMethod, ItemOf, PagedPath, PathWith };
@@ -39,10 +42,10 @@ export interface ChangeRequest {
 }
 
 export class Api {
-  /** Shared by all streams. */
-  readonly passage = new Passage();
   readonly reach = new Reach();
   readonly #client: CairnClient;
+  /** Shared by all streams. */
+  readonly #passage = new Passage();
   readonly #onRefused: () => void;
 
   /**
@@ -84,18 +87,9 @@ export class Api {
     return this.#answer({ method, target, body: JSON.stringify(body ?? {}), key });
   }
 
-  /** An answer that is read piece by piece. @throws ApiError unless it is a success */
-  async stream(
-    target: string,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Response> {
-    const all = await this.#client.headers({ ...headers, accept: 'text/event-stream' });
-    const answer = await this.#ask(target, { headers: all, signal }).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : unreachable(error);
-    });
-    if (answer.ok) return answer;
-    throw new ApiError(problemOf(answer.status, await answer.text()));
+  /** A stream of the API, across interruptions. */
+  follow(stream: Omit<Stream, 'passage'>): AsyncGenerator<Streamed> {
+    return followStream(this.#client, { ...stream, passage: this.#passage });
   }
 
   async #answer<T>(request: Request, attempts?: number): Promise<T> {

@@ -18,7 +18,7 @@ export interface RunSource {
     cursor: string | undefined,
   ): Promise<{ readonly items: RunEvent[]; readonly next?: string | undefined }>;
   /** Reports all events after the seq until the run has ended or the signal aborts; never throws. */
-  follow(after: () => number, handlers: FollowerHandlers, signal: AbortSignal): Promise<void>;
+  follow(after: number, handlers: FollowerHandlers, signal: AbortSignal): Promise<void>;
 }
 
 export interface FollowerHandlers {
@@ -146,7 +146,7 @@ export class RunFollower {
 
   async #follow(signal: AbortSignal): Promise<void> {
     await this.#source.follow(
-      () => this.#gathered.at(-1)?.seq ?? this.#state?.head ?? 0,
+      this.#gathered.at(-1)?.seq ?? this.#state?.head ?? 0,
       {
         onEvent: (event) => this.#gather(event),
         onState: (live) => {

@@ -109,24 +109,17 @@ function sourceOf(api: Session['api'], queries: QueryClient, id: string): RunSou
   return {
     readGraph: () => queries.fetchQuery({ ...graphQuery(api, id), retry: false }),
     readEvents: (cursor) => api.get('/v1/runs/{id}/events', { params, query: { limit: PAGE, cursor } }),
-    follow: (after, handlers, signal) => {
-      let isOver = false;
-      return followStream(
+    follow: (after, { onEvent, onState, onEnd, onRefused }, signal) =>
+      followStream(
         api,
         {
-          target: () => targetOf('/v1/runs/{id}/stream', { params }),
-          lastId: () => String(after()),
-          onMessage: ({ event, data }) => {
-            if (event !== 'end') return handlers.onEvent(JSON.parse(data) as RunEvent);
-            isOver = isFinal((JSON.parse(data) as { readonly status: string }).status);
-            handlers.onEnd();
-          },
-          onState: handlers.onState,
-          onRefused: handlers.onRefused,
-          isOver: () => isOver,
+          target: (query) => targetOf('/v1/runs/{id}/stream', { params, query }),
+          after: String(after),
+          onMessage: ({ event, data }) => (event === 'end' ? onEnd() : onEvent(JSON.parse(data) as RunEvent)),
+          onState,
+          onRefused,
         },
         signal,
-      );
-    },
+      ),
   };
 }

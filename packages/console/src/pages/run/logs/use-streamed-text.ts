@@ -21,23 +21,16 @@ export function useStreamedText(id: string, step: string | undefined): StreamedS
   useEffect(() => {
     const over = new AbortController();
     let texts = NO_TEXTS;
-    let lastId: string | undefined;
-    let hasEnded = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     show({ texts, error: undefined });
     void followStream(
       api,
       {
-        target: () =>
-          targetOf('/v1/runs/{id}/logs/stream', { params: { id }, query: { kind: 'text', step } }),
-        lastId: () => lastId,
-        isOver: () => hasEnded,
+        target: (follow) =>
+          targetOf('/v1/runs/{id}/logs/stream', { params: { id }, query: { kind: 'text', step, ...follow } }),
         onState: () => {},
-        onMessage: (message) => {
-          const { event = '', data } = message;
-          if (event === 'end') hasEnded = true;
+        onMessage: ({ event = '', data }) => {
           if (!isTextKind(event)) return;
-          lastId = message.id;
           texts = withLine(texts, { ...(JSON.parse(data) as StreamedLine), kind: event } as StreamedLine);
           timer ??= setTimeout(() => {
             timer = undefined;

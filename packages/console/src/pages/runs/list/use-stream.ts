@@ -40,9 +40,9 @@ export function useRunStream(filter: RunListFilter, onLive: (live: Live) => void
     void followStream(
       api,
       {
-        target: () =>
+        target: (follow) =>
           targetOf('/v1/runs/stream', {
-            query: { ...askedFilter(filter), topLevel: undefined, limit: PAGE },
+            query: { ...askedFilter(filter), topLevel: undefined, limit: PAGE, ...follow },
           }),
         onState: (at) => {
           setState((before) => (before.at === at ? before : { at }));
