@@ -1,8 +1,7 @@
 /** Every route with its handler. Paths, methods, roles, parameters and bodies are those of `openapi/paths/`. */
 import type { Routes } from '../route.ts';
+import * as acts from './act-on-run.ts';
 import { changeRuns } from './bulk/change-runs.ts';
-import { cancel } from './cancel-run.ts';
-import { decide } from './decide-approval.ts';
 import { deliver } from './deliver-event.ts';
 import * as effects from './effects.ts';
 import { readIdempotency } from './idempotency.ts';
@@ -27,14 +26,11 @@ import * as retention from './retention/retention.ts';
 import * as scheduleChanges from './schedules/change.ts';
 import * as schedules from './schedules/read.ts';
 import * as scheduleRuns from './schedules/run.ts';
-import { signal } from './signal-run.ts';
 import { start } from './start-run.ts';
 import { streamLogs } from './stream/stream-logs.ts';
 import { streamRun } from './stream/stream-run.ts';
 import { streamRuns } from './stream/stream-runs.ts';
 import * as successors from './successors.ts';
-import { continueSuspended, suspend } from './suspend-run.ts';
-import { fail, heartbeat } from './waits.ts';
 
 /** The first matching path is taken: `/v1/runs/counts` precedes `/v1/runs/{id}`. */
 export const ROUTES: Routes = {
@@ -60,13 +56,13 @@ export const ROUTES: Routes = {
   'GET /v1/runs/{id}/checkpoints/{seq}/output': readOutput,
   'GET /v1/runs/{id}/effects': effects.listEffects,
   'POST /v1/runs/{id}/effects/{effectId}/resolve': effects.resolve,
-  'POST /v1/runs/{id}/approvals/{stepId}': decide,
-  'POST /v1/runs/{id}/waits/{stepId}/fail': fail,
-  'POST /v1/runs/{id}/waits/{stepId}/heartbeat': heartbeat,
-  'POST /v1/runs/{id}/signals': signal,
-  'POST /v1/runs/{id}/cancel': cancel,
-  'POST /v1/runs/{id}/suspend': suspend,
-  'POST /v1/runs/{id}/continue': continueSuspended,
+  'POST /v1/runs/{id}/approvals/{stepId}': acts.decide,
+  'POST /v1/runs/{id}/waits/{stepId}/fail': acts.fail,
+  'POST /v1/runs/{id}/waits/{stepId}/heartbeat': acts.heartbeat,
+  'POST /v1/runs/{id}/signals': acts.signal,
+  'POST /v1/runs/{id}/cancel': acts.cancel,
+  'POST /v1/runs/{id}/suspend': acts.suspend,
+  'POST /v1/runs/{id}/continue': acts.continueSuspended,
   'POST /v1/runs/{id}/resume': successors.resume,
   'POST /v1/runs/{id}/replay': successors.replay,
   'POST /v1/runs/{id}/fork': successors.fork,

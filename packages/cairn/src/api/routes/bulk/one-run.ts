@@ -12,8 +12,7 @@ import type { BulkTarget } from '../../../operations/bulk/target.ts';
 import { answerOnce } from '../../mutation.ts';
 import type { BulkReport } from '../../openapi/schemas/bulk.ts';
 import { handleChange, type MutationCall } from '../../route.ts';
-import { cancel } from '../cancel-run.ts';
-import { decide } from '../decide-approval.ts';
+import { cancel, decide } from '../act-on-run.ts';
 import { runOf } from '../own-run.ts';
 import { replay, resume } from '../successors.ts';
 

@@ -1,0 +1,99 @@
+/** `POST /v1/runs/{id}/…`: what people and other programs do to a run that has not ended. */
+import { decideApproval } from '../../operations/approvals/decide-approval.ts';
+import { assertDecisionContent } from '../../operations/approvals/request.ts';
+import { cancelRun } from '../../operations/cancel-run.ts';
+import { failWait } from '../../operations/events/fail-wait.ts';
+import { heartbeatWait } from '../../operations/events/heartbeat-wait.ts';
+import { signalDataText, signalRun } from '../../operations/events/signal-run.ts';
+import { continueRun, suspendRun } from '../../operations/suspend-run.ts';
+import { mayActAs } from '../auth.ts';
+import type { Carried, ChangeHandler } from '../route.ts';
+import { iso } from '../views/values.ts';
+import { MAX_EVENT_BODY_BYTES } from './deliver-event.ts';
+import { assertOwnRun, runOf } from './own-run.ts';
+
+/** Ends a run, or asks its worker to. */
+export const cancel: ChangeHandler<'POST /v1/runs/{id}/cancel'> = {
+  before: assertOwnRun,
+  async work(call) {
+    const { start, registry } = call.deps;
+    const { reason, withoutUndo } = call.body;
+    const cancellation = await cancelRun(
+      { ...start, registry },
+      { ...runOf(call), reason, stopKind: 'user', withoutUndo },
+    );
+    return { status: 200, body: { ...cancellation, requestedAt: iso(cancellation.requestedAt) } };
+  },
+};
+
+export const suspend: ChangeHandler<'POST /v1/runs/{id}/suspend'> = {
+  before: assertOwnRun,
+  async work(call) {
+    const suspension = await suspendRun(call.deps.start, { ...runOf(call), ...call.body });
+    return { status: 200, body: { ...suspension, requestedAt: iso(suspension.requestedAt) } };
+  },
+};
+
+export const continueSuspended: ChangeHandler<'POST /v1/runs/{id}/continue'> = {
+  before: assertOwnRun,
+  async work(call) {
+    const continued = await continueRun(call.deps.start, { ...runOf(call), reason: call.body.reason });
+    return { status: 200, body: { ...continued } };
+  },
+};
+
+/** An approval, or a step in doubt. `stepId` is the key of the step: `id`, or `id[itemKey]`. */
+export const decide: ChangeHandler<'POST /v1/runs/{id}/approvals/{stepId}'> = {
+  async before(call) {
+    assertDecisionContent(call.body);
+    await assertOwnRun(call);
+  },
+  async work(call) {
+    const { start, registry, dayBudgets, dayLimits } = call.deps;
+    const { stepId } = call.params;
+    const mayRaiseDay = mayActAs(call.caller.role, 'installation');
+    const decided = await decideApproval(
+      { ...start, registry, dayBudgets, dayLimits },
+      { ...call.body, ...runOf(call), stepId, mayRaiseDay },
+    );
+    return { status: 200, body: { ...decided, decidedAt: iso(decided.decidedAt) } };
+  },
+};
+
+/** Sent to one run, which waits for it or soon will. */
+export const signal: ChangeHandler<'POST /v1/runs/{id}/signals'> = {
+  maxBodyBytes: MAX_EVENT_BODY_BYTES,
+  async before(call) {
+    signalDataText(call.body);
+    await assertOwnRun(call);
+  },
+  async work(call, requestId) {
+    const { start, registry } = call.deps;
+    const signalId = `s.${requestId}`;
+    const signalled = await signalRun({ ...start, registry }, { ...call.body, ...runOf(call), signalId });
+    return { status: 200, body: { ...signalled } };
+  },
+};
+
+/** The event that a step waits for will not come. */
+export const fail: ChangeHandler<'POST /v1/runs/{id}/waits/{stepId}/fail'> = {
+  before: assertOwnRun,
+  async work(call, requestId) {
+    const { start, registry } = call.deps;
+    const { stepId } = call.params;
+    const failed = await failWait(
+      { ...start, registry },
+      { ...call.body, ...runOf(call), stepId, requestId: `f.${requestId}` },
+    );
+    return { status: 200, body: { ...failed } };
+  },
+};
+
+/** The sender of the event is still at work on it. Idempotency keys are ignored: a repeated heartbeat has the same effect, and a record would cost more than the heartbeat. */
+export const heartbeat: Carried<'POST /v1/runs/{id}/waits/{stepId}/heartbeat'> = {
+  async answer(call) {
+    const { stepId } = call.params;
+    const beaten = await heartbeatWait(call.deps.start, { ...runOf(call), stepId });
+    return { ...beaten, dueAt: iso(beaten.dueAt) };
+  },
+};
