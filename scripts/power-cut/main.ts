@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { seededRandomness } from '../../packages/cairn/src/testing/world/seeded-randomness.ts';
 import { countsOf } from '../flags.ts';
 import { Disk } from './disk.ts';
 import { openStores } from './stores.ts';
@@ -51,7 +52,7 @@ function outcome(mode: 'sync' | 'no-sync'): Outcome {
   const chosen = new Set(moments.filter((_, i) => i % every === 0));
   const disk = new Disk();
   const acknowledged = { documents: 0, rows: 0 };
-  const random = seeded(1);
+  const random = seededRandomness(1).unit;
   let [cuts, lost, refused] = [0, 0, 0];
   let example: string | undefined;
   for (const [i, operation] of operations.entries()) {
@@ -114,15 +115,4 @@ function afterRestart(files: ReadonlyMap<string, Buffer>) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Mulberry32: the same draws in each run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,17 +1,12 @@
 /** Numbers that look random and are the same for the same seed. */
+import { seededRandomness } from '../../../packages/cairn/src/testing/world/seeded-randomness.ts';
+
 export class Random {
-  #state: number;
+  /** 0 to below 1. */
+  readonly unit: () => number;
 
   constructor(seed: number) {
-    this.#state = seed | 0;
-  }
-
-  /** 0 to below 1. */
-  unit(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+    this.unit = seededRandomness(seed).unit;
   }
 
   /** Below `count`. */
