@@ -7,6 +7,7 @@ import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { RunActions } from '../actions/actions.tsx';
+import { useRetention } from '../actions/use-hold.ts';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { Liveness } from '../live/run-follower.ts';
@@ -16,7 +17,6 @@ import { Elapsed } from './elapsed.tsx';
 import { Facts } from './facts.tsx';
 import { FamilyTree } from './family-tree.tsx';
 import { FindingView } from './finding-view.tsx';
-import { Held } from './held.tsx';
 import { ProgressLine } from './progress-line.tsx';
 import { RunLink } from './run-link.tsx';
 import { Trouble } from './trouble.tsx';
@@ -142,6 +142,18 @@ function Live({ live }: { readonly live: Liveness }) {
   return (
     <span className={`live-mark ${live}`} title={title} role="status">
       {word}
+    </span>
+  );
+}
+
+/** Says that the run is kept from being deleted, by whom and why. */
+function Held({ id }: { readonly id: string }) {
+  const hold = useRetention(id)?.legalHold;
+  if (!hold) return null;
+  return (
+    <span className="held">
+      On legal hold by <Text value={hold.by} max={80} /> <When at={hold.at} />:{' '}
+      <Text value={hold.reason} max={120} />
     </span>
   );
 }

@@ -1,4 +1,5 @@
 /** The memos of one step, or of its compensation: a row each, with the value once it is opened. */
+import type { Answer } from 'cairn/api/calls';
 import { useState } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Failure } from '../../../parts/states.tsx';
@@ -6,7 +7,8 @@ import { usePages } from '../../../parts/use-pages.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';
 import { useSession } from '../../../session/session.ts';
-import { inOrder, type MemoView } from './order.ts';
+
+type MemoView = Answer<'Memo'>;
 
 /** A page ends earlier where its memos are large. */
 const PAGE = '100';
@@ -80,4 +82,9 @@ function MemoRow({ memo: { name, value, recordedAt }, file }: MemoRowProps) {
       {isOpen && <JsonView value={value} label={`Memo ${shown}`} file={file} />}
     </details>
   );
+}
+
+/** As they were recorded; by name, as pages come, while some are not loaded. */
+function inOrder(memos: readonly MemoView[], hasMore: boolean): readonly MemoView[] {
+  return hasMore ? memos : memos.toSorted((a, b) => Date.parse(a.recordedAt) - Date.parse(b.recordedAt));
 }
