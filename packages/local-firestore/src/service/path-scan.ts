@@ -2,11 +2,10 @@
  * Lists below a path: documents level by level, and the distinct ids directly below it. Seeks from id to id, without reading the
  * documents between them.
  */
-import { ByteWriter, prefixEnd } from '../model/byte-writer.ts';
+import { prefixEnd } from '../model/byte-writer.ts';
 import { levelPrefix } from '../model/document-key.ts';
 import { MAX_COLLECTION_DEPTH } from '../model/limits.ts';
 import { compareSegments } from '../model/value.ts';
-import { writeSegmentKey } from '../model/value-key.ts';
 import type { DocumentStorage, StoredDocument } from '../storage/document-storage.ts';
 import { decodeName } from '../wire/document-codec.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
@@ -28,14 +27,10 @@ export function levelsBelow(segments: readonly string[]): number[] {
   return levels;
 }
 
-/** Documents in key order; with `after`, those whose next segment comes after that id. */
-export function* documentsWithPrefix(
-  storage: DocumentStorage,
-  prefix: Buffer,
-  after?: string,
-): Generator<StoredDocument> {
+/** Documents in key order. */
+export function* documentsWithPrefix(storage: DocumentStorage, prefix: Buffer): Generator<StoredDocument> {
   const to = prefixEnd(prefix);
-  let from: Uint8Array = after === undefined ? prefix : keyAfter(prefix, after);
+  let from: Uint8Array = prefix;
   for (;;) {
     const page = storage.scanDocuments({ from, to, reverse: false, limit: PAGE });
     yield* page;
@@ -88,14 +83,6 @@ function isUnchangedBelow(
     }
     return false;
   });
-}
-
-function keyAfter(prefix: Buffer, id: string): Buffer {
-  const writer = new ByteWriter();
-  writer.raw(prefix);
-  writeSegmentKey(writer, id);
-  writer.u8(0);
-  return writer.take();
 }
 
 interface LevelCursor {

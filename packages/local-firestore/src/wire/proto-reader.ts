@@ -16,7 +16,7 @@ const MAX_KNOWN_NAME_BYTES = 32;
 
 export class ProtoReader {
   readonly bytes: Buffer;
-  at: number;
+  at = 0;
   /** Set by a codec that read a value whose encoding would differ. */
   altered = false;
   /** Set by a codec that read a field name which may make the path of a field too long. */
@@ -27,11 +27,10 @@ export class ProtoReader {
   database: string | undefined;
 
   /** The protocol decoder gives an empty array instead of bytes for a field missing in the request. */
-  constructor(bytes: Uint8Array, at = 0) {
+  constructor(bytes: Uint8Array) {
     if (Buffer.isBuffer(bytes)) this.bytes = bytes;
     else if (bytes.length === 0) this.bytes = NOTHING;
     else this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.at = at;
   }
 
   /** An unsigned number below 2^53; for tags, lengths, booleans and small enums. */

@@ -127,7 +127,7 @@ export function iamCalls({ store, now, requireResource }: IamOptions) {
 function takesBindings(paths: readonly string[] | null | undefined): boolean {
   if (!paths || paths.length === 0) return true;
   for (const path of paths) {
-    if (path === 'audit_configs' || path === 'auditConfigs') throw unimplemented('Policy.audit_configs');
+    if (path === 'audit_configs' || path === 'auditConfigs') throw auditUnimplemented();
     if (!['bindings', 'etag', 'version'].includes(path)) {
       throw invalid(`SetIamPolicyRequest.update_mask: '${shown(path)}' is not a field of a policy.`);
     }
@@ -136,7 +136,7 @@ function takesBindings(paths: readonly string[] | null | undefined): boolean {
 }
 
 function bindingsFrom({ version, bindings, auditConfigs }: WirePolicy): RoleBinding[] {
-  if (auditConfigs && auditConfigs.length > 0) throw unimplemented('Policy.audit_configs');
+  if (auditConfigs && auditConfigs.length > 0) throw auditUnimplemented();
   if (!VERSIONS.includes(version ?? 0)) throw invalid(`Policy.version ${version} is unknown.`);
   const merged = new Map<string, RoleBinding>();
   let members = 0;
@@ -216,8 +216,8 @@ const hidden = (role: string, condition: Condition) =>
 
 const invalid = (message: string) => new GrpcRefusal(status.INVALID_ARGUMENT, message);
 
-const unimplemented = (what: string) =>
-  new GrpcRefusal(status.UNIMPLEMENTED, `${what} is not implemented by the local cloud.`);
+const auditUnimplemented = () =>
+  new GrpcRefusal(status.UNIMPLEMENTED, 'Policy.audit_configs is not implemented by the local cloud.');
 
 /** Bounds names in errors: the answer must fit gRPC's headers. */
 const shown = (name: string) => name.slice(0, 200).replace(/[^\x20-\x7e]/g, '?');

@@ -112,8 +112,8 @@ export class KnownPlans {
   }
 }
 
-export function planChanged(change: PlanChange, nextVersion = change.planVersion + 1): CairnError {
-  const { type, planVersion, differences } = change;
+export function planChanged({ type, planVersion, differences }: PlanChange): CairnError {
+  const nextVersion = planVersion + 1;
   const [first] = differences;
   const what = `the definition of version ${planVersion} of '${type}' changed since its first run started`;
   return new CairnError('PLAN_CHANGED', `${what}${firstDifferenceText(differences)}`, {
