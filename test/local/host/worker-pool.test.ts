@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
@@ -47,6 +48,20 @@ test('an isolated function gets the idle task worker if there is no spare', asyn
   const { release } = await pool.acquire(SPEC);
   expect(alone()).toEqual(before);
   release();
+});
+
+test('workers of tasks, also those that were spares, have a lower priority than the worker of requests', async () => {
+  await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
+  const priorities = () =>
+    Object.entries(pool.pidsByRole).flatMap(([role, pids]) =>
+      pids.map((pid) => `${role} ${getPriority(pid) - getPriority()}`),
+    );
+  expect(priorities().sort()).toEqual(['requests 0', 'spare 0', 'tasks 5']);
+  const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const { release } = await pool.acquire(SPEC);
+  expect(priorities()).toContain('alone:one 5');
+  release();
+  task.release();
 });
 
 test('an isolated function gets a task worker that is about to be idle before a spare that is not loaded', async () => {

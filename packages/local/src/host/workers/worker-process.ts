@@ -12,7 +12,8 @@ import { openLink } from '../link/open-link.ts';
 import type { Responsiveness, WorkerFacts } from './choice.ts';
 import { NO_USER } from './lease.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
-import { hasRoom, type WorkerRole } from './roles.ts';
+import { lowerPriority } from './priority.ts';
+import { hasRoom, REQUESTS, type WorkerRole } from './roles.ts';
 
 /** Loads the functions and serves them itself. */
 const WORKER_MAIN = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -67,8 +68,7 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   /** By function, and by function and user. */
   readonly #inFlight = new Map<string, number>();
-  /** Undefined for a spare. */
-  role: WorkerRole | undefined;
+  #role: WorkerRole | undefined;
   /** True once a worker that serves one request has got it. */
   isSpent = false;
   #load = 0;
@@ -139,6 +139,17 @@ export class WorkerProcess {
 
   get pid(): number {
     return this.#child.pid ?? 0;
+  }
+
+  /** Undefined for a spare. */
+  get role(): WorkerRole | undefined {
+    return this.#role;
+  }
+
+  set role(role: WorkerRole | undefined) {
+    this.#role = role;
+    // A process that could not be started has no id, and 0 would be this process.
+    if (role !== undefined && role !== REQUESTS && this.pid > 0) lowerPriority(this.pid);
   }
 
   /** Undefined while the worker does not serve: before, after, and when that is in doubt. */
