@@ -55,6 +55,16 @@ describe('a user that blocks workers', () => {
     );
   });
 
+  test('leaves two to the others where there are more', () => {
+    const more = { ...ROLE, most: 4 };
+    expect(chooseWorker([worker('blocked', mine), worker('late', mine)], more)).toBe('wait');
+    expect(chooseWorker([worker('blocked', mine), worker('late', mine), worker('responding')], more)).toBe(
+      'wait',
+    );
+    expect(chooseWorker([worker('blocked', mine), worker('late')], more)).toBe('additional');
+    expect(chooseWorker([worker('blocked', mine)], { ...more, most: 2 })).toBe('wait');
+  });
+
   test('leaves the last process that may be started to the others', () => {
     expect(chooseWorker([worker('blocked', mine), worker('blocked', mine)], ROLE)).toBe('wait');
     expect(chooseWorker([worker('blocked', mine), worker('blocked')], ROLE)).toBe('additional');

@@ -26,13 +26,13 @@ type WorkerChoice = number | 'additional' | 'wait';
 /**
  * The least busy worker that responds. What a blocked worker gets would wait for the end of the body that blocks it.
  *
- * A user leaves one of the workers that a role may have to the others: it gets none as long as all the rest of them are blocked with
- * its requests.
+ * A user leaves one or two of the workers that a role may have to the others: it gets none as long as all the rest of them are blocked
+ * with its requests. What others have begun in a worker that it blocks next would wait too.
  */
 export function chooseWorker(workers: readonly WorkerFacts[], role: RoleFacts): WorkerChoice {
   const { most, growsWhenFull, hasSpare } = role;
   const mayGrow = workers.length < most;
-  if (!growsWhenFull && most > 1 && blockedBy(workers) >= most - 1) return 'wait';
+  if (!growsWhenFull && most > 1 && blockedBy(workers) >= mostBlockedBy(most)) return 'wait';
   let best: number | undefined;
   for (const [index, { state, hasRoom, load }] of workers.entries()) {
     if (state !== 'responding' || !hasRoom) continue;
@@ -43,6 +43,9 @@ export function chooseWorker(workers: readonly WorkerFacts[], role: RoleFacts): 
   const isStuck = workers.every(({ state }) => state === 'blocked' || (state === 'late' && hasSpare));
   return mayGrow && workers.length > 0 && isStuck ? 'additional' : 'wait';
 }
+
+/** Two are left, or one of three: a user that is alone is to go on while one of its bodies blocks. */
+const mostBlockedBy = (most: number) => Math.max(most - 2, Math.min(most - 1, 2));
 
 /** Workers that do not respond and have requests of the user. */
 const blockedBy = (workers: readonly WorkerFacts[]) =>
