@@ -5,6 +5,7 @@ import { type Holding, holdTimers } from './support/hold-timers.ts';
 // Their tests come first, over the same cloud and browser.
 import './one-stage/example-input.suite.ts';
 import './one-stage/focus.suite.ts';
+import './one-stage/history.suite.ts';
 import './one-stage/in-sight.suite.ts';
 import './one-stage/live-runs.suite.ts';
 import './one-stage/own-range.suite.ts';

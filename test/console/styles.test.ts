@@ -1,30 +1,54 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 const SOURCE = join(import.meta.dirname, '../../packages/console/src');
-const read = (path: string) => ({ path, text: readFileSync(join(SOURCE, path), 'utf8') });
-const sheets = globSync('**/*.css', { cwd: SOURCE }).map(read);
-const parts = globSync('**/*.tsx', { cwd: SOURCE }).map(read);
+const STATIC = /(?:from|import) '(\.[^']+)'/g;
+const DYNAMIC = /import\('(\.[^']+)'\)/g;
 
-/** The page that loads the file; undefined: every page may show it. */
-const pageOf = (path: string) => /^pages\/[^/]+/.exec(path)?.[0];
-const classesIn = ({ text }: { readonly text: string }) => [...text.matchAll(/\.([a-z][a-z0-9-]*)/g)];
+const texts = new Map<string, string>();
+function textOf(path: string): string {
+  const text = texts.get(path) ?? readFileSync(path, 'utf8');
+  texts.set(path, text);
+  return text;
+}
+const named = (path: string, pattern: RegExp) =>
+  [...textOf(path).matchAll(pattern)].map(([, to = '']) => join(dirname(path), to));
 
-test('a part that another page shows has no class of a page, whose styles may not be loaded', () => {
-  const homes = new Map<string, Set<string | undefined>>();
-  for (const sheet of sheets)
-    for (const [, name = ''] of classesIn(sheet))
-      homes.set(name, (homes.get(name) ?? new Set()).add(pageOf(sheet.path)));
-  const foreign = parts.flatMap(({ path, text }) =>
-    [...text.matchAll(/className="([^"]+)"/g)]
-      .flatMap(([, names = '']) => names.split(' '))
-      .filter((name) => {
-        const home = homes.get(name);
-        return home !== undefined && !home.has(undefined) && !home.has(pageOf(path));
-      })
-      .map((name) => `${path}: ${name}`),
-  );
-  expect(homes.size).toBeGreaterThan(100);
-  expect(foreign).toEqual([]);
+/** The file and all that is loaded with it. */
+function loadedWith(path: string, found = new Set<string>()): Set<string> {
+  if (!found.has(path)) {
+    found.add(path);
+    for (const next of named(path, STATIC)) loadedWith(next, found);
+  }
+  return found;
+}
+
+const isSheet = (path: string) => path.endsWith('.css');
+const selectorsIn = (path: string) =>
+  [...textOf(path).matchAll(/\.([a-z][a-z0-9-]*)/g)].map(([, name = '']) => name);
+const classesIn = (path: string) =>
+  [...textOf(path).matchAll(/className="([^"]+)"/g)].flatMap(([, names = '']) => names.split(' '));
+
+const first = loadedWith(join(SOURCE, 'main.tsx'));
+const later = [...first].flatMap((path) => named(path, DYNAMIC)).filter((path) => !isSheet(path));
+const pages = later.map((path) => new Set([...first, ...loadedWith(path)]));
+const styled = new Set(
+  [...pages]
+    .flatMap((files) => [...files])
+    .filter(isSheet)
+    .flatMap(selectorsIn),
+);
+
+test('each page loads the styles of the classes that it shows, whatever page was opened before', () => {
+  expect(pages.length).toBeGreaterThan(4);
+  expect(styled.size).toBeGreaterThan(100);
+  const missing = pages.flatMap((files, at) => {
+    const own = new Set([...files].filter(isSheet).flatMap(selectorsIn));
+    return [...files]
+      .flatMap(classesIn)
+      .filter((name) => styled.has(name) && !own.has(name))
+      .map((name) => `${relative(SOURCE, later[at] ?? '')}: ${name}`);
+  });
+  expect(missing).toEqual([]);
 });

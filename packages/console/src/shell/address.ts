@@ -18,9 +18,28 @@ export function useQueryChange(): (changes: QueryChanges, remembered?: Remembere
       const { pathname, search } = window.location;
       const query = changedQuery(search, changes);
       if (query === changedQuery(search, {})) return;
-      navigate(query === '' ? pathname : `${pathname}?${query}`, { replace: remembered === 'replace' });
+      const to = query === '' ? pathname : `${pathname}?${query}`;
+      // The mark of a pushed entry stays while the entry is replaced.
+      if (remembered === 'replace') navigate(to, { replace: true, state: window.history.state });
+      else navigate(to, { state: { from: PAGE } });
     },
     [navigate],
+  );
+}
+
+/** Mark in the state of an entry: the one before it is the same page, without the last change. */
+const PAGE = 'the same page';
+
+/** Takes a change back: as Back does, if the page made it; otherwise, as after a link to it, by another entry in its place. */
+export function useQueryReturn(): (changes: QueryChanges) => void {
+  const change = useQueryChange();
+  return useCallback(
+    (changes) => {
+      const state = window.history.state as { readonly from?: unknown } | null;
+      if (state?.from === PAGE) window.history.back();
+      else change(changes, 'replace');
+    },
+    [change],
   );
 }
 

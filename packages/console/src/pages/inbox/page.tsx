@@ -52,7 +52,10 @@ export default function InboxPage() {
         </h1>
         {items.length > 0 && (
           <p className="hint">
-            Oldest first. <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> answers.
+            Oldest first.{' '}
+            <span className="inbox-keys">
+              <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> answers.
+            </span>
           </p>
         )}
       </div>

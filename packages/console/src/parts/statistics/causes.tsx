@@ -4,6 +4,7 @@ import { countOf } from '../json-view/words.ts';
 import { Text } from '../value-text.tsx';
 import { When } from '../when.tsx';
 import type { Statistics } from './use-statistics.ts';
+import './statistics.css';
 
 interface CausesProps extends Pick<Statistics, 'causes'> {
   /** They are of several workflows. */

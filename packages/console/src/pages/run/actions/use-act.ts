@@ -1,9 +1,9 @@
 /**
  * The form that is open on the page of a run: kept in the address (`?do=replay&from=step:verdict`), so that any part of the page
- * opens one by navigation, and Back closes it.
+ * opens one by navigation, and Back closes it. Closed, it is not in the history either.
  */
 import { useCallback } from 'react';
-import { useQueryChange, useQueryState } from '../../../shell/address.ts';
+import { useQueryChange, useQueryReturn, useQueryState } from '../../../shell/address.ts';
 
 const ACTS = [
   'decide',
@@ -43,8 +43,8 @@ export function useAct(): { readonly act: Act | undefined; readonly about: About
   const [wait] = useQueryState('wait');
   const [effect] = useQueryState('effect');
   const [from] = useQueryState('from');
-  const change = useQueryChange();
-  const close = useCallback(() => change(NOTHING), [change]);
+  const back = useQueryReturn();
+  const close = useCallback(() => back(NOTHING), [back]);
   const about = {
     ...(wait === undefined ? {} : { wait }),
     ...(effect === undefined ? {} : { effect }),

@@ -63,7 +63,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
           </>
         )
       }
-      onDone={(answer) => navigate(`/runs/${answer.runId}`)}
+      onDone={(answer) => navigate(`/runs/${answer.runId}`, { replace: true })}
       // Another window may have been faster: a run that has ended is not followed.
       onRefused={again}
       onClose={onClose}

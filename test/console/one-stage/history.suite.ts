@@ -1,0 +1,48 @@
+/** Tests of Back after forms of a run. On the stage of `flows.test.ts`. */
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { becomes } from '../support/becomes.ts';
+import { stage } from './showcase-stage.ts';
+
+const at = (page: Page) => async () => {
+  const { pathname, search } = new URL(page.url());
+  return `${pathname}${search}`;
+};
+
+async function completed(): Promise<string> {
+  const body = { type: 'gift', input: { cents: 1, to: 'ada@example.com' } };
+  return (await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body)).runId;
+}
+
+test('a form that is closed or sent is no place to return to by Back', async () => {
+  const id = await completed();
+  const page = await stage.browser.open('/runs');
+  await page.locator(`#row-${id} [data-status=completed]`).waitFor();
+  await page.locator(`#row-${id}`).getByRole('link').first().click();
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await dialog.getByLabel('From').selectOption('step:send');
+  await page.waitForURL('**from=**');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await becomes(at(page), `/runs/${id}`);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+  await page.goForward();
+
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await dialog.getByRole('button', { name: 'Start the replay' }).click();
+  await page.waitForURL((url) => url.pathname.startsWith('/runs/run_') && !url.pathname.endsWith(id));
+  await page.goBack();
+  await becomes(at(page), `/runs/${id}`);
+  expect(await dialog.count()).toBe(0);
+});
+
+test('a form that a link opened is closed in place', async () => {
+  const id = await completed();
+  const page = await stage.browser.open(`/runs/${id}?do=fork&tab=journal`);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await at(page)()).toBe(`/runs/${id}?tab=journal`);
+});
