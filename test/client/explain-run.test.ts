@@ -185,6 +185,13 @@ describe('the sentence that explains a run', () => {
       expect(helpFor(code)).toMatch(/\.$/);
     expect(explainRun(run({ status: 'waiting_external', parked: 'PLAN_CHANGED' })).help).toContain('Deploy');
   });
+
+  test('asks for no answer about a side effect that a person has marked as failed', () => {
+    const error = { code: 'EFFECT_IN_DOUBT', stepId: 'pay' };
+    const { help } = explainRun(run({ status: 'failed', error }));
+    expect(help).toMatch(/Resume/);
+    expect(help).not.toMatch(/record|resolve/i);
+  });
 });
 
 describe('what would let a run continue', () => {

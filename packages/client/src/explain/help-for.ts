@@ -8,7 +8,7 @@ const HELP: Readonly<Record<string, string>> = {
   PLAN_CHANGED:
     'Deploy that version unchanged, and the new definition under the next version. The run then continues by itself.',
   EFFECT_IN_DOUBT:
-    'Check with the receiver whether the action took place, then record the answer under Effects.',
+    'See under Effects what was said of the call. Resume the run to make the call, if it did not take place.',
   EFFECT_REQUEST_MISMATCH: 'Fork the run to send the new request, or restore the first one.',
   PAYLOAD_TOO_LARGE: 'Store large values elsewhere and pass a reference.',
   APPROVAL_REJECTED: 'A person rejected it. Resume the run to ask again.',

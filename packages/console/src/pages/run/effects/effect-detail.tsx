@@ -62,7 +62,7 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
         facts={[
           ['Step', effectStepWords(effect)],
           ['Attempt', effect.attempt],
-          ['Drive', effect.epoch],
+          ['Dispatch', effect.epoch],
           ['Binding', effect.bindingId],
           ['Kind', effect.effectClass],
           ['On a replay', effect.replayPolicy.replaceAll('_', ' ')],
