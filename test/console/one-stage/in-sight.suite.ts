@@ -53,24 +53,24 @@ test('an approval on a phone says beside its disabled button what it lacks', asy
   await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'only a test' });
 });
 
-test('a refusal is shown whole, above the buttons of its form', async () => {
-  const viewport = { width: 640, height: 400 };
-  const page = await stage.browser.open('/workflows/gift', { viewport });
-  await page.getByRole('button', { name: 'Start a run' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('textbox', { name: 'cents' }).fill('-3');
-  await dialog.getByRole('textbox', { name: 'to' }).fill('nobody');
-  await dialog.getByRole('button', { name: 'Start', exact: true }).click();
-  await dialog.getByRole('alert').waitFor();
-  const isAbove = async () => {
-    const [alert, footer] = [
-      await dialog.getByRole('alert').boundingBox(),
-      await dialog.locator('footer').boundingBox(),
-    ];
-    return alert !== null && footer !== null && alert.y + alert.height <= footer.y;
-  };
-  await becomes(isAbove, true);
-});
+test.each([480, 560, 720])(
+  'a refusal is shown whole above the buttons of its form, in a window %d px high',
+  async (height) => {
+    const page = await stage.browser.open('/workflows/gift', { viewport: { width: 1280, height } });
+    await page.getByRole('button', { name: 'Start a run' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'cents' }).fill('-3');
+    await dialog.getByRole('textbox', { name: 'to' }).fill('nobody');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+    await dialog.getByRole('alert').waitFor();
+    const isAbove = async () => {
+      const alert = await dialog.getByRole('alert').boundingBox();
+      const footer = await dialog.locator('footer').boundingBox();
+      return alert !== null && footer !== null && alert.y + alert.height <= footer.y;
+    };
+    await becomes(isAbove, true);
+  },
+);
 
 test('a fact of a step that does not fit beside its status is left out, not cut', async () => {
   const page = await stage.browser.open(`/runs/${show.completed}`);
