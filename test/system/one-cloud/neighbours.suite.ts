@@ -2,20 +2,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Ready } from '../../../packages/local/src/cloud-process.ts';
-import { ended, eventually, startRun, startTestCloud, type TestCloud } from '../support.ts';
+import { type CloudStage, ended, eventually, startRun } from '../support.ts';
 
 /** The concurrency of `drive`. */
 const PLACES = 80;
 /** Longer than the test takes. */
 const HELD_MS = 110_000;
-
-let cloud: TestCloud;
-beforeAll(async () => {
-  cloud = await startTestCloud('memory');
-});
-afterAll(() => cloud.stop());
 
 /** A cloud as a client of another tenant sees it. */
 async function asTenant(ready: Ready, tenantId: string): Promise<Ready> {
@@ -39,17 +33,22 @@ async function asTenant(ready: Ready, tenantId: string): Promise<Ready> {
   return { ...ready, apiKey: `cairn_${tenantId}_${secret}` };
 }
 
-test('a run of a tenant ends while the bodies of another hold every place that they may have, and more of its runs wait', async () => {
-  const { ready, folder } = cloud;
-  const notes = join(folder, 'held');
-  const begun = () => (existsSync(notes) ? readFileSync(notes, 'utf8').split('begin').length - 1 : 0);
-  const neighbour = await asTenant(ready, 'neighbour');
-  const flood = Array.from({ length: PLACES + 10 }, () => startRun(ready, 'patient', { ms: HELD_MS, notes }));
-  expect(new Set((await Promise.all(flood)).map(({ status }) => status))).toEqual(new Set([201]));
-  await eventually('all places to be held', () => (begun() === PLACES ? true : undefined));
+/** The last suite over a cloud: the bodies end with it. */
+export function neighbours(stage: CloudStage): void {
+  test('a run of a tenant ends while the bodies of another hold every place that they may have, and more of its runs wait', async () => {
+    const { ready, folder } = stage.cloud;
+    const notes = join(folder, 'held');
+    const begun = () => (existsSync(notes) ? readFileSync(notes, 'utf8').split('begin').length - 1 : 0);
+    const neighbour = await asTenant(ready, 'neighbour');
+    const flood = Array.from({ length: PLACES + 10 }, () =>
+      startRun(ready, 'patient', { ms: HELD_MS, notes }),
+    );
+    expect(new Set((await Promise.all(flood)).map(({ status }) => status))).toEqual(new Set([201]));
+    await eventually('all places to be held', () => (begun() === PLACES ? true : undefined));
 
-  const started = await startRun(neighbour, 'measure', { text: 'four' });
-  const { runId } = (await started.json()) as { runId: string };
-  expect(await ended(neighbour, runId)).toMatchObject({ status: 'completed' });
-  expect(begun()).toBe(PLACES);
-});
+    const started = await startRun(neighbour, 'measure', { text: 'four' });
+    const { runId } = (await started.json()) as { runId: string };
+    expect(await ended(neighbour, runId)).toMatchObject({ status: 'completed' });
+    expect(begun()).toBe(PLACES);
+  });
+}
