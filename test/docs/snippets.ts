@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Inside the project, so that the code finds the packages it names; ignored by git. */
 const FOLDER = join(ROOT, '.cairn');
 
-/** What the compiler has found about the project's own files, which are half of its work: it reads those again that have changed. */
+/** The compiler's findings about the project's own files, which are half of its work: it checks those again that have changed. */
 const CHECKED = join(ROOT, 'node_modules/.cache/cairn-types/documents.tsbuildinfo');
 
 export interface Snippets {
