@@ -43,6 +43,28 @@ function startPool({ keepsSpare }: { readonly keepsSpare: boolean }): Promise<vo
 
 const alone = () => pool.pidsByRole['alone:one'] ?? [];
 
+test('a worker that is only probed, as after an aborted request, is not joined by the spare', async () => {
+  await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
+  const many = { ...SPEC, name: 'many', concurrency: 80 };
+  const { broken, release } = await pool.acquire(many);
+  broken();
+  const next = await pool.acquire(many);
+  expect(pool.pidsByRole.tasks).toHaveLength(1);
+  next.release();
+  release();
+});
+
+test('a worker that is late is joined by the spare at once', async () => {
+  await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
+  const many = { ...SPEC, name: 'many', concurrency: 80 };
+  const { late, release } = await pool.acquire(many);
+  late();
+  const next = await pool.acquire(many);
+  expect(pool.pidsByRole.tasks).toHaveLength(2);
+  next.release();
+  release();
+});
+
 test('an isolated function gets the idle task worker if there is no spare', async () => {
   const before = pool.pidsByRole.tasks;
   const { release } = await pool.acquire(SPEC);

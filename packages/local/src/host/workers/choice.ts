@@ -2,7 +2,8 @@
 import type { RoleSize } from './roles.ts';
 
 /**
- * `late`: it has not answered for less than `blocked`, and may only be slow. `starting`: it has not served yet.
+ * `late`: it has not answered for less than `blocked`, and may only be slow. `starting`: it has not served yet, or is
+ * being probed.
  */
 export type Responsiveness = 'starting' | 'responding' | 'late' | 'blocked';
 
@@ -16,7 +17,7 @@ export interface WorkerFacts {
 }
 
 interface RoleFacts extends Pick<RoleSize, 'most' | 'growsWhenFull'> {
-  /** An additional process that is loaded waits for work. */
+  /** An additional process serves already. */
   readonly hasSpare: boolean;
 }
 

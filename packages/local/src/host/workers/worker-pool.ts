@@ -326,7 +326,7 @@ export class WorkerPool {
     const ofRole = this.#of(role);
     const { most, growsWhenFull, servesOnce } = sizeOf(role, workers);
     const facts = ofRole.map((worker) => worker.factsFor(spec, user));
-    const hasSpare = this.#readySpare?.isWarm === true;
+    const hasSpare = this.#readySpare !== undefined;
     const choice = chooseWorker(
       facts,
       roles ? { most, growsWhenFull, hasSpare } : { most: 1, growsWhenFull: false, hasSpare },
@@ -390,11 +390,11 @@ export class WorkerPool {
         isBroken = true;
         this.#suspect(worker);
       },
-      late: () => this.#suspect(worker),
+      late: () => this.#suspect(worker, true),
     };
   }
 
-  #suspect(worker: WorkerProcess): void {
-    void worker.suspect().then(() => this.#serveWaiters());
+  #suspect(worker: WorkerProcess, isLate = false): void {
+    void worker.suspect(isLate).then(() => this.#serveWaiters());
   }
 }

@@ -69,6 +69,8 @@ export class WorkerProcess {
   /** By function, and by function and user. */
   readonly #inFlight = new Map<string, number>();
   #role: WorkerRole | undefined;
+  /** True from a request that it did not take in time until it gives a sign of life. */
+  #isLate = false;
   /** True once a worker that serves one request has got it. */
   isSpent = false;
   #load = 0;
@@ -118,6 +120,7 @@ export class WorkerProcess {
         }
         this.#lastHeartbeatAt = performance.now();
         this.#silentMs = 0;
+        this.#isLate = false;
         if (message.kind === 'warm') this.#isWarm = true;
         if (message.kind === 'alive') this.#onAlive();
         if (message.kind === 'clock-moved') this.#onMoved.shift()?.();
@@ -205,7 +208,9 @@ export class WorkerProcess {
   get #responsiveness(): Responsiveness {
     if (!this.#hasServed) return 'starting';
     if (this.hangs) return 'blocked';
-    return this.#port === undefined ? 'late' : 'responding';
+    if (this.#isLate) return 'late';
+    // A probe, after a move of the clock for example, is answered in a moment.
+    return this.#port === undefined ? 'starting' : 'responding';
   }
 
   count(functionName: string, user: string, by: 1 | -1): void {
@@ -257,10 +262,11 @@ export class WorkerProcess {
 
   /**
    * Assigns it no request until it has answered a probe. Call it when a connection broke, because the port of a dying process may
-   * still accept connections, when it was late, or after a change that the next request must see. Resolves when it serves again or has
+   * still accept connections, when it was late (`isLate`), or after a change that the next request must see. Resolves when it serves again or has
    * ended.
    */
-  async suspect(): Promise<void> {
+  async suspect(isLate = false): Promise<void> {
+    this.#isLate ||= isLate;
     const port = this.#port;
     if (port === undefined) return;
     this.#port = undefined;
