@@ -4,8 +4,11 @@ import { MAX_SHARDS, shardOf } from '../../packages/cairn/src/core/encoding/ids.
 import { firstEventOf } from '../../packages/cairn/src/core/run/first-event.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
+import { suspendRun } from '../../packages/cairn/src/operations/suspend-run.ts';
+import { setTo } from '../../packages/cairn/src/ports/clock.ts';
+import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { plainStart, World } from '../support/world.ts';
-import { Bench } from './support/bench.ts';
+import { Bench, TENANT } from './support/bench.ts';
 import {
   acted,
   completed,
@@ -19,6 +22,10 @@ import {
   superseded,
   waiting,
 } from './support/runs.ts';
+
+const SCANS = 30;
+/** Of the clock of the process that scans. */
+const AHEAD_MS = 4 * 60_000;
 
 const RUNS: { readonly [name: string]: () => Promise<Bench> } = {
   pending,
@@ -51,6 +58,34 @@ describe('an undamaged run', () => {
     },
   );
 });
+
+/** Without a task that a queue delivers, as if it were paused. */
+const SCANNED: { readonly [name: string]: () => Promise<Bench> } = {
+  pending,
+  waiting,
+  'suspended while pending': () => suspended(pending),
+  'suspended while waiting': () => suspended(waiting),
+};
+
+describe('a run that only the scan sees for days', () => {
+  test.each(Object.entries(SCANNED))('(%s) has no problems after any scan', async (_name, make) => {
+    const { world, runId } = await make();
+    for (let i = 0; i < SCANS; i += 1) {
+      const now = world.clock.now();
+      world.clock.jump(Math.max(60_000, (world.db.runs.get(runId)?.wakeAt ?? now) - now));
+      await scan({ ...world.deps, clock: setTo(world.clock, world.clock.now() + AHEAD_MS) });
+      expect(await new Bench(world, runId).check()).toEqual([]);
+    }
+    expect(world.clock.now() - world.stateOf(runId).createdAt).toBeGreaterThan(2 * 3_600_000);
+  });
+});
+
+async function suspended(make: () => Promise<Bench>): Promise<Bench> {
+  const bench = await make();
+  const { world, runId } = bench;
+  await suspendRun(world.deps, { runId, tenantId: TENANT, actor: 'c.operator', reason: 'not now' });
+  return bench;
+}
 
 describe('a run with a successor, and the successor,', () => {
   test.each(['resume', 'replay', 'fork'] as const)(

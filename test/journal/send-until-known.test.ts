@@ -26,6 +26,10 @@ test('a response that was lost while the process was suspended is requested once
   expect(await sent([90_000])).toEqual({ end: 'answer', sendings: 2 });
 });
 
+test('so is one that was lost with the connection after that', async () => {
+  expect(await sent([90_000, 0])).toEqual({ end: 'answer', sendings: 3 });
+});
+
 test('a store that is silent for more than the patience is given up', async () => {
   expect(await sent([8_000, 8_000, 8_000, 8_000])).toEqual({ end: 'UNAVAILABLE', sendings: 3 });
 });

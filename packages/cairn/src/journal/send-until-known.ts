@@ -7,10 +7,13 @@ import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 /** Sends of the same bytes while their outcome is unknown. */
 const MAX_SENDS = 8;
-/** A third or later sending begins within this of the first: a silent store takes a deadline of 8 or 10 s for each. */
+/** A fourth or later sending begins within this of the first: a silent store takes a deadline of 8 or 10 s for each. */
 const SEND_PATIENCE_MS = 20_000;
-/** Sends regardless of the clock: a process that was suspended for longer has lost one response, which is no outage. */
-const MIN_SENDS = 2;
+/**
+ * Sends regardless of the clock: a process that was suspended for longer has lost one response, and the next request may be lost with
+ * the connection, which is no outage.
+ */
+const MIN_SENDS = 3;
 const BACKOFF: Backoff = { initialMs: 50, factor: 2, capMs: 1_000 };
 
 export interface SendDeps {

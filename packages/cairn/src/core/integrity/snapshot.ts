@@ -7,7 +7,15 @@ import { waitsFor } from '../run/now/waits-for.ts';
 import { askingSince, endedInDoubt } from '../run/open-questions.ts';
 import type { RunState } from '../run/state.ts';
 import { isRunStatus, isTerminal } from '../run/status.ts';
-import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.ts';
+import {
+  isParked,
+  isSuspendedWithoutWorker,
+  nextDue,
+  OPEN_WAIT_MS,
+  PARKED_MS,
+  readySince,
+  wakeAt,
+} from '../run/wake.ts';
 import { storedListing } from '../search/listing.ts';
 import { areStoredNames } from '../search/match-index.ts';
 import { type BareProblem, compare, type DocumentKind } from './compare.ts';
@@ -143,7 +151,9 @@ function times(implied: number | undefined, stored: number | null | undefined): 
 
 /** The scan checks a run that rests, and then postpones the next check by the usual time of such a run. */
 function mayBePutOff(state: RunState): number {
-  if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external') return PUT_OFF_MS;
+  if (isSuspendedWithoutWorker(state)) return OPEN_WAIT_MS;
+  if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external')
+    return readySince(state) === undefined ? PUT_OFF_MS : PARKED_MS;
   if (isParked(state)) return PARKED_MS;
   return nextDue(state) === undefined ? OPEN_WAIT_MS : PUT_OFF_MS;
 }
