@@ -74,13 +74,13 @@ test('a lease is shown as extended by its drive, with the last heartbeat and the
   };
   const values = { input: { text: '1' }, result: undefined };
   const until = new Date(expiresAt + 60_000).toISOString();
-  expect(runView({ state, soft: beaten }, values, 'cairn')).toMatchObject({
+  expect(runView({ state, metadata: beaten }, values, 'cairn')).toMatchObject({
     lease: { epoch: 1, expiresAt: until },
     wakeAt: until,
     lastHeartbeatAt: new Date(expiresAt - 1_000).toISOString(),
     progress: [{ step: 'say', details: { page: 3 }, at: new Date(expiresAt - 2_000).toISOString() }],
   });
-  expect(runView({ state: pending, soft: beaten }, values, 'cairn')).not.toHaveProperty('progress');
+  expect(runView({ state: pending, metadata: beaten }, values, 'cairn')).not.toHaveProperty('progress');
 });
 
 test('a value too large for the snapshot is shown in full', async () => {

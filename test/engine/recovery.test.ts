@@ -140,7 +140,7 @@ describe('a run whose drive was killed', () => {
     }
     expect((await world.folded(runId)).head).toBe(head);
     expect(ran.middle).toBe(1);
-    expect(world.db.runs.get(runId)?.soft.lastHeartbeatAt).toBeGreaterThan(world.clock.now() - 2_000);
+    expect(world.db.runs.get(runId)?.metadata.lastHeartbeatAt).toBeGreaterThan(world.clock.now() - 2_000);
   });
 
   /** Delivers what is due to a process of its own, which is killed once that has come to rest, and lets its lease expire. */

@@ -30,9 +30,9 @@ function worldOf(workflowOf: (sleep: Sleep) => Workflow, settings: Partial<Engin
     const loaded = await world.store.load(runId);
     if (!loaded) throw new Error('the run is gone');
     return {
-      running: runningNow(loaded.state, loaded.soft),
-      current: currentStepOf(loaded.state, loaded.soft),
-      soft: loaded.soft.running ?? [],
+      running: runningNow(loaded.state, loaded.metadata),
+      current: currentStepOf(loaded.state, loaded.metadata),
+      metadata: loaded.metadata.running ?? [],
     };
   };
   const at = async (ms: number) => {
@@ -64,7 +64,7 @@ describe('a running body', () => {
     });
     await world.run();
     expect(writes).toEqual([begun + 2_000]);
-    expect(await shown(runId)).toEqual({ running: [], current: undefined, soft: [] });
+    expect(await shown(runId)).toEqual({ running: [], current: undefined, metadata: [] });
   });
 
   test.each([0, 500, 1_900])('causes no write if it takes %i ms, however many follow', async (ms) => {
@@ -131,11 +131,11 @@ describe('a running body', () => {
     const { shown, at, start } = worldOf(many, { concurrentSteps: 80 });
     const runId = await start();
     await at(2_100);
-    const { soft, running } = await shown(runId);
-    expect(soft.map(({ step }) => step)).toEqual(
+    const { metadata, running } = await shown(runId);
+    expect(metadata.map(({ step }) => step)).toEqual(
       Array.from({ length: 64 }, (_, i) => stepKey({ stepId: 'all', itemKey: String(i) })),
     );
-    expect(running.map(({ step }) => step)).toEqual([...soft.map(({ step }) => step), 'all']);
+    expect(running.map(({ step }) => step)).toEqual([...metadata.map(({ step }) => step), 'all']);
   });
 
   test('of a compensation is marked as such', async () => {

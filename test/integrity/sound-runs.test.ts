@@ -24,7 +24,7 @@ import {
 } from './support/runs.ts';
 
 const SCANS = 30;
-/** Of the clock of the process that scans. */
+/** The clock of the process that scans is ahead by this. */
 const AHEAD_MS = 4 * 60_000;
 
 const RUNS: { readonly [name: string]: () => Promise<Bench> } = {

@@ -150,7 +150,7 @@ describe('a snapshot write without an event (J9)', () => {
     world.clock.jump(3_000);
     await journal.touch();
     const now = world.clock.now();
-    expect(stored().soft).toEqual({
+    expect(stored().metadata).toEqual({
       cost: { writes: 2 },
       lastHeartbeatAt: now,
       leaseExtendedTo: now + world.deps.settings.leaseMs,
@@ -165,9 +165,9 @@ describe('a snapshot write without an event (J9)', () => {
     await world.store.touch({ runId, seen: version, wakeAt: world.clock.now() + 60_000 });
     world.clock.jump(1_000);
     await journal.touch();
-    expect(stored().soft.lastHeartbeatAt).toBe(world.clock.now());
+    expect(stored().metadata.lastHeartbeatAt).toBe(world.clock.now());
     // A run deferred by the scan is due again when the lease ends.
-    expect(stored().wakeAt).toBe(wakeAt(journal.state, stored().soft));
+    expect(stored().wakeAt).toBe(wakeAt(journal.state, stored().metadata));
   });
 
   test('is not made after the lease was released, because others may have written since', async () => {
@@ -175,7 +175,7 @@ describe('a snapshot write without an event (J9)', () => {
     const error = { code: 'X', message: 'x', retryable: false };
     await journal.append(() => [{ type: 'run_failed', initiator: 'system', data: { error } }]);
     const met = { heartbeat: false, dutiesMet: true } as const;
-    await world.store.touch({ runId, seen: stored().version, soft: met });
+    await world.store.touch({ runId, seen: stored().version, metadata: met });
     const { version } = stored();
     await journal.touch();
     expect(stored()).toMatchObject({ version, wakeAt: undefined });

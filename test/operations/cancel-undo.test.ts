@@ -3,7 +3,7 @@ import { READY_GRACE_MS } from '../../packages/cairn/src/core/run/wake.ts';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
 import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
-import { retryScheduled } from '../../packages/cairn/src/engine/recording/drafts.ts';
+import { retryScheduled } from '../../packages/cairn/src/engine/recording/event-builders.ts';
 import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import { Scene } from './approvals/scene.ts';
 

@@ -7,8 +7,8 @@ import type { Checkpoint, StepRecord } from '../../packages/cairn/src/core/run/r
 import type {
   ExternalRegistration,
   RunState,
-  SoftState,
   StepState,
+  VolatileMetadata,
 } from '../../packages/cairn/src/core/run/state.ts';
 import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
 import type { ApiClient } from '../../packages/cairn/src/ports/access/client-store.ts';
@@ -192,7 +192,7 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
   },
 );
 
-export const softState: fc.Arbitrary<SoftState> = withOptional(
+export const metadataState: fc.Arbitrary<VolatileMetadata> = withOptional(
   {},
   {
     lastHeartbeatAt: time,

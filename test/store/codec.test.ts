@@ -12,7 +12,7 @@ import {
   encodeSnapshotUpdate,
   SNAPSHOT_NAMES,
 } from '../../packages/cairn/src/store/codec/snapshot.ts';
-import { decodeSoft } from '../../packages/cairn/src/store/codec/soft.ts';
+import { decodeMetadata } from '../../packages/cairn/src/store/codec/volatile-metadata.ts';
 import { row } from '../conformance/suites/rows.ts';
 import { beginning, idempotencyRecord, T0 } from '../conformance/support/run-fixture.ts';
 import { journals } from '../core/run/random-journal.ts';
@@ -89,24 +89,26 @@ test('the properties cover every member of a run document, and every type of eve
 describe('the volatile metadata', () => {
   test('decodes to what was encoded', () => {
     fc.assert(
-      fc.property(any.softState, ({ leaseExtendedTo, inFlight, running, dutiesMet }) => {
+      fc.property(any.metadataState, ({ leaseExtendedTo, inFlight, running, dutiesMet }) => {
         const told = {
           ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
           ...(inFlight === undefined ? {} : { inFlight }),
           ...(running === undefined ? {} : { running }),
           ...(dutiesMet ? { dutiesMet } : {}),
         };
-        const update = encodeSnapshotUpdate({ soft: { heartbeat: false, ...told } });
+        const update = encodeSnapshotUpdate({ metadata: { heartbeat: false, ...told } });
         const entries = Object.entries(update).filter(([name]) => name.startsWith('soft.'));
-        const soft = Object.fromEntries(entries.map(([name, value]) => [name.slice('soft.'.length), value]));
-        expect(decodeSoft({ soft }, 'it')).toEqual(told);
+        const metadata = Object.fromEntries(
+          entries.map(([name, value]) => [name.slice('soft.'.length), value]),
+        );
+        expect(decodeMetadata({ soft: metadata }, 'it')).toEqual(told);
       }),
     );
-    expect(decodeSoft({}, 'it')).toEqual({});
+    expect(decodeMetadata({}, 'it')).toEqual({});
   });
 
   test('with met completion duties clears wakeAt', () => {
-    expect(isDeletion(encodeSnapshotUpdate({ soft: { heartbeat: false, dutiesMet: true } }).wakeAt)).toBe(
+    expect(isDeletion(encodeSnapshotUpdate({ metadata: { heartbeat: false, dutiesMet: true } }).wakeAt)).toBe(
       true,
     );
   });
@@ -152,7 +154,7 @@ describe('a masked update', () => {
 
   test('without a snapshot contains only the given members', () => {
     expect(Object.keys(encodeSnapshotUpdate({ wakeAt: T0 }))).toEqual(['wakeAt']);
-    expect(Object.keys(encodeSnapshotUpdate({ soft: { heartbeat: true } }))).toEqual([
+    expect(Object.keys(encodeSnapshotUpdate({ metadata: { heartbeat: true } }))).toEqual([
       'lastHeartbeatAt',
       'soft.lastHeartbeatAt',
     ]);

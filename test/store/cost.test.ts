@@ -93,7 +93,7 @@ describe('the Firestore run store is billed', () => {
   test('one write for a heartbeat', async () => {
     const seen = (await runs.load('run_1'))?.snapshotVersion ?? '';
     const beat = () =>
-      runs.touch({ runId: 'run_1', seen, soft: { heartbeat: true, leaseExtendedTo: T0 + 999_999 } });
+      runs.touch({ runId: 'run_1', seen, metadata: { heartbeat: true, leaseExtendedTo: T0 + 999_999 } });
     expect(await costOf(beat)).toEqual({ reads: 0, writes: 1, commits: 1 });
   });
 });

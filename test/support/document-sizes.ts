@@ -2,7 +2,7 @@
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../packages/cairn/src/core/run/records.ts';
-import type { RunState, SoftState } from '../../packages/cairn/src/core/run/state.ts';
+import type { RunState, VolatileMetadata } from '../../packages/cairn/src/core/run/state.ts';
 import type { JournalCommit, RunStore, SnapshotTouch } from '../../packages/cairn/src/ports/run-store.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
 import type { Members } from '../../packages/cairn/src/store/codec/kinds.ts';
@@ -32,8 +32,11 @@ export function sizeOfStep(step: StepRecord): number {
 }
 
 /** Bytes of the run document and of each of its pages. */
-export function sizesOfSnapshot(state: RunState, soft: SoftState = {}): { run: number; pages: number[] } {
-  const members = encodeNewSnapshot(state, soft);
+export function sizesOfSnapshot(
+  state: RunState,
+  metadata: VolatileMetadata = {},
+): { run: number; pages: number[] } {
+  const members = encodeNewSnapshot(state, metadata);
   const spilled = spill(members, state);
   return {
     run: sizeOf({ ...members, ...spilled?.members }),

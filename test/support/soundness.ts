@@ -79,7 +79,7 @@ export function assertSnapshot(
   movedTo = 0,
   ledger: MemoryDatabase['effects'] = new Map(),
 ): void {
-  const { snapshot, events, soft } = run;
+  const { snapshot, events, metadata } = run;
   const expected = events[snapshot.head - 1]?.hash;
   if (snapshot.headHash !== expected) throw new Error('the snapshot is not of this journal (J5)');
   const state = fold(snapshot.id, events.slice(snapshot.head), snapshot);
@@ -87,7 +87,7 @@ export function assertSnapshot(
     if (state[what] !== snapshot[what]) throw new Error(`the snapshot lags in its ${what} (J4)`);
   }
   if (!snapshot.lease && state !== snapshot) throw new Error('the snapshot of an unleased run lags (J4)');
-  const implied = wakeAt(state, soft);
+  const implied = wakeAt(state, metadata);
   if (implied !== undefined && (run.wakeAt ?? Number.POSITIVE_INFINITY) > Math.max(implied, movedTo)) {
     throw new Error(`wakeAt is ${run.wakeAt}, later than ${implied} (J10)`);
   }

@@ -33,11 +33,11 @@ function full(): RunState {
 
 test('a run takes a few kilobytes of a list whatever it received and asks, and its own page shows everything', () => {
   const state = full();
-  const listed = runSummary({ state, soft: {}, waits: listedWaits(state.waits) }, 'cairn');
+  const listed = runSummary({ state, metadata: {}, waits: listedWaits(state.waits) }, 'cairn');
   expect(JSON.stringify(listed).length).toBeLessThan(8_000);
   expect(listed).toMatchObject({ waitCount: 30, waits: [{ id: 'ask.0' }, { id: 'ask.1' }, { id: 'ask.2' }] });
   expect(listed).not.toHaveProperty('inbox');
-  const shown = runView({ state, soft: {} }, { input: { text: '{}' }, result: undefined }, 'cairn');
+  const shown = runView({ state, metadata: {} }, { input: { text: '{}' }, result: undefined }, 'cairn');
   expect(shown.inbox).toHaveLength(100);
   expect(shown.waits).toHaveLength(30);
 });

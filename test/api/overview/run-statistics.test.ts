@@ -88,7 +88,7 @@ test('statistics are cut at the limit of runs, and their time begins with the ol
   const run = (n: number) =>
     ({
       state: { id: `run_${n}`, type: 'echo', planVersion: 1, status: 'completed', createdAt: 1_000_000 - n },
-      soft: {},
+      metadata: {},
     }) as unknown as ListedRun;
   const requests: PageRequest[] = [];
   const store = {
@@ -119,7 +119,7 @@ test('counts a run that is dispatched alone as a suspect, and a cleared one not'
         createdAt: 1,
         suspect: { alone },
       },
-      soft: {},
+      metadata: {},
     }) as unknown as ListedRun;
   const store = { listRuns: async () => ({ items: [run(true), run(false)] }) };
   const { total } = await readStatistics(store, { tenantId: 'acme' }, { from: 0, until: 2 });

@@ -180,7 +180,7 @@ describe('the stream of a list', () => {
     const next = reading.next();
     for (let passed = 0; passed <= HEARTBEAT_MS; passed += 1_000) {
       const seen = (await store.load(ids[0] ?? ''))?.snapshotVersion ?? '';
-      await store.touch({ runId: ids[0] ?? '', seen, soft: { heartbeat: true } });
+      await store.touch({ runId: ids[0] ?? '', seen, metadata: { heartbeat: true } });
       await settle();
       clock.jump(1_000);
       clock.fireNext(clock.now());

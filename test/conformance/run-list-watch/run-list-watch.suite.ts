@@ -99,7 +99,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       expect(observer.lists).toHaveLength(1);
       expect(observer.lists[0]?.[0]).toEqual({
         state: listedState(b),
-        soft: {},
+        metadata: {},
         stepCounts: stepCounts(b.steps),
         waits: listedWaits(b.waits),
         wakeAt: wakeAt(b),
@@ -123,10 +123,10 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       await observer.untilIds('run_a');
       const seen = (await stores.runs.load('run_a'))?.snapshotVersion ?? '';
       const leaseExtendedTo = T0 + 5_000;
-      await stores.runs.touch({ runId: 'run_a', seen, soft: { heartbeat: true, leaseExtendedTo } });
+      await stores.runs.touch({ runId: 'run_a', seen, metadata: { heartbeat: true, leaseExtendedTo } });
       await observer.until(
         'touched',
-        () => observer.lists.at(-1)?.[0]?.soft.leaseExtendedTo === leaseExtendedTo,
+        () => observer.lists.at(-1)?.[0]?.metadata.leaseExtendedTo === leaseExtendedTo,
       );
     });
 

@@ -115,7 +115,7 @@ export function commitClaims(current: () => Stores): void {
         { ...commit, events: [] },
         { ...commit, events: [...commit.events].reverse() },
         { ...commit, snapshot: { ...after, head: after.head + 1 } },
-        { ...withoutSnapshot, soft: { heartbeat: true } },
+        { ...withoutSnapshot, metadata: { heartbeat: true } },
         move(state, flood).commit,
         move(state, [huge]).commit,
       ];

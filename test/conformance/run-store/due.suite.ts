@@ -86,7 +86,7 @@ export function dueClaims(current: () => Stores): void {
       await claimed(runs, runId);
       const { snapshotVersion: seen } = await loaded(runs, runId);
       current().passTime(1_000);
-      await runs.touch({ runId, seen, soft: { heartbeat: true, leaseExtendedTo: T0 + AGES_MS } });
+      await runs.touch({ runId, seen, metadata: { heartbeat: true, leaseExtendedTo: T0 + AGES_MS } });
       return current().now();
     }
     const idsIn = async (after: number, until: number, limit = 10) =>

@@ -39,7 +39,7 @@ export function largeClaims(current: () => Stores): void {
       const more = move(state, failedUndos(280, 10));
       await runs.commit(more.commit);
       const { snapshotVersion: seen } = await loaded(runs, 'run_1');
-      const touch = { runId: 'run_1', seen, snapshot: more.after, soft: { heartbeat: true } };
+      const touch = { runId: 'run_1', seen, snapshot: more.after, metadata: { heartbeat: true } };
       expect(await runs.touch(touch)).toMatchObject({ kind: 'touched' });
       expect(await runs.touch(touch)).toEqual({ kind: 'stale' });
       const released = move(more.after, [release()], { snapshot: true });
@@ -66,11 +66,11 @@ export function largeClaims(current: () => Stores): void {
       const state = await large('run_1');
       const more = move(state, failedUndos(280, 1), {
         snapshot: true,
-        soft: { heartbeat: false, cost: { writes: 2 } },
+        metadata: { heartbeat: false, cost: { writes: 2 } },
       });
       await runs.commit(more.commit);
-      const { soft } = await loaded(runs, 'run_1');
-      expect(soft.cost?.writes).toBeGreaterThanOrEqual(2);
+      const { metadata } = await loaded(runs, 'run_1');
+      expect(metadata.cost?.writes).toBeGreaterThanOrEqual(2);
     });
 
     test('can be superseded', async () => {
@@ -87,11 +87,11 @@ export function largeClaims(current: () => Stores): void {
         { snapshot: true },
       );
       await runs.commit(ended.commit);
-      const { soft, snapshotVersion: seen } = await loaded(runs, 'run_1');
+      const { metadata, snapshotVersion: seen } = await loaded(runs, 'run_1');
       const draft = { type: 'run_superseded', initiator: 'user', data: { by: 'run_2' } } as const;
       const { after, commit } = move(ended.after, [draft]);
       const event = commit.events[0] as RunEvent<'run_superseded'>;
-      const start = { ...beginning('run_2'), supersedes: { event, snapshot: after, soft, seen } };
+      const start = { ...beginning('run_2'), supersedes: { event, snapshot: after, metadata, seen } };
       expect(await runs.start(start)).toMatchObject({ kind: 'committed' });
       expect(await runs.start({ ...start, ...beginning('run_3') })).toEqual({ kind: 'exists' });
       expect((await loaded(runs, 'run_1')).state).toEqual(after);

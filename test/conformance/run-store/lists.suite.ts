@@ -173,11 +173,11 @@ export function listClaims(current: () => Stores): void {
       const { id } = await driven('run_1', ['before']);
       const { snapshotVersion } = (await runs.load(id)) ?? {};
       const running = [{ step: 'a', revision: 1, attempt: 2, since: T0 }];
-      const soft = { heartbeat: true, running };
-      await runs.touch({ runId: id, seen: snapshotVersion ?? '', soft });
-      expect((await runs.load(id))?.soft.running).toEqual(running);
+      const metadata = { heartbeat: true, running };
+      await runs.touch({ runId: id, seen: snapshotVersion ?? '', metadata });
+      expect((await runs.load(id))?.metadata.running).toEqual(running);
       const { items } = await runs.listRuns({ tenantId: 'acme' }, { limit: 1 });
-      expect(items[0]?.soft.running).toEqual(running);
+      expect(items[0]?.metadata.running).toEqual(running);
     });
 
     test('keeps its position when runs are added between two pages', async () => {

@@ -29,14 +29,14 @@ export function logClaims(current: () => Stores): void {
     });
     const touch = async (update: LogUpdate) => {
       const seen = (await loaded(stores.runs, 'run_1')).snapshotVersion;
-      return stores.runs.touch({ runId: 'run_1', seen, soft: { heartbeat: true, logged: update } });
+      return stores.runs.touch({ runId: 'run_1', seen, metadata: { heartbeat: true, logged: update } });
     };
 
     test('are read in the order of their documents, from any document on', async () => {
       const state = await claimed(stores.runs, 'run_1');
       await touch(logged(1, 'one', 'two'));
       const { commit } = move(state, [succeeded('size')], { snapshot: true });
-      await stores.runs.commit({ ...commit, soft: { heartbeat: true, logged: logged(2, 'three') } });
+      await stores.runs.commit({ ...commit, metadata: { heartbeat: true, logged: logged(2, 'three') } });
       const [first, second] = [logged(1, 'one', 'two').segment, logged(2, 'three').segment];
       expect(await stores.logs.readLogs('run_1', undefined, 10)).toEqual([first, second]);
       expect(await stores.logs.readLogs('run_1', undefined, 1)).toEqual([first]);
@@ -47,10 +47,10 @@ export function logClaims(current: () => Stores): void {
 
     test('are counted in the volatile metadata of the run', async () => {
       await claimed(stores.runs, 'run_1');
-      expect((await loaded(stores.runs, 'run_1')).soft.logs).toBeUndefined();
+      expect((await loaded(stores.runs, 'run_1')).metadata.logs).toBeUndefined();
       await touch(logged(1, 'one'));
       await touch({ totals: { lines: 1, bytes: 10, dropped: 5 } });
-      expect((await loaded(stores.runs, 'run_1')).soft.logs).toEqual({ lines: 1, bytes: 10, dropped: 5 });
+      expect((await loaded(stores.runs, 'run_1')).metadata.logs).toEqual({ lines: 1, bytes: 10, dropped: 5 });
       expect(await stores.logs.readLogs('run_1', undefined, 10)).toHaveLength(1);
     });
 
@@ -66,9 +66,9 @@ export function logClaims(current: () => Stores): void {
       const { snapshotVersion } = await loaded(stores.runs, 'run_1');
       const { commit } = move(state, [succeeded('size')], { snapshot: true });
       await stores.runs.commit(commit);
-      const soft = { heartbeat: true, logged: logged(1, 'lost') };
-      expect(await stores.runs.commit({ ...commit, soft })).toEqual({ kind: 'exists' });
-      expect(await stores.runs.touch({ runId: 'run_1', seen: snapshotVersion, soft })).toEqual({
+      const metadata = { heartbeat: true, logged: logged(1, 'lost') };
+      expect(await stores.runs.commit({ ...commit, metadata })).toEqual({ kind: 'exists' });
+      expect(await stores.runs.touch({ runId: 'run_1', seen: snapshotVersion, metadata })).toEqual({
         kind: 'stale',
       });
       expect(await stores.logs.readLogs('run_1', undefined, 10)).toEqual([]);

@@ -23,7 +23,7 @@ export function startClaims(current: () => Stores): void {
       const run = await loaded(runs, 'run_1');
       expect(run).toEqual({
         state: start.state,
-        soft: {},
+        metadata: {},
         snapshotHead: 1,
         snapshotVersion: result.kind === 'committed' ? result.snapshotVersion : undefined,
         readAt: stores.now(),

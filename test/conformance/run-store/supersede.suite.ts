@@ -28,7 +28,7 @@ export function supersedeClaims(current: () => Stores): void {
     return loaded(runs, 'run_1');
   }
 
-  function successor(runId: string, { state, soft, snapshotVersion: seen }: LoadedRun): StartCommit {
+  function successor(runId: string, { state, metadata, snapshotVersion: seen }: LoadedRun): StartCommit {
     const event = seal(
       { type: 'run_superseded', initiator: 'user', actor: 'u.ann', data: { by: runId } },
       { chain: state, id: `by ${runId}`, now: T0 + 1_000 },
@@ -36,7 +36,7 @@ export function supersedeClaims(current: () => Stores): void {
     const record = idempotencyRecord(`k of ${runId}`, { runId });
     return {
       ...beginning(runId, { identity: { resumedFrom: state.id }, records: [{ record }] }),
-      supersedes: { event, snapshot: reduce(state, event), soft, seen },
+      supersedes: { event, snapshot: reduce(state, event), metadata, seen },
     };
   }
 
@@ -48,7 +48,7 @@ export function supersedeClaims(current: () => Stores): void {
       const after = await loaded(runs, 'run_1');
       expect(after.state).toEqual(start.supersedes?.snapshot);
       expect(after.state.supersededBy).toBe('run_2');
-      expect(after.soft).toEqual(source.soft);
+      expect(after.metadata).toEqual(source.metadata);
       expect(after.snapshotHead).toBe(3);
       expect((await runs.readEvents('run_1', 0, 10)).at(-1)).toEqual(start.supersedes?.event);
       expect((await loaded(runs, 'run_2')).state).toEqual(start.state);
@@ -81,8 +81,8 @@ export function supersedeClaims(current: () => Stores): void {
 
     test('gives a run without completion duties no further scan', async () => {
       const source = await ended();
-      const soft = { heartbeat: false, dutiesMet: true } as const;
-      await runs.touch({ runId: 'run_1', seen: source.snapshotVersion, soft });
+      const metadata = { heartbeat: false, dutiesMet: true } as const;
+      await runs.touch({ runId: 'run_1', seen: source.snapshotVersion, metadata });
       await runs.start(successor('run_2', await loaded(runs, 'run_1')));
       const due = await runs.dueRuns(T0 + 86_400_000, 10);
       expect(due.map(({ runId }) => runId)).toEqual(['run_2']);

@@ -32,7 +32,7 @@ export function touchClaims(current: () => Stores): void {
       const seen = (await loaded(runs, 'run_1')).snapshotVersion;
       await runs.touch({ runId: 'run_1', seen, wakeAt: T0 + 1_000 });
       const now = await loaded(runs, 'run_1');
-      expect(await runs.touch({ runId: 'run_1', seen, soft: { heartbeat: true } })).toEqual({
+      expect(await runs.touch({ runId: 'run_1', seen, metadata: { heartbeat: true } })).toEqual({
         kind: 'stale',
       });
       expect(await runs.touch({ runId: 'run_none', seen, wakeAt: T0 })).toEqual({ kind: 'stale' });
@@ -44,7 +44,7 @@ export function touchClaims(current: () => Stores): void {
       expect((await loaded(runs, 'run_1')).state).toEqual(after);
     });
 
-    test('sets the heartbeat to the time of the store and keeps the rest of soft', async () => {
+    test('sets the heartbeat to the time of the store and keeps the rest of metadata', async () => {
       const state = await claimed(runs, 'run_1');
       const first = await loaded(runs, 'run_1');
       stores.passTime(30_000);
@@ -52,9 +52,9 @@ export function touchClaims(current: () => Stores): void {
       await runs.touch({
         runId: 'run_1',
         seen: first.snapshotVersion,
-        soft: { heartbeat: true, leaseExtendedTo: T0 + 9_000_000 },
+        metadata: { heartbeat: true, leaseExtendedTo: T0 + 9_000_000 },
       });
-      expect((await loaded(runs, 'run_1')).soft).toEqual({
+      expect((await loaded(runs, 'run_1')).metadata).toEqual({
         lastHeartbeatAt: at,
         leaseExtendedTo: T0 + 9_000_000,
       });
@@ -62,15 +62,15 @@ export function touchClaims(current: () => Stores): void {
       stores.passTime(30_000);
       const second = await loaded(runs, 'run_1');
       expect(second.readAt).toBe(at + 30_000);
-      await runs.touch({ runId: 'run_1', seen: second.snapshotVersion, soft: { heartbeat: true } });
-      expect((await loaded(runs, 'run_1')).soft).toEqual({
+      await runs.touch({ runId: 'run_1', seen: second.snapshotVersion, metadata: { heartbeat: true } });
+      expect((await loaded(runs, 'run_1')).metadata).toEqual({
         lastHeartbeatAt: at + 30_000,
         leaseExtendedTo: T0 + 9_000_000,
       });
 
       const { commit } = move(state, [succeeded('size')], { snapshot: true });
       await runs.commit(commit);
-      expect((await loaded(runs, 'run_1')).soft).toEqual({
+      expect((await loaded(runs, 'run_1')).metadata).toEqual({
         lastHeartbeatAt: at + 30_000,
         leaseExtendedTo: T0 + 9_000_000,
       });
@@ -78,28 +78,30 @@ export function touchClaims(current: () => Stores): void {
 
     test('adds costs to the stored ones, with or without a snapshot, only if it is applied', async () => {
       const begun = beginning('run_1');
-      await runs.start({ ...begun, soft: { firstEventId: 'e', cost: { writes: 3 } } });
-      const costNow = async () => (await loaded(runs, 'run_1')).soft.cost;
+      await runs.start({ ...begun, metadata: { firstEventId: 'e', cost: { writes: 3 } } });
+      const costNow = async () => (await loaded(runs, 'run_1')).metadata.cost;
       expect(await costNow()).toEqual({ writes: 3 });
       const seen = (await loaded(runs, 'run_1')).snapshotVersion;
       const spent = { heartbeat: false, cost: { reads: 2, writes: 1, tasks: 1 } } as const;
-      await runs.touch({ runId: 'run_1', seen, wakeAt: T0 + 1_000, soft: spent });
+      await runs.touch({ runId: 'run_1', seen, wakeAt: T0 + 1_000, metadata: spent });
       expect(await costNow()).toEqual({ reads: 2, writes: 4, tasks: 1 });
-      expect(await runs.touch({ runId: 'run_1', seen, wakeAt: T0, soft: spent })).toEqual({ kind: 'stale' });
+      expect(await runs.touch({ runId: 'run_1', seen, wakeAt: T0, metadata: spent })).toEqual({
+        kind: 'stale',
+      });
       const { commit } = move(begun.state, claim(begun.state, T0 + LEASE_MS), {
         snapshot: true,
-        soft: spent,
+        metadata: spent,
       });
       await runs.commit(commit);
       expect((await runs.commit(commit)).kind).toBe('exists');
       expect(await costNow()).toEqual({ reads: 4, writes: 5, tasks: 2 });
-      expect((await loaded(runs, 'run_1')).soft.firstEventId).toBe('e');
+      expect((await loaded(runs, 'run_1')).metadata.firstEventId).toBe('e');
     });
 
     test('that would write nothing is refused', async () => {
       await claimed(runs, 'run_1');
       const { snapshotVersion: seen } = await loaded(runs, 'run_1');
-      await expect(runs.touch({ runId: 'run_1', seen, soft: { heartbeat: false } })).rejects.toThrow(
+      await expect(runs.touch({ runId: 'run_1', seen, metadata: { heartbeat: false } })).rejects.toThrow(
         /writes nothing/,
       );
     });
@@ -108,14 +110,14 @@ export function touchClaims(current: () => Stores): void {
   describe('wakeAt', () => {
     const wakesOf = async () => (await runs.dueRuns(T0 + 1e12, 100)).map(({ wakeAt: at }) => at);
 
-    test('is what state and soft imply after every kind of write', async () => {
+    test('is what state and metadata imply after every kind of write', async () => {
       const start = beginning('run_1');
       await runs.start(start);
       expect(await wakesOf()).toEqual([wakeAt(start.state)]);
 
       const held = move(start.state, claim(start.state, T0 + LEASE_MS), {
         snapshot: true,
-        soft: { heartbeat: true, leaseExtendedTo: T0 + LEASE_MS + 7 },
+        metadata: { heartbeat: true, leaseExtendedTo: T0 + LEASE_MS + 7 },
       });
       await runs.commit(held.commit);
       expect(await wakesOf()).toEqual([T0 + LEASE_MS + 7]);
@@ -124,7 +126,7 @@ export function touchClaims(current: () => Stores): void {
       await runs.touch({
         runId: 'run_1',
         seen: extended.snapshotVersion,
-        soft: { heartbeat: true, leaseExtendedTo: T0 + 999_999 },
+        metadata: { heartbeat: true, leaseExtendedTo: T0 + 999_999 },
       });
       expect(await wakesOf()).toEqual([T0 + 999_999]);
 

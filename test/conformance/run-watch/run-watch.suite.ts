@@ -156,7 +156,7 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
         totals: { lines: number, bytes: 100 * number, dropped: 0 },
       };
       const { snapshotVersion: seen } = loaded;
-      const touched = await stores.runs.touch({ runId, seen, soft: { heartbeat: true, logged } });
+      const touched = await stores.runs.touch({ runId, seen, metadata: { heartbeat: true, logged } });
       expect(touched).toMatchObject({ kind: 'touched' });
     }
 

@@ -49,8 +49,8 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       const snapshot = {
         seen: found?.version,
         state: reduce(state, event),
-        soft: found?.soft ?? {},
-        isSoftDamaged: false,
+        metadata: found?.metadata ?? {},
+        isMetadataDamaged: false,
       };
       return { runId: RUN, event, snapshot, steps: [], checkpoints: [], ...changes };
     }
@@ -66,8 +66,8 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       expect(snapshot.found).toMatchObject({
         kind: 'sound',
         value: { head: state.head, status: state.status },
-        soft: {},
-        softDamage: [],
+        metadata: {},
+        metadataDamage: [],
         tenantId: 'acme',
         headHash: state.headHash,
         wakeAt: expect.any(Number),
@@ -87,10 +87,10 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       const seen = (await stores.runs.load(RUN))?.snapshotVersion ?? '';
       const line = { kind: 'log', at: T0, level: 'info', step: 'a', revision: 1, attempt: 1 } as const;
       const segment = { id: segmentId(1, 1), lines: [{ ...line, message: 'x' }] };
-      const soft = { heartbeat: true, logged: { segment, totals: { lines: 1, bytes: 9, dropped: 0 } } };
-      expect(await stores.runs.touch({ runId: RUN, seen, soft })).toMatchObject({ kind: 'touched' });
+      const metadata = { heartbeat: true, logged: { segment, totals: { lines: 1, bytes: 9, dropped: 0 } } };
+      expect(await stores.runs.touch({ runId: RUN, seen, metadata })).toMatchObject({ kind: 'touched' });
       const { snapshot, ...rest } = await repairOf();
-      const repaired = { ...rest, snapshot: { ...snapshot, soft: {}, isSoftDamaged: true } };
+      const repaired = { ...rest, snapshot: { ...snapshot, metadata: {}, isMetadataDamaged: true } };
       expect(await stores.integrity.repair(repaired)).toMatchObject({ kind: 'repaired' });
       for (let more = true; more; ) ({ more } = await stores.retention.deleteUnder(RUN, 100));
       expect(await stores.logs.readLogs(RUN, undefined, 1)).toEqual([]);
@@ -221,11 +221,14 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
     test('volatile metadata is unchanged by a repair', async () => {
       await append([...claim(state, T0 + 2_000)], true);
       const seen = (await stores.runs.load(RUN))?.snapshotVersion ?? '';
-      const soft = { heartbeat: true, leaseExtendedTo: T0 + 9_000 };
-      expect(await stores.runs.touch({ runId: RUN, seen, soft })).toMatchObject({ kind: 'touched' });
+      const metadata = { heartbeat: true, leaseExtendedTo: T0 + 9_000 };
+      expect(await stores.runs.touch({ runId: RUN, seen, metadata })).toMatchObject({ kind: 'touched' });
       expect(await stores.integrity.repair(await repairOf())).toMatchObject({ kind: 'repaired' });
       const { found } = await look((reader) => reader.snapshot());
-      expect(found?.soft).toMatchObject({ leaseExtendedTo: T0 + 9_000, lastHeartbeatAt: expect.any(Number) });
+      expect(found?.metadata).toMatchObject({
+        leaseExtendedTo: T0 + 9_000,
+        lastHeartbeatAt: expect.any(Number),
+      });
       expect(found?.wakeAt).toBe(T0 + 9_000);
     });
   });

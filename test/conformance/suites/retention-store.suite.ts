@@ -179,11 +179,11 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       expect(await stores.retention.mark('run_1', (await only('run_1')).version, T0 + 2)).toEqual({
         kind: 'written',
       });
-      const { commit } = move(state, [FAILED], { snapshot: true, soft: { heartbeat: true } });
+      const { commit } = move(state, [FAILED], { snapshot: true, metadata: { heartbeat: true } });
       await stores.runs.commit(commit);
       const held = await only('run_1');
       expect(held).toMatchObject({ hold, markedAt: T0 + 2, status: 'failed' });
-      expect((await stores.runs.load('run_1'))?.soft).toMatchObject({ legalHold: hold });
+      expect((await stores.runs.load('run_1'))?.metadata).toMatchObject({ legalHold: hold });
       expect(await stores.retention.hold('run_1', held.version, undefined)).toEqual({ kind: 'written' });
       expect((await only('run_1')).hold).toBeUndefined();
       expect(await stores.retention.hold('run_none', held.version, hold)).toEqual({ kind: 'stale' });

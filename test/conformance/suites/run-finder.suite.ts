@@ -129,8 +129,8 @@ export function runFinderConformance(name: string, harness: Harness): void {
           { type: 'run_superseded', initiator: 'user', data: { by: 'run_3' } },
           { chain: source.state, id: 'by run_3', now: T0 + 8 },
         ) as RunEvent<'run_superseded'>;
-        const { soft, snapshotVersion: seen } = source;
-        const supersedes = { event, snapshot: reduce(source.state, event), soft, seen };
+        const { metadata, snapshotVersion: seen } = source;
+        const supersedes = { event, snapshot: reduce(source.state, event), metadata, seen };
         const successor = beginning('run_3', { identity: { resumedFrom: 'run_1' } });
         expect(await stores.runs.start({ ...successor, supersedes })).toMatchObject({ kind: 'committed' });
         expect(await listed()).toEqual(['run_1', 'run_2']);
@@ -140,7 +140,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         await stores.runs.touch({ runId: 'run_1', seen: snapshotVersion, asksNothing: true });
         expect(await listed()).toEqual(['run_2']);
         const after = await loaded('run_1');
-        expect([after.state, after.soft]).toEqual([before.state, before.soft]);
+        expect([after.state, after.metadata]).toEqual([before.state, before.metadata]);
       });
 
       test('exclude those marked for deletion', async () => {
@@ -161,7 +161,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         };
         const event = seal(draft, { chain: state, id: 'repair', now: T0 + 9 });
         const { snapshotVersion: seen } = await loaded('run_1');
-        const snapshot = { seen, state: reduce(state, event), soft: {}, isSoftDamaged: false };
+        const snapshot = { seen, state: reduce(state, event), metadata: {}, isMetadataDamaged: false };
         const repair = { runId: 'run_1', event, snapshot, steps: [], checkpoints: [] };
         expect(await stores.integrity.repair(repair)).toMatchObject({ kind: 'repaired' });
         expect(await listed()).toEqual(['run_1']);
@@ -285,7 +285,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         const { state } = await loaded('run_new');
         expect(newest).toEqual({
           state: listedState(state),
-          soft: {},
+          metadata: {},
           stepCounts: stepCounts(state.steps),
           waits: listedWaits(state.waits),
           wakeAt: wakeAt(state),

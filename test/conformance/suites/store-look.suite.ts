@@ -25,7 +25,7 @@ export function storeLookConformance(name: string, harness: Harness): void {
       await runs.start(begun);
       const held = move(begun.state, claim(begun.state, T0 + 300_000), {
         snapshot: true,
-        soft: { heartbeat: true, leaseExtendedTo: T0 + 400_000, publishedSeq: 1 },
+        metadata: { heartbeat: true, leaseExtendedTo: T0 + 400_000, publishedSeq: 1 },
       });
       await runs.commit(held.commit);
       expect(await look.waking(10)).toEqual([

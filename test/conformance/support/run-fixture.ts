@@ -51,7 +51,7 @@ export interface Move {
   /** Tells two appends at the same place apart. */
   readonly by?: string;
   readonly snapshot?: boolean;
-  readonly soft?: JournalCommit['soft'];
+  readonly metadata?: JournalCommit['metadata'];
 }
 
 export interface Moved {
@@ -63,7 +63,7 @@ export interface Moved {
 export function move(
   state: RunState,
   drafts: readonly EventDraft[],
-  { at = T0, by = 'x', snapshot = false, soft }: Move = {},
+  { at = T0, by = 'x', snapshot = false, metadata }: Move = {},
 ): Moved {
   const events: JournalCommit['events'][number][] = [];
   const checkpoints: JournalCommit['checkpoints'][number][] = [];
@@ -78,7 +78,7 @@ export function move(
     after = reduce(after, event);
     events.push(event);
   }
-  const parts = { ...(snapshot ? { snapshot: after } : {}), ...(soft ? { soft } : {}) };
+  const parts = { ...(snapshot ? { snapshot: after } : {}), ...(metadata ? { metadata } : {}) };
   return { after, commit: { runId: state.id, events, checkpoints, steps, ...parts } };
 }
 

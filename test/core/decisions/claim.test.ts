@@ -61,7 +61,7 @@ const FAILURE = { code: 'INTERNAL', message: 'down', retryable: true } as const;
 describe('what a drive may do with a run', () => {
   const at = (readAt: number, lastHeartbeatAt?: number) => ({
     readAt,
-    soft: lastHeartbeatAt === undefined ? {} : { lastHeartbeatAt },
+    metadata: lastHeartbeatAt === undefined ? {} : { lastHeartbeatAt },
     leaseMs: LEASE_MS,
   });
   test.each([
@@ -91,8 +91,8 @@ describe('what a drive may do with a run', () => {
       { kind: 'leased', freeAt: T0 + 13_000 },
     ],
     ['a driven run without any beat yet', leased, at(T0 + 1), { kind: 'leased', freeAt: T0 + LEASE_MS }],
-  ] as const)('%s', (_, state, { readAt, soft, leaseMs }, expected) => {
-    expect(claimDecision({ state, soft, readAt, leaseMs, deployed })).toEqual(expected);
+  ] as const)('%s', (_, state, { readAt, metadata, leaseMs }, expected) => {
+    expect(claimDecision({ state, metadata, readAt, leaseMs, deployed })).toEqual(expected);
   });
 
   test.each([
@@ -102,7 +102,7 @@ describe('what a drive may do with a run', () => {
     ['of its step, beside waits', released(T0 + 9), { waits: asking.waits }, 'early'],
   ] as const)('for an answer, before the time of the next attempt %s', (_, run, more, expected) => {
     const state: RunState = { ...run, ...more };
-    const seen = { state, soft: {}, readAt: T0, leaseMs: LEASE_MS, deployed };
+    const seen = { state, metadata: {}, readAt: T0, leaseMs: LEASE_MS, deployed };
     expect(claimDecision(seen).kind).toBe('early');
     expect(claimDecision({ ...seen, skipsBackoff: true }).kind).toBe(expected);
     expect(isBackingOff(state, { now: T0, deployed })).toBe(expected === 'claim');
@@ -121,7 +121,9 @@ describe('what a drive may do with a run', () => {
     ['a released run', released(), T0, { kind: 'claim' }],
     ['a parked run that is to be cancelled', cancelled, T0, { kind: 'claim' }],
   ] as const)('without its plan: %s', (_, state, readAt, expected) => {
-    expect(claimDecision({ state, soft: {}, readAt, leaseMs: LEASE_MS, deployed: gone })).toEqual(expected);
+    expect(claimDecision({ state, metadata: {}, readAt, leaseMs: LEASE_MS, deployed: gone })).toEqual(
+      expected,
+    );
   });
 
   describe('with a recent heartbeat of the lease holder', () => {
@@ -170,7 +172,7 @@ describe('what a drive may do with a run', () => {
     ] as const)('if %s', (_, state, delivery, expected) => {
       const decision = claimDecision({
         state,
-        soft: {},
+        metadata: {},
         readAt: T0 + 1,
         leaseMs: LEASE_MS,
         delivery,
@@ -180,7 +182,7 @@ describe('what a drive may do with a run', () => {
     });
 
     test('if its plan is not deployed', () => {
-      const seen = { state: held, soft: {}, readAt: T0 + 1, leaseMs: LEASE_MS };
+      const seen = { state: held, metadata: {}, readAt: T0 + 1, leaseMs: LEASE_MS };
       expect(claimDecision({ ...seen, delivery: delivery(3), deployed: gone })).toMatchObject({
         kind: 'leased',
       });
@@ -192,7 +194,7 @@ describe('what a drive may do with a run', () => {
       fc.property(journals(), fc.integer({ min: -20_000, max: 200_000 }), ({ states }, laterMs) => {
         for (const state of states) {
           const readAt = state.updatedAt + laterMs;
-          const seen = { state, soft: {}, readAt, leaseMs: LEASE_MS };
+          const seen = { state, metadata: {}, readAt, leaseMs: LEASE_MS };
           const { kind } = claimDecision({ ...seen, deployed });
           expect(kind).not.toBe('blocked');
           expect(kind === 'over').toBe(isOver(state));

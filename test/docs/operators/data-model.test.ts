@@ -39,7 +39,7 @@ test('every member on the page is written by the code', () => {
     ...page.matchAll(/`(run|event|checkpoint|step|effect|record|capability|binding)\.(\w+)(?:\.(\w+))?`/g),
   ];
   expect(named.length).toBeGreaterThan(100);
-  const snapshot = ['snapshot', 'soft']
+  const snapshot = ['snapshot', 'volatile-metadata']
     .map((name) => readDocument(`packages/cairn/src/store/codec/${name}.ts`))
     .join();
   for (const [whole, where = '', name = '', inner] of named) {

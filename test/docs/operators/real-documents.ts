@@ -43,12 +43,12 @@ export class RealDocuments {
     for (const run of db.runs.values()) this.#readEnd(run);
   }
 
-  #readEnd({ checkpoints, steps, soft, snapshot }: RunDocuments): void {
-    const whole = { ...encodeNewSnapshot(snapshot, soft) };
+  #readEnd({ checkpoints, steps, metadata, snapshot }: RunDocuments): void {
+    const whole = { ...encodeNewSnapshot(snapshot, metadata) };
     const spilled = spill(whole, snapshot);
     this.#note('run', spilled?.members ?? whole);
     const beat =
-      soft.lastHeartbeatAt === undefined ? {} : encodeSnapshotUpdate({ soft: { heartbeat: true } });
+      metadata.lastHeartbeatAt === undefined ? {} : encodeSnapshotUpdate({ metadata: { heartbeat: true } });
     for (const name of Object.keys(beat)) this.names.add(`run.${name}`);
     for (const checkpoint of checkpoints.values())
       this.#note('checkpoint', checkpointCodec.encode(checkpoint));

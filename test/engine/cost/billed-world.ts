@@ -146,7 +146,7 @@ export class BilledWorld {
   }
 
   async costOf(runId: string): Promise<OperationCost> {
-    return this.#look(async () => costOf((await this.deps.store.load(runId))?.soft.cost));
+    return this.#look(async () => costOf((await this.deps.store.load(runId))?.metadata.cost));
   }
 
   /** All that was billed since the world was made, but for looks at it. */

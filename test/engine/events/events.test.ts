@@ -77,7 +77,7 @@ test('an expected time of an event is in the journal and in the answer, and noth
   const events = await world.store.readEvents(runId, 0, 100);
   expect(events.find(({ type }) => type === 'wait_opened')?.data).toMatchObject({ wait: { expectedAt } });
   const values = { input: { text: '{}' }, result: undefined };
-  expect(runView({ state: world.stateOf(runId), soft: {} }, values, 'cairn')).toMatchObject({
+  expect(runView({ state: world.stateOf(runId), metadata: {} }, values, 'cairn')).toMatchObject({
     waits: [{ expectedAt: new Date(expectedAt).toISOString() }],
   });
   const before = await world.eventTypes(runId);

@@ -173,7 +173,7 @@ describe('a loop with more turns than one run holds', () => {
       await world.run();
       const sum = { reads: 0, writes: 0 };
       for (const id of [runId, ...partsOf(world, runId).map((part) => part.id)]) {
-        const { reads, writes } = costOf((await world.store.load(id))?.soft.cost);
+        const { reads, writes } = costOf((await world.store.load(id))?.metadata.cost);
         sum.reads += reads;
         sum.writes += writes;
       }

@@ -64,7 +64,7 @@ describe('a child', () => {
       rootRunId: childId,
       tenantId: state.tenantId,
     });
-    expect(world.db.runs.get(childId)).toMatchObject({ wakeAt: undefined, soft: { dutiesMet: true } });
+    expect(world.db.runs.get(childId)).toMatchObject({ wakeAt: undefined, metadata: { dutiesMet: true } });
   });
 
   test('that fails names the cause first, however deep, then the runs from there on', async () => {

@@ -56,7 +56,7 @@ describe('lines that bodies log', () => {
         expect.objectContaining({ step: 'fails', level: 'error', attempt: 2, message: 'tried' }),
       ]),
     );
-    expect((await world.store.load(runId))?.soft.logs).toMatchObject({ lines: 4, dropped: 0 });
+    expect((await world.store.load(runId))?.metadata.logs).toMatchObject({ lines: 4, dropped: 0 });
   });
 
   test('of a running body are readable within three seconds', async () => {
@@ -219,5 +219,5 @@ test('a run whose bodies log nothing stores nothing for logs', async () => {
   const runId = await world.start('mute');
   await world.run();
   expect(await lines(runId)).toEqual([]);
-  expect((await world.store.load(runId))?.soft).not.toHaveProperty('logs');
+  expect((await world.store.load(runId))?.metadata).not.toHaveProperty('logs');
 });

@@ -67,7 +67,7 @@ describe('text that a body streams', () => {
       { kind: 'text_end', ...by },
     ]);
     const commitOf = (stepId: string) => commits.find(({ steps }) => steps.some(({ id }) => id === stepId));
-    expect(commitOf('say')?.soft?.logged?.segment?.lines.at(-1)).toMatchObject({ kind: 'text_end' });
+    expect(commitOf('say')?.metadata?.logged?.segment?.lines.at(-1)).toMatchObject({ kind: 'text_end' });
     // Only for the text: the commit of another step in the middle has no snapshot.
     expect(commitOf('next')).not.toHaveProperty('snapshot');
   });
@@ -142,7 +142,7 @@ describe('text that a body streams', () => {
       );
       const runId = await world.start('slow');
       await world.run(() => isOver(world.stateOf(runId)));
-      return (await world.store.load(runId))?.soft.cost?.writes ?? 0;
+      return (await world.store.load(runId))?.metadata.cost?.writes ?? 0;
     };
     const more = (await writes(true)) - (await writes(false));
     expect(more).toBeGreaterThan(2);

@@ -50,9 +50,9 @@ describe('the sweep detects', () => {
       (deps) => ({
         ...deps,
         store: intercept(deps.store, ({ method, args }, proceed) => {
-          const { snapshot, soft } = (args[0] ?? {}) as SnapshotTouch;
-          if (method !== 'commit' || !snapshot || soft?.publishedSeq === undefined) return proceed();
-          const ahead = { ...(args[0] as object), soft: { ...soft, publishedSeq: snapshot.head } };
+          const { snapshot, metadata } = (args[0] ?? {}) as SnapshotTouch;
+          if (method !== 'commit' || !snapshot || metadata?.publishedSeq === undefined) return proceed();
+          const ahead = { ...(args[0] as object), metadata: { ...metadata, publishedSeq: snapshot.head } };
           return deps.store.commit(ahead as Parameters<typeof deps.store.commit>[0]);
         }),
       }),

@@ -105,8 +105,8 @@ describe('the events of a run', () => {
     const world = worldWith(new KnownBus());
     const runId = await world.start('chain');
     await world.run();
-    const { snapshot, soft, wakeAt } = stored(world, runId);
-    expect(soft.publishedSeq).toBe(snapshot.head);
+    const { snapshot, metadata, wakeAt } = stored(world, runId);
+    expect(metadata.publishedSeq).toBe(snapshot.head);
     expect(wakeAt).toBeUndefined();
     assertStored(world.db, runId);
   });
@@ -138,8 +138,8 @@ describe('the events of a run', () => {
           expect(seqs[0]).toBeLessThanOrEqual(headThen + 1);
           expect(seqs.at(-1)).toBe(length);
         }
-        const { snapshot, soft, wakeAt } = stored(world, runId);
-        expect([soft.publishedSeq, wakeAt]).toEqual([snapshot.head, undefined]);
+        const { snapshot, metadata, wakeAt } = stored(world, runId);
+        expect([metadata.publishedSeq, wakeAt]).toEqual([snapshot.head, undefined]);
       }
   });
 
@@ -155,14 +155,14 @@ describe('the events of a run', () => {
     const runId = await world.start('chain');
     await world.run(undefined, { ...world.deps, store });
     expect(firstArrivals(bus, runId).at(-1)?.attributes.seq).toBe(String(length));
-    expect(stored(world, runId).soft.publishedSeq).toBe(length);
+    expect(stored(world, runId).metadata.publishedSeq).toBe(length);
   });
 
   test('add nothing to a run where they are not published', async () => {
     const world = worldWith(undefined);
     const runId = await world.start('chain');
     await world.run();
-    expect(stored(world, runId).soft).not.toHaveProperty('publishedSeq');
+    expect(stored(world, runId).metadata).not.toHaveProperty('publishedSeq');
     expect(stored(world, runId).wakeAt).toBeUndefined();
   });
 
@@ -171,7 +171,7 @@ describe('the events of a run', () => {
     const world = worldWith(bus);
     const runId = await world.start('asking');
     const until = world.clock.now() + MINUTE;
-    await world.run(() => stored(world, runId).soft.publishedSeq === stored(world, runId).snapshot.head);
+    await world.run(() => stored(world, runId).metadata.publishedSeq === stored(world, runId).snapshot.head);
     expect(world.clock.now()).toBeLessThan(until);
     const { snapshot, wakeAt } = stored(world, runId);
     expect(firstArrivals(bus, runId)).toHaveLength(snapshot.head);
@@ -182,13 +182,13 @@ describe('the events of a run', () => {
     const bus = new MemoryEventBus();
     const world = worldWith(bus);
     const runId = await world.start('asking');
-    await world.run(() => stored(world, runId).soft.publishedSeq === stored(world, runId).snapshot.head);
+    await world.run(() => stored(world, runId).metadata.publishedSeq === stored(world, runId).snapshot.head);
     await cancel(world, runId);
     const endedAt = world.clock.now();
     await world.run();
     expect(world.clock.now()).toBe(endedAt);
     await expectAll(world, bus, runId);
-    expect(stored(world, runId)).toMatchObject({ soft: { dutiesMet: true }, wakeAt: undefined });
+    expect(stored(world, runId)).toMatchObject({ metadata: { dutiesMet: true }, wakeAt: undefined });
   });
 
   test('of a run that was cancelled before its first drive are published too', async () => {
@@ -260,7 +260,7 @@ describe('a bus that is down', () => {
     expect(world.clock.now() - startedAt).toBeLessThan(3 * DAY);
     const { head: toSeq, tenantId } = stored(world, runId).snapshot;
     expect(lines).toEqual([['run_events_given_up', { runId, tenantId, fromSeq: 1, toSeq }]]);
-    expect(stored(world, runId)).toMatchObject({ soft: { publishedSeq: toSeq }, wakeAt: undefined });
+    expect(stored(world, runId)).toMatchObject({ metadata: { publishedSeq: toSeq }, wakeAt: undefined });
   });
 
   test('does not delay the answer to a waiting run', async () => {
@@ -283,7 +283,7 @@ test('a run that began with publishing on and ends with it off owes no events', 
   const bus = new MemoryEventBus();
   const world = worldWith(bus);
   const runId = await world.start('asking');
-  await world.run(() => stored(world, runId).soft.publishedSeq === stored(world, runId).snapshot.head);
+  await world.run(() => stored(world, runId).metadata.publishedSeq === stored(world, runId).snapshot.head);
   const { bus: _, ...deps } = world.deps;
   await cancelRun(deps, { runId, tenantId: 't1', stopKind: 'user' });
   const arrived = bus.messages(runId).length;

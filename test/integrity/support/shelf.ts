@@ -60,7 +60,7 @@ export class Shelf implements IntegrityReader, RepairStore {
     const run = db.runs.get(runId);
     if (!run) throw new Error(`there is no run ${runId}`);
     const shelf = new Shelf(runId, db);
-    const members = present(encodeRepairedSnapshot(run.snapshot, run.soft, true));
+    const members = present(encodeRepairedSnapshot(run.snapshot, run.metadata, true));
     delete members.wakeAt;
     const wakeAt = run.wakeAt === undefined ? {} : { wakeAt: Timestamp.fromMillis(run.wakeAt) };
     shelf.put('runs', runId, { ...members, ...wakeAt });
@@ -151,7 +151,7 @@ export class Shelf implements IntegrityReader, RepairStore {
       return { kind: 'stale' };
     }
     this.put('events', seqId(event.seq), eventCodec.encode(event));
-    const update = encodeRepairedSnapshot(snapshot.state, snapshot.soft, snapshot.isSoftDamaged);
+    const update = encodeRepairedSnapshot(snapshot.state, snapshot.metadata, snapshot.isMetadataDamaged);
     this.put('runs', runId, present({ ...this.#folders.runs.get(runId)?.members, ...update }));
     this.#write('steps', steps, stepCodec);
     this.#write('checkpoints', checkpoints, checkpointCodec);

@@ -7,7 +7,7 @@ import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.t
 import type { OnFailure } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
-import * as drafts from '../../../packages/cairn/src/engine/recording/drafts.ts';
+import * as build from '../../../packages/cairn/src/engine/recording/event-builders.ts';
 import { resumptionDrafts } from '../../../packages/cairn/src/engine/waits/end-of-wait.ts';
 import { doubtOf, openedDraft } from '../../../packages/cairn/src/engine/waits/open.ts';
 import { timeUp } from '../../../packages/cairn/src/engine/waits/time-up.ts';
@@ -101,7 +101,7 @@ export class Scene {
   ): Promise<Scene> {
     const scene = await Scene.begun(options);
     await scene.done('fetch');
-    await scene.append([drafts.started(scene.execution(of))]);
+    await scene.append([build.started(scene.execution(of))]);
     await scene.doubt(of);
     await scene.suspend();
     return scene;
@@ -147,7 +147,7 @@ export class Scene {
     const execution = this.execution({ ...more, stepId });
     const text = '1';
     const ending = { step: this.step(stepId), execution, now: this.now };
-    await this.append([drafts.started(execution), drafts.succeeded(ending, { text, hash: sha256Hex(text) })]);
+    await this.append([build.started(execution), build.succeeded(ending, { text, hash: sha256Hex(text) })]);
   }
 
   async open(stepId: string, more: Partial<StepQuestion> = {}): Promise<void> {

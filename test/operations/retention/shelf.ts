@@ -83,8 +83,8 @@ export class Shelf {
       ...Array.from({ length: steps }, (_, n) => succeeded(`step-${n}`)),
       ...(end ? [end] : []),
     ];
-    const soft = { heartbeat: false, ...(end ? { dutiesMet: true as const } : {}) };
-    const { commit } = move(start.state, drafts, { at, snapshot: true, soft });
+    const metadata = { heartbeat: false, ...(end ? { dutiesMet: true as const } : {}) };
+    const { commit } = move(start.state, drafts, { at, snapshot: true, metadata });
     const key = runId.padEnd(64, '0');
     const records = Array.from({ length: effects }, (_, n) => ({
       kind: 'create' as const,
@@ -164,7 +164,7 @@ export class Shelf {
 
   marked(): string[] {
     return [...this.db.runs]
-      .filter(([, { soft }]) => soft.deletionMarkedAt !== undefined)
+      .filter(([, { metadata }]) => metadata.deletionMarkedAt !== undefined)
       .map(([runId]) => runId);
   }
 }

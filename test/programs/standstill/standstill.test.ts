@@ -39,7 +39,7 @@ function most({ places, unasked }: Standstill): number {
 
 /** @throws Error if a person who asks why the run stands is not told */
 function assertExplained(state: RunState, { unasked }: Standstill): void {
-  const view = runView({ state, soft: {} }, { input: { text: '{}' }, result: undefined }, 'cairn');
+  const view = runView({ state, metadata: {} }, { input: { text: '{}' }, result: undefined }, 'cairn');
   const { text, moves } = explainRun(view as unknown as ExplainedRun);
   const isTold = unasked ? text.includes('the line went dead') : !text.startsWith('Between steps');
   if (!isTold || moves.length === 0) throw new Error(`stands, and says only: ${text}`);

@@ -100,7 +100,7 @@ describe.each([
       const loaded = await runs.load(`run_${i}`);
       if (!loaded) throw new Error('no run');
       const held = move(loaded.state, claim(loaded.state, LATER + 1), { snapshot: true });
-      await runs.commit({ ...held.commit, soft: { heartbeat: true } });
+      await runs.commit({ ...held.commit, metadata: { heartbeat: true } });
       passTime(1_000);
     }
     const silent = await runs.silentRuns({ after: T0 - 1, until: now() }, 10);

@@ -21,7 +21,7 @@ import {
 } from '../../../packages/cairn/src/core/run/limits.ts';
 import { checkpointOf, stepRecordOf } from '../../../packages/cairn/src/core/run/records.ts';
 import { reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
-import type { RunState, SoftState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { RunState, VolatileMetadata } from '../../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { beginning, claim, T0 } from '../../conformance/support/run-fixture.ts';
@@ -241,7 +241,7 @@ function wide({ idChars, text, ...of }: Drawn): Folding {
   return folding;
 }
 
-const soft: SoftState = {
+const metadata: VolatileMetadata = {
   lastHeartbeatAt: T0,
   leaseExtendedTo: T0,
   publishedSeq: 1,
@@ -254,7 +254,7 @@ const soft: SoftState = {
 };
 
 function assertFits(state: RunState): void {
-  const { run, pages } = sizesOfSnapshot(state, soft);
+  const { run, pages } = sizesOfSnapshot(state, metadata);
   expect(Math.max(run, ...pages)).toBeLessThan(MAX_BYTES);
 }
 

@@ -123,10 +123,10 @@ describe('the pages of a run', () => {
 
   test('are billed as the run reports', async () => {
     const state = await large();
-    const soft = { heartbeat: false, cost: { writes: 201 } };
-    const more = move(state, failedUndos(280, 200), { snapshot: true, soft });
+    const metadata = { heartbeat: false, cost: { writes: 201 } };
+    const more = move(state, failedUndos(280, 200), { snapshot: true, metadata });
     const { reads, writes } = await costOf(() => runs.commit(more.commit));
-    expect((await loaded(runs, RUN)).soft.cost).toEqual({ reads, writes });
+    expect((await loaded(runs, RUN)).metadata.cost).toEqual({ reads, writes });
     expect(writes).toBeGreaterThan(201);
     const { reads: billed } = await costOf(async () => {
       expect((await loaded(runs, RUN)).reads).toBe((await pages()).length + 2);

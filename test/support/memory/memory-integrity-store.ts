@@ -69,8 +69,8 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
       if (value) run.checkpoints.set(value.seq, freeze(value));
     }
     run.snapshot = freeze(snapshot.state);
-    run.soft = freeze(snapshot.soft);
-    run.wakeAt = wakeAt(snapshot.state, snapshot.soft);
+    run.metadata = freeze(snapshot.metadata);
+    run.wakeAt = wakeAt(snapshot.state, snapshot.metadata);
     run.askingSince = askingSince(snapshot.state);
     run.foundBy = indexedNames(snapshot.state);
     run.version = this.#db.nextVersion();
@@ -137,15 +137,15 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
 
   #foundSnapshot(
     runId: string,
-    { snapshot, soft, wakeAt: at, askingSince: since, foundBy: names, version }: RunDocuments,
+    { snapshot, metadata, wakeAt: at, askingSince: since, foundBy: names, version }: RunDocuments,
   ): FoundSnapshot {
     const { tenantId, headHash } = (snapshot ?? {}) as unknown as Record<string, unknown>;
-    const isSound = typeof soft === 'object' && soft !== null;
+    const isSound = typeof metadata === 'object' && metadata !== null;
     return {
       ...this.#found(runId, snapshot),
       version,
-      soft: isSound ? soft : {},
-      softDamage: isSound ? [] : ['soft'],
+      metadata: isSound ? metadata : {},
+      metadataDamage: isSound ? [] : ['soft'],
       wakeAt: at,
       askingSince: since,
       foundBy: names,

@@ -7,7 +7,7 @@ import { encodeKey } from '../../../packages/cairn/src/core/encoding/idempotency
 import type { LegalHold } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { END_STATUSES, isEndStatus } from '../../../packages/cairn/src/core/retention/policy.ts';
 import { NewerSchemaError, SCHEMA_VERSION } from '../../../packages/cairn/src/core/run/events.ts';
-import type { SoftState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { VolatileMetadata } from '../../../packages/cairn/src/core/run/state.ts';
 import { isTerminal } from '../../../packages/cairn/src/core/run/status.ts';
 import {
   freeze,
@@ -85,15 +85,15 @@ export class MemoryRetentionStore implements RetentionStore {
   }
 
   async mark(runId: string, seen: Version, markedAt: number | undefined): Promise<MarkResult> {
-    return this.#write(runId, seen, ({ deletionMarkedAt: _, ...soft }) => ({
-      ...soft,
+    return this.#write(runId, seen, ({ deletionMarkedAt: _, ...metadata }) => ({
+      ...metadata,
       deletionMarkedAt: markedAt,
     }));
   }
 
   async hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<MarkResult> {
-    return this.#write(runId, seen, ({ legalHold: _, ...soft }) => ({
-      ...soft,
+    return this.#write(runId, seen, ({ legalHold: _, ...metadata }) => ({
+      ...metadata,
       legalHold: hold,
     }));
   }
@@ -170,16 +170,16 @@ export class MemoryRetentionStore implements RetentionStore {
     this.#db.retention = freeze({ ...progress });
   }
 
-  #write(runId: string, seen: Version, change: (soft: SoftState) => SoftState): MarkResult {
+  #write(runId: string, seen: Version, change: (metadata: VolatileMetadata) => VolatileMetadata): MarkResult {
     const run = this.#db.runs.get(runId);
     if (run?.version !== seen) return { kind: 'stale' };
-    run.soft = freeze(change(run.soft));
+    run.metadata = freeze(change(run.metadata));
     run.version = this.#db.nextVersion();
     return { kind: 'written' };
   }
 }
 
-function memberOf({ snapshot, soft, wakeAt, version }: RunDocuments): LineageMember {
+function memberOf({ snapshot, metadata, wakeAt, version }: RunDocuments): LineageMember {
   const { id: runId, tenantId, type, status, completedAt, parent, ties, schemaVersion } = snapshot;
   if (schemaVersion > SCHEMA_VERSION) throw new NewerSchemaError(`run ${runId}`, schemaVersion);
   return {
@@ -189,8 +189,8 @@ function memberOf({ snapshot, soft, wakeAt, version }: RunDocuments): LineageMem
     status,
     completedAt,
     hasDuties: wakeAt !== undefined,
-    hold: soft.legalHold,
-    markedAt: soft.deletionMarkedAt,
+    hold: metadata.legalHold,
+    markedAt: metadata.deletionMarkedAt,
     parentRunId: parent?.runId,
     childRunIds: ties.flatMap((one) => (one.kind === 'child' ? [one.runId] : [])),
     version,

@@ -26,21 +26,21 @@ export class MemoryRunFinder implements RunFinder {
       compare: descending,
     });
     const there = items.filter(
-      ({ state }) => this.#db.runs.get(state.id)?.soft.deletionMarkedAt === undefined,
+      ({ state }) => this.#db.runs.get(state.id)?.metadata.deletionMarkedAt === undefined,
     );
     return { ...listed, items: there };
   }
 
   async asking(tenantId: string, page: PageRequest): Promise<Page<RunState>> {
-    const asking = [...this.#db.runs.values()].flatMap(({ snapshot: state, soft, askingSince: since }) =>
-      state.tenantId === tenantId && since !== undefined ? [{ state, soft, since }] : [],
+    const asking = [...this.#db.runs.values()].flatMap(({ snapshot: state, metadata, askingSince: since }) =>
+      state.tenantId === tenantId && since !== undefined ? [{ state, metadata, since }] : [],
     );
     const { items, ...listed } = sortedPage(asking, page, {
       list: 'inbox',
       positionOf: ({ since, state }) => [since, state.id],
       compare: ascending,
     });
-    const there = items.filter(({ soft }) => soft.deletionMarkedAt === undefined);
+    const there = items.filter(({ metadata }) => metadata.deletionMarkedAt === undefined);
     return { ...listed, items: there.map(({ state }) => state) };
   }
 
@@ -56,7 +56,9 @@ export class MemoryRunFinder implements RunFinder {
       .filter(({ snapshot }) => snapshot.id.startsWith(prefix))
       .sort(({ snapshot: a }, { snapshot: b }) => ascending([0, a.id], [0, b.id]))
       .slice(0, most)
-      .filter(({ snapshot, soft }) => snapshot.tenantId === tenantId && soft.deletionMarkedAt === undefined)
+      .filter(
+        ({ snapshot, metadata }) => snapshot.tenantId === tenantId && metadata.deletionMarkedAt === undefined,
+      )
       .map(listedRun);
   }
 
@@ -65,7 +67,7 @@ export class MemoryRunFinder implements RunFinder {
       .filter(({ snapshot, foundBy }) => snapshot.tenantId === tenantId && foundBy.includes(name))
       .sort(({ snapshot: a }, { snapshot: b }) => descending([a.createdAt, a.id], [b.createdAt, b.id]))
       .slice(0, most)
-      .filter(({ soft }) => soft.deletionMarkedAt === undefined)
+      .filter(({ metadata }) => metadata.deletionMarkedAt === undefined)
       .map(listedRun);
   }
 }

@@ -62,7 +62,7 @@ export class MemoryRunWatch implements RunWatch {
       if (hasStopped) return;
       if (!hasFound) {
         hasFound = true;
-        observer.onFound(run?.soft.deletionMarkedAt === undefined ? run?.state : undefined);
+        observer.onFound(run?.metadata.deletionMarkedAt === undefined ? run?.state : undefined);
       }
       if (hasStopped || !run || !isOver(run.state)) return;
       stop();

@@ -32,13 +32,13 @@ export class MemoryStoreProbe implements StoreProbe {
 
   async waking(limit: number): Promise<readonly WakingRun[]> {
     const waking: WakingRun[] = [];
-    for (const { snapshot, soft, wakeAt } of this.#db.runs.values()) {
+    for (const { snapshot, metadata, wakeAt } of this.#db.runs.values()) {
       if (wakeAt === undefined) continue;
-      const until = snapshot.lease && Math.max(snapshot.lease.expiresAt, soft.leaseExtendedTo ?? 0);
+      const until = snapshot.lease && Math.max(snapshot.lease.expiresAt, metadata.leaseExtendedTo ?? 0);
       waking.push({
         wakeAt,
         leasedUntil: until,
-        hasUnpublishedEvents: hasUnpublishedEvents(snapshot, soft),
+        hasUnpublishedEvents: hasUnpublishedEvents(snapshot, metadata),
       });
     }
     return waking.sort((a, b) => a.wakeAt - b.wakeAt).slice(0, limit);

@@ -163,7 +163,7 @@ class RunningEventRace implements Execution {
   #stored(): unknown[] {
     const runs = this.#runs.map((runId) => {
       const run = this.#world.db.runs.get(runId);
-      return [run?.events.at(-1)?.hash, run?.snapshot.headHash, run?.soft, run?.wakeAt, run?.version];
+      return [run?.events.at(-1)?.hash, run?.snapshot.headHash, run?.metadata, run?.wakeAt, run?.version];
     });
     const tasks = this.#world.queue.pending.map(({ id: _, ...task }) => JSON.stringify(task)).sort();
     const budget = [this.#crashes, this.#lostAnswers];

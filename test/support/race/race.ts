@@ -113,7 +113,7 @@ class RunningRace implements Execution {
     const run = this.#run();
     // The hash of an event stands for it and all before it; checkpoints and step records follow from the events.
     return [
-      [run.events.at(-1)?.hash, run.snapshot.headHash, run.soft, run.wakeAt],
+      [run.events.at(-1)?.hash, run.snapshot.headHash, run.metadata, run.wakeAt],
       (this.#race.pauses ?? 0) > 0 ? run.version : 'never seen',
       this.#world.queue.pending.map(({ id: _, ...task }) => JSON.stringify(task)).sort(),
       this.#world.clock.now(),

@@ -80,8 +80,8 @@ export function deferredUntil({ clock, random }: Pick<EngineDeps, 'clock' | 'ran
  */
 export async function deferRun(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
   const { store, clock, random, log } = deps;
-  const { state, soft, snapshotVersion } = loaded;
-  const dueAt = wakeAt(state, soft);
+  const { state, metadata, snapshotVersion } = loaded;
+  const dueAt = wakeAt(state, metadata);
   if (dueAt === undefined) return;
   if (claimDecision(observationOf(deps, loaded)).kind === 'leased') return;
   const retryAt = deferredUntil({ clock, random });

@@ -23,16 +23,16 @@ export async function meetCompletionDuties(
   const runId = ended.id;
   const loaded = await deps.store.load(runId);
   if (!loaded) return;
-  const { state, soft, snapshotVersion: seen } = loaded;
-  if (!soft.dutiesMet) {
+  const { state, metadata, snapshotVersion: seen } = loaded;
+  if (!metadata.dutiesMet) {
     await removeRegistrations(deps, loaded);
     await deps.otherRuns.notifyParent(state);
   }
   const unpublished = events ? { ...events, seen } : unpublishedOf(deps, loaded);
   if (unpublished) return settleEvents(deps, state, unpublished);
-  if (soft.dutiesMet) return;
+  if (metadata.dutiesMet) return;
   // Stale: another drive was as far, or the scan moved `wakeAt`; then this is found once more, and does nothing twice.
-  await deps.store.touch({ runId, seen, soft: { heartbeat: false, dutiesMet: true } });
+  await deps.store.touch({ runId, seen, metadata: { heartbeat: false, dutiesMet: true } });
 }
 
 async function removeRegistrations(deps: EngineDeps, { state }: LoadedRun): Promise<void> {

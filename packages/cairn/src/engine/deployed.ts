@@ -88,11 +88,11 @@ export function planStanding(
 /** Input of `claimDecision`. `request`: of the dispatch that would claim the run; absent for the scan. */
 export function observationOf(
   { settings, registry }: Pick<EngineDeps, 'settings' | 'registry'>,
-  { state, soft, readAt }: Pick<Observation, 'state' | 'soft' | 'readAt'>,
+  { state, metadata, readAt }: Pick<Observation, 'state' | 'metadata' | 'readAt'>,
   { delivery, skipsBackoff }: Pick<Observation, 'delivery' | 'skipsBackoff'> = {},
 ): Observation {
   const { leaseMs } = settings;
-  return { state, soft, readAt, leaseMs, deployed: deployedFor(registry, state), delivery, skipsBackoff };
+  return { state, metadata, readAt, leaseMs, deployed: deployedFor(registry, state), delivery, skipsBackoff };
 }
 
 export function deployedFor(registry: WorkflowRegistry, state: RunState): DeployedPlan {

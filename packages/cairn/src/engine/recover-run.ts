@@ -13,7 +13,7 @@ import type { LoadedRun } from '../ports/run-store.ts';
 import { meetCompletionDuties } from './completion-duties.ts';
 import { deployedFor, learnPlan, observationOf } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
-import { compensationStarted } from './recording/drafts.ts';
+import { compensationStarted } from './recording/event-builders.ts';
 import { runCancelled, runFailed } from './recording/terminal.ts';
 import { deadDriveSpan, recoverySpan } from './tracing/run-spans.ts';
 import { cutOffSpan } from './tracing/step-spans.ts';

@@ -8,7 +8,7 @@ import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.
 import type { EventDraft, RecordedError } from '../core/run/events.ts';
 import { currentStepOf } from '../core/run/now/running.ts';
 import { cut } from '../core/run/records.ts';
-import { isOver, type RunState, refsInFlight, type SoftState } from '../core/run/state.ts';
+import { isOver, type RunState, refsInFlight, type VolatileMetadata } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { FINDINGS_READ, MAX_FINDING_CHARS } from '../ports/diagnosis/findings.ts';
@@ -17,7 +17,7 @@ import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
 import { poolAndTenant } from './enqueue-soon.ts';
-import { compensationStarted } from './recording/drafts.ts';
+import { compensationStarted } from './recording/event-builders.ts';
 import { runFailed } from './recording/terminal.ts';
 
 interface RefusedRun {
@@ -42,7 +42,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
   try {
     const loaded = await store.load(runId);
     if (!loaded) return { kind: 'named' };
-    stepId = stepAt(loaded.state, loaded.soft);
+    stepId = stepAt(loaded.state, loaded.metadata);
     log.error('run_unwritable', { runId, stepId, reason, error: refusal });
     if (reason === 'request') {
       const journal = new RunJournal(deps, loaded, { ...deps.settings, owner: refused.owner });
@@ -127,8 +127,8 @@ interface RefusalText {
 }
 
 /** The running step; if unknown, the step of the newest step event. */
-function stepAt(state: RunState, soft: SoftState = {}): string | undefined {
-  return currentStepOf(state, soft) ?? state.currentStep;
+function stepAt(state: RunState, metadata: VolatileMetadata = {}): string | undefined {
+  return currentStepOf(state, metadata) ?? state.currentStep;
 }
 
 async function name(deps: EngineDeps, state: RunState, refusal: RefusalText): Promise<void> {
@@ -143,7 +143,7 @@ async function nameAnyway(deps: EngineDeps, { runId, refusal }: RefusedRun, why:
   try {
     const loaded = await deps.store.load(runId);
     if (!loaded) return;
-    const stepId = stepAt(loaded.state, loaded.soft);
+    const stepId = stepAt(loaded.state, loaded.metadata);
     await name(deps, loaded.state, { reason: refusal.reason, message: refusal.message, stepId });
   } catch (error) {
     deps.log.error('run_unwritable', {

@@ -1,6 +1,6 @@
 /** Options of a writer of a run's journal. */
 import type { RunEvent } from '../core/run/events.ts';
-import type { SoftUpdate } from '../ports/run-store.ts';
+import type { MetadataUpdate } from '../ports/run-store.ts';
 
 /** Receives every durable event in order; may miss some, and receive some twice. Must neither throw nor wait. */
 export interface Follower {
@@ -14,7 +14,7 @@ export interface BodyNews {
   /** True if there is streamed text, which must be written with the commit that records the output of its step. */
   readonly isUrgent: boolean;
   /** @param letsGo the commit releases the lease: no body is running after it */
-  take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running' | 'logged'>;
+  take(letsGo: boolean): Pick<MetadataUpdate, 'inFlight' | 'running' | 'logged'>;
   /** The updates taken last were not written: returns them, to be taken again. */
   putBack(): void;
 }

@@ -14,7 +14,7 @@ import { type Clock, pause } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import type { CommitResult, LoadedRun, RunStore, SoftUpdate, Version } from '../ports/run-store.ts';
+import type { CommitResult, LoadedRun, MetadataUpdate, RunStore, Version } from '../ports/run-store.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 import { assembleBatch, type CommitBatch, type Decide } from './batch.ts';
@@ -91,7 +91,7 @@ export class RunJournal {
     this.#options = options;
     this.#state = loaded.state;
     // A run that began when events were published keeps its watermark when they are not any more.
-    this.#publishedSeq = loaded.soft.publishedSeq ?? (deps.bus ? 0 : undefined);
+    this.#publishedSeq = loaded.metadata.publishedSeq ?? (deps.bus ? 0 : undefined);
     this.#snapshotVersion = loaded.snapshotVersion;
     this.#snapshotHead = loaded.snapshotHead;
     this.#lastSnapshotAt = this.#lastCommitAt = deps.clock.now();
@@ -227,7 +227,7 @@ export class RunJournal {
           checkpoints: batch.checkpoints,
           steps: batch.steps,
           effects: batch.effects.length > 0 ? batch.effects : undefined,
-          ...(withSnapshot ? { snapshot: batch.after, ...this.#soft(batch.after, news) } : {}),
+          ...(withSnapshot ? { snapshot: batch.after, ...this.#metadata(batch.after, news) } : {}),
         }),
       deadline,
     );
@@ -280,7 +280,12 @@ export class RunJournal {
         const news = this.#newsFor(state);
         const result = await this.#sendUntilKnown(
           () =>
-            this.#deps.store.touch({ runId: state.id, seen, snapshot: state, ...this.#soft(state, news) }),
+            this.#deps.store.touch({
+              runId: state.id,
+              seen,
+              snapshot: state,
+              ...this.#metadata(state, news),
+            }),
           deadline,
         );
         if (result.kind === 'touched') return this.#noteSnapshot(state.head, result.snapshotVersion);
@@ -363,13 +368,13 @@ export class RunJournal {
     return ((holds || this.#holding) && this.#options.bodies?.take(!holds)) || {};
   }
 
-  #soft(state: RunState, news: News): { soft?: SoftUpdate } {
+  #metadata(state: RunState, news: News): { metadata?: MetadataUpdate } {
     const publishedSeq = this.#options.follower?.publishedUpTo(state.head) ?? this.#publishedSeq;
-    const soft = { ...(publishedSeq === undefined ? {} : { publishedSeq }), ...news };
+    const metadata = { ...(publishedSeq === undefined ? {} : { publishedSeq }), ...news };
     if (!this.#isHolder(state))
-      return Object.keys(soft).length === 0 ? {} : { soft: { heartbeat: false, ...soft } };
+      return Object.keys(metadata).length === 0 ? {} : { metadata: { heartbeat: false, ...metadata } };
     const leaseExtendedTo = this.#deps.clock.now() + this.#options.leaseMs;
-    return { soft: { heartbeat: true, leaseExtendedTo, ...soft } };
+    return { metadata: { heartbeat: true, leaseExtendedTo, ...metadata } };
   }
 
   #noteSnapshot(head: number, version: Version | undefined): void {

@@ -12,7 +12,7 @@ import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { LogSegment } from '../core/logs/segment.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
-import type { RunState, SoftState } from '../core/run/state.ts';
+import type { RunState, VolatileMetadata } from '../core/run/state.ts';
 import type { ApiClient } from '../ports/access/client-store.ts';
 import type { RunFinding } from '../ports/diagnosis/findings.ts';
 import type { StoredHeartbeats } from '../ports/diagnosis/heartbeats.ts';
@@ -29,7 +29,7 @@ import type { StoredSchedule } from '../ports/schedule-store.ts';
 /** All documents of one run. `events[n]` has seq n + 1: the journal has no gap (J1). */
 export interface RunDocuments {
   snapshot: RunState;
-  soft: SoftState;
+  metadata: VolatileMetadata;
   wakeAt: number | undefined;
   /** As implied by the snapshot when it was written. */
   askingSince: number | undefined;

@@ -16,7 +16,7 @@ import { waitsFor } from '../core/run/now/waits-for.ts';
 import { askingSince } from '../core/run/open-questions.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
-import type { RunState, SoftState } from '../core/run/state.ts';
+import type { RunState, VolatileMetadata } from '../core/run/state.ts';
 import { DRIVEN_STATUSES } from '../core/run/status.ts';
 import { readySince, wakeAt } from '../core/run/wake.ts';
 import { storedNames } from '../core/search/match-index.ts';
@@ -28,13 +28,13 @@ import type {
   JournalCommit,
   ListedRun,
   LoadedRun,
+  MetadataUpdate,
   Page,
   PageRequest,
   RunFilter,
   RunStore,
   SilentRun,
   SnapshotTouch,
-  SoftUpdate,
   StartCommit,
   Supersedes,
   TouchResult,
@@ -59,7 +59,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
 
   async start(commit: StartCommit): Promise<CommitResult> {
     assertSoundStart(commit);
-    const { state, soft = {}, events, checkpoints, records, supersedes } = commit;
+    const { state, metadata = {}, events, checkpoints, records, supersedes } = commit;
     for (const { record } of records) encodeKey(record.key);
     if (this.#db.runs.has(state.id)) return { kind: 'exists' };
     if (records.some(({ record, replaces }) => this.#db.records.get(record.key)?.version !== replaces)) {
@@ -69,7 +69,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     const version = this.#db.nextVersion();
     this.#db.runs.set(state.id, {
       snapshot: freeze(state),
-      soft: freeze({ ...soft }),
+      metadata: freeze({ ...metadata }),
       wakeAt: wakeAt(state),
       askingSince: askingSince(state),
       foundBy: storedNames(state),
@@ -94,7 +94,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     if (run?.version !== seen || run.events.length !== event.seq - 1) return false;
     run.events.push(freeze(event));
     run.snapshot = freeze(snapshot);
-    run.wakeAt = wakeAt(snapshot, run.soft);
+    run.wakeAt = wakeAt(snapshot, run.metadata);
     run.askingSince = askingSince(snapshot);
     run.version = this.#db.nextVersion();
     return true;
@@ -103,7 +103,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
   async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
     const run = this.#db.runs.get(runId);
     if (!run || (ofTenant !== undefined && run.snapshot.tenantId !== ofTenant)) return undefined;
-    if (ofTenant !== undefined && run.soft.deletionMarkedAt !== undefined) return undefined;
+    if (ofTenant !== undefined && run.metadata.deletionMarkedAt !== undefined) return undefined;
     const snapshot = readable(run.snapshot, `run ${runId}`);
     // Without a lease the snapshot never lags (J4).
     const tail = snapshot.lease ? run.events.slice(snapshot.head) : [];
@@ -113,7 +113,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
         tail.map((event) => readable(event, `event ${event.seq} of run ${runId}`)),
         snapshot,
       ),
-      soft: run.soft,
+      metadata: run.metadata,
       snapshotHead: snapshot.head,
       snapshotVersion: run.version,
       readAt: this.#db.now(),
@@ -129,7 +129,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
 
   async commit(commit: JournalCommit): Promise<CommitResult> {
     assertSoundCommit(commit);
-    const { runId, events, checkpoints, steps, effects = [], snapshot, soft } = commit;
+    const { runId, events, checkpoints, steps, effects = [], snapshot, metadata } = commit;
     const run = this.#db.runs.get(runId);
     if (!run) throw new Error(`run ${runId} does not exist`);
     const gap = (events[0]?.seq ?? 0) - run.events.length - 1;
@@ -144,7 +144,11 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     const written = effects.length > 0 ? { effectsVersion: this.#effects.write(effects) } : {};
     this.#notify(runId, events);
     if (!snapshot) return { kind: 'committed', ...written };
-    return { kind: 'committed', ...written, snapshotVersion: this.#writeSnapshot(run, { snapshot, soft }) };
+    return {
+      kind: 'committed',
+      ...written,
+      snapshotVersion: this.#writeSnapshot(run, { snapshot, metadata }),
+    };
   }
 
   /** Calls back with what each start and commit made through this store appends, and with nothing where lines were logged. */
@@ -195,8 +199,8 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
 
   async silentRuns({ after, until }: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]> {
     const silent: SilentRun[] = [];
-    for (const [runId, { snapshot, soft }] of this.#db.runs) {
-      const { lastHeartbeatAt: at } = soft;
+    for (const [runId, { snapshot, metadata }] of this.#db.runs) {
+      const { lastHeartbeatAt: at } = metadata;
       if (at === undefined || at <= after || at > until) continue;
       if (!DRIVEN_STATUSES.some((status) => status === snapshot.status)) continue;
       const { type, tenantId, lease } = snapshot;
@@ -217,7 +221,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
       compare: descending,
     });
     const present = listed.items.filter(
-      ({ state }) => this.#db.runs.get(state.id)?.soft.deletionMarkedAt === undefined,
+      ({ state }) => this.#db.runs.get(state.id)?.metadata.deletionMarkedAt === undefined,
     );
     for (const { state } of present) readable(state, `run ${state.id}`);
     return { ...listed, items: present };
@@ -259,24 +263,24 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
   }
 
   #writeSnapshot(run: RunDocuments, change: Omit<SnapshotTouch, 'runId' | 'seen'>): string {
-    const { snapshot, soft } = change;
+    const { snapshot, metadata } = change;
     if (snapshot) run.snapshot = freeze(snapshot);
     if (snapshot) run.askingSince = askingSince(snapshot);
-    if (soft) run.soft = this.#softAfter(run.soft, soft);
-    const segment = soft?.logged?.segment;
+    if (metadata) run.metadata = this.#metadataAfter(run.metadata, metadata);
+    const segment = metadata?.logged?.segment;
     if (segment) run.logs.set(segment.id, freeze(segment));
     if (segment) this.#notify(run.snapshot.id, []);
     // A snapshot ignores the lease extensions of earlier heartbeats. Too early a `wakeAt` is harmless.
-    if (snapshot) run.wakeAt = wakeAt(snapshot, soft);
-    else if (soft?.leaseExtendedTo !== undefined) run.wakeAt = soft.leaseExtendedTo;
-    if (soft?.dutiesMet) run.wakeAt = undefined;
+    if (snapshot) run.wakeAt = wakeAt(snapshot, metadata);
+    else if (metadata?.leaseExtendedTo !== undefined) run.wakeAt = metadata.leaseExtendedTo;
+    if (metadata?.dutiesMet) run.wakeAt = undefined;
     if (change.wakeAt !== undefined) run.wakeAt = change.wakeAt;
     if (change.asksNothing) run.askingSince = undefined;
     run.version = this.#db.nextVersion();
     return run.version;
   }
 
-  #softAfter(before: SoftState, update: SoftUpdate): SoftState {
+  #metadataAfter(before: VolatileMetadata, update: MetadataUpdate): VolatileMetadata {
     const { heartbeat, leaseExtendedTo, inFlight, running, dutiesMet } = update;
     const { publishedSeq, publishDueAt, cost, logged } = update;
     return Object.freeze({

@@ -77,7 +77,7 @@ function roundOf(runs: readonly ListedRun[], sent: Map<string, string>): Followe
   for (const run of runs) {
     const { id, headHash } = run.state;
     // Everything shown of a run is folded from the journal up to this hash, except its cost.
-    const shown = `${headHash} ${JSON.stringify(run.soft.cost)}`;
+    const shown = `${headHash} ${JSON.stringify(run.metadata.cost)}`;
     if (sent.get(id) === shown) continue;
     sent.set(id, shown);
     round.push({ kind: 'run', run });

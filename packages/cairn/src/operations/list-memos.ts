@@ -27,12 +27,12 @@ interface MemoQuery {
 /** Empty for a step that has not begun. */
 export async function listMemos(
   store: RunStore,
-  { state, soft }: Pick<LoadedRun, 'state' | 'soft'>,
+  { state, metadata }: Pick<LoadedRun, 'state' | 'metadata'>,
   { step, revision, undoes, page }: MemoQuery,
 ): Promise<Page<ShownMemo> & { readonly revision: number }> {
   const newest =
     state.steps.get(step)?.revision ??
-    runningNow(state, soft).find((running) => running.step === step)?.revision;
+    runningNow(state, metadata).find((running) => running.step === step)?.revision;
   if (newest === undefined) return { revision: revision ?? 1, items: [] };
   const of = { step: undoes ? undoMemoKey(step) : step, revision: revision ?? newest };
   const [{ items, ...more }, secrets] = await Promise.all([

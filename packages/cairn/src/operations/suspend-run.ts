@@ -36,7 +36,7 @@ export async function suspendRun(
   deps: SuspendDeps,
   { runId, tenantId, actor, reason }: SuspendRequest & { readonly reason: string },
 ): Promise<Suspension> {
-  const decide = (state: RunState) => suspendDrafts(state, actor, reason);
+  const decide = (state: RunState) => suspensionEvents(state, actor, reason);
   const appended = await appendToRun(deps, { runId, tenantId, decide });
   const { state, events } = appended;
   if (events.length > 0) deps.log.warn('run_suspended', { ...ofRun(state), by: actor });
@@ -53,7 +53,7 @@ export async function suspendRun(
 }
 
 /** Events that a request appends; none if the run is suspended already. @throws CairnError as {@link suspendRun} */
-function suspendDrafts(state: RunState, actor: string, reason: string): EventDraft[] {
+function suspensionEvents(state: RunState, actor: string, reason: string): EventDraft[] {
   const { id, status } = state;
   if (isOver(state))
     throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has ended as ${status}`, { details: { status } });

@@ -47,21 +47,22 @@ export function assertSoundCommit({
   steps,
   effects = [],
   snapshot,
-  soft,
+  metadata,
 }: JournalCommit): number {
   assertRow(runId, events);
   if (snapshot && snapshot.head !== events.at(-1)?.seq) {
     throw new Error(`run ${runId}: the snapshot is not the state after the last event of its commit`);
   }
-  if (soft && !snapshot) throw new Error(`run ${runId}: volatile metadata is only written with a snapshot`);
-  const segment = soft?.logged?.segment;
+  if (metadata && !snapshot)
+    throw new Error(`run ${runId}: volatile metadata is only written with a snapshot`);
+  const segment = metadata?.logged?.segment;
   const others = (snapshot ? 1 : 0) + (segment ? 1 : 0);
   return assertLoad(runId, { events, checkpoints, steps, effects, others }) + sizeOf(segment);
 }
 
 /** @throws Error if the write would change nothing */
-export function assertSoundTouch({ runId, snapshot, soft, wakeAt, asksNothing }: SnapshotTouch): void {
-  const showsLife = soft?.heartbeat || soft?.leaseExtendedTo !== undefined || soft?.dutiesMet;
+export function assertSoundTouch({ runId, snapshot, metadata, wakeAt, asksNothing }: SnapshotTouch): void {
+  const showsLife = metadata?.heartbeat || metadata?.leaseExtendedTo !== undefined || metadata?.dutiesMet;
   if (!snapshot && !showsLife && !asksNothing && wakeAt === undefined)
     throw new Error(`run ${runId}: a touch that writes nothing`);
 }

@@ -14,9 +14,9 @@ import type { RunEvent, StopKind } from '../core/run/events.ts';
 import type { RunningStep } from '../core/run/now/running.ts';
 import type { WaitsFor } from '../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
-import type { Progress, RunState, SoftState } from '../core/run/state.ts';
+import type { Progress, RunState, VolatileMetadata } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
-import type { ListedSoft, ListedState } from '../core/search/listed.ts';
+import type { ListedMetadata, ListedState } from '../core/search/listed.ts';
 import type { ListedWaits } from '../core/search/listing.ts';
 import type { RunMatch } from '../core/search/match.ts';
 import type { StepCounts } from '../core/search/step-counts.ts';
@@ -34,7 +34,7 @@ export type CompareAndSetResult =
 /** A run as lists show it, by its snapshot. */
 export interface ListedRun {
   readonly state: ListedState;
-  readonly soft: ListedSoft;
+  readonly metadata: ListedMetadata;
   /** Absent: a version of Cairn that does not count has written the snapshot. */
   readonly stepCounts?: StepCounts;
   readonly waits: ListedWaits;
@@ -47,7 +47,7 @@ export interface ListedRun {
 /** Current state of a run: its snapshot with the tail of the journal folded over it (J7). */
 export interface LoadedRun {
   readonly state: RunState;
-  readonly soft: SoftState;
+  readonly metadata: VolatileMetadata;
   /** Head of the snapshot document itself; less than `state.head` while a drive is ahead of it (J4). */
   readonly snapshotHead: number;
   readonly snapshotVersion: Version;
@@ -68,7 +68,7 @@ export interface StartRecord {
 export interface StartCommit {
   readonly state: RunState;
   /** For the first drive, where it will publish; and what the start itself is billed. */
-  readonly soft?: Pick<SoftState, 'firstEventId' | 'cost'> | undefined;
+  readonly metadata?: Pick<VolatileMetadata, 'firstEventId' | 'cost'> | undefined;
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly records: readonly StartRecord[];
@@ -81,7 +81,7 @@ export interface Supersedes {
   /** The state of that run after the event. */
   readonly snapshot: RunState;
   /** Volatile metadata of the run, as read; it is not folded, and kept. */
-  readonly soft: SoftState;
+  readonly metadata: VolatileMetadata;
   readonly seen: Version;
 }
 
@@ -95,11 +95,11 @@ export interface JournalCommit {
   readonly effects?: readonly EffectWrite[] | undefined;
   /** The state after the last of `events`; given when the snapshot is to be written with them. */
   readonly snapshot?: RunState;
-  readonly soft?: SoftUpdate;
+  readonly metadata?: MetadataUpdate;
 }
 
 /** Written with a snapshot: a heartbeat at the store's own time, and how far that extends the lease. */
-export interface SoftUpdate {
+export interface MetadataUpdate {
   /** True stamps `lastHeartbeatAt` with the store's time. */
   readonly heartbeat: boolean;
   readonly leaseExtendedTo?: number;
@@ -136,7 +136,7 @@ export interface SnapshotTouch {
   readonly runId: string;
   readonly seen: Version;
   readonly snapshot?: RunState;
-  readonly soft?: SoftUpdate | undefined;
+  readonly metadata?: MetadataUpdate | undefined;
   /** Overrides the `wakeAt` that the state implies; only ever used to move it forward before acting. */
   readonly wakeAt?: number | undefined;
   /** For an ended run: the ledger knows the outcome of all its effects, and the inbox no longer lists it. */

@@ -183,11 +183,11 @@ async function carryOut(
   const { clock } = deps;
   const { state } = loaded;
   const decision = claimDecision(observationOf(deps, loaded));
-  const hasUnpublished = hasUnpublishedEvents(state, loaded.soft);
+  const hasUnpublished = hasUnpublishedEvents(state, loaded.metadata);
   switch (decision.kind) {
     case 'over':
       // The dispatch that ended the run died before it met its completion duties.
-      return hasUnpublished || (hasCompletionDuties(state) && !loaded.soft.dutiesMet)
+      return hasUnpublished || (hasCompletionDuties(state) && !loaded.metadata.dutiesMet)
         ? enqueue(deps, loaded, { trace })
         : 'skipped';
     case 'leased':

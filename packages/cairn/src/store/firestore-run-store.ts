@@ -106,8 +106,8 @@ export class FirestoreRunStore implements RunStore {
     assertSoundStart(commit);
     const { supersedes } = commit;
     if (!supersedes) return this.#start(commit);
-    const { snapshot, soft, seen } = supersedes;
-    const members = encodeUnleasedUpdate(snapshot, soft);
+    const { snapshot, metadata, seen } = supersedes;
+    const members = encodeUnleasedUpdate(snapshot, metadata);
     return this.#pages.write(
       { run: this.#paths.run(snapshot.id), snapshot, members, cost: undefined },
       async (pages) => {
@@ -120,10 +120,10 @@ export class FirestoreRunStore implements RunStore {
 
   /** @param superseded the snapshot of the run that is superseded, if one is */
   #start(commit: StartCommit, superseded?: SnapshotUpdate): Promise<CommitResult> {
-    const { state, soft, events, checkpoints, records, supersedes } = commit;
+    const { state, metadata, events, checkpoints, records, supersedes } = commit;
     const run = this.#paths.run(state.id);
     const batch = this.#newBatch();
-    batch.create(run, encodeNewSnapshot(state, soft));
+    batch.create(run, encodeNewSnapshot(state, metadata));
     for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
     for (const checkpoint of checkpoints) {
       batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
@@ -159,11 +159,11 @@ export class FirestoreRunStore implements RunStore {
 
   async commit(commit: JournalCommit): Promise<CommitResult> {
     const bytes = assertSoundCommit(commit);
-    const { runId, snapshot, soft } = commit;
+    const { runId, snapshot, metadata } = commit;
     if (!snapshot) return this.#commit(commit, bytes);
-    const members = encodeSnapshotUpdate({ snapshot, soft });
+    const members = encodeSnapshotUpdate({ snapshot, metadata });
     return this.#pages.write(
-      { run: this.#paths.run(runId), snapshot, members, cost: soft?.cost },
+      { run: this.#paths.run(runId), snapshot, members, cost: metadata?.cost },
       (pages) => this.#commit(commit, bytes, { members, pages }),
       ({ kind }) => kind === 'effect_moved',
     );
@@ -172,7 +172,7 @@ export class FirestoreRunStore implements RunStore {
   #commit(commit: JournalCommit, bytes: number, updated?: SnapshotUpdate): Promise<CommitResult> {
     const { runId, events, checkpoints, steps, effects = [] } = commit;
     const { members, pages } = updated ?? {};
-    const segment = commit.soft?.logged?.segment;
+    const segment = commit.metadata?.logged?.segment;
     const run = this.#paths.run(runId);
     const fill = (batch: StoreBatch) => {
       if (pages) batch.update(run, { ...members, ...pages.members }, lastUpdateTime(pages.seen));
@@ -213,7 +213,7 @@ export class FirestoreRunStore implements RunStore {
 
   async touch(touch: SnapshotTouch): Promise<TouchResult> {
     assertSoundTouch(touch);
-    const { runId, seen, snapshot, soft } = touch;
+    const { runId, seen, snapshot, metadata } = touch;
     const run = this.#paths.run(runId);
     const members = encodeSnapshotUpdate(touch);
     const send = async (pages?: PageWrites): Promise<TouchResult> => {
@@ -222,7 +222,7 @@ export class FirestoreRunStore implements RunStore {
         const batch = this.#newBatch();
         batch.update(run, { ...members, ...pages?.members }, lastUpdateTime(seen));
         pages?.fill(batch);
-        this.#writeLogs(batch, run, soft?.logged?.segment);
+        this.#writeLogs(batch, run, metadata?.logged?.segment);
         const [written] = await call(`touch of run ${runId}`, () => batch.commit());
         return { kind: 'touched', snapshotVersion: versionOf((written as WriteResult).writeTime) };
       } catch (error) {
@@ -231,7 +231,7 @@ export class FirestoreRunStore implements RunStore {
       }
     };
     return snapshot
-      ? this.#pages.write({ run, snapshot, members, cost: soft?.cost }, send, () => false)
+      ? this.#pages.write({ run, snapshot, members, cost: metadata?.cost }, send, () => false)
       : send();
   }
 

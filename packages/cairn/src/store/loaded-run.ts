@@ -3,7 +3,7 @@ import type { DocumentSnapshot } from '@google-cloud/firestore';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { Members } from './codec/kinds.ts';
 import { decodeSnapshot } from './codec/snapshot.ts';
-import { decodeSoft } from './codec/soft.ts';
+import { decodeMetadata } from './codec/volatile-metadata.ts';
 import { versionOf } from './version.ts';
 
 /** @param members of the document, with its paged entries. @throws UndecodableDocument */
@@ -13,7 +13,7 @@ export function loadedFrom({ id, readTime, updateTime }: DocumentSnapshot, membe
   const state = decodeSnapshot(members, what);
   return {
     state,
-    soft: decodeSoft(members, what),
+    metadata: decodeMetadata(members, what),
     snapshotHead: state.head,
     snapshotVersion: versionOf(updateTime),
     readAt: readTime.toMillis(),

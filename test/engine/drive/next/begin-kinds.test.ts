@@ -4,7 +4,7 @@ import { MAX_OPEN_WAITS_BYTES } from '../../../../packages/cairn/src/core/run/li
 import type { StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
 import type { FlowRun } from '../../../../packages/cairn/src/engine/drive/flows/flow-run.ts';
 import { resume, startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
-import * as drafts from '../../../../packages/cairn/src/engine/recording/drafts.ts';
+import * as build from '../../../../packages/cairn/src/engine/recording/event-builders.ts';
 import {
   bySystem,
   opened,
@@ -119,7 +119,7 @@ describe('a set', () => {
 
   test('that an earlier dispatch began is not recorded again', async () => {
     const dispatch = await Dispatch.of(mapOf([1, 2]), {
-      earlier: () => [drafts.started(started('m', 'map'))],
+      earlier: () => [build.started(started('m', 'map'))],
     });
     startReady(dispatch.working);
     expect(dispatch.given).toEqual([]);
@@ -128,7 +128,7 @@ describe('a set', () => {
 
   test('whose list differs from its first one fails, whatever its policy', async () => {
     const dispatch = await Dispatch.of(mapOf([1, 2], { onFailure: 'skip' }), {
-      earlier: () => [drafts.started(started('m', 'map'), { items: '3:0000000000000000' })],
+      earlier: () => [build.started(started('m', 'map'), { items: '3:0000000000000000' })],
     });
     startReady(dispatch.working);
     expect(dispatch.given).toEqual(['m: step_failed > ended failed SET_CHANGED']);
@@ -138,7 +138,7 @@ describe('a set', () => {
   test('reads the results of its items, and does not end before that', async () => {
     const dispatch = await Dispatch.of(mapOf([1, 2]), {
       earlier: () => [
-        drafts.started(started('m', 'map')),
+        build.started(started('m', 'map')),
         itemDone('m', '0', '"A"'),
         itemDone('m', '1', '"B"'),
       ],
@@ -155,8 +155,8 @@ describe('a set', () => {
     const failed = { ...settledStep('m', { kind: 'map', itemKey: '1' }), error: ERROR };
     const dispatch = await Dispatch.of(mapOf([1, 2, 3], { completion: { tolerate: 1 } }), {
       earlier: (now) => [
-        drafts.started(started('m', 'map')),
-        drafts.retryScheduled(started('m', 'map', { itemKey: '0' }), now + 60_000, ERROR),
+        build.started(started('m', 'map')),
+        build.retryScheduled(started('m', 'map', { itemKey: '0' }), now + 60_000, ERROR),
         bySystem('step_failed', failed),
       ],
     });
@@ -205,7 +205,7 @@ describe('a flow', () => {
 
   test.each([
     ['is recorded as begun', [], ['f: step_started > nothing']],
-    ['that an earlier dispatch began is not recorded again', [drafts.started(started('f', 'flow'))], []],
+    ['that an earlier dispatch began is not recorded again', [build.started(started('f', 'flow'))], []],
   ])('%s, and its code runs', async (_, earlier, given) => {
     const dispatch = await Dispatch.of(steps, { earlier: () => earlier });
     startReady(dispatch.working);
@@ -249,7 +249,7 @@ describe('a wait of an earlier dispatch', () => {
 
   test('rests until its time', async () => {
     const dispatch = await Dispatch.of(steps, {
-      earlier: (now) => [drafts.retryScheduled(started('a', 'step'), now + 2_000, ERROR)],
+      earlier: (now) => [build.retryScheduled(started('a', 'step'), now + 2_000, ERROR)],
     });
     resume(dispatch.working);
     expect(dispatch.working.resting.earliest).toBe(dispatch.now + 2_000);
@@ -259,7 +259,7 @@ describe('a wait of an earlier dispatch', () => {
 
   test('rests until there is room for its question', async () => {
     const dispatch = await Dispatch.of(steps, {
-      earlier: (now) => [drafts.retryWhenRoom(started('a', 'step'), now, ERROR)],
+      earlier: (now) => [build.retryWhenRoom(started('a', 'step'), now, ERROR)],
     });
     resume(dispatch.working);
     expect(dispatch.working.resting.has('a')).toBe(false);
@@ -288,7 +288,7 @@ describe('a wait of an earlier dispatch', () => {
     const child = { runId: 'run_child', onParentEnd: 'cancel' } as const;
     const dispatch = await Dispatch.of(steps, {
       earlier: (now) => [
-        drafts.started(started('c', 'child')),
+        build.started(started('c', 'child')),
         opened({ id: 'c[0].1', kind: 'child', child, openedAt: now, execution }),
       ],
     });
@@ -306,7 +306,7 @@ test('questions that do not fit are retried before other items, and none of thes
       a: step('a', endless),
       m: step.map('m', { over: () => [1, 2] }, endless),
     }),
-    { earlier: () => [drafts.started(started('m', 'map'))] },
+    { earlier: () => [build.started(started('m', 'map'))] },
   );
   const { working } = dispatch;
   working.tracker.settle('a', 'open');

@@ -199,7 +199,7 @@ describe('an announcement', () => {
     const { working } = dispatch;
     const { step } = dispatch.unit('e');
     const answer = { stepId: 'e', step, execution: wait.execution, now: dispatch.now };
-    const { done } = await import('../../../../packages/cairn/src/engine/recording/drafts.ts');
+    const { done } = await import('../../../../packages/cairn/src/engine/recording/event-builders.ts');
     const facts = [done(answer, outputFrom('7'), {})];
     expect(
       dispatch.next({ kind: 'announced', wait, announcement: { kind: 'ended', events: facts, place } }),

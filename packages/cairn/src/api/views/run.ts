@@ -24,27 +24,27 @@ export type View = { readonly [name: string]: Json | undefined };
  * @param vocabulary of the status; nothing else is translated
  */
 export function runSummary(
-  { state, soft, stepCounts, waits, waitsFor: waiting, wakeAt }: ListedRun,
+  { state, metadata, stepCounts, waits, waitsFor: waiting, wakeAt }: ListedRun,
   vocabulary: Vocabulary,
 ): View {
   const { shard, currentStep: _, ...shown } = listedState(state);
   const status = projectStatus(state, vocabulary);
-  const running = runningNow(state, soft);
+  const running = runningNow(state, metadata);
   return {
     ...(readableValue(shown) as View),
     status,
     waitsFor: waiting,
-    currentStep: currentStepOf({ ...state, waits: waits.first }, soft),
+    currentStep: currentStepOf({ ...state, waits: waits.first }, metadata),
     running: running.slice(0, LISTED_RUNNING).map(runningView),
     runningCount: running.length,
-    ...leaseView(state, soft),
-    lastHeartbeatAt: isoIf(soft.lastHeartbeatAt),
+    ...leaseView(state, metadata),
+    lastHeartbeatAt: isoIf(metadata.lastHeartbeatAt),
     wakeAt: isoIf(wakeAt),
     steps: stepCounts as View | undefined,
     waits: readableValue(waits.first),
     waitCount: waits.count,
     budget: budgetView(state),
-    cost: costView(soft),
+    cost: costView(metadata),
   };
 }
 
@@ -56,25 +56,25 @@ function runningView({ since, ...attempt }: RunningStep): View {
 const LISTED_RUNNING = 3;
 
 /** End of the lease as last extended: the journal is out of date after the first heartbeat. */
-function leaseView({ lease }: ListedState, soft: ListedRun['soft']): View {
+function leaseView({ lease }: ListedState, metadata: ListedRun['metadata']): View {
   if (!lease) return {};
   const { owner, epoch } = lease;
-  return { lease: { owner, epoch, expiresAt: iso(heldUntil(lease, soft)) } };
+  return { lease: { owner, epoch, expiresAt: iso(heldUntil(lease, metadata)) } };
 }
 
 function heldUntil(
   { expiresAt }: NonNullable<ListedState['lease']>,
-  { leaseExtendedTo = 0 }: ListedRun['soft'],
+  { leaseExtendedTo = 0 }: ListedRun['metadata'],
 ): number {
   return Math.max(expiresAt, leaseExtendedTo);
 }
 
 export function leaseWaitView(
-  { state: { lease }, soft }: Pick<LoadedRun, 'state' | 'soft'>,
+  { state: { lease }, metadata }: Pick<LoadedRun, 'state' | 'metadata'>,
   wait: LeaseWait | undefined,
 ): View | undefined {
   if (!lease || !wait) return undefined;
-  return { until: iso(heldUntil(lease, soft)), steps: [...wait.steps], why: wait.why };
+  return { until: iso(heldUntil(lease, metadata)), steps: [...wait.steps], why: wait.why };
 }
 
 /** In US dollars; reservations as their sum. */
@@ -89,7 +89,7 @@ function budgetView({ budget }: ListedState): View | undefined {
   };
 }
 
-function costView({ cost: spent }: ListedRun['soft']): View {
+function costView({ cost: spent }: ListedRun['metadata']): View {
   const cost = costOf(spent);
   return { ...cost, usd: usdOf(cost) };
 }
@@ -100,26 +100,26 @@ interface RunValues {
 }
 
 export function runView(
-  run: Pick<LoadedRun, 'state' | 'soft'>,
+  run: Pick<LoadedRun, 'state' | 'metadata'>,
   { input, result }: RunValues,
   vocabulary: Vocabulary,
 ): View {
-  const { state, soft } = run;
+  const { state, metadata } = run;
   const { input: _, result: __, secretInput, steps, shard, currentStep: ___, ...shown } = state;
   const listed = {
     state,
-    soft,
+    metadata,
     stepCounts: stepCounts(steps),
     waits: listedWaits(state.waits),
     waitsFor: waitsFor(state),
-    wakeAt: wakeAt(state, soft),
+    wakeAt: wakeAt(state, metadata),
   };
   return {
     ...(readableValue(shown) as View),
     ...runSummary(listed, vocabulary),
     ...(state.error && { error: readableValue(state.error) }),
     waits: readableValue(state.waits),
-    running: runningNow(state, soft).map(runningView),
+    running: runningNow(state, metadata).map(runningView),
     ...progressView(run),
     ...logsView(run),
     ...valueView('input', input),
@@ -127,13 +127,13 @@ export function runView(
   };
 }
 
-function logsView({ soft: { logs } }: Pick<LoadedRun, 'soft'>): View {
+function logsView({ metadata: { logs } }: Pick<LoadedRun, 'metadata'>): View {
   return logs && logs.lines + logs.dropped > 0 ? { logs: { lines: logs.lines, dropped: logs.dropped } } : {};
 }
 
 /** Progress of a worker that no longer holds the run is not shown. */
-function progressView({ state, soft }: Pick<LoadedRun, 'state' | 'soft'>): View {
-  return state.lease && soft.inFlight?.length ? { progress: readableValue(soft.inFlight) } : {};
+function progressView({ state, metadata }: Pick<LoadedRun, 'state' | 'metadata'>): View {
+  return state.lease && metadata.inFlight?.length ? { progress: readableValue(metadata.inFlight) } : {};
 }
 
 /** The value itself, or where it can be read: `resultRef: { checkpoint, sha256, … }`, at `…/checkpoints/{seq}/output`. */

@@ -9,7 +9,7 @@ import { type RunState, type StepState, stepIdOf } from '../../core/run/state.ts
 import { decodeCursor, encodeCursor } from '../../ports/cursor.ts';
 import type { LoadedRun, Page, PageRequest } from '../../ports/run-store.ts';
 
-type RunningRun = Pick<LoadedRun, 'state' | 'soft'>;
+type RunningRun = Pick<LoadedRun, 'state' | 'metadata'>;
 
 /** A step of which nothing is recorded yet has no `inputsHash`. */
 export type ShownStep = Omit<StepRecord, 'inputsHash'> & Partial<Pick<StepRecord, 'inputsHash'>>;
@@ -49,8 +49,8 @@ export function statesWithRunning(run: RunningRun): ReadonlyMap<string, StepStat
 }
 
 /** Running bodies that the fold does not show as running; a step under compensation stays done. */
-function bodiesOf({ state, soft }: RunningRun): readonly RunningStep[] {
-  return runningNow(state, soft).filter(({ step, attempt, undoes }) => {
+function bodiesOf({ state, metadata }: RunningRun): readonly RunningStep[] {
+  return runningNow(state, metadata).filter(({ step, attempt, undoes }) => {
     const known = state.steps.get(step);
     return !undoes && !(known?.phase === 'running' && known.attempt >= attempt);
   });

@@ -1,7 +1,7 @@
 /** Decision of a dispatch, or of the scan, about the run it has just read. Pure; the caller carries it out. */
 
 import type { Takeover, TaskRef } from '../run/data/takeover.ts';
-import type { RunState, SoftState } from '../run/state.ts';
+import type { RunState, VolatileMetadata } from '../run/state.ts';
 import { isOver } from '../run/state.ts';
 import { hasUnannouncedWaits, isDue, isParked, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
@@ -16,7 +16,7 @@ export interface TaskDelivery extends TaskRef {
 
 export interface Observation {
   readonly state: RunState;
-  readonly soft: SoftState;
+  readonly metadata: VolatileMetadata;
   /** Time of the read by the store's clock, which also sets `lastHeartbeatAt`: staleness is judged by one clock. Epoch ms. */
   readonly readAt: number;
   readonly leaseMs: number;
@@ -95,14 +95,21 @@ export function isBackingOff(
   state: RunState,
   { now, deployed }: { readonly now: number; readonly deployed: DeployedPlan },
 ): boolean {
-  const early = { state, soft: {}, readAt: now, leaseMs: 0, deployed };
+  const early = { state, metadata: {}, readAt: now, leaseMs: 0, deployed };
   return (
     claimDecision(early).kind === 'early' && claimDecision({ ...early, skipsBackoff: true }).kind === 'claim'
   );
 }
 
-function leasedDecision({ state, soft, readAt, leaseMs, delivery, deployed }: Observation): ClaimDecision {
-  const lastHeartbeatAt = soft.lastHeartbeatAt ?? state.updatedAt;
+function leasedDecision({
+  state,
+  metadata,
+  readAt,
+  leaseMs,
+  delivery,
+  deployed,
+}: Observation): ClaimDecision {
+  const lastHeartbeatAt = metadata.lastHeartbeatAt ?? state.updatedAt;
   const freeAt = lastHeartbeatAt + leaseMs;
   const why = takeover(state, delivery);
   if (readAt >= freeAt) return { kind: 'orphaned', lastHeartbeatAt, why: why ?? 'silence' };

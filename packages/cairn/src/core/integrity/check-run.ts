@@ -33,7 +33,7 @@ export function checkRun(facts: RunFacts): ConsistencyProblem[] {
 
 /** Published events existed once. */
 function lostEvents({ snapshot, journal }: RunFacts, { head }: RunState): ConsistencyProblem[] {
-  const published = snapshot?.soft.publishedSeq ?? 0;
+  const published = snapshot?.metadata.publishedSeq ?? 0;
   if (journal.isEndCertain || published <= head) return [];
   return [unhealable('JOURNAL_TAIL_CUT', 'run', { head, published })];
 }

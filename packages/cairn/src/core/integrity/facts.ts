@@ -7,7 +7,7 @@ import type { EffectRecord } from '../effects/effect.ts';
 import type { FindingReason } from '../findings.ts';
 import type { RunEvent } from '../run/events.ts';
 import type { Checkpoint, StepRecord } from '../run/records.ts';
-import type { RunState, SoftState } from '../run/state.ts';
+import type { RunState, VolatileMetadata } from '../run/state.ts';
 import type { JournalFacts } from './journal-reading.ts';
 
 /** A document, by the id it is stored under. `version` is that of the store: a later write is conditional on it. */
@@ -24,9 +24,9 @@ export type FoundEvent = FoundDocument<RunEvent>;
 /** The run document. Readable members of a damaged one are given apart. */
 export type FoundSnapshot = FoundDocument<RunState> & {
   /** The readable members of the volatile metadata. */
-  readonly soft: SoftState;
+  readonly metadata: VolatileMetadata;
   /** Names of the members of that part that cannot. */
-  readonly softDamage: readonly string[];
+  readonly metadataDamage: readonly string[];
   /** Epoch ms; undefined: never, or not to be read as a time. */
   readonly wakeAt: number | undefined;
   /** Epoch ms; undefined: the member is absent, null: it is not a time. */

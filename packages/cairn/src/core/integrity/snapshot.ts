@@ -56,7 +56,7 @@ export function snapshotProblems(facts: RunFacts, state: RunState): ConsistencyP
   };
   const expected = new Map([[snapshot?.id ?? state.id, state]]);
   const problems = compare(kind, { found: snapshot ? [snapshot] : [], expected, head: state.head });
-  const { softDamage: members = [] } = snapshot ?? {};
+  const { metadataDamage: members = [] } = snapshot ?? {};
   if (members.length > 0) problems.push(healable('SNAPSHOT_SOFT_UNREADABLE', SUBJECT, { members }));
   // Rebuilding the run document also rebuilds its pages.
   const ofPages = pages.map(({ id, problem }) => healable(PAGE_CODES[problem], `pages/${id}`));
@@ -126,7 +126,7 @@ function derivedFaults(
   atSnapshot: RunState,
 ): BareProblem[] {
   const { wakeAt: wakes, askingSince: asks, foundBy: names, listed, waitsFor: waits } = snapshot;
-  const due = wakeAt(state, snapshot.soft);
+  const due = wakeAt(state, snapshot.metadata);
   // Too early is harmless, and so is what has been put off for as long as it may be.
   const latest = Math.max(due ?? 0, facts.readAt + CLOCKS_APART_MS + mayBePutOff(state));
   const asking = askingSince(atSnapshot);

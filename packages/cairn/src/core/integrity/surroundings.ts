@@ -14,7 +14,7 @@ export function mailboxProblems({ mailboxes, snapshot }: RunFacts, state: RunSta
       return [unhealable('RENDEZVOUS_UNREADABLE', subject, { reason: place.reason })];
     }
     // An ended run with completed duties waits nowhere. Before that, closing a wait removes its entry afterwards.
-    const leftListed = isOver(state) && snapshot?.soft.dutiesMet === true ? place.listed : [];
+    const leftListed = isOver(state) && snapshot?.metadata.dutiesMet === true ? place.listed : [];
     return [
       ...notListed(place, state).map((waitId) => healable('WAIT_NOT_LISTED', subject, { waitId })),
       ...leftListed.map((waitId) => healable('LISTED_WITHOUT_WAIT', subject, { waitId })),

@@ -246,7 +246,7 @@ export interface RunState extends RunIdentity {
 }
 
 /** The part of the snapshot that is not folded and not checked. Times in epoch ms. */
-export interface SoftState {
+export interface VolatileMetadata {
   readonly lastHeartbeatAt?: number | undefined;
   readonly leaseExtendedTo?: number | undefined;
   /** True if the completion duties (parent, children, event mailboxes) are done. */
@@ -322,7 +322,7 @@ export function openEffectsOf({ effects }: RunState, ref: StepRef): OpenEffect[]
 }
 
 /** Returns true if events of the run may be unpublished. */
-export function hasUnpublishedEvents({ head }: RunState, { publishedSeq }: SoftState): boolean {
+export function hasUnpublishedEvents({ head }: RunState, { publishedSeq }: VolatileMetadata): boolean {
   return publishedSeq !== undefined && publishedSeq < head;
 }
 

@@ -6,7 +6,7 @@ import {
   isOver,
   isSuspended,
   type RunState,
-  type SoftState,
+  type VolatileMetadata,
 } from './state.ts';
 import type { RunStatus } from './status.ts';
 
@@ -26,10 +26,10 @@ export const PARKED_MS = 10 * 60_000;
  * Time of the next scan of this run, epoch ms; undefined for a settled one. A lease that heartbeats have extended
  * counts as extended. The lease holder publishes events; unpublished events of a run without a worker are scanned soon.
  */
-export function wakeAt(state: RunState, soft: SoftState = {}): number | undefined {
-  const dueAt = dueForItself(state, soft);
-  if (state.lease || !hasUnpublishedEvents(state, soft)) return dueAt;
-  const publishAt = Math.max(state.updatedAt + READY_GRACE_MS, soft.publishDueAt ?? 0);
+export function wakeAt(state: RunState, metadata: VolatileMetadata = {}): number | undefined {
+  const dueAt = dueForItself(state, metadata);
+  if (state.lease || !hasUnpublishedEvents(state, metadata)) return dueAt;
+  const publishAt = Math.max(state.updatedAt + READY_GRACE_MS, metadata.publishDueAt ?? 0);
   return Math.min(publishAt, dueAt ?? Number.POSITIVE_INFINITY);
 }
 
@@ -66,13 +66,13 @@ export function isSuspendedWithoutWorker(
   return isSuspended(state) && !isOver(state) && state.lease === undefined && state.status !== 'interrupted';
 }
 
-function dueForItself(state: RunState, soft: SoftState): number | undefined {
+function dueForItself(state: RunState, metadata: VolatileMetadata): number | undefined {
   if (isSuspendedWithoutWorker(state)) return state.updatedAt + OPEN_WAIT_MS;
   switch (state.status) {
     case 'completed':
     case 'failed':
     case 'cancelled':
-      return hasCompletionDuties(state) && !soft.dutiesMet ? state.updatedAt + READY_GRACE_MS : undefined;
+      return hasCompletionDuties(state) && !metadata.dutiesMet ? state.updatedAt + READY_GRACE_MS : undefined;
     case 'awaiting_approval':
     case 'waiting_external':
       return waitingUntil(state);
@@ -80,7 +80,7 @@ function dueForItself(state: RunState, soft: SoftState): number | undefined {
     case 'running':
     case 'replaying':
     case 'interrupted':
-      if (state.lease) return Math.max(state.lease.expiresAt, soft.leaseExtendedTo ?? 0);
+      if (state.lease) return Math.max(state.lease.expiresAt, metadata.leaseExtendedTo ?? 0);
       return Math.min(
         state.dueAt ?? state.updatedAt + READY_GRACE_MS,
         state.deadlineAt ?? Number.POSITIVE_INFINITY,

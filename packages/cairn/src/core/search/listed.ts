@@ -2,7 +2,7 @@
  * The part of a run that lists show. Members that grow with the inputs and work of a run are omitted: a page of runs
  * with full inboxes took tens of megabytes, and a single run is read separately.
  */
-import type { RunState, SoftState } from '../run/state.ts';
+import type { RunState, VolatileMetadata } from '../run/state.ts';
 
 /** Members that only the run itself shows. */
 export const NOT_LISTED = [
@@ -41,9 +41,17 @@ export function listedState(state: ListedState): ListedState {
   return shown as unknown as ListedState;
 }
 
-export type ListedSoft = Pick<SoftState, 'lastHeartbeatAt' | 'leaseExtendedTo' | 'running' | 'cost'>;
+export type ListedMetadata = Pick<
+  VolatileMetadata,
+  'lastHeartbeatAt' | 'leaseExtendedTo' | 'running' | 'cost'
+>;
 
 /** The same for the volatile metadata. */
-export function listedSoft({ lastHeartbeatAt, leaseExtendedTo, running, cost }: ListedSoft): ListedSoft {
+export function listedMetadata({
+  lastHeartbeatAt,
+  leaseExtendedTo,
+  running,
+  cost,
+}: ListedMetadata): ListedMetadata {
   return { lastHeartbeatAt, leaseExtendedTo, running, cost };
 }

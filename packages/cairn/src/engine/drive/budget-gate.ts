@@ -20,7 +20,7 @@ import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { leavesRows } from '../define/capability.ts';
 import type { BodyStep } from '../define/steps.ts';
-import * as drafts from '../recording/drafts.ts';
+import * as build from '../recording/event-builders.ts';
 import type { Used } from '../recording/output.ts';
 import { budgetQuestion, dayQuestion } from '../waits/budget-question.ts';
 import { openedDraft } from '../waits/open.ts';
@@ -139,10 +139,10 @@ export class BudgetGate {
     const wait = this.#questionOf(stopped, refusal);
     const { openedAt: now } = wait;
     const events = [...settled, openedDraft(wait, spent)];
-    const withoutRoom = [...settled, drafts.retryBudgetWhenRoom(execution, now, spent)];
+    const withoutRoom = [...settled, build.retryBudgetWhenRoom(execution, now, spent)];
     const change = questionOf(stopped, { wait, events, withoutRoom }, this.#dispatch.waits.freeBytes);
     if (!change.opening) return change;
-    const again = drafts.retryWithinBudget(execution, now, spent);
+    const again = build.retryWithinBudget(execution, now, spent);
     const resting = { events: [...settled, again], consequence: { kind: 'rests', at: now } as const };
     return { ...change, decide: (state) => (hasQuestion(state) ? resting : change.decide(state)) };
   }
@@ -151,7 +151,7 @@ export class BudgetGate {
     const { deps, now } = this.#dispatch;
     const bound = Math.min(BUSY_CAP_MS, BUSY_FIRST_MS * 2 ** Math.min(execution.polls ?? 0, 10));
     const at = Math.ceil(now + halfJitterMs(bound, deps.random.unit()));
-    const again = drafts.retryWithinBudget(execution, at, spent, drafts.budgetHeld(execution));
+    const again = build.retryWithinBudget(execution, at, spent, build.budgetHeld(execution));
     return changeOf({ unit, execution }, [...settled, again], { kind: 'rests', at });
   }
 

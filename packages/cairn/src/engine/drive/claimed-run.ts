@@ -82,7 +82,7 @@ async function claimAndDrive(claiming: Claiming): Promise<ClaimedResult> {
   const { clock, settings, registry } = deps;
   const restoredAt = await restoreBefore(deps, loaded.state);
   const budgetEndsAt = clock.now() + settings.budgetMs;
-  const report = new BodyReport(loaded.soft);
+  const report = new BodyReport(loaded.metadata);
   const journal = new RunJournal(deps, loaded, { ...settings, owner, bodies: report, follower: publisher });
   const claim = await journal.append((current) => claimDrafts(current, claiming));
   if (claim.events.length === 0) return 'try_again';
@@ -104,7 +104,7 @@ function claimDrafts(state: RunState, { deps, account, owner }: Claiming): Event
   const { clock, settings, registry } = deps;
   const now = clock.now();
   const { skipsBackoff, isAlone, task } = account;
-  const seen = observationOf(deps, { state, soft: {}, readAt: now }, { skipsBackoff });
+  const seen = observationOf(deps, { state, metadata: {}, readAt: now }, { skipsBackoff });
   if (claimDecision(seen).kind !== 'claim') return [];
   const limits = limitsOf(registry, state, now);
   const isNew = state.status === 'pending';

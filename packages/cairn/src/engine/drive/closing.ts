@@ -7,7 +7,7 @@ import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.t
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
 import type { Workflow } from '../define/steps.ts';
 import { hasCompensation, isCompensable } from '../deployed.ts';
-import * as drafts from '../recording/drafts.ts';
+import * as build from '../recording/event-builders.ts';
 import { composedOutput, NO_OUTPUT, type Output } from '../recording/output.ts';
 import * as terminal from '../recording/terminal.ts';
 import type { StepOutputs } from './outputs.ts';
@@ -37,11 +37,11 @@ export function closingDraft(closing: ClosingDecision, state: RunState, facts: C
       assertAllEnded(state, facts.workflow);
       return terminal.completed(state, facts.result);
     case 'end_children':
-      return drafts.suspendedForChildren(
+      return build.suspendedForChildren(
         closing.end.kind === 'failed' && state.error === undefined ? closing.end.error : undefined,
       );
     case 'suspend':
-      return drafts.suspended(state, closing.until);
+      return build.suspended(state, closing.until);
     case 'release': {
       const { reason, dueAt, error } = closing;
       const { inFlight } = facts;

@@ -13,7 +13,7 @@ import type { Decide } from '../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../journal/run-journal.ts';
 import type { BodyStep, Context, StepDefinition, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { EndedExecution } from '../recording/drafts.ts';
+import type { EndedExecution } from '../recording/event-builders.ts';
 import { Bodies } from './bodies/bodies.ts';
 import type { BodyReport } from './bodies/body-report.ts';
 import { BudgetGate } from './budget-gate.ts';

@@ -22,7 +22,7 @@ import { messageOf, readableThrown } from '../../core/thrown.ts';
 import { EffectMoved, LeaseLost } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
-import { refOf } from '../recording/drafts.ts';
+import { refOf } from '../recording/event-builders.ts';
 import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer, type WrittenEffect } from './answers.ts';

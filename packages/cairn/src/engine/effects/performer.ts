@@ -16,7 +16,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { errorTypeOf, type Span, type SpanOptions } from '../../ports/tracing.ts';
 import { type Binding, type Capability, leavesRows } from '../define/capability.ts';
 import type { EngineDeps } from '../deps.ts';
-import { refOf } from '../recording/drafts.ts';
+import { refOf } from '../recording/event-builders.ts';
 import { traced } from '../tracing/calls.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';

@@ -11,7 +11,7 @@ import { type OpenEffect, stepKey } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { refOf } from '../recording/drafts.ts';
+import { refOf } from '../recording/event-builders.ts';
 import { openedDraft, questionAbout } from '../waits/open.ts';
 import { type ActEnd, type EffectAsk, type PerformCall, rowWithoutCall } from './effect-call.ts';
 import type { LedgerLookup } from './ledger-lookup.ts';

@@ -19,9 +19,9 @@ export async function scanSoon({ store, clock }: JournalDeps, runId: string): Pr
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const loaded = await store.load(runId);
     if (!loaded) return;
-    const { state, soft, snapshotVersion: seen } = loaded;
+    const { state, metadata, snapshotVersion: seen } = loaded;
     const soon = clock.now() + PARKED_MS;
-    if ((wakeAt(state, soft) ?? Number.POSITIVE_INFINITY) <= soon) return;
+    if ((wakeAt(state, metadata) ?? Number.POSITIVE_INFINITY) <= soon) return;
     if ((await store.touch({ runId, seen, wakeAt: soon })).kind === 'touched') return;
   }
 }

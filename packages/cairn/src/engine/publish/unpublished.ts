@@ -8,7 +8,7 @@ import { taskName } from '../../core/encoding/task-name.ts';
 import { hasUnpublishedEvents, isOver, type RunState } from '../../core/run/state.ts';
 import { READY_GRACE_MS, wakeAt } from '../../core/run/wake.ts';
 import { runSpan, traceparentOf } from '../../core/trace.ts';
-import type { LoadedRun, SoftUpdate, Version } from '../../ports/run-store.ts';
+import type { LoadedRun, MetadataUpdate, Version } from '../../ports/run-store.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { EngineDeps } from '../deps.ts';
 import { poolAndTenant } from '../enqueue-soon.ts';
@@ -30,9 +30,9 @@ export interface UnpublishedEvents {
 }
 
 /** Publishes what a drive of this run will append, after what others left; undefined where events are not published. */
-export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunPublisher | undefined {
+export function publisherFor(deps: EngineDeps, { state, metadata }: LoadedRun): RunPublisher | undefined {
   const { bus, store, clock, log, tracer } = deps;
-  const publishedSeq = soft.publishedSeq ?? (bus ? 0 : undefined);
+  const publishedSeq = metadata.publishedSeq ?? (bus ? 0 : undefined);
   if (publishedSeq === undefined) return undefined;
   return new RunPublisher({
     bus: bus ?? NOBODY_LISTENS,
@@ -41,7 +41,7 @@ export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunP
     log,
     run: state,
     traceparent: tracer && traceparentOf(tracer.decided(runSpan(state))),
-    firstEventId: soft.firstEventId,
+    firstEventId: metadata.firstEventId,
     publishedSeq,
     head: state.head,
   });
@@ -49,7 +49,9 @@ export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunP
 
 /** Unpublished events of a run without a drive; undefined: none. */
 export function unpublishedOf(deps: EngineDeps, loaded: LoadedRun): UnpublishedEvents | undefined {
-  const publisher = hasUnpublishedEvents(loaded.state, loaded.soft) ? publisherFor(deps, loaded) : undefined;
+  const publisher = hasUnpublishedEvents(loaded.state, loaded.metadata)
+    ? publisherFor(deps, loaded)
+    : undefined;
   return publisher && { publisher, seen: loaded.snapshotVersion };
 }
 
@@ -71,14 +73,14 @@ export async function settleEvents(
   const seen = known ?? (await versionOf(deps, state));
   if (seen === undefined) return;
   const retryAt = published ? undefined : nextTry(deps, state, publisher.publishedSeq);
-  const soft: SoftUpdate = {
+  const metadata: MetadataUpdate = {
     heartbeat: false,
     publishedSeq: retryAt === undefined ? head : publisher.publishedSeq,
     publishDueAt: retryAt === undefined ? undefined : retryAt + READY_GRACE_MS,
     dutiesMet: isOver(state) || undefined,
   };
-  const dueAt = wakeAt(state, soft);
-  const { kind } = await store.touch({ runId, seen, soft, wakeAt: dueAt });
+  const dueAt = wakeAt(state, metadata);
+  const { kind } = await store.touch({ runId, seen, metadata, wakeAt: dueAt });
   // Stale: another process has changed the run, and continues from the stored watermark.
   if (kind === 'stale' || retryAt === undefined) return;
   // Not left to the scan: with the bus down there are more such runs than it can check.

@@ -6,7 +6,7 @@ import { MAX_SHOWN } from '../../core/run/bounded.ts';
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { storedValueOf } from '../../core/run/values.ts';
-import { carried } from './drafts.ts';
+import { carried } from './event-builders.ts';
 import type { Output } from './output.ts';
 
 /** A run, or one that is about to be asked to end. */

@@ -10,7 +10,7 @@ import type { Decision, EventDraft, RecordedError, Wait } from '../../core/run/e
 import type { RunState } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import type { StepDefinition } from '../define/steps.ts';
-import * as drafts from '../recording/drafts.ts';
+import * as build from '../recording/event-builders.ts';
 import type { Output } from '../recording/output.ts';
 
 /** Source of an answer, and the data to record. */
@@ -37,7 +37,7 @@ export function answerDrafts(
   answer: WaitResolution,
   output: Output,
 ): EventDraft[] {
-  return [resolvedDraft(wait, answer), drafts.succeeded({ step, execution: wait.execution, now }, output)];
+  return [resolvedDraft(wait, answer), build.succeeded({ step, execution: wait.execution, now }, output)];
 }
 
 /** The run, or its tenant on this day, may spend more: the attempt begins. */
@@ -45,23 +45,20 @@ export function budgetAnswerDrafts(
   { wait, now }: Omit<EndOfWait, 'step'>,
   answer: WaitResolution,
 ): EventDraft[] {
-  return [resolvedDraft(wait, answer), drafts.retryWithinBudget(wait.execution, now)];
+  return [resolvedDraft(wait, answer), build.retryWithinBudget(wait.execution, now)];
 }
 
 /** The answer of the wait fails the step; `onFailure` of the step decides the consequence. */
 export function refusalDrafts(end: EndOfWait, answer: WaitResolution, error: RecordedError): EventDraft[] {
   const { step, wait, now } = end;
-  return [
-    resolvedDraft(wait, answer),
-    drafts.failedByPolicy({ step, execution: wait.execution, now }, error),
-  ];
+  return [resolvedDraft(wait, answer), build.failedByPolicy({ step, execution: wait.execution, now }, error)];
 }
 
 export function expiryDrafts({ step, wait, now }: EndOfWait, outcome: RecordedError | Output): EventDraft[] {
   const ending = { step, execution: wait.execution, now };
   return [
     { type: 'wait_expired', initiator: 'timeout', data: { waitId: wait.id } },
-    'code' in outcome ? drafts.failedByPolicy(ending, outcome) : drafts.succeeded(ending, outcome),
+    'code' in outcome ? build.failedByPolicy(ending, outcome) : build.succeeded(ending, outcome),
   ];
 }
 

@@ -4,7 +4,7 @@
  *
  * Must not: make a call, or hold one back.
  */
-import type { CommitResult, JournalCommit, RunStore, SoftUpdate } from '../../ports/run-store.ts';
+import type { CommitResult, JournalCommit, MetadataUpdate, RunStore } from '../../ports/run-store.ts';
 import { type AroundEach, wrapCalls } from '../../ports/wrap-calls.ts';
 import { billedCalls, pageReads, readsOf } from './billed.ts';
 import type { Spending } from './spending.ts';
@@ -51,13 +51,13 @@ function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingM
       return loaded;
     },
     async commit(call, wanted) {
-      const { snapshot, soft } = wanted;
+      const { snapshot, metadata } = wanted;
       const own = { writes: writesOf(wanted) + writesOfDeadWorker(wanted) };
       if (snapshot) {
         return spending.carry({
           key: `commit ${wanted.runId} ${wanted.events[0]?.id}`,
           own,
-          send: (cost) => call({ ...wanted, soft: { heartbeat: false, ...soft, cost } }),
+          send: (cost) => call({ ...wanted, metadata: { heartbeat: false, ...metadata, cost } }),
           isApplied,
         });
       }
@@ -66,31 +66,31 @@ function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingM
       return result;
     },
     start(call, wanted) {
-      const { state, events, checkpoints, records, supersedes, soft } = wanted;
+      const { state, events, checkpoints, records, supersedes, metadata } = wanted;
       return spending.carry({
         key: `start ${state.id}`,
         own: { writes: 1 + events.length + checkpoints.length + records.length + (supersedes ? 2 : 0) },
-        send: (cost) => call({ ...wanted, soft: { ...soft, cost } }),
+        send: (cost) => call({ ...wanted, metadata: { ...metadata, cost } }),
         isApplied,
       });
     },
     touch: (call, wanted) =>
       spending.carry({
         key: `touch ${wanted.runId} ${wanted.seen}`,
-        own: { writes: 1 + segmentsOf(wanted.soft) },
-        send: (cost) => call({ ...wanted, soft: { heartbeat: false, ...wanted.soft, cost } }),
+        own: { writes: 1 + segmentsOf(wanted.metadata) },
+        send: (cost) => call({ ...wanted, metadata: { heartbeat: false, ...wanted.metadata, cost } }),
         isApplied: ({ kind }) => kind === 'touched',
       }),
   };
 }
 
-function writesOf({ events, checkpoints, steps, effects = [], snapshot, soft }: JournalCommit): number {
-  const others = (snapshot ? 1 : 0) + segmentsOf(soft);
+function writesOf({ events, checkpoints, steps, effects = [], snapshot, metadata }: JournalCommit): number {
+  const others = (snapshot ? 1 : 0) + segmentsOf(metadata);
   return events.length + checkpoints.length + steps.length + effects.length + others;
 }
 
-function segmentsOf(soft: SoftUpdate | undefined): number {
-  return soft?.logged?.segment ? 1 : 0;
+function segmentsOf(metadata: MetadataUpdate | undefined): number {
+  return metadata?.logged?.segment ? 1 : 0;
 }
 
 function isApplied({ kind }: CommitResult): boolean {

@@ -11,7 +11,7 @@ import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
 import { logCancelRequests } from '../cancel-run.ts';
-import { decisionDrafts } from './decision-drafts.ts';
+import { decisionEvents } from './decision-events.ts';
 import { type RaiseDayDeps, raiseDay } from './raise-day.ts';
 import { type ApprovalDecided, assertDecisionContent, type DecideRequest, payloadTextOf } from './request.ts';
 import { resumeAsking } from './resume-asking.ts';
@@ -70,13 +70,13 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
   return viewOf(request, outcome.decided);
 }
 
-type Situation = Omit<Parameters<typeof decisionDrafts>[0], 'workflow' | 'deployed'>;
+type Situation = Omit<Parameters<typeof decisionEvents>[0], 'workflow' | 'deployed'>;
 
 function draftsOn({ registry }: DecideDeps, situation: Situation): EventDraft[] {
   const { state, wait } = situation;
   const workflow = workflowOf(registry, state);
   if (!workflow) throw planMissing(registry, state, wait.execution.stepId);
-  return decisionDrafts({ ...situation, workflow, deployed: deployedFor(registry, state) });
+  return decisionEvents({ ...situation, workflow, deployed: deployedFor(registry, state) });
 }
 
 function viewOf(

@@ -17,7 +17,7 @@ import type { RunStore } from '../../ports/run-store.ts';
 import type { AskingRows, ExternalEffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { checkedAnswer, storedAnswer } from './answer.ts';
 import { assertNote, type EffectResolved, type ResolveRequest } from './request.ts';
-import { resolutionOf } from './resolution-drafts.ts';
+import { resolutionOf } from './resolution-events.ts';
 
 /** Maximum of rows in the inbox. Others appear once some are resolved. */
 export const EXTERNAL_READ = 100;

@@ -15,7 +15,7 @@ import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts
 import { appendToRun, loadOwn } from '../append-to-run.ts';
 import { checkedAnswer } from './answer.ts';
 import { assertNote, type EffectResolved, type ResolveRequest } from './request.ts';
-import { type ResolutionContent, resolutionDrafts, waitFor } from './resolution-drafts.ts';
+import { type ResolutionContent, resolutionEvents, waitFor } from './resolution-events.ts';
 import { settleLeft } from './settle-left.ts';
 
 interface ResolveDeps extends JournalDeps, DriveAfterDeps {
@@ -65,7 +65,7 @@ async function resolve(
       state = current;
       const wait = waitFor(current, effectId);
       if (!wait) return [];
-      return resolutionDrafts({ ...deps, state: current, wait, stored, request, content, now });
+      return resolutionEvents({ ...deps, state: current, wait, stored, request, content, now });
     },
   });
   const [resolved] = appended.events;

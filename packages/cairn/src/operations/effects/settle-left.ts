@@ -12,7 +12,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { leaveInbox } from '../inbox/leave-inbox.ts';
 import type { ResolveRequest } from './request.ts';
-import { type ResolutionContent, resolutionOf, waitFor } from './resolution-drafts.ts';
+import { type ResolutionContent, resolutionOf, waitFor } from './resolution-events.ts';
 
 interface LeftSettling {
   /** Has ended. */

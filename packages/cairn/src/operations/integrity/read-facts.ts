@@ -96,7 +96,7 @@ async function begin(reader: RunReader, isWanted: IsWanted): Promise<BegunReadin
   const [first] = await reader.events({ after: undefined, limit: 1 });
   if (!first && !snapshot) return undefined;
   // Marked for deletion: it may be half deleted by the next read.
-  if (snapshot?.soft.deletionMarkedAt !== undefined) return undefined;
+  if (snapshot?.metadata.deletionMarkedAt !== undefined) return undefined;
   const reading = new JournalReading({ runId: reader.runId, snapshotHash: snapshot?.headHash });
   if (first) reading.take(first);
   const { identity } = reading.end();

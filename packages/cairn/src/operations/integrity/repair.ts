@@ -84,13 +84,13 @@ interface RepairWork {
 async function carryOut(deps: RepairDeps, { actor, facts, plan, done }: RepairWork): Promise<void> {
   let { state } = facts.journal;
   if (!state) throw new Error('a plan for a run without a journal');
-  const { version, soft = {}, softDamage = [] } = facts.snapshot ?? {};
+  const { version, metadata = {}, metadataDamage = [] } = facts.snapshot ?? {};
   let seen = version;
   for await (const batch of batchesOf(deps, facts, plan)) {
     if (batch === 'stale') return;
     const { steps, checkpoints, changes, places } = batch;
     const data = repairedDataOf(batch);
-    const snapshot = { seen, soft, isSoftDamaged: softDamage.length > 0 };
+    const snapshot = { seen, metadata, isMetadataDamaged: metadataDamage.length > 0 };
     const appended = await appendRepair(deps, { state, snapshot, steps, checkpoints, data, actor });
     if (appended.kind === 'stale') return;
     state = appended.state;

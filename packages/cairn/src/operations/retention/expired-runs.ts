@@ -40,7 +40,7 @@ export async function retentionStateOf(
   deps: RetentionStateDeps,
   run: { readonly runId: string; readonly tenantId: string },
 ): Promise<RunRetentionState> {
-  const { state, soft } = await loadOwn(deps, run);
+  const { state, metadata } = await loadOwn(deps, run);
   const { members, decision } = await sendUntilKnown(deps, () => inspectLineage(deps, state.rootRunId));
   return {
     runId: state.id,
@@ -48,7 +48,7 @@ export async function retentionStateOf(
     runs: members.length,
     decision,
     expireAt: expireAt(state, deps.retentionOf),
-    hold: soft.legalHold,
+    hold: metadata.legalHold,
   };
 }
 

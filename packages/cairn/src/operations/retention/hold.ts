@@ -45,9 +45,9 @@ async function changeHold(
   change: (current: LegalHold | undefined) => { readonly hold: LegalHold | undefined } | undefined,
 ): Promise<LegalHold | undefined> {
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {
-    const { soft, snapshotVersion: seen } = await loadOwn(deps, { runId, tenantId });
-    const wanted = change(soft.legalHold);
-    if (!wanted) return soft.legalHold;
+    const { metadata, snapshotVersion: seen } = await loadOwn(deps, { runId, tenantId });
+    const wanted = change(metadata.legalHold);
+    if (!wanted) return metadata.legalHold;
     const { kind } = await sendUntilKnown(deps, () => deps.retention.hold(runId, seen, wanted.hold));
     if (kind === 'stale') continue;
     const what = wanted.hold ? 'legal_hold_set' : 'legal_hold_released';

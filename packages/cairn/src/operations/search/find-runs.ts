@@ -66,6 +66,6 @@ async function sameEvent(
 
 function one(by: NameOfRun, loaded: LoadedRun | undefined): readonly FoundRun[] {
   if (!loaded) return [];
-  const { state, soft } = loaded;
-  return [{ by, run: { state, soft, waits: listedWaits(state.waits), wakeAt: wakeAt(state, soft) } }];
+  const { state, metadata } = loaded;
+  return [{ by, run: { state, metadata, waits: listedWaits(state.waits), wakeAt: wakeAt(state, metadata) } }];
 }

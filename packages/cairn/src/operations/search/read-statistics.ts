@@ -47,8 +47,8 @@ export async function readStatistics(
   return { ...summarizeRuns(runs, stretch, { isOfOneType }), ...stretch, isCut, unreadable };
 }
 
-function outlineOf({ state, soft }: ListedRun): RunOutline {
+function outlineOf({ state, metadata }: ListedRun): RunOutline {
   const { id, type, planVersion, status, createdAt, durationMs, error, suspect } = state;
   const isSuspect = suspect?.alone === true;
-  return { id, type, planVersion, status, createdAt, durationMs, error, spent: soft.cost, isSuspect };
+  return { id, type, planVersion, status, createdAt, durationMs, error, spent: metadata.cost, isSuspect };
 }

@@ -106,7 +106,7 @@ export function draftRun({ clock, random, bus, installed, shards }: StartDeps, r
   };
   const commit = {
     state,
-    soft: bus && { firstEventId: event.id },
+    metadata: bus && { firstEventId: event.id },
     events: [event],
     checkpoints: checkpoint ? [checkpoint] : [],
   };

@@ -96,7 +96,7 @@ async function supersede(
 ): Promise<Supersedes | 'done'> {
   const loaded = await sendUntilKnown(deps, () => deps.store.load(runId));
   if (!loaded) throw new CairnError('RUN_NOT_FOUND', 'the run to resume no longer exists', { field: 'id' });
-  const { state, soft, snapshotVersion: seen } = loaded;
+  const { state, metadata, snapshotVersion: seen } = loaded;
   if (state.supersededBy === by) return 'done';
   assertNotSuperseded(state);
   const event = seal(
@@ -108,5 +108,5 @@ async function supersede(
     },
     { chain: state, id: deps.random.token(), now: deps.clock.now() },
   ) as RunEvent<'run_superseded'>;
-  return { event, snapshot: reduce(state, event), soft, seen };
+  return { event, snapshot: reduce(state, event), metadata, seen };
 }

@@ -17,7 +17,7 @@ import type {
 import type { Mailbox, MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import type { CheckpointRef, RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
-import type { RunState, SoftState } from '../../core/run/state.ts';
+import type { RunState, VolatileMetadata } from '../../core/run/state.ts';
 import type { Version } from '../run-store.ts';
 
 /** Part of a list, by default in the order of document ids. */
@@ -88,12 +88,12 @@ export interface RepairCommit {
   readonly runId: string;
   /** Records the repair; created at its place in the journal, which fences all other writers like any event. */
   readonly event: RunEvent;
-  /** The state after it, with all members. `soft`: the volatile metadata as found, left unchanged unless it was damaged. */
+  /** The state after it, with all members. `metadata`: as found, left unchanged unless it was damaged. */
   readonly snapshot: {
     readonly seen: Version | undefined;
     readonly state: RunState;
-    readonly soft: SoftState;
-    readonly isSoftDamaged: boolean;
+    readonly metadata: VolatileMetadata;
+    readonly isMetadataDamaged: boolean;
   };
   readonly steps: readonly DocumentWrite<StepRecord>[];
   readonly checkpoints: readonly DocumentWrite<Checkpoint>[];

@@ -1,4 +1,4 @@
-/** Lines that the bodies of a run logged. They are written with its snapshots (`SoftUpdate.logged`). */
+/** Lines that the bodies of a run logged. They are written with its snapshots (`MetadataUpdate.logged`). */
 import type { LogSegment } from '../../core/logs/segment.ts';
 
 export interface LogStore {

@@ -1,7 +1,7 @@
 /** Members of a run document that retention reads and writes, and its own document. */
 import { FieldValue } from '@google-cloud/firestore';
 import type { ParentRef } from '../../core/run/events.ts';
-import type { RunState, SoftState } from '../../core/run/state.ts';
+import type { RunState, VolatileMetadata } from '../../core/run/state.ts';
 import { RUN_STATUSES } from '../../core/run/status.ts';
 import type { LineageMember, RetentionProgress } from '../../ports/runs/retention-store.ts';
 import {
@@ -16,7 +16,7 @@ import {
   time,
   words,
 } from './kinds.ts';
-import { decodeSoft, encodeRetained } from './soft.ts';
+import { decodeMetadata, encodeRetained } from './volatile-metadata.ts';
 
 type Facts = Pick<
   RunState,
@@ -50,7 +50,7 @@ export function decodeMember(document: Members, what: string): Omit<LineageMembe
     ties,
     wakeAt,
   } = facts.decode(document, what);
-  const { legalHold: hold, deletionMarkedAt: markedAt } = decodeSoft(document, what);
+  const { legalHold: hold, deletionMarkedAt: markedAt } = decodeMetadata(document, what);
   return {
     runId,
     tenantId,
@@ -68,7 +68,7 @@ export function decodeMember(document: Members, what: string): Omit<LineageMembe
 /** One member of `soft`, and nothing else of the document; undefined removes it. */
 export function encodeRetainedUpdate(
   name: 'legalHold' | 'deletionMarkedAt',
-  value: Partial<SoftState>,
+  value: Partial<VolatileMetadata>,
 ): Members {
   return { [`soft.${name}`]: encodeRetained(value)[name] ?? FieldValue.delete() };
 }

@@ -19,10 +19,10 @@ import {
 } from '../../core/run/events.ts';
 import { type WaitsFor, waitsFor } from '../../core/run/now/waits-for.ts';
 import { askingSince } from '../../core/run/open-questions.ts';
-import type { Lease, RunState, SoftState, Suspicion } from '../../core/run/state.ts';
+import type { Lease, RunState, Suspicion, VolatileMetadata } from '../../core/run/state.ts';
 import { RUN_STATUSES } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
-import { listedSoft, listedState, NOT_LISTED } from '../../core/search/listed.ts';
+import { listedMetadata, listedState, NOT_LISTED } from '../../core/search/listed.ts';
 import {
   type ListedWaits,
   listedWaits,
@@ -50,8 +50,8 @@ import {
   word,
   words,
 } from './kinds.ts';
-import { decodeSoft, encodeCost, softCodec } from './soft.ts';
 import { decodeSteps, encodeSteps, type Steps } from './steps-text.ts';
+import { decodeMetadata, encodeCost, metadataCodec } from './volatile-metadata.ts';
 
 type FixedMembers = RunIdentity & Pick<RunState, 'id' | 'shard' | 'createdAt'>;
 type Changing = Omit<RunState, keyof FixedMembers>;
@@ -212,11 +212,11 @@ export const SNAPSHOT_NAMES: readonly string[] = [
 ];
 
 /** The run document of a run that begins. */
-export function encodeNewSnapshot(state: RunState, begun?: SoftState): Members {
+export function encodeNewSnapshot(state: RunState, begun?: VolatileMetadata): Members {
   const at = wakeAt(state);
   const since = askingSince(state);
   return {
-    ...(begun === undefined ? {} : { soft: softCodec.encode(begun) }),
+    ...(begun === undefined ? {} : { soft: metadataCodec.encode(begun) }),
     ...fixed.encode(state),
     ...changing.encode(state),
     ...(at === undefined ? {} : { wakeAt: Timestamp.fromMillis(at) }),
@@ -236,28 +236,30 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
   if (change.snapshot) {
     const members = changing.encode(change.snapshot);
     for (const name of changing.names) update[name] = members[name] ?? FieldValue.delete();
-    update.wakeAt = timeOrDelete(wakeAt(change.snapshot, change.soft));
+    update.wakeAt = timeOrDelete(wakeAt(change.snapshot, change.metadata));
     update.askingSince = timeOrDelete(askingSince(change.snapshot));
     Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(change.snapshot));
   }
-  if (change.soft?.heartbeat) {
+  if (change.metadata?.heartbeat) {
     // Stored in two places: as a member of the run, and in the volatile metadata.
     update.lastHeartbeatAt = FieldValue.serverTimestamp();
     update['soft.lastHeartbeatAt'] = FieldValue.serverTimestamp();
   }
-  if (change.soft?.leaseExtendedTo !== undefined) {
-    const extendedTo = Timestamp.fromMillis(change.soft.leaseExtendedTo);
+  if (change.metadata?.leaseExtendedTo !== undefined) {
+    const extendedTo = Timestamp.fromMillis(change.metadata.leaseExtendedTo);
     update['soft.leaseExtendedTo'] = extendedTo;
     if (!change.snapshot) update.wakeAt = extendedTo;
   }
-  if (change.soft?.inFlight !== undefined) update['soft.inFlight'] = JSON.stringify(change.soft.inFlight);
-  if (change.soft?.running !== undefined) update['soft.running'] = JSON.stringify(change.soft.running);
-  const { publishedSeq, publishDueAt } = change.soft ?? {};
+  if (change.metadata?.inFlight !== undefined)
+    update['soft.inFlight'] = JSON.stringify(change.metadata.inFlight);
+  if (change.metadata?.running !== undefined)
+    update['soft.running'] = JSON.stringify(change.metadata.running);
+  const { publishedSeq, publishDueAt } = change.metadata ?? {};
   if (publishedSeq !== undefined) update['soft.publishedSeq'] = publishedSeq;
   if (publishDueAt !== undefined) update['soft.publishDueAt'] = Timestamp.fromMillis(publishDueAt);
-  if (change.soft?.logged) update['soft.logs'] = { ...change.soft.logged.totals };
-  if (change.soft?.cost) Object.assign(update, encodeCost(change.soft.cost));
-  if (change.soft?.dutiesMet) {
+  if (change.metadata?.logged) update['soft.logs'] = { ...change.metadata.logged.totals };
+  if (change.metadata?.cost) Object.assign(update, encodeCost(change.metadata.cost));
+  if (change.metadata?.dutiesMet) {
     update['soft.obligationsMet'] = true;
     update.wakeAt = FieldValue.delete();
   }
@@ -267,12 +269,16 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
 }
 
 /** After an append without the lease: the volatile metadata is kept, and counts for `wakeAt`. */
-export function encodeUnleasedUpdate(snapshot: RunState, known: SoftState): Members {
+export function encodeUnleasedUpdate(snapshot: RunState, known: VolatileMetadata): Members {
   return { ...encodeSnapshotUpdate({ snapshot }), wakeAt: timeOrDelete(wakeAt(snapshot, known)) };
 }
 
 /** Every member from the state, whatever is stored; volatile metadata stays, or is rewritten where it was damaged. */
-export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoftDamaged: boolean): Members {
+export function encodeRepairedSnapshot(
+  state: RunState,
+  known: VolatileMetadata,
+  isMetadataDamaged: boolean,
+): Members {
   const members = { ...fixed.encode(state), ...changing.encode(state) };
   const update: Members = {};
   for (const name of [...fixed.names, ...changing.names]) update[name] = members[name] ?? FieldValue.delete();
@@ -281,7 +287,7 @@ export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoft
   update.foundBy = indexedNames(state);
   Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(state));
   // It is unknown whether lines were kept, and their deletion relies on this member.
-  if (isSoftDamaged) update.soft = softCodec.encode({ ...known, logs: known.logs ?? NO_LOGS });
+  if (isMetadataDamaged) update.soft = metadataCodec.encode({ ...known, logs: known.logs ?? NO_LOGS });
   return update;
 }
 
@@ -310,7 +316,7 @@ const listedChanging = documentCodec(listedOf(changingTable));
 /** Members of an error that lists show: all but the trace. */
 const LISTED_ERROR: readonly string[] = ['code', 'message', 'stepId', 'retryable'];
 
-const LISTED_SOFT = ['lastHeartbeatAt', 'leaseExtendedTo', 'running', 'cost', 'deletionMarkedAt'];
+const LISTED_METADATA = ['lastHeartbeatAt', 'leaseExtendedTo', 'running', 'cost', 'deletionMarkedAt'];
 
 /**
  * Members of a run document that lists read: without paged entries, and without members that only the run itself shows.
@@ -322,7 +328,7 @@ export const LISTED_NAMES: readonly string[] = [
   ...listing.names,
   'pages',
   'wakeAt',
-  ...LISTED_SOFT.map((name) => `soft.${name}`),
+  ...LISTED_METADATA.map((name) => `soft.${name}`),
 ];
 
 /** A list may have to read the waits besides, for a run last written by a version of Cairn without `listed`. */
@@ -339,7 +345,7 @@ export function decodeListed(document: Members, what: string): DecodedListed {
   const waits = current?.waits ?? decodeListedWaits(document, what);
   return {
     state: listedState({ ...state, schemaVersion }),
-    soft: listedSoft(decodeSoft(document, what)),
+    metadata: listedMetadata(decodeMetadata(document, what)),
     ...(current ? { stepCounts: current.steps } : {}),
     ...(waits ? { waits } : {}),
     ...optionalMember('waitsFor', waiting),

@@ -69,8 +69,8 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
     const run = this.#paths.run(runId);
     const batch = this.#db.batch();
     batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
-    const isSoftLost = snapshot.isSoftDamaged || snapshot.seen === undefined;
-    const whole = encodeRepairedSnapshot(snapshot.state, snapshot.soft, isSoftLost);
+    const isMetadataLost = snapshot.isMetadataDamaged || snapshot.seen === undefined;
+    const whole = encodeRepairedSnapshot(snapshot.state, snapshot.metadata, isMetadataLost);
     const pages = await this.#pages.toRepair(run, spill(whole, snapshot.state));
     const members = { ...whole, ...pages.members };
     if (snapshot.seen === undefined) batch.create(run, present(members));

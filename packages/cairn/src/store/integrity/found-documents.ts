@@ -12,7 +12,7 @@ import { messageOf } from '../../core/thrown.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { Members } from '../codec/kinds.ts';
 import { decodeSnapshot } from '../codec/snapshot.ts';
-import { salvageSoft } from '../codec/soft.ts';
+import { salvageMetadata } from '../codec/volatile-metadata.ts';
 import { namedBy, restored } from '../pages/spill.ts';
 import type { FoundPages } from './pages-in-place.ts';
 
@@ -25,7 +25,7 @@ export interface RawDocument {
 /** @param pages those that it names; undefined: it names none */
 export function foundSnapshot(document: RawDocument, pages?: FoundPages): FoundSnapshot {
   const { members } = document;
-  const { soft, damaged } = salvageSoft(members);
+  const { metadata, damaged } = salvageMetadata(members);
   return {
     ...found(document, () => {
       if (!pages) return decodeSnapshot(members, 'the run document');
@@ -33,8 +33,8 @@ export function foundSnapshot(document: RawDocument, pages?: FoundPages): FoundS
       if (lost !== undefined) throw new Error(`page ${lost} is missing or damaged`);
       return decodeSnapshot(restored(members, pages.names, pages.texts), 'the run document');
     }),
-    soft,
-    softDamage: damaged,
+    metadata,
+    metadataDamage: damaged,
     wakeAt: members.wakeAt instanceof Timestamp ? members.wakeAt.toMillis() : undefined,
     askingSince: timeOrOther(members.askingSince),
     foundBy: members.foundBy,

@@ -1,9 +1,9 @@
 /**
  * Running bodies of a run, as far as its snapshot and the later events know. A body leaves no event before it ends,
- * unless its step must: the dispatch lists it in the volatile metadata (`soft.running`), with its other writes, and in
+ * unless its step must: the dispatch lists it in the volatile metadata (`metadata.running`), with its other writes, and in
  * a separate write once a body has run for {@link SHOW_AFTER_MS}. Pure.
  */
-import { type RunState, type SoftState, stepKey } from '../state.ts';
+import { type RunState, stepKey, type VolatileMetadata } from '../state.ts';
 
 /** One running attempt of a body. */
 export interface RunningStep {
@@ -37,7 +37,7 @@ type KnownRun = Pick<RunState, 'lease' | 'waits' | 'inFlight' | 'currentStep'> &
 /** Running attempts, oldest first. None for a run without a worker. */
 export function runningNow(
   state: Pick<KnownRun, 'lease' | 'steps' | 'compensationLog'>,
-  { running = [] }: Pick<SoftState, 'running'>,
+  { running = [] }: Pick<VolatileMetadata, 'running'>,
 ): readonly RunningStep[] {
   const { lease, steps } = state;
   if (!lease) return [];
@@ -69,8 +69,11 @@ function hasEnded(
  * Key of the current step: that of the oldest running attempt; else the step that the run waits for, that a dispatch
  * left unfinished, or that will be retried. Undefined between short steps, and after the end.
  */
-export function currentStepOf(state: KnownRun, soft: Pick<SoftState, 'running'>): string | undefined {
-  const [oldest] = runningNow(state, soft);
+export function currentStepOf(
+  state: KnownRun,
+  metadata: Pick<VolatileMetadata, 'running'>,
+): string | undefined {
+  const [oldest] = runningNow(state, metadata);
   if (oldest) return oldest.step;
   const [wait] = state.waits;
   if (wait) return stepKey(wait.execution);

@@ -11,7 +11,7 @@ import type { StepExecution, StepRef } from '../../../core/run/events.ts';
 import type { AnyPolicy } from '../../define/steps.ts';
 import type { AliveCalls } from '../../effects/effect-call.ts';
 import { evaluatePolicy } from '../../policy.ts';
-import * as drafts from '../../recording/drafts.ts';
+import * as build from '../../recording/event-builders.ts';
 import { endSpanWith } from '../../tracing/ends.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import { MOVED } from '../messages.ts';
@@ -58,7 +58,7 @@ export class Bodies {
 
   /** Executions that were given up. */
   inFlight(): StepRef[] {
-    return [...this.#running.values()].map(({ execution }) => drafts.refOf(execution));
+    return [...this.#running.values()].map(({ execution }) => build.refOf(execution));
   }
 
   /** @param reserve of the run's budget; none: nothing is written for it */
@@ -166,7 +166,7 @@ export class Bodies {
 
   async #leavesTrace({ execution, reserve }: RunningBody): Promise<boolean> {
     const more = isFree(reserve) ? {} : { reserved: reserve };
-    const { events } = await this.#dispatch.appendLeased(() => [drafts.started(execution, more)]);
+    const { events } = await this.#dispatch.appendLeased(() => [build.started(execution, more)]);
     return events.length > 0;
   }
 

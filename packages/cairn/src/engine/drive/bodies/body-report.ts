@@ -3,9 +3,9 @@
  * snapshot; the progress of a body is passed to its next attempt.
  */
 import { MAX_RUNNING_TOLD, type RunningStep, SHOW_AFTER_MS } from '../../../core/run/now/running.ts';
-import type { Progress, SoftState } from '../../../core/run/state.ts';
+import type { Progress, VolatileMetadata } from '../../../core/run/state.ts';
 import type { BodyNews } from '../../../journal/options.ts';
-import type { SoftUpdate } from '../../../ports/run-store.ts';
+import type { MetadataUpdate } from '../../../ports/run-store.ts';
 import { RunLog } from './run-log.ts';
 
 export class BodyReport implements BodyNews {
@@ -19,7 +19,7 @@ export class BodyReport implements BodyNews {
   #news = false;
 
   /** @param before what the dispatch before this one left in the snapshot */
-  constructor(before: Pick<SoftState, 'inFlight' | 'running' | 'logs'> = {}) {
+  constructor(before: Pick<VolatileMetadata, 'inFlight' | 'running' | 'logs'> = {}) {
     this.log = new RunLog(before.logs);
     this.#last = new Map(before.inFlight?.map((progress) => [progress.step, progress]));
     this.#reported = before.running?.map(nameOf) ?? [];
@@ -64,7 +64,7 @@ export class BodyReport implements BodyNews {
     return this.log.isUrgent;
   }
 
-  take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running' | 'logged'> {
+  take(letsGo: boolean): Pick<MetadataUpdate, 'inFlight' | 'running' | 'logged'> {
     const running = letsGo ? [] : [...this.#running.values()].slice(0, MAX_RUNNING_TOLD);
     const names = running.map(nameOf);
     const isNew =

@@ -5,7 +5,7 @@ import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.t
 import { type RunState, stepKey } from '../../../core/run/state.ts';
 import { readableThrown } from '../../../core/thrown.ts';
 import type { FlowStep, StepDefinition, WaitStep } from '../../define/steps.ts';
-import * as drafts from '../../recording/drafts.ts';
+import * as build from '../../recording/event-builders.ts';
 import { recordedError } from '../../recording/output.ts';
 import { answerDrafts } from '../../waits/end-of-wait.ts';
 import { openedDraft, waitOf } from '../../waits/open.ts';
@@ -77,7 +77,7 @@ function skipDependents(dispatch: DispatchState): void {
       const unit = { step: dispatch.step(id) };
       const executed = { unit, execution: dispatch.nextExecution(unit) };
       tracker.settle(id, 'skipped');
-      const event = drafts.skipped(dispatch.endingOf(executed), 'a step it needs was skipped');
+      const event = build.skipped(dispatch.endingOf(executed), 'a step it needs was skipped');
       endExecution(dispatch, endBy(executed, [event]));
     }
   }
@@ -157,8 +157,8 @@ function notEntered(
   const ending = dispatch.endingOf(executed);
   const event =
     entry.kind === 'skip'
-      ? drafts.skipped(ending, 'its condition was false')
-      : drafts.failedByPolicy(ending, recordedError(ending.step.id, entry.cause, dispatch.deps.mask));
+      ? build.skipped(ending, 'its condition was false')
+      : build.failedByPolicy(ending, recordedError(ending.step.id, entry.cause, dispatch.deps.mask));
   endExecution(dispatch, endBy(executed, [event]));
 }
 
@@ -210,7 +210,7 @@ function openSet(dispatch: DispatchState, step: SetStep): void {
   if (message !== undefined) {
     // Results of old items must not become those of new ones, so the run fails whatever `onFailure` says.
     const error = { code: 'SET_CHANGED', message, stepId: step.id, retryable: false };
-    endExecution(dispatch, endBy(executed, [drafts.failed(dispatch.endingOf(executed), error)]));
+    endExecution(dispatch, endBy(executed, [build.failed(dispatch.endingOf(executed), error)]));
     return;
   }
   recordStart(dispatch, executed, optional('items', items));
@@ -253,5 +253,5 @@ function recordStart(
   more: { readonly items?: string } = {},
 ): void {
   if (hasBegun(dispatch, executed.unit.step)) return;
-  dispatch.record(changeOf(executed, [drafts.started(executed.execution, more)], { kind: 'nothing' }));
+  dispatch.record(changeOf(executed, [build.started(executed.execution, more)], { kind: 'nothing' }));
 }

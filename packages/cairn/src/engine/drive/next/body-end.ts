@@ -9,7 +9,7 @@ import type { EventDraft, RecordedError, StepExecution } from '../../../core/run
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import type { Ask, EffectAsk } from '../../effects/effect-call.ts';
 import { canFindOut, effectWait, questionDrafts } from '../../effects/questions.ts';
-import * as drafts from '../../recording/drafts.ts';
+import * as build from '../../recording/event-builders.ts';
 import { doubtOf, openedDraft } from '../../waits/open.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import type { EffectDoubt, ExecutionChange, ExecutionEnd, SpentBody } from '../messages.ts';
@@ -38,7 +38,7 @@ export function bodyEndDecision(dispatch: DispatchState, ended: SpentBody): Body
       const { output, degraded } = result;
       const account = { ...used, spent, degraded };
       const ending = dispatch.endingOf(ended);
-      const events = (stored: typeof output) => [...settled, drafts.done(ending, stored, account)];
+      const events = (stored: typeof output) => [...settled, build.done(ending, stored, account)];
       return { kind: 'end', ending: { unit, execution, outcome: { kind: 'done', output }, events } };
     }
   }
@@ -62,13 +62,13 @@ function failureDecision(
   switch (next.kind) {
     case 'give_up': {
       const cause = next.reason === 'poll_over' ? pollOver(execution, now, error) : error;
-      const event = drafts.failedByPolicy(dispatch.endingOf(ended), cause, optional('spent', spent));
+      const event = build.failedByPolicy(dispatch.endingOf(ended), cause, optional('spent', spent));
       return { kind: 'end', ending: endBy(ended, [...settled, event]) };
     }
     case 'poll_again':
-      return rest(ended, next.at, drafts.pollScheduled(execution, next.at, error, spent));
+      return rest(ended, next.at, build.pollScheduled(execution, next.at, error, spent));
     default:
-      return rest(ended, next.at, drafts.retryScheduled(execution, next.at, error, spent));
+      return rest(ended, next.at, build.retryScheduled(execution, next.at, error, spent));
   }
 }
 
@@ -94,13 +94,13 @@ export function effectQuestion(
   const why = error ?? { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
   const tryAgain = () => {
     const retryAt = now + ASK_AGAIN_MS;
-    const event = drafts.retryScheduled(execution, retryAt, why, spent);
+    const event = build.retryScheduled(execution, retryAt, why, spent);
     return changeOf(ended, [...settled, event], { kind: 'rests', at: retryAt });
   };
   if (!ask) return tryAgain();
   const wait = effectWait(execution, ask, now);
   const events = [...settled, ...questionDrafts(wait, ask, spent)];
-  const withoutRoom = [...settled, drafts.retryWhenRoom(execution, now, why, spent)];
+  const withoutRoom = [...settled, build.retryWhenRoom(execution, now, why, spent)];
   const change = questionOf(ended, { wait, events, withoutRoom }, waits.freeBytes);
   return { ...change, ifEffectMoved: tryAgain };
 }
@@ -112,7 +112,7 @@ function restoreQuestion({ now, waits }: DispatchState, ended: SpentBody): Execu
   const message = 'it may have run before the restore, and the run cannot hold another question';
   const why = { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
   const events = [...settled, openedDraft(wait)];
-  const withoutRoom = [...settled, drafts.retryWhenRoom(execution, now, why)];
+  const withoutRoom = [...settled, build.retryWhenRoom(execution, now, why)];
   return questionOf(ended, { wait, events, withoutRoom }, waits.freeBytes);
 }
 

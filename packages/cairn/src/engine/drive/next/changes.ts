@@ -1,6 +1,6 @@
 /** Builds the changes of executions that a dispatch records. Pure. */
 import type { EventDraft, Wait } from '../../../core/run/events.ts';
-import * as drafts from '../../recording/drafts.ts';
+import * as build from '../../recording/event-builders.ts';
 import { NO_OUTPUT, type Outcome } from '../../recording/output.ts';
 import type { Consequence, Executed, ExecutionChange, ExecutionEnd } from '../messages.ts';
 import { sizeOf } from '../waiting/open-waits.ts';
@@ -17,7 +17,7 @@ export function changeOf(
 
 /** The end that these events record. */
 export function endBy({ unit, execution }: Executed, events: readonly EventDraft[]): ExecutionEnd {
-  const outcome = drafts.outcomeOf(events);
+  const outcome = build.outcomeOf(events);
   if (!outcome) throw new Error(`the journal has no end of step '${unit.step.id}'`);
   return { unit, execution, outcome, events };
 }

@@ -3,7 +3,7 @@
  * of the run is queued behind it and shares its commit.
  */
 import { needsPayload } from '../../../core/run/values.ts';
-import * as drafts from '../../recording/drafts.ts';
+import * as build from '../../recording/event-builders.ts';
 import type { Outcome, Output } from '../../recording/output.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import type { ItemSet } from '../item-set.ts';
@@ -77,9 +77,9 @@ export function endSetIfDecided(dispatch: DispatchState, set: ItemSet): void {
   const ending = dispatch.endingOf(executed);
   const outcome = set.outcome();
   if (outcome.kind === 'failed')
-    endExecution(dispatch, endBy(executed, [drafts.failedByPolicy(ending, outcome.error)]));
+    endExecution(dispatch, endBy(executed, [build.failedByPolicy(ending, outcome.error)]));
   else
-    endExecution(dispatch, { ...executed, outcome, events: (output) => [drafts.succeeded(ending, output)] });
+    endExecution(dispatch, { ...executed, outcome, events: (output) => [build.succeeded(ending, output)] });
 }
 
 /** Items that rest between two attempts are no longer needed. */

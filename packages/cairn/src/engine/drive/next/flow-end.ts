@@ -7,7 +7,7 @@ import type { RunState } from '../../../core/run/state.ts';
 import type { Mask } from '../../../core/secrets/mask.ts';
 import { readableThrown } from '../../../core/thrown.ts';
 import type { FlowStep, StepDefinition } from '../../define/steps.ts';
-import * as drafts from '../../recording/drafts.ts';
+import * as build from '../../recording/event-builders.ts';
 import type { Output } from '../../recording/output.ts';
 import { resolvedDraft } from '../../waits/end-of-wait.ts';
 import { failure, success } from '../bodies/call-body.ts';
@@ -33,23 +33,23 @@ export function flowEnded(dispatch: DispatchState, { step, execution, end: codeE
     const message = `the flow '${step.id}' has diverged: ${codeEnd.message}`;
     const { mask = String } = deps;
     const error = { code: 'FLOW_DIVERGED', message: mask(message), stepId: step.id, retryable: false };
-    endExecution(dispatch, endBy(executed, [drafts.failed(ending, error)]));
+    endExecution(dispatch, endBy(executed, [build.failed(ending, error)]));
     return;
   }
   const result = resultOf(step, codeEnd, deps.mask);
   if (result.kind === 'succeeded') {
     const { output, degraded } = result;
-    const events = (stored: Output) => [drafts.done(ending, stored, { degraded })];
+    const events = (stored: Output) => [build.done(ending, stored, { degraded })];
     closeWaits(dispatch, { ...executed, outcome: { kind: 'done', output }, events });
     return;
   }
   const next = afterFailure(deps, { runId, step, execution, now: ending.now }, result);
   if (next.kind !== 'give_up') {
-    const event = drafts.retryScheduled(execution, next.at, result.error);
+    const event = build.retryScheduled(execution, next.at, result.error);
     dispatch.record(changeOf(executed, [event], { kind: 'rests', at: next.at }));
     return;
   }
-  const failed = endBy(executed, [drafts.failedByPolicy(ending, result.error)]);
+  const failed = endBy(executed, [build.failedByPolicy(ending, result.error)]);
   // A failing run keeps the waits that are open (lastHandoff).
   if (step.onFailure.kind === 'fail') endExecution(dispatch, failed);
   else closeWaits(dispatch, failed);
@@ -114,5 +114,5 @@ function closed(step: StepDefinition, wait: Wait, now: number): EventDraft[] {
   const end: EventDraft = wait.child
     ? { type: 'wait_expired', initiator: 'system', data: { waitId: wait.id } }
     : resolvedDraft(wait, { initiator: 'system' });
-  return [end, drafts.skipped({ step, execution: wait.execution, now }, GIVEN_UP)];
+  return [end, build.skipped({ step, execution: wait.execution, now }, GIVEN_UP)];
 }

@@ -10,7 +10,7 @@ import { type InboxSignal, type RunState, stepKey } from '../../../core/run/stat
 import { PARKED_MS } from '../../../core/run/wake.ts';
 import type { EventStep } from '../../define/steps.ts';
 import { eventOutput } from '../../mailbox/offer.ts';
-import * as drafts from '../../recording/drafts.ts';
+import * as build from '../../recording/event-builders.ts';
 import type { Output } from '../../recording/output.ts';
 import { timeUp } from '../../waits/time-up.ts';
 import type { DispatchState } from '../dispatch-state.ts';
@@ -108,7 +108,7 @@ function endWait(
   dispatch.waits.drop(wait);
   dispatch.resting.remove(key);
   const closed = { kind: 'wait_ended' as const, wait };
-  const ended = { ...closed, outcome: drafts.outcomeOf(events) };
+  const ended = { ...closed, outcome: build.outcomeOf(events) };
   dispatch.record({
     unit: dispatch.unitOf(key),
     execution,

@@ -102,7 +102,7 @@ async function eraseLineage(deps: ErasingDeps, passing: PassContext, rootRunId: 
 }
 
 async function publishedOf({ store }: ErasingDeps, runId: string): Promise<number> {
-  return (await store.load(runId))?.soft.publishedSeq ?? 0;
+  return (await store.load(runId))?.metadata.publishedSeq ?? 0;
 }
 
 function clear(

@@ -4,7 +4,7 @@
 import { BILLED, type Spent } from '../../core/cost/cost.ts';
 import type { LogTotals } from '../../core/logs/segment.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
-import type { SoftState } from '../../core/run/state.ts';
+import type { VolatileMetadata } from '../../core/run/state.ts';
 import { increment } from '../commits/increment.ts';
 import {
   documentCodec,
@@ -20,15 +20,15 @@ import {
   words,
 } from './kinds.ts';
 
-export const softCodec = documentCodec<SoftState>({
+export const metadataCodec = documentCodec<VolatileMetadata>({
   lastHeartbeatAt: optional(time),
   leaseExtendedTo: optional(time),
   dutiesMet: renamed('obligationsMet', optional(flag)),
   publishedSeq: optional(integer),
   publishDueAt: optional(time),
   firstEventId: optional(text),
-  inFlight: optional(json<NonNullable<SoftState['inFlight']>>()),
-  running: optional(json<NonNullable<SoftState['running']>>()),
+  inFlight: optional(json<NonNullable<VolatileMetadata['inFlight']>>()),
+  running: optional(json<NonNullable<VolatileMetadata['running']>>()),
   cost: optional(
     map<Spent>({
       reads: optional(integer),
@@ -44,33 +44,33 @@ export const softCodec = documentCodec<SoftState>({
   deletionMarkedAt: optional(time),
 });
 
-export function decodeSoft(document: Members, what: string): SoftState {
-  return softCodec.decode((document.soft ?? {}) as Members, what);
+export function decodeMetadata(document: Members, what: string): VolatileMetadata {
+  return metadataCodec.decode((document.soft ?? {}) as Members, what);
 }
 
 /** The readable members of the volatile metadata, and the names of the unreadable ones. */
-export function salvageSoft(document: Members): {
-  readonly soft: SoftState;
+export function salvageMetadata(document: Members): {
+  readonly metadata: VolatileMetadata;
   readonly damaged: readonly string[];
 } {
   const stored = document.soft ?? {};
   if (typeof stored !== 'object' || stored === null || Array.isArray(stored))
-    return { soft: {}, damaged: ['soft'] };
-  let salvaged: SoftState = {};
+    return { metadata: {}, damaged: ['soft'] };
+  let salvaged: VolatileMetadata = {};
   const damaged: string[] = [];
   for (const [name, member] of Object.entries(stored)) {
     try {
-      salvaged = { ...salvaged, ...softCodec.decode({ [name]: member }, name) };
+      salvaged = { ...salvaged, ...metadataCodec.decode({ [name]: member }, name) };
     } catch {
       damaged.push(`soft.${name}`);
     }
   }
-  return { soft: salvaged, damaged };
+  return { metadata: salvaged, damaged };
 }
 
 /** Members that retention writes: the deletion mark and the legal hold. */
-export function encodeRetained(retained: Pick<SoftState, 'legalHold' | 'deletionMarkedAt'>): Members {
-  return softCodec.encode(retained);
+export function encodeRetained(retained: Pick<VolatileMetadata, 'legalHold' | 'deletionMarkedAt'>): Members {
+  return metadataCodec.encode(retained);
 }
 
 /** Increments of the stored total. */

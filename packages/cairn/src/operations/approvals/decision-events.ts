@@ -17,7 +17,7 @@ import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
 import { assertFits } from '../../core/run/values.ts';
 import type { Approved } from '../../engine/define/approval.ts';
 import type { StepDefinition, Workflow } from '../../engine/define/steps.ts';
-import * as drafts from '../../engine/recording/drafts.ts';
+import * as build from '../../engine/recording/event-builders.ts';
 import { NO_OUTPUT, type Output, outputFrom } from '../../engine/recording/output.ts';
 import { checkedData, dataSchema } from '../../engine/waits/answer-data.ts';
 import { raiseByDefault } from '../../engine/waits/budget-question.ts';
@@ -36,7 +36,7 @@ interface Deciding {
 }
 
 /** @throws CairnError for a decision this question does not take, or that the run cannot carry out */
-export function decisionDrafts(deciding: Deciding): EventDraft[] {
+export function decisionEvents(deciding: Deciding): EventDraft[] {
   const { state, workflow, wait, request } = deciding;
   const step = workflow.steps.get(wait.execution.stepId);
   if (!step) throw new Error(`workflow '${workflow.type}' has no step '${wait.execution.stepId}'`);
@@ -95,12 +95,12 @@ function doubtSettled(settling: DecidedStep): EventDraft[] {
     case 'approve':
       return [
         endOfWait.resolvedDraft(wait, answerOf(request)),
-        drafts.retryScheduled(wait.execution, now, orphaned(settling, 'runs again')),
+        build.retryScheduled(wait.execution, now, orphaned(settling, 'runs again')),
       ];
     case 'approve_with_waiver':
       return [
         endOfWait.resolvedDraft(wait, answerOf(request)),
-        drafts.degraded(ending, NO_OUTPUT, note ?? 'treated as completed'),
+        build.degraded(ending, NO_OUTPUT, note ?? 'treated as completed'),
       ];
     case 'reject':
       return endOfWait.refusalDrafts(settling, answerOf(request), orphaned(settling, 'is treated as failed'));

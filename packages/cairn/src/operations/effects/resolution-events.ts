@@ -11,7 +11,7 @@ import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
-import * as drafts from '../../engine/recording/drafts.ts';
+import * as build from '../../engine/recording/event-builders.ts';
 import * as endOfWait from '../../engine/waits/end-of-wait.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { ResolveRequest } from './request.ts';
@@ -38,7 +38,7 @@ export function waitFor({ waits }: RunState, effectId: string): Wait | undefined
 }
 
 /** @throws CairnError RUN_INVALID_TRANSITION, PLAN_VERSION_UNAVAILABLE */
-export function resolutionDrafts(resolving: Resolving): EventDraft[] {
+export function resolutionEvents(resolving: Resolving): EventDraft[] {
   const { state, wait, request } = resolving;
   if (state.cancellation || state.compensating) {
     const why = state.cancellation ? 'is being cancelled' : 'has failed and is running compensations';
@@ -67,7 +67,7 @@ function settledBy({ wait, stored, request, content, now }: Resolving): EventDra
     initiator: 'user',
     actor,
     data: {
-      ...drafts.refOf(wait.execution),
+      ...build.refOf(wait.execution),
       effectId,
       capabilityId,
       outcome: isKnown ? outcome : 'blocked',
@@ -112,7 +112,7 @@ function outcomeFor({ registry, state, wait, request, now }: Resolving): EventDr
   const message = `'${stepId}': ${actor} resolved the effect as '${outcome}'${why}`;
   const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: outcome !== 'failed' };
   if (outcome !== 'failed') {
-    return [endOfWait.resolvedDraft(wait, answer), drafts.retryScheduled(wait.execution, now, error)];
+    return [endOfWait.resolvedDraft(wait, answer), build.retryScheduled(wait.execution, now, error)];
   }
   const step = workflowOf(registry, state)?.steps.get(wait.execution.stepId);
   if (!step) throw planMissing(registry, state, stepId);
