@@ -30,6 +30,10 @@ test('so is one that was lost with the connection after that', async () => {
   expect(await sent([90_000, 0])).toEqual({ end: 'answer', sendings: 3 });
 });
 
+test('a store whose second response is late is given up', async () => {
+  expect(await sent([11_000, 11_000])).toEqual({ end: 'UNAVAILABLE', sendings: 2 });
+});
+
 test('a store that is silent for more than the patience is given up', async () => {
   expect(await sent([8_000, 8_000, 8_000, 8_000])).toEqual({ end: 'UNAVAILABLE', sendings: 3 });
 });

@@ -4,14 +4,16 @@ import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { intercept } from '../../support/intercept.ts';
 import { Installation } from '../installation.ts';
 
-const MEDIUM = 'x'.repeat(64 * 1024);
+const MEDIUM = 'x'.repeat(256 * 1024);
 const AT_A_TIME = 3;
 /** Concurrent requests of an instance. */
 const MANY = 80;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a tenant starts three runs with large inputs at a time, and none is refused', async () => {
+const NO_RUN = 'run_00000000000000000000000000';
+
+test('a tenant starts or forks three runs with large inputs at a time, and none is refused', async () => {
   const installation = new Installation();
   const { apiDeps } = installation;
   const open = Promise.withResolvers<void>();
@@ -25,21 +27,27 @@ test('a tenant starts three runs with large inputs at a time, and none is refuse
   });
   const api = createApi({ ...apiDeps, start: { ...apiDeps.start, store } });
   const keys = {
-    flood: await installation.key('flooder', { tenantId: 'flood' }),
-    acme: await installation.key('neighbour', { tenantId: 'acme' }),
+    flood: await installation.key('flooder', { tenantId: 'flood', roles: ['operator'] }),
+    acme: await installation.key('neighbour', { tenantId: 'acme', roles: ['operator'] }),
   };
-  const start = async (tenant: keyof typeof keys, text: string, key: string) => {
-    const { status } = await api.request('/v1/runs', {
+  const post = async (tenant: keyof typeof keys, key: string, path: string, body: object) => {
+    const text = JSON.stringify(body);
+    const { status } = await api.request(path, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${keys[tenant]}`,
         'content-type': 'application/json',
+        'content-length': String(text.length),
         'idempotency-key': key,
       },
-      body: JSON.stringify({ type: 'echo', input: { text } }),
+      body: text,
     });
     return status;
   };
+  const start = (tenant: keyof typeof keys, text: string, key: string) =>
+    post(tenant, key, '/v1/runs', { type: 'echo', input: { text } });
+  const fork = (tenant: keyof typeof keys) =>
+    post(tenant, 'fork', `/v1/runs/${NO_RUN}/fork`, { input: { text: MEDIUM } });
   const flood = Array.from({ length: MANY }, (_, n) => start('flood', MEDIUM, `k${n}`));
   for (let turns = 0; begun < AT_A_TIME; turns += 1) {
     if (turns > 10_000) throw new Error('none began');
@@ -52,6 +60,13 @@ test('a tenant starts three runs with large inputs at a time, and none is refuse
     await turn();
   }
   expect(begun).toBe(AT_A_TIME + 1);
+  let isForked = false;
+  const forked = fork('flood').finally(() => {
+    isForked = true;
+  });
+  expect(await fork('acme')).toBe(404);
+  expect(isForked).toBe(false);
   open.resolve();
+  expect(await forked).toBe(404);
   expect(new Set(await Promise.all([...flood, small]))).toEqual(new Set([201]));
 });

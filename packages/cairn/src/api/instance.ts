@@ -15,7 +15,7 @@ import { API_CONCURRENCY } from './tenant-shares.ts';
 /** Starts with up to 32 MiB on an instance of 1 GiB. Handling one takes 450 MiB (measured). */
 const LARGE_STARTS = { of: 'large starts', running: 1, waiting: 3 };
 /**
- * Starts with more than 64 KiB, of which a processor takes up to 60 ms for each. One tenant has three at a time, so that others still get
+ * Starts with 256 KiB to 1 MiB, of which a processor takes 20 to 80 ms for each. One tenant has three at a time, so that others still get
  * most of the processor. An instance has no more requests than may wait.
  */
 const MEDIUM_STARTS = { of: 'starts', running: 4, waiting: 2 * API_CONCURRENCY };

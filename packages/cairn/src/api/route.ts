@@ -52,7 +52,7 @@ export type ReadHandler<N extends OperationName> = (call: RouteCall<N>) => Route
 interface BodyLimits {
   /** Default: {@link MAX_BODY_BYTES}. */
   readonly maxBodyBytes?: number;
-  /** A body of more than {@link LARGE_BODY_BYTES} waits for its turn among the large requests of this instance. */
+  /** True: it is handled in the turn of its size ({@link handleInTurn}). */
   readonly waitsIfLarge?: true;
 }
 
@@ -77,6 +77,8 @@ export type Routes = { readonly [N in OperationName]: Handler<N> };
 
 /** Far above the size of any change; a start, which carries an input, has its own limit. */
 export const MAX_BODY_BYTES = 64 * 1024;
+/** Handling a larger one takes the processor 20 ms or more. */
+export const MEDIUM_BODY_BYTES = 256 * 1024;
 /** While a larger body is handled it takes about ten times its size. */
 export const LARGE_BODY_BYTES = 1024 * 1024;
 
@@ -106,7 +108,7 @@ export async function answerCall(
   const cursor = list && sent.cursor !== undefined ? { cursor: placeOf(sent.cursor, list) } : {};
   const query = queryValues({ ...sent, ...cursor }, parameters);
   const readCall = { ...call, query } as RouteCall<never>;
-  const { lists, starts } = call.instance;
+  const { lists } = call.instance;
   if (typeof handler === 'function') {
     const read = async () => {
       const answer = await handler(readCall);
@@ -126,7 +128,18 @@ export async function answerCall(
     return handleChange(handler, { ...readCall, ...mutation } as MutationCall<never>);
   };
   if (readsMany) return lists.run(turnOf(readCall), answer);
-  return handler.waitsIfLarge && isLarge(request) ? starts.run(turnOf(readCall), answer) : answer();
+  return handler.waitsIfLarge ? handleInTurn(readCall, sizeOf(request), answer) : answer();
+}
+
+/** Handles a request with a body of so many bytes in its turn: of larger ones an instance handles fewer at a time. */
+export function handleInTurn(
+  call: Pick<RouteCall<never>, 'caller' | 'request' | 'instance'>,
+  bytes: number,
+  handle: () => Promise<Response>,
+): Promise<Response> {
+  const { starts, mediumStarts } = call.instance;
+  if (bytes > LARGE_BODY_BYTES) return starts.run(turnOf(call), handle);
+  return bytes > MEDIUM_BODY_BYTES ? mediumStarts.run(turnOf(call), handle) : handle();
 }
 
 /** The caller as a semaphore of the instance knows it. */
@@ -154,11 +167,12 @@ export async function handleChange<N extends OperationName>(
   return answerOnce(call, (requestId) => handler.work(call, requestId), handler.locationOf);
 }
 
-/** A body of unknown length may be large. */
-function isLarge(request: Request): boolean {
-  const length =
-    request instanceof BufferedRequest ? request.whole.length : request.headers.get('content-length');
-  return length === null ? request.body !== null : Number(length) > LARGE_BODY_BYTES;
+/** A body of unknown length may have any. */
+function sizeOf(request: Request): number {
+  if (request instanceof BufferedRequest) return request.whole.length;
+  const length = request.headers.get('content-length');
+  if (length !== null) return Number(length);
+  return request.body === null ? 0 : Number.POSITIVE_INFINITY;
 }
 
 function asResponse(answer: Response | object): Response {

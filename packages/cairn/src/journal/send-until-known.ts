@@ -7,13 +7,13 @@ import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 /** Sends of the same bytes while their outcome is unknown. */
 const MAX_SENDS = 8;
-/** A fourth or later sending begins within this of the first: a silent store takes a deadline of 8 or 10 s for each. */
+/** A third or later sending begins within this of the first: a silent store takes a deadline of 8 or 10 s for each. */
 const SEND_PATIENCE_MS = 20_000;
 /**
- * Sends regardless of the clock: a process that was suspended for longer has lost one response, and the next request may be lost with
- * the connection, which is no outage.
+ * Sends regardless of the clock, if one took longer than any deadline: the process was suspended meanwhile, and has lost that response, and
+ * perhaps the connection with the next request. That is no outage.
  */
-const MIN_SENDS = 3;
+const SENDS_AFTER_SUSPENSION = 3;
 const BACKOFF: Backoff = { initialMs: 50, factor: 2, capMs: 1_000 };
 
 export interface SendDeps {
@@ -29,12 +29,17 @@ export interface SendDeps {
  */
 export async function sendUntilKnown<T>({ clock, random }: SendDeps, send: () => Promise<T>): Promise<T> {
   const deadline = clock.now() + SEND_PATIENCE_MS;
+  let wasSuspended = false;
   for (let sent = 1; ; sent += 1) {
+    const sentAt = clock.now();
     try {
       return await send();
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error;
-      if (sent === MAX_SENDS || (sent >= MIN_SENDS && clock.now() >= deadline)) {
+      const now = clock.now();
+      wasSuspended ||= now - sentAt >= SEND_PATIENCE_MS;
+      const isOver = now >= deadline && !(wasSuspended && sent < SENDS_AFTER_SUSPENSION);
+      if (sent === MAX_SENDS || isOver) {
         throw new CairnError('UNAVAILABLE', 'the store did not respond', { cause: error });
       }
       await pause(clock, backoffBoundMs(BACKOFF, sent) * (0.5 + random.unit() / 2));

@@ -16,7 +16,7 @@ import { startRun } from '../../operations/start/start-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { inFlight } from '../mutation.ts';
 import { StartBody } from '../openapi/schemas/bodies/runs.ts';
-import { LARGE_BODY_BYTES, MAX_BODY_BYTES, type RouteCall, turnOf } from '../route.ts';
+import { handleInTurn, type RouteCall } from '../route.ts';
 
 /** {@link bodyOf} reads the body itself, so that its errors list the known types. */
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
@@ -27,16 +27,13 @@ const NAME_CHARS = 100;
 type StartCall = RouteCall<'POST /v1/runs'>;
 
 export async function start(call: StartCall): Promise<Response> {
-  const { request, instance } = call;
+  const { request } = call;
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
   if (mediaType(request) !== 'application/json') {
     throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON', { field: 'Content-Type' });
   }
   const bytes = await readBytes(request, MAX_PAYLOAD_BYTES);
-  const begin = () => startOf(call, bytes, key);
-  if (bytes.length <= MAX_BODY_BYTES) return begin();
-  const places = bytes.length > LARGE_BODY_BYTES ? instance.starts : instance.mediumStarts;
-  return places.run(turnOf(call), begin);
+  return handleInTurn(call, bytes.length, () => startOf(call, bytes, key));
 }
 
 async function startOf(
