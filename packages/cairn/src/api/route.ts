@@ -78,7 +78,7 @@ export type Routes = { readonly [N in OperationName]: Handler<N> };
 /** Far above the size of any change; a start, which carries an input, has its own limit. */
 export const MAX_BODY_BYTES = 64 * 1024;
 /** Handling a larger one takes the processor 20 ms or more. */
-export const MEDIUM_BODY_BYTES = 256 * 1024;
+const MEDIUM_BODY_BYTES = 256 * 1024;
 /** While a larger body is handled it takes about ten times its size. */
 export const LARGE_BODY_BYTES = 1024 * 1024;
 
