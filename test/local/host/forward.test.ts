@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { createServer, type OutgoingHttpHeaders, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
-import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
-import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import type { FrameClient, FrameListener } from '@cairn/local-kit/wire/frame-client';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Forwarder } from '../../../packages/local/src/host/forward.ts';
 import type { FunctionHandler, FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
+import { TOO_LATE } from '../../../packages/local/src/host/link/messages.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
 import { type Acquiring, NoWorkerError } from '../../../packages/local/src/host/workers/lease.ts';
@@ -239,3 +240,73 @@ test.each(EARLY)(
     busy.closeAllConnections();
   },
 );
+
+describe('a request that its worker left to another', () => {
+  let moving: Forwarder;
+  /** Signals of the requests for a worker, in order. */
+  let signals: (AbortSignal | undefined)[];
+  beforeEach(() => {
+    signals = [];
+    const call = (_path: string, _request: Uint8Array, { onEnd }: FrameListener) => {
+      queueMicrotask(() => onEnd({ code: TOO_LATE, details: 'the worker was busy' }));
+      return { end() {}, pause() {}, resume() {} };
+    };
+    const lease = { port: 1, link: { isOpen: true, call }, release() {}, broken() {}, late() {} };
+    const acquire = (_spec: FunctionSpec, { signal }: Acquiring) => {
+      signals.push(signal);
+      if (signals.length === 1) return Promise.resolve(lease);
+      return new Promise((_resolve, reject) => {
+        const leave = () => reject(new NoWorkerError(503, 'the request was aborted'));
+        signal?.addEventListener('abort', leave, { once: true });
+      });
+    };
+    moving = new Forwarder({ pool: () => ({ acquire }) as unknown as WorkerPool });
+    front.removeAllListeners('request');
+    front.on('request', (incoming, response) => {
+      void moving.forward({ spec: SPEC, path: '/', headers: incoming.headers, request: incoming, response });
+    });
+  });
+  afterEach(() => moving.close());
+
+  const isWaiting = () => signals[1]?.aborted === false;
+  const hasLeft = () => signals[1]?.aborted === true;
+  const task = (signal: AbortSignal) => ({
+    url: '',
+    method: 'POST' as const,
+    headers: {},
+    body: Buffer.from('x'),
+    signal,
+  });
+
+  test('does not wait for it once its caller is gone', async () => {
+    const { port } = front.address() as AddressInfo;
+    const outgoing = request({ port }).end();
+    outgoing.on('error', () => {});
+    await until(isWaiting, 'the request to wait');
+    outgoing.destroy();
+    await until(hasLeft, 'its end');
+  });
+
+  test('does not wait for it after its timeout', async () => {
+    const { port } = front.address() as AddressInfo;
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    expect(answer.status).toBe(504);
+    expect(hasLeft()).toBe(true);
+  });
+
+  test('does not wait for it after the timeout of a task', async () => {
+    const { signal } = new AbortController();
+    const result = await moving.dispatch(SPEC, '/', task(signal));
+    expect(result).toMatchObject({ kind: 'answered', status: 504 });
+    expect(hasLeft()).toBe(true);
+  });
+
+  test('does not wait for it once the queue has aborted the task', async () => {
+    const queue = new AbortController();
+    const result = moving.dispatch(SPEC, '/', task(queue.signal));
+    await until(isWaiting, 'the task to wait');
+    queue.abort();
+    expect(await result).toMatchObject({ kind: 'unreachable' });
+    expect(hasLeft()).toBe(true);
+  });
+});

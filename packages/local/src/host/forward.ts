@@ -20,6 +20,7 @@ const NOTHING = Buffer.alloc(0);
 const QUEUE_NAME = 'X-CloudTasks-QueueName';
 /** On a machine on which every worker is late, a request stays at the next one. */
 const MOST_MOVES = 3;
+const ABORTED = 'the request was aborted';
 const TIMEOUT = 'upstream request timeout';
 const HOP_HEADERS = [
   'connection',
@@ -58,7 +59,6 @@ interface ForwardedRequest {
   readonly moves?: number;
   readonly receiver: ResponseReceiver;
   readonly handle: RequestHandle;
-  readonly signal: AbortSignal;
 }
 
 export class Forwarder {
@@ -75,14 +75,16 @@ export class Forwarder {
       refuse(response, 413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
       return;
     }
-    const disconnected = new AbortController();
-    const leave = () => disconnected.abort();
-    response.once('close', leave);
+    const handle = new RequestHandle();
+    let cancel = () => {};
+    response.once('close', () => {
+      cancel();
+      handle.abort();
+    });
     // The rest of the body precedes the next request of the connection. Node only drops it if nobody has read any of it.
     response.once('close', () => incoming.unpipe().resume());
     // Without this header Node does not frame the body of a GET or DELETE, and its bytes would be read as the next request.
     const chunked = incoming.headers['transfer-encoding'] !== undefined;
-    const handle = new RequestHandle();
     const failure = await this.#send({
       spec,
       line: {
@@ -95,24 +97,14 @@ export class Forwarder {
       isWhole: isWhole(incoming.headers),
       receiver: receiverFor(response, () => handle.resume()),
       handle,
-      signal: disconnected.signal,
     });
-    // No longer waiting for a worker. An abort would create an error with a stack for each request.
-    response.off('close', leave);
     if (failure) {
       refuse(response, failure.status, failure.message);
       return;
     }
-    if (response.closed) {
-      handle.abort();
-      return;
-    }
-    const cancel = after(spec.timeoutSeconds, () => {
+    if (response.closed) return;
+    cancel = after(spec.timeoutSeconds, () => {
       refuse(response, 504, TIMEOUT);
-      handle.abort();
-    });
-    response.once('close', () => {
-      cancel();
       handle.abort();
     });
   }
@@ -127,6 +119,12 @@ export class Forwarder {
     const handle = new RequestHandle();
     const settled = Promise.withResolvers<DispatchResult>();
     let answer: DispatchResult = { kind: 'unreachable', reason: 'no answer' };
+    const abort = () => {
+      settled.resolve({ kind: 'unreachable', reason: 'aborted by the queue' });
+      handle.abort();
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
     const failure = await this.#send({
       spec,
       line: { name: spec.name, path, method, headers },
@@ -141,15 +139,8 @@ export class Forwarder {
         onFailure: (reason) => settled.resolve({ kind: 'unreachable', reason }),
       },
       handle,
-      signal,
     });
-    if (failure) return { kind: 'answered', status: failure.status, retryAfter: undefined };
-    const abort = () => {
-      settled.resolve({ kind: 'unreachable', reason: 'aborted by the queue' });
-      handle.abort();
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
+    if (failure) settled.resolve({ kind: 'answered', status: failure.status, retryAfter: undefined });
     const cancel = after(spec.timeoutSeconds, () => {
       settled.resolve({ kind: 'answered', status: 504, retryAfter: undefined });
       handle.abort();
@@ -169,17 +160,18 @@ export class Forwarder {
    * without the request, so another worker gets it.
    */
   async #send(forwarded: ForwardedRequest): Promise<NoWorkerError | undefined> {
-    const { spec, line, isWhole, moves = 0, receiver, handle, signal } = forwarded;
+    const { spec, line, isWhole, moves = 0, receiver, handle } = forwarded;
     const goesWhole = isWhole && spec.takesWhole;
     // Read before a worker is acquired, so that a slow sender does not occupy one.
     const body = await arrived(forwarded.body, spec.timeoutSeconds);
     if (body instanceof NoWorkerError) return body;
     for (;;) {
-      const lease = await this.#lease(spec, { user: userOf(line.headers), signal });
+      if (handle.isAborted) return new NoWorkerError(503, ABORTED);
+      const lease = await this.#lease(spec, { user: userOf(line.headers), signal: handle.signal });
       if (lease instanceof NoWorkerError) return lease;
       if (handle.isAborted) {
         lease.release();
-        return new NoWorkerError(503, 'the request was aborted');
+        return new NoWorkerError(503, ABORTED);
       }
       const { link } = lease;
       if (goesWhole && link?.isOpen && body instanceof Uint8Array) {
@@ -267,7 +259,7 @@ function arrived(
     };
     const end = () => finish(bodySoFar());
     // The sender may have disconnected already; then no event follows.
-    const onAbort = () => finish(new NoWorkerError(503, 'the request was aborted'));
+    const onAbort = () => finish(new NoWorkerError(503, ABORTED));
     const cancel = after(timeoutSeconds, () => finish(new NoWorkerError(504, TIMEOUT)));
     body.on('data', take).once('end', end).once('error', onAbort).once('close', onAbort);
     if (body.destroyed) onAbort();

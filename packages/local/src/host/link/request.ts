@@ -38,8 +38,17 @@ export interface InFlightRequest {
 
 /** Aborts or resumes a request, by whichever transport and worker it was sent last. */
 export class RequestHandle implements InFlightRequest {
+  readonly #abortion = new AbortController();
   #sent: InFlightRequest | undefined;
-  isAborted = false;
+
+  /** Ends each wait for a worker, also for the next one if the first did not take the request. */
+  get signal(): AbortSignal {
+    return this.#abortion.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.signal.aborted;
+  }
 
   use(sent: InFlightRequest): void {
     this.#sent = sent;
@@ -47,7 +56,8 @@ export class RequestHandle implements InFlightRequest {
   }
 
   abort(): void {
-    this.isAborted = true;
+    // Without a reason it would be an error with a stack, for each request.
+    this.#abortion.abort('aborted');
     this.#sent?.abort();
   }
 
