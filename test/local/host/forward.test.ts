@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { Forwarder } from '../../../packages/local/src/host/forward.ts';
 import type { FunctionHandler, FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
-import { TOO_LATE } from '../../../packages/local/src/host/link/messages.ts';
+import { decode, type RequestHead, TOO_LATE } from '../../../packages/local/src/host/link/messages.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
 import { type Acquiring, NoWorkerError } from '../../../packages/local/src/host/workers/lease.ts';
@@ -245,16 +245,22 @@ describe('a request that its worker left to another', () => {
   let moving: Forwarder;
   /** Signals of the requests for a worker, in order. */
   let signals: (AbortSignal | undefined)[];
+  let isMovable: boolean;
+  /** Time until which the worker was to take the request. */
+  let takeBy: number | undefined;
   beforeEach(() => {
     signals = [];
-    const call = (_path: string, _request: Uint8Array, { onEnd }: FrameListener) => {
+    isMovable = true;
+    const call = (_path: string, request: Uint8Array, { onEnd }: FrameListener) => {
+      ({ takeBy } = decode<RequestHead>(Buffer.from(request)).head);
       queueMicrotask(() => onEnd({ code: TOO_LATE, details: 'the worker was busy' }));
       return { end() {}, pause() {}, resume() {} };
     };
-    const lease = { port: 1, link: { isOpen: true, call }, release() {}, broken() {}, late() {} };
+    const link = { isOpen: true, call };
     const acquire = (_spec: FunctionSpec, { signal }: Acquiring) => {
       signals.push(signal);
-      if (signals.length === 1) return Promise.resolve(lease);
+      if (signals.length === 1)
+        return Promise.resolve({ port: 1, link, isMovable, release() {}, broken() {}, late() {} });
       return new Promise((_resolve, reject) => {
         const leave = () => reject(new NoWorkerError(503, 'the request was aborted'));
         signal?.addEventListener('abort', leave, { once: true });
@@ -276,6 +282,16 @@ describe('a request that its worker left to another', () => {
     headers: {},
     body: Buffer.from('x'),
     signal,
+  });
+
+  test.each([true, false])('had a time to take it if it may move (%p)', async (may) => {
+    isMovable = may;
+    const queue = new AbortController();
+    const result = moving.dispatch(SPEC, '/', task(queue.signal));
+    await until(isWaiting, 'the task to wait');
+    expect(takeBy !== undefined).toBe(may);
+    queue.abort();
+    await result;
   });
 
   test('does not wait for it once its caller is gone', async () => {

@@ -141,6 +141,7 @@ function leaseOf(): WorkerLease {
   return {
     port,
     link,
+    isMovable: true,
     release: () => given.push('released'),
     broken: () => given.push('broken'),
     late: () => given.push('late'),

@@ -65,6 +65,14 @@ test('a worker that is late is joined by the spare at once', async () => {
   release();
 });
 
+test('a request is not moved from a worker that serves only one, and would end', async () => {
+  const many = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const one = await pool.acquire(SPEC);
+  expect([many.isMovable, one.isMovable]).toEqual([true, false]);
+  many.release();
+  one.release();
+});
+
 test('an isolated function gets the idle task worker if there is no spare', async () => {
   const before = pool.pidsByRole.tasks;
   const { release } = await pool.acquire(SPEC);

@@ -184,7 +184,7 @@ export class Forwarder {
             (error: unknown) => receiver.onFailure(String(error)),
           );
         };
-        const isMovable = moves < MOST_MOVES;
+        const isMovable = lease.isMovable && moves < MOST_MOVES;
         handle.use(sendByLink({ link, lease, line, body, receiver, isMovable, notTaken }));
         return undefined;
       }

@@ -7,6 +7,8 @@ import type { WorkerRole } from './roles.ts';
 export interface WorkerLease {
   readonly port: number;
   readonly link: FrameClient | undefined;
+  /** False for a worker that serves one request: it ends with that, also if it did not take it. */
+  readonly isMovable: boolean;
   release(): void;
   /** Call when the connection to the worker broke or was refused: it may be dead. */
   broken(): void;

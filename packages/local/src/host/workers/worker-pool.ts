@@ -346,7 +346,7 @@ export class WorkerPool {
     } else best = ofRole[choice];
     if (best?.port === undefined) return undefined;
     best.isSpent = servesOnce && roles;
-    return this.#lease(best, best.port, { name: spec.name, user });
+    return this.#lease(best, best.port, { spec, user });
   }
 
   /** A loaded spare, else a loaded task worker, else a spare that is not loaded. */
@@ -367,16 +367,14 @@ export class WorkerPool {
     if (this.#paused === 0 && this.#spares.length === 0) this.#spawn(undefined);
   }
 
-  #lease(
-    worker: WorkerProcess,
-    port: number,
-    { name, user }: { readonly name: string; readonly user: string },
-  ): WorkerLease {
+  #lease(worker: WorkerProcess, port: number, { spec, user }: Pick<Wanted, 'spec' | 'user'>): WorkerLease {
+    const { name } = spec;
     worker.count(name, user, 1);
     let isBroken = false;
     return {
       port,
       link: worker.link,
+      isMovable: !worker.isSpent,
       release: () => {
         worker.count(name, user, -1);
         // A worker with a broken connection is dead, or busy with an aborted request: then it ends once it is idle.
