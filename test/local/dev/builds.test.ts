@@ -39,7 +39,7 @@ test('a watching build does not clear the screen, and stopping it is no failure'
     module: join(folder, 'index.js'),
     dependencies: [],
     hasCairn: false,
-    build: { output: 'lib', script: 'build:watch' },
+    build: { output: 'lib', outDir: 'lib', rootDir: 'src', emitsBeside: false, script: 'build:watch' },
     isChecked: false,
   };
   await builds.start(codebase);

@@ -3,35 +3,14 @@ import fc from 'fast-check';
 import { envOf } from '../../../packages/local/src/dev/env-files.ts';
 import {
   codebasesOf,
-  type DevCodebase,
   effectOf,
   type ProjectFiles,
   projectFolder,
   unservedIn,
 } from '../../../packages/local/src/dev/project.ts';
+import { codebase, filesOf, TSCONFIG } from './codebase.ts';
 
-const TSCONFIG = { compilerOptions: { rootDir: 'src', outDir: 'lib' } };
 const RUNNABLE = { compilerOptions: { ...TSCONFIG.compilerOptions, rewriteRelativeImportExtensions: true } };
-
-function filesOf(content: Readonly<Record<string, unknown>>): ProjectFiles {
-  return {
-    exists: (path) => path in content,
-    read(path) {
-      const text = content[path];
-      if (text === undefined) throw new Error(`ENOENT: ${path}`);
-      return typeof text === 'string' ? text : JSON.stringify(text);
-    },
-  };
-}
-
-/** One codebase in `/shop/functions`. */
-function codebase(content: Readonly<Record<string, unknown>>): DevCodebase {
-  const here = Object.entries(content).map(([name, value]) => [`/shop/functions/${name}`, value]);
-  const files = filesOf({ '/shop/firebase.json': { functions: {} }, ...Object.fromEntries(here) });
-  const [found] = codebasesOf('/shop', [], files);
-  if (!found) throw new Error('no codebase');
-  return found;
-}
 
 function codeOf(act: () => unknown): string {
   try {
@@ -219,37 +198,6 @@ describe('what is served and built of a codebase', () => {
     expect(codeOf(() => codebase({ 'package.json': { main: 'main.js' } }))).toMatch(
       /^ENTRY_NOT_FOUND: .*main\.js/,
     );
-  });
-});
-
-describe('a change of a file', () => {
-  const asIs = codebase({ 'package.json': {}, 'index.js': '' });
-  const compiled = (script: string) =>
-    codebase({
-      'package.json': { main: 'lib/index.js', scripts: { [script]: 'tsc' } },
-      'src/index.ts': '',
-      'tsconfig.json': TSCONFIG,
-    });
-
-  test.each([
-    ['index.js', 'reload', 'none', 'none'],
-    ['src/order.ts', 'reload', 'build', 'none'],
-    ['lib/index.js', 'reload', 'reload', 'reload'],
-    ['.env', 'reload', 'reload', 'reload'],
-    ['.env.local', 'reload', 'reload', 'reload'],
-    ['.secret.local', 'reload', 'reload', 'reload'],
-    ['src/.env', 'none', 'none', 'none'],
-    ['node_modules/zod/index.js', 'none', 'none', 'none'],
-    ['.git/index.js', 'none', 'none', 'none'],
-    ['README.md', 'none', 'none', 'none'],
-    ['package-lock.json', 'none', 'none', 'none'],
-    ['package.json', 'reload', 'none', 'none'],
-    ['../other/index.js', 'none', 'none', 'none'],
-  ])('%s: served as it is → %s, built → %s, built by its own watcher → %s', (path, plain, built, watched) => {
-    const at = `/shop/functions/${path}`.replace('functions/../', '');
-    expect(effectOf(asIs, at)).toBe(plain);
-    expect(effectOf(compiled('build'), at)).toBe(built);
-    expect(effectOf(compiled('build:watch'), at)).toBe(watched);
   });
 });
 

@@ -15,6 +15,10 @@ export interface Entry {
 /** Folders that builds write. The compiler's is in `tsconfig.json`; a bundler's is found by its name. */
 const OUTPUTS = ['lib', 'dist', 'build', 'out'];
 
+const SCRIPTS = ['build:watch', 'build'] as const;
+
+export const DECLARATIONS = /\.d\.[mc]?ts$/;
+
 interface EntryManifest {
   readonly main: string;
   readonly scripts: Readonly<Record<string, unknown>>;
@@ -33,12 +37,20 @@ export function entryOf(
   const fromSource = built?.find(({ source }) => source !== undefined && exists(source));
   if (fromSource?.source !== undefined && tsconfig?.isRunnable)
     return { module: fromSource.source, build: undefined, isChecked: true };
-  const script = 'build:watch' in scripts ? 'build:watch' : 'build' in scripts ? 'build' : undefined;
   const module = fromSource?.name ?? names.find(exists) ?? (names[0] as string);
   const output = tsconfig && outputOf(module, tsconfig);
-  if (output !== undefined && (fromSource !== undefined || script !== undefined))
-    // Its watching build is the compiler, which reports type errors.
-    return { module, build: { output, script }, isChecked: script !== 'build:watch' };
+  if (tsconfig !== undefined && output !== undefined) {
+    const { outDir, rootDir, emitsBeside } = tsconfig;
+    const writes = (name: string) => output === outDir || !onlyChecks(scripts[name], tsconfig);
+    const script = SCRIPTS.find((name) => name in scripts && writes(name));
+    if (fromSource !== undefined || script !== undefined)
+      // Its watching build is the compiler, which reports type errors.
+      return {
+        module,
+        build: { output, outDir, rootDir, emitsBeside, script },
+        isChecked: script !== 'build:watch',
+      };
+  }
   return exists(module) ? { module, build: undefined, isChecked: tsconfig !== undefined } : undefined;
 }
 
@@ -53,13 +65,19 @@ interface Tsconfig {
   readonly rootDir: string;
   /** Imports name the source files, so Node only has to strip the types. */
   readonly isRunnable: boolean;
+  readonly noEmit: boolean;
+  readonly emitsBeside: boolean;
 }
 
 function tsconfigIn(folder: string, files: ProjectFiles): Tsconfig | undefined {
   const file = join(folder, 'tsconfig.json');
   if (!files.exists(file)) return undefined;
   const { outDir, rootDir = 'src', ...rest } = compilerOptionsIn(file, { folder, files, depth: 0 });
-  return { outDir, rootDir, isRunnable: rest.rewriteRelativeImportExtensions === true };
+  const isRunnable = rest.rewriteRelativeImportExtensions === true;
+  const noEmit = rest.noEmit === true;
+  const takesJavaScript = rest.allowJs === true || rest.checkJs === true;
+  const emitsBeside = outDir === undefined && !noEmit && !takesJavaScript;
+  return { outDir, rootDir, isRunnable, noEmit, emitsBeside };
 }
 
 interface CompilerOptions {
@@ -67,7 +85,12 @@ interface CompilerOptions {
   readonly outDir?: string;
   readonly rootDir?: string;
   readonly rewriteRelativeImportExtensions?: boolean;
+  readonly noEmit?: boolean;
+  readonly allowJs?: boolean;
+  readonly checkJs?: boolean;
 }
+
+const FLAGS = ['rewriteRelativeImportExtensions', 'noEmit', 'allowJs', 'checkJs'];
 
 interface ReadingTsconfig {
   /** That of the codebase. */
@@ -79,7 +102,7 @@ interface ReadingTsconfig {
 /** Files that extend each other in a circle are the compiler's to report. */
 const MAX_DEPTH = 10;
 
-/** With those that it extends. Of packages only paths would matter here, which those do not set. */
+/** With those of the files that it extends. Packages that it extends are not read: shared ones set neither paths nor what is written. */
 function compilerOptionsIn(file: string, { folder, files, depth }: ReadingTsconfig): CompilerOptions {
   const { compilerOptions, extends: parents = [] } = membersIn(file, files, 'MANIFEST_INVALID');
   const paths = [parents]
@@ -89,10 +112,8 @@ function compilerOptionsIn(file: string, { folder, files, depth }: ReadingTsconf
     .map((one) => (one.endsWith('.json') ? one : `${one}.json`))
     .filter((one) => depth < MAX_DEPTH && files.exists(one));
   const inherited = paths.map((path) => compilerOptionsIn(path, { folder, files, depth: depth + 1 }));
-  const { outDir, rootDir, rewriteRelativeImportExtensions } = (compilerOptions ?? {}) as Record<
-    string,
-    unknown
-  >;
+  const options = (compilerOptions ?? {}) as Record<string, unknown>;
+  const { outDir, rootDir } = options;
   const placed = (path: string) =>
     relative(folder, join(dirname(file), path))
       .split(sep)
@@ -100,7 +121,7 @@ function compilerOptionsIn(file: string, { folder, files, depth }: ReadingTsconf
   return Object.assign({}, ...inherited, {
     ...(typeof outDir === 'string' && { outDir: placed(outDir) }),
     ...(typeof rootDir === 'string' && { rootDir: placed(rootDir) }),
-    ...(typeof rewriteRelativeImportExtensions === 'boolean' && { rewriteRelativeImportExtensions }),
+    ...Object.fromEntries(Object.entries(options).filter(([name]) => FLAGS.includes(name))),
   });
 }
 
@@ -114,4 +135,29 @@ function sourceOf(main: string, { outDir = 'lib', rootDir }: Tsconfig): string |
 function outputOf(main: string, { outDir }: Tsconfig): string | undefined {
   if (!/\.[mc]?js$/.test(main)) return undefined;
   return [...(outDir ? [outDir] : []), ...OUTPUTS].find((folder) => main.startsWith(`${folder}/`));
+}
+
+/** Commands that write no module: `tsc` without an output, and linters. */
+function onlyChecks(script: unknown, { noEmit }: Tsconfig): boolean {
+  if (typeof script !== 'string') return false;
+  return script.split(/&&|\|\||[;&|]/).every((part) => {
+    const command = part.trim().replace(/^npx\s+/, '');
+    if (/^(?:eslint|biome|prettier)\b/.test(command)) return true;
+    if (!/^tsc\b/.test(command) || /--noEmit\s+false\b/.test(command)) return false;
+    // Another tsconfig, or projects that it refers to, may write.
+    return /--noEmit\b/.test(command) || (noEmit && !/\s(?:-p|--project|-b|--build)\b/.test(command));
+  });
+}
+
+/** True for files that a build reads. What a build writes is none: its build would start the next, without an end. */
+export function isBuildSource({ outDir, rootDir, emitsBeside }: Build, path: string): boolean {
+  if (DECLARATIONS.test(path) || isWithin(path, outDir)) return false;
+  if (emitsBeside && /\.[mc]?jsx?$/.test(path)) return false;
+  const isTypeScript = /\.[mc]?tsx?$/.test(path);
+  // Builds write no TypeScript, so such a file in one of these folders is a source.
+  return isTypeScript || isWithin(path, rootDir) || !OUTPUTS.some((one) => isWithin(path, one));
+}
+
+function isWithin(path: string, folder: string | undefined): boolean {
+  return folder !== undefined && path.startsWith(`${folder}/`);
 }

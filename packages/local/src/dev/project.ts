@@ -3,7 +3,7 @@
  * {@link ProjectFiles} only, starts nothing.
  */
 import { basename, extname, join, posix, relative, sep } from 'node:path';
-import { entryOf } from './entry.ts';
+import { DECLARATIONS, entryOf, isBuildSource } from './entry.ts';
 import { isMembers, membersIn } from './json-files.ts';
 import { DevProblem } from './problem.ts';
 
@@ -39,6 +39,11 @@ export interface DevCodebase {
 export interface Build {
   /** Folder that the build writes, from that of the codebase. */
   readonly output: string;
+  /** Folders of the compiler; a bundler may then write the output. Undefined: `tsconfig.json` names none. */
+  readonly outDir: string | undefined;
+  readonly rootDir: string;
+  /** True if the compiler may write JavaScript beside its sources, so that it cannot be told from a source. */
+  readonly emitsBeside: boolean;
   /** Script of its `package.json`; undefined: it has none. */
   readonly script: 'build:watch' | 'build' | undefined;
 }
@@ -200,6 +205,8 @@ const SETTINGS = /^\.(?:env(?:\..+)?|secret\.local)$/;
 /** Changed by `npm install`; the functions do not read it. */
 const LOCK_FILE = /(?:^|\/)package-lock\.json$/;
 const MODULES = new Set(['.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts']);
+/** Node does not load them, a build compiles them. */
+const ONLY_BUILT = new Set(['.tsx', '.jsx']);
 
 /** Folders that are never watched: installed packages, and names that begin with a dot. */
 export function isIgnored(folder: string, path: string): boolean {
@@ -221,8 +228,9 @@ export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   if (place.startsWith('../') || isIgnored(folder, path)) return 'none';
   if (place === SECRETS) return 'reload';
   const extension = extname(place);
-  if (!isModule(extension) || LOCK_FILE.test(place)) return 'none';
-  if (build === undefined) return 'reload';
-  if (place.startsWith(`${build.output}/`)) return place.endsWith('.d.ts') ? 'none' : 'reload';
-  return build.script === 'build' && /\.[mc]?ts$/.test(place) ? 'build' : 'none';
+  const isLoaded = isModule(extension);
+  if (LOCK_FILE.test(place) || !(isLoaded || ONLY_BUILT.has(extension))) return 'none';
+  if (build === undefined) return isLoaded ? 'reload' : 'none';
+  if (place.startsWith(`${build.output}/`)) return isLoaded && !DECLARATIONS.test(place) ? 'reload' : 'none';
+  return build.script === 'build' && isBuildSource(build, place) ? 'build' : 'none';
 }

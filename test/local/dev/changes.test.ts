@@ -1,0 +1,126 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { effectOf } from '../../../packages/local/src/dev/project.ts';
+import { codebase, TSCONFIG } from './codebase.ts';
+
+describe('a change of a file', () => {
+  const asIs = codebase({ 'package.json': {}, 'index.js': '' });
+  const compiled = (script: string) =>
+    codebase({
+      'package.json': { main: 'lib/index.js', scripts: { [script]: 'tsc' } },
+      'src/index.ts': '',
+      'tsconfig.json': TSCONFIG,
+    });
+
+  test.each([
+    ['index.js', 'reload', 'build', 'none'],
+    ['src/order.ts', 'reload', 'build', 'none'],
+    ['lib/index.js', 'reload', 'reload', 'reload'],
+    ['.env', 'reload', 'reload', 'reload'],
+    ['.env.local', 'reload', 'reload', 'reload'],
+    ['.secret.local', 'reload', 'reload', 'reload'],
+    ['src/.env', 'none', 'none', 'none'],
+    ['node_modules/zod/index.js', 'none', 'none', 'none'],
+    ['.git/index.js', 'none', 'none', 'none'],
+    ['README.md', 'none', 'none', 'none'],
+    ['package-lock.json', 'none', 'none', 'none'],
+    ['package.json', 'reload', 'build', 'none'],
+    ['src/page.tsx', 'none', 'build', 'none'],
+    ['src/data.json', 'reload', 'build', 'none'],
+    ['src/helper.mjs', 'reload', 'build', 'none'],
+    ['lib/index.d.mts', 'reload', 'none', 'none'],
+    ['src/globals.d.ts', 'reload', 'none', 'none'],
+    ['../other/index.js', 'none', 'none', 'none'],
+  ])('%s: served as it is → %s, built → %s, built by its own watcher → %s', (path, plain, built, watched) => {
+    const at = `/shop/functions/${path}`.replace('functions/../', '');
+    expect(effectOf(asIs, at)).toBe(plain);
+    expect(effectOf(compiled('build'), at)).toBe(built);
+    expect(effectOf(compiled('build:watch'), at)).toBe(watched);
+  });
+});
+
+describe('a JavaScript codebase with a tsconfig.json and a script build', () => {
+  const path = fc.constantFrom('src/util', 'util', 'src/a/b', 'config/values');
+  const extension = fc.constantFrom('js', 'mjs', 'cjs', 'json');
+  const isThere = fc.boolean();
+
+  test('is built after an edit of any file that a bundler reads', () => {
+    const folder = fc.constantFrom('lib', 'dist', 'build', 'out');
+    const compilerOptions = fc.constantFrom(
+      { allowJs: true },
+      { allowJs: true, noEmit: true },
+      { outDir: 'types' },
+    );
+    const build = fc.constantFrom(
+      'esbuild src/index.js --bundle',
+      'tsc --noEmit && esbuild src/index.js',
+      'tsc --noEmit false',
+      'tsc -p config',
+    );
+    const edit = fc.tuple(path, fc.oneof(extension, fc.constantFrom('jsx', 'tsx', 'ts')));
+    fc.assert(
+      fc.property(fc.record({ folder, compilerOptions, build, edit, isThere }), (one) => {
+        const { folder, compilerOptions, build, edit, isThere } = one;
+        const found = codebase({
+          'package.json': { main: `${folder}/index.js`, scripts: { build } },
+          'tsconfig.json': { compilerOptions },
+          'src/index.js': '',
+          ...(isThere && { [`${folder}/index.js`]: '' }),
+        });
+        expect(effectOf(found, `/shop/functions/${edit.join('.')}`)).toBe('build');
+        expect(effectOf(found, `/shop/functions/${folder}/index.js`)).toBe('reload');
+      }),
+    );
+  });
+
+  test('is loaded after an edit if its script only checks', () => {
+    const checks = fc.constantFrom(
+      [{ checkJs: true, noEmit: true }, 'tsc'],
+      [{ checkJs: true, noEmit: true }, 'eslint . && tsc'],
+      [{ checkJs: true }, 'npx tsc --noEmit'],
+      [{ checkJs: true }, 'tsc --noEmit -p .'],
+    );
+    const edited = fc.tuple(fc.oneof(path, fc.constantFrom('lib/index', 'lib/util')), extension);
+    const script = fc.constantFrom('build', 'build:watch');
+    fc.assert(
+      fc.property(checks, script, edited, ([compilerOptions, check], name, edit) => {
+        const found = codebase({
+          'package.json': { main: 'lib/index.js', scripts: { [name]: check } },
+          'tsconfig.json': { compilerOptions },
+          'lib/index.js': '',
+        });
+        expect(found).toMatchObject({ build: undefined, isChecked: true });
+        expect(effectOf(found, `/shop/functions/${edit.join('.')}`)).toBe('reload');
+      }),
+    );
+  });
+});
+
+test('what a build writes never starts a build, in whatever folder the bundler reads it', () => {
+  const folders = fc.constantFrom('lib', 'dist', 'build', 'out', 'compiled/js');
+  const suffix = fc.constantFrom('js', 'mjs', 'json', 'd.ts', 'd.mts', 'd.cts');
+  fc.assert(
+    fc.property(folders, suffix, fc.boolean(), (outDir, end, isNamed) => {
+      const bundled = codebase({
+        'package.json': { main: 'dist/index.js', scripts: { build: 'tsc && esbuild lib/index.js' } },
+        'tsconfig.json': { compilerOptions: isNamed ? { outDir } : {} },
+        'src/index.ts': '',
+      });
+      const place = isNamed ? outDir : 'lib';
+      expect(effectOf(bundled, `/shop/functions/${place}/a/index.${end}`)).not.toBe('build');
+      expect(effectOf(bundled, '/shop/functions/src/index.d.ts')).toBe('none');
+      // Without an outDir the compiler writes beside its sources.
+      expect(effectOf(bundled, '/shop/functions/src/index.js')).toBe(isNamed ? 'build' : 'none');
+    }),
+  );
+});
+
+test('sources in a folder that has the name of an output start a build', () => {
+  const sources = (compilerOptions: object) =>
+    codebase({
+      'package.json': { main: 'dist/index.js', scripts: { build: 'tsc' } },
+      'tsconfig.json': { compilerOptions: { outDir: 'dist', ...compilerOptions } },
+    });
+  expect(effectOf(sources({}), '/shop/functions/lib/index.ts')).toBe('build');
+  expect(effectOf(sources({ rootDir: 'lib' }), '/shop/functions/lib/index.js')).toBe('build');
+});
