@@ -30,10 +30,15 @@ test.each([
   expect(advice).toEqual(Array(count).fill(expect.stringContaining('add "cairn" to its "exclude"')));
 });
 
-test('a codebase that is the whole project is to leave out the folder', async () => {
+test.each<[string[] | undefined, RegExp[]]>([
+  [undefined, [/'default'.*to \["node_modules","\.git","cairn","\.cairn"\]/]],
+  [['node_modules'], [/'default'.*add "cairn" and "\.cairn" to its "ignore"/]],
+  [['cairn'], [/add "cairn" and "\.cairn"/]],
+  [['.cairn/**', 'cairn/'], []],
+])('a codebase that is the whole project and ignores %j is to leave out the folder', async (ignore, said) => {
   for (const source of ['.', './']) {
-    const advice = await adviceIn({ 'firebase.json': JSON.stringify({ functions: { source } }) });
-    expect(advice).toEqual([expect.stringMatching(/'default'.*"cairn" and "\.cairn" to its "ignore"/)]);
+    const advice = await adviceIn({ 'firebase.json': JSON.stringify({ functions: { source, ignore } }) });
+    expect(advice).toEqual(said.map((one) => expect.stringMatching(one)));
   }
 });
 

@@ -77,6 +77,7 @@ function projectOf(text: string, ignored: string | undefined): Project {
       name: String(codebase ?? 'default'),
       language: 'js',
       prefix: undefined,
+      ignore: undefined,
       entryTexts: [],
     })),
     installed,

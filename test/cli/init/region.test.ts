@@ -29,7 +29,16 @@ const FOR_NONE = [
 ];
 
 const projectWith = (texts: readonly string[], hosting?: unknown): Parameters<typeof regionOf>[0] => ({
-  codebases: [{ name: 'default', source: 'functions', language: 'js', prefix: undefined, entryTexts: texts }],
+  codebases: [
+    {
+      name: 'default',
+      source: 'functions',
+      language: 'js',
+      prefix: undefined,
+      ignore: undefined,
+      entryTexts: texts,
+    },
+  ],
   firebaseJson: { text: '', read: { functions: [], firestore: [], hosting } },
 });
 

@@ -6,19 +6,27 @@ interface AddedFolder {
   readonly language: Language;
 }
 
+/** By firebase-tools, of a codebase without `ignore`. */
+const IGNORED_BY_DEFAULT = ['node_modules', '.git'];
+
 /** Sentences, none for most projects. */
 export function adviceOf({ codebases, tsconfig }: Project, { name, language }: AddedFolder): string[] {
   const whole = codebases.filter(({ source }) => /^\.\/?$/.test(source));
+  const added = [name, '.cairn'];
   return [
     ...(language === 'ts' && takesIn(tsconfig, name)
       ? [
           `The tsconfig.json beside firebase.json takes in ${name}/, which has its own: add "${name}" to its "exclude".`,
         ]
       : []),
-    ...whole.map(
-      (one) =>
-        `The codebase '${one.name}' is this whole folder: add "${name}" and ".cairn" to its "ignore" in firebase.json, or its deployments upload them too.`,
-    ),
+    ...whole.flatMap(({ name: codebase, ignore }) => {
+      if (added.every((one) => listed(ignore).some((pattern) => plain(pattern) === one))) return [];
+      const what =
+        ignore === undefined
+          ? `set its "ignore" in firebase.json to ${JSON.stringify([...IGNORED_BY_DEFAULT, ...added])}`
+          : `add "${name}" and ".cairn" to its "ignore" in firebase.json`;
+      return `The codebase '${codebase}' is this whole folder: ${what}, or its deployments upload them too.`;
+    }),
   ];
 }
 

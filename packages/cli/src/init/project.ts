@@ -15,6 +15,8 @@ interface ProjectCodebase {
   readonly language: Language;
   /** Its functions are deployed as `PREFIX-NAME`. */
   readonly prefix: string | undefined;
+  /** As it stands in `firebase.json`: what a deployment leaves out. */
+  readonly ignore: unknown;
   /** Text of the modules that its package.json and the usual layouts name. */
   readonly entryTexts: readonly string[];
 }
@@ -132,6 +134,7 @@ function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Omi
   return {
     source,
     prefix: typeof entry.prefix === 'string' ? entry.prefix : undefined,
+    ignore: entry.ignore,
     language: files.exists(within('tsconfig.json')) ? 'ts' : 'js',
     entryTexts: paths.flatMap((path) => looseText(files, within(path)) ?? []),
   };
