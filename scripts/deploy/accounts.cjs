@@ -42,7 +42,8 @@ async function isGone(iam, project, account) {
 }
 
 /**
- * Roles that the account needs and lost since they were granted. firebase-tools compares only with the roles of the last deployment.
+ * Roles that the account needs and the project does not grant it any more. firebase-tools compares only with the roles of the last
+ * deployment. The account may have such a role in another way: through a folder or a group, or on the services only.
  *
  * @param plan what a plan of firebase-tools is made of
  */
@@ -52,6 +53,15 @@ async function lostRoles({ projectId, wantBackend, haveRoles, existingManagedSA 
   const resources = tools('firebase-tools/lib/gcp/resourceManager');
   const actual = await resources.getServiceAccountRoles(projectId, existingManagedSA).catch(unlessForbidden);
   return actual ? requiredRoles.filter((role) => haveRoles?.includes(role) && !actual.includes(role)) : [];
+}
+
+/** False also if the permission cannot be tested: firebase-tools fails a deployment whose grant is refused. */
+async function mayGrantRoles(projectId, tools) {
+  const iam = tools('firebase-tools/lib/gcp/iam');
+  const tested = await iam
+    .testIamPermissions(projectId, ['resourcemanager.projects.setIamPolicy'])
+    .catch(unlessForbidden);
+  return tested?.passed === true;
 }
 
 function unlessForbidden(error) {
@@ -74,4 +84,4 @@ async function updateJobAccount(job, tools) {
   await client.patch(`/${job.name}`, { httpTarget }, { queryParams: { updateMask: 'httpTarget' } });
 }
 
-module.exports = { forgetDeletedAccounts, lostRoles, updateJobAccount };
+module.exports = { forgetDeletedAccounts, lostRoles, mayGrantRoles, updateJobAccount };

@@ -27,7 +27,7 @@ const { FirebaseError } = tools('firebase-tools/lib/error');
 const { FirestoreApi } = tools('firebase-tools/lib/firestore/api');
 const backend = tools('firebase-tools/lib/deploy/functions/backend');
 const scheduler = tools('firebase-tools/lib/gcp/cloudscheduler');
-const { forgetDeletedAccounts, lostRoles, updateJobAccount } = require('./accounts.cjs');
+const { forgetDeletedAccounts, lostRoles, mayGrantRoles, updateJobAccount } = require('./accounts.cjs');
 const { unfinished } = require('./unfinished.cjs');
 
 replace(tasks, 'updateQueue', (update) => async (queue) => {
@@ -80,9 +80,15 @@ replace(
   (plan) => async (given) => {
     const lost = await lostRoles(given, tools);
     if (lost.length === 0) return plan(given);
-    process.stderr.write(
-      `cairn: ${given.existingManagedSA} lost roles, which it gets again: ${lost.join(', ')}\n`,
-    );
+    const account = given.existingManagedSA;
+    const roles = lost.join(', ');
+    if (!(await mayGrantRoles(given.projectId, tools))) {
+      process.stderr.write(
+        `cairn: ${account} seems to lack roles on ${given.projectId}, and you lack the permission to grant them: ${roles}\n`,
+      );
+      return plan(given);
+    }
+    process.stderr.write(`cairn: ${account} lost roles, which it gets again: ${roles}\n`);
     return plan({ ...given, haveRoles: given.haveRoles.filter((role) => !lost.includes(role)) });
   },
 );

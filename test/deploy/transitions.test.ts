@@ -156,6 +156,26 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
     expect(google.policy.bindings).toContainEqual(added);
   });
 
+  test('that has a role on the services only is deployed to without the permission to grant roles', async () => {
+    const google = ableToBuild();
+    deployment = plain(google, "region: 'us-central1', managedAccount: true");
+    expect((await deployment.deploy(...DEPLOY)).code).toBe(0);
+    const invokers = google.policy.bindings.filter(({ role }) => role === 'roles/run.invoker');
+    google.policy.bindings = google.policy.bindings.filter(({ role }) => role !== 'roles/run.invoker');
+    for (const { policy } of Object.values(google.services))
+      policy.bindings.push(...structuredClone(invokers));
+    expect(missingBindings(google)).toEqual([]);
+    const granted = structuredClone(google.policy);
+    google.denied = ['resourcemanager.projects.setIamPolicy'];
+    const { code, output } = await deployment.deploy(...DEPLOY);
+    expect([code, output]).toEqual([
+      0,
+      expect.stringContaining('lack the permission to grant them: roles/run.invoker\n'),
+    ]);
+    expect(google.policy).toEqual(granted);
+    expect(missingBindings(google)).toEqual([]);
+  });
+
   /** docs/adopt.md, for projects that are deployed without `npm run deploy`. */
   const FIREBASE = ['--project', 'new-project', '--non-interactive', '--force'];
 
