@@ -24,6 +24,7 @@ const tasks = tools('firebase-tools/lib/gcp/cloudtasks');
 const prompts = tools('firebase-tools/lib/deploy/functions/prompts');
 const secrets = tools('firebase-tools/lib/gcp/secretManager');
 const { FirebaseError } = tools('firebase-tools/lib/error');
+const { getProjectNumber } = tools('firebase-tools/lib/getProjectNumber');
 const { FirestoreApi } = tools('firebase-tools/lib/firestore/api');
 const backend = tools('firebase-tools/lib/deploy/functions/backend');
 const scheduler = tools('firebase-tools/lib/gcp/cloudscheduler');
@@ -66,7 +67,8 @@ replace(
         return have?.hash && have.hash === want.hash && have.platform === 'gcfv2' ? [{ want, have }] : [];
       }),
     );
-    for (const { have, what } of await unfinished(pairs, tools)) {
+    const numberOf = () => getProjectNumber(options);
+    for (const { have, what } of await unfinished(pairs, numberOf, tools)) {
       delete have.hash;
       process.stderr.write(`cairn: ${have.id} lacks ${what}, so it counts as changed\n`);
     }

@@ -6,15 +6,30 @@
 /** Functions asked about at once: a project may have a hundred. */
 const AT_ONCE = 10;
 const INVOKER = 'roles/run.invoker';
+/** Google's values for what a job does not name (https://cloud.google.com/scheduler/docs/reference/rest/v1/projects.locations.jobs). */
+const ATTEMPT_DEADLINE = '180s';
+const RETRY_CONFIG = {
+  retryCount: 0,
+  maxRetryDuration: '0s',
+  minBackoffDuration: '5s',
+  maxBackoffDuration: '3600s',
+  maxDoublings: 5,
+};
 
 /**
  * @param pairs `{ want, have }`: functions that are unchanged, as the sources have them and as they are deployed, in firebase-tools' words
+ * @param numberOf resolves to the number of the project, whose default account calls functions that name none
  * @param tools loads modules of firebase-tools
  * @returns pairs with what the function lacks, in words
  */
-async function unfinished(pairs, tools) {
+async function unfinished(pairs, numberOf, tools) {
   const lib = (name) => tools(`firebase-tools/lib/${name}`);
-  const seen = { tasks: lib('gcp/cloudtasks'), scheduler: lib('gcp/cloudscheduler'), run: lib('gcp/run') };
+  const seen = {
+    tasks: lib('gcp/cloudtasks'),
+    scheduler: lib('gcp/cloudscheduler'),
+    run: lib('gcp/run'),
+    numberOf,
+  };
   const found = [];
   for (let from = 0; from < pairs.length; from += AT_ONCE) {
     const some = pairs.slice(from, from + AT_ONCE);
@@ -24,7 +39,7 @@ async function unfinished(pairs, tools) {
   return found;
 }
 
-async function lackOf({ want, have }, { tasks, scheduler, run }) {
+async function lackOf({ want, have }, { tasks, scheduler, run, numberOf }) {
   if (want.taskQueueTrigger) {
     const wanted = tasks.queueFromEndpoint(want);
     const queue = await found(() => tasks.getQueue(wanted.name));
@@ -32,10 +47,12 @@ async function lackOf({ want, have }, { tasks, scheduler, run }) {
     return queue && !hasSettings(queue, wanted) ? 'the settings of its queue' : undefined;
   }
   if (want.scheduleTrigger) {
-    const job = await found(() => scheduler.getJob(scheduler.jobNameForEndpoint(want, want.region)));
+    const wanted = await scheduler.jobFromEndpoint(want, want.region, await numberOf());
+    const job = await found(() => scheduler.getJob(wanted.name));
     if (job === 'absent') return 'its job';
-    return job && !isScheduled(job.body ?? job, want) ? 'the settings of its job' : undefined;
+    return job && !isScheduled(job.body ?? job, wanted) ? 'the settings of its job' : undefined;
   }
+  if (want.httpsTrigger?.invoker?.includes('private')) return undefined;
   return (await isClosed(have, run)) ? 'who may call it' : undefined;
 }
 
@@ -51,9 +68,26 @@ function isSame(one, other) {
   return Number.parseFloat(one ?? 0) === Number.parseFloat(other ?? 0);
 }
 
-function isScheduled({ schedule, httpTarget }, { scheduleTrigger, serviceAccount }) {
-  const account = httpTarget?.oidcToken?.serviceAccountEmail;
-  return schedule === scheduleTrigger.schedule && (!serviceAccount || account === serviceAccount);
+/** The account is the default one for functions that name none, also if they had another before. */
+function isScheduled(job, wanted) {
+  return (
+    job.schedule === wanted.schedule &&
+    job.timeZone === wanted.timeZone &&
+    callerOf(job) === callerOf(wanted) &&
+    isLeft(job.attemptDeadline, wanted.attemptDeadline, ATTEMPT_DEADLINE) &&
+    Object.entries(RETRY_CONFIG).every(([name, standard]) =>
+      isLeft(job.retryConfig?.[name], wanted.retryConfig?.[name], standard),
+    )
+  );
+}
+
+const callerOf = ({ httpTarget }) => httpTarget?.oidcToken?.serviceAccountEmail;
+
+/** firebase-tools does not touch what is undefined, and resets what is null: Google then has its own value, or leaves it out. */
+function isLeft(one, wanted, standard) {
+  if (wanted === undefined) return true;
+  if (wanted !== null) return isSame(one, wanted);
+  return isSame(one, standard) || isSame(one, 0);
 }
 
 /** True if nobody may call a function that is called by HTTP. */

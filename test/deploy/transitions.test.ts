@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { withFirebaseTools } from '../emulators/with-firebase-tools.ts';
 import { fieldsOf } from './google/masks.ts';
-import { defaultAccount, type Google, newProject } from './google/model.ts';
+import { defaultAccount, type Fields, type Google, newProject } from './google/model.ts';
 import { functionOf, missingBindings } from './support/bindings.ts';
 import type { Deployment } from './support/firebase.ts';
 import { change, plain, plainFunctions, shipped } from './support/projects.ts';
@@ -27,11 +27,12 @@ const CALLS = [
   'resourcemanager.projects.setIamPolicy',
   'iam.serviceAccounts.create',
 ];
-const SCHEDULES = {
-  recoverRuns: 'every 1 minutes',
-  fireSchedules: 'every 1 minutes',
-  checkRuns: 'every 60 minutes',
-  deleteExpired: 'every 30 minutes',
+/** Google attempts a call for three minutes at least. */
+const JOBS = {
+  recoverRuns: { schedule: 'every 1 minutes', attemptDeadline: '180s' },
+  fireSchedules: { schedule: 'every 1 minutes', attemptDeadline: '180s' },
+  checkRuns: { schedule: 'every 60 minutes', attemptDeadline: '300s' },
+  deleteExpired: { schedule: 'every 30 minutes', attemptDeadline: '540s' },
 };
 
 function ableToBuild(): Google {
@@ -47,29 +48,49 @@ function breakCalls(google: Google, broken: readonly { readonly call: string; re
 }
 
 const jobsOf = ({ jobs }: Google) =>
-  Object.fromEntries(
-    Object.entries(jobs).map(([name, { schedule }]) => [name.split('firebase-schedule-')[1], schedule]),
-  );
+  Object.fromEntries(Object.entries(jobs).map(([name, job]) => [name.split('firebase-schedule-')[1], job]));
+
+interface Change {
+  readonly region: string;
+  readonly places: number;
+  readonly queues: number;
+  readonly isEdited: boolean;
+  readonly job: Fields | null;
+  readonly broken: { readonly call: string; readonly skip: number }[];
+}
+
+const callerOf = (job: Fields) => fieldsOf(fieldsOf(job.httpTarget).oidcToken).serviceAccountEmail;
 
 withFirebaseTools({ title: 'a deployment that fails anywhere', command: 'test:deploy' }, () => {
   const google = ableToBuild();
   const deployment = shipped(google);
   afterAll(() => deployment.close());
 
-  const unchanged = { region: 'us-central1', places: 2_000, queues: 1, isEdited: false, schedule: null };
-  /** Limits of a queue and a schedule that failed to change after their function had. */
-  const EXAMPLES = [
+  const unchanged = { region: 'us-central1', places: 2_000, queues: 1, isEdited: false, job: null };
+  /** Limits of a queue and settings of a job that failed to change after their function had. */
+  const EXAMPLES: Change[] = [
     { ...unchanged, broken: [{ call: 'cloudtasks.queues.create', skip: 1 }] },
     { ...unchanged, places: 500, broken: [{ call: 'cloudtasks.queues.update', skip: 0 }] },
-    { ...unchanged, schedule: 'every 5 minutes', broken: [{ call: 'cloudscheduler.jobs.update', skip: 2 }] },
+    ...[{ schedule: 'every 5 minutes' }, { attemptDeadline: '600s' }, { timeZone: 'Europe/Berlin' }].map(
+      (job) => ({ ...unchanged, job, broken: [{ call: 'cloudscheduler.jobs.update', skip: 2 }] }),
+    ),
   ];
-  const changes = fc.record({
+  const changes: fc.Arbitrary<Change> = fc.record({
     region: fc.constantFrom('us-central1', 'us-east4'),
     places: fc.constantFrom(500, 1_000, 2_000),
     queues: fc.integer({ min: 1, max: 3 }),
     isEdited: fc.boolean(),
-    /** An earlier version had other schedules. */
-    schedule: fc.option(fc.constantFrom('every 5 minutes', 'every 2 hours')),
+    /** Jobs of an earlier version had other settings. */
+    job: fc.option(
+      fc.record(
+        {
+          schedule: fc.constantFrom('every 5 minutes', 'every 2 hours'),
+          attemptDeadline: fc.constantFrom('180s', '240s', '1800s'),
+          timeZone: fc.constantFrom('UTC', 'Europe/Berlin'),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
     broken: fc.uniqueArray(fc.record({ call: fc.constantFrom(...CALLS), skip: fc.nat(4) }), {
       selector: ({ call }) => call,
       minLength: 1,
@@ -79,12 +100,12 @@ withFirebaseTools({ title: 'a deployment that fails anywhere', command: 'test:de
 
   test('is completed by the next, whatever both change', async () => {
     await fc.assert(
-      fc.asyncProperty(changes, async ({ region, places, queues, isEdited, schedule, broken }) => {
+      fc.asyncProperty(changes, async ({ region, places, queues, isEdited, job, broken }) => {
         const env = { CAIRN_REGION: region, DRIVE_QUEUE_PLACES: places, DRIVE_QUEUES: queues };
         const lines = Object.entries(env).map(([name, value]) => `${name}=${value}\n`);
         deployment.write('functions/.env.new-project', lines.join(''));
-        if (isEdited || schedule !== null) change(deployment, 'functions');
-        if (schedule !== null) for (const job of Object.values(google.jobs)) job.schedule = schedule;
+        if (isEdited || job !== null) change(deployment, 'functions');
+        for (const one of Object.values(google.jobs)) Object.assign(one, { ...job });
         breakCalls(google, broken);
         await deployment.deploy(...DEPLOY);
         google.broken = {};
@@ -99,8 +120,9 @@ withFirebaseTools({ title: 'a deployment that fails anywhere', command: 'test:de
             state: 'RUNNING',
             rateLimits: { maxConcurrentDispatches: places },
           });
-        const wanted = Object.entries(SCHEDULES).map(([name, every]) => [`${name}-${region}`, every]);
-        expect(jobsOf(google)).toMatchObject(Object.fromEntries(wanted));
+        const jobs = jobsOf(google);
+        for (const [name, settings] of Object.entries(JOBS))
+          expect(jobs[`${name}-${region}`]).toMatchObject({ ...settings, timeZone: 'UTC' });
       }),
       { numRuns: 6, examples: EXAMPLES.map((one) => [one]) },
     );
@@ -137,6 +159,19 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
     const { code, output } = await deployment.deploy(...DEPLOY);
     expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
     expect(missingBindings(google)).toEqual([]);
+  });
+
+  test('no longer calls scheduled functions that came back to the default account, if the first attempt failed at their jobs', async () => {
+    const google = ableToBuild();
+    deployment = plain(google, "region: 'us-central1', managedAccount: true");
+    expect((await deployment.deploy(...DEPLOY)).code).toBe(0);
+    plainFunctions(deployment, "region: 'us-central1'");
+    breakCalls(google, [{ call: 'cloudscheduler.jobs.update', skip: 0 }]);
+    expect((await deployment.deploy(...DEPLOY)).code).toBe(2);
+    google.broken = {};
+    const { code, output } = await deployment.deploy(...DEPLOY);
+    expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+    expect(new Set(Object.values(google.jobs).map(callerOf))).toEqual(new Set([defaultAccount(google)]));
   });
 
   test('gets roles back that somebody took from it, and keeps those that somebody added', async () => {
@@ -190,7 +225,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
       'it was without a managed account',
       [],
       "region: 'us-central1'",
-      Object.keys(SCHEDULES).map((name) => `cairn-${name}`),
+      Object.keys(JOBS).map((name) => `cairn-${name}`),
     ],
   ])('lets firebase deploy repeat a first deployment after functions were deleted: %s', async (...given) => {
     const [, calls, options, deleted] = given;
@@ -208,5 +243,22 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
     const { code, output } = await deployment.firebase('deploy', ...FIREBASE);
     expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
     expect(missingBindings(google)).toEqual([]);
+  });
+});
+
+withFirebaseTools({ title: 'a function that only some may call', command: 'test:deploy' }, () => {
+  const google = ableToBuild();
+  const deployment = plain(google, "region: 'us-central1'");
+  afterAll(() => deployment.close());
+
+  test('is unchanged while nobody has been given access', async () => {
+    deployment.write(
+      'functions/lib/index.js',
+      "import { onRequest } from 'firebase-functions/https';\nexport const inner = onRequest({ invoker: 'private' }, () => {});\n",
+    );
+    expect((await deployment.deploy(...DEPLOY)).code).toBe(0);
+    const { code, output } = await deployment.deploy(...DEPLOY);
+    expect([code, output]).toEqual([0, expect.stringContaining('Skipped')]);
+    expect(output).not.toContain('so it counts as changed');
   });
 });
