@@ -46,3 +46,51 @@ test('a form that a link opened is closed in place', async () => {
   await dialog.waitFor({ state: 'detached' });
   expect(await at(page)()).toBe(`/runs/${id}?tab=journal`);
 });
+
+/** The page of a completed run, with a step that was selected by a click, and the form *Replay* over it. */
+async function replaying(): Promise<{ readonly page: Page; readonly selected: string }> {
+  const id = await completed();
+  const page = await stage.browser.open(`/runs/${id}`);
+  await page.locator('button[data-step="send"][data-status="succeeded"]').click();
+  await page.waitForURL('**step=send');
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page.getByRole('dialog').waitFor();
+  return { page, selected: `/runs/${id}?step=send` };
+}
+
+test('a form that is closed twice goes back once', async () => {
+  const { page, selected } = await replaying();
+  // Both before the browser has gone back, as Escape twice on a busy page.
+  await page.getByRole('dialog').evaluate((dialog) => {
+    const close = dialog.querySelector<HTMLButtonElement>('button[aria-label=Close]');
+    close?.click();
+    close?.click();
+  });
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  // It opens again where it was closed: one entry further.
+  await page.goForward();
+  await page.getByRole('dialog').waitFor();
+  await page.goBack();
+  await becomes(at(page), selected);
+});
+
+test('the answer to a form that was closed while it was sending leaves the page as it is', async () => {
+  const { page, selected } = await replaying();
+  const answer = Promise.withResolvers<void>();
+  await page.route('**/replay', async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Start the replay' }).click();
+  await page.getByRole('button', { name: 'Sending…' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await becomes(at(page), selected);
+  // Everything is read again before the form would do anything more.
+  const answered = page.waitForResponse('**/replay');
+  answer.resolve();
+  await answered;
+  await page.waitForResponse('**/v1/runs/**');
+  await page.waitForLoadState('networkidle');
+  expect(await at(page)()).toBe(selected);
+});

@@ -30,18 +30,29 @@ export function useQueryChange(): (changes: QueryChanges, remembered?: Remembere
 /** Mark in the state of an entry: the one before it is the same page, without the last change. */
 const PAGE = 'the same page';
 
-/** Takes a change back: as Back does, if the page made it; otherwise, as after a link to it, by another entry in its place. */
+/**
+ * Takes a change back: as Back does, if the page made it; otherwise, as after a link to it, by another entry in its place. What was
+ * taken back already, or is about to be, is left as it is.
+ */
 export function useQueryReturn(): (changes: QueryChanges) => void {
   const change = useQueryChange();
   return useCallback(
     (changes) => {
+      const { search } = window.location;
+      if (changedQuery(search, changes) === changedQuery(search, {})) return;
       const state = window.history.state as { readonly from?: unknown } | null;
-      if (state?.from === PAGE) window.history.back();
-      else change(changes, 'replace');
+      if (state?.from !== PAGE) return change(changes, 'replace');
+      // The browser leaves the entry a moment later: a second call until then would go back twice.
+      if (state === left) return;
+      left = state;
+      window.history.back();
     },
     [change],
   );
 }
+
+/** State of the entry that was left last. An entry that is come back to has another object. */
+let left: unknown;
 
 /** One value of the query and its setter; undefined and empty are the same: it is not there. */
 export function useQueryState(

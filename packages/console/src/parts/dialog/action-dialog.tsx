@@ -24,7 +24,7 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
   /** The reason why the act is not possible any more since the form was opened. The form keeps what was typed. */
   readonly outdated?: ReactNode;
   readonly children?: ReactNode;
-  /** Left out: the dialog closes. */
+  /** Left out: the dialog closes. Not called if the dialog was closed while it was sending. */
   onDone?(answer: AnswerOf<M, P>): void;
   /** Beside the failure that the dialog shows. */
   onRefused?(error: unknown): void;
@@ -41,6 +41,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
   const keyOf = useKeyPerContent();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const isOpen = useIsOpen();
   const submit = async () => {
     if (!act || busy) return;
     setBusy(true);
@@ -48,7 +49,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
     try {
       const answer = await api.change(act.planned, keyOf(act.planned));
       await queries.invalidateQueries();
-      onDone(answer);
+      if (isOpen()) onDone(answer);
     } catch (failure) {
       setError(failure);
       onRefused?.(failure);
@@ -89,6 +90,18 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
       </form>
     </Dialog>
   );
+}
+
+/** False once the dialog has left the page. */
+function useIsOpen(): () => boolean {
+  const isOpen = useRef(false);
+  useEffect(() => {
+    isOpen.current = true;
+    return () => {
+      isOpen.current = false;
+    };
+  }, []);
+  return () => isOpen.current;
 }
 
 /** The button that sent loses the focus while it is disabled, and the failure may be below what the dialog shows. */
