@@ -179,6 +179,26 @@ describe('GET /v1/inbox', () => {
   });
 
   test.each(['effect_in_doubt', 'left_in_doubt'])(
+    'gives the time of the last call of %s, where the call was repeated',
+    async (kind) => {
+      const asking = new AskingRun({ idempotency: 'required' });
+      const { outside, world } = asking;
+      const calls: number[] = [];
+      outside.onCall = () => {
+        calls.push(world.clock.now());
+        outside.faults.push('lose_answer');
+      };
+      const runId = await asking.inDoubt();
+      if (kind === 'left_in_doubt')
+        await cancelRun(world.deps, { runId, tenantId: 'acme', actor: 'c.ops', stopKind: 'user' });
+      const [first = 0, last = 0] = [calls[0], calls.at(-1)];
+      expect(last).toBeGreaterThan(first);
+      expect(world.db.effects.size).toBe(1);
+      expect(await only(asking)).toMatchObject({ kind, attemptedAt: new Date(last).toISOString() });
+    },
+  );
+
+  test.each(['effect_in_doubt', 'left_in_doubt'])(
     'refuses a result of %s by the schema of the call, with the member that is wrong',
     async (what) => {
       const asking = await made(what);

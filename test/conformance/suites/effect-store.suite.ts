@@ -16,6 +16,7 @@ const ANY = {
   error: 'no answer',
   presumedAt: T0 - 1,
   askingSince: T0 + 3,
+  calledAt: T0 + 4,
   lateAnswer: { at: T0 + 2, responseHash: 'e'.repeat(64), error: 'late' },
 };
 const resolution = { outcome: 'recorded', by: 'c.ann', at: T0 + 1, note: 'I looked' } as const;
@@ -132,6 +133,15 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       expect(await stores.runs.commit(commitOf('two', [write]))).toEqual({ kind: 'effect_moved' });
       expect(await stores.runs.readEvents('run_1', state.head, 10)).toEqual([]);
       expect((await stores.effects.read(write.effectId))?.record).toEqual(row({ ...change }));
+    });
+
+    test('a repeated call changes a row', async () => {
+      const seen = await created(row());
+      const mark = { attempt: 2, epoch: 3, bindingCallId: 'call-2', calledAt: T0 + 7 };
+      const change = { status: 'attempted', ...mark, updatedAt: T0 + 7 } as const;
+      const { effectId } = row();
+      await stores.runs.commit(commitOf('again', [{ kind: 'change', effectId, seen, change }]));
+      expect((await stores.effects.read(effectId))?.record).toEqual(row(change));
     });
 
     test('an answer changes a row in the version that was seen, and removes members', async () => {

@@ -55,7 +55,7 @@ function questionView(status: string, call: InboxQuestion): View {
 /** Undefined: no call was made, or only the restored database says that one may have been. */
 function attemptedAt({ kind, row }: InboxQuestion): number | undefined {
   if (row === undefined || row.presumedAt !== undefined) return undefined;
-  return kind === 'left_in_doubt' || row.blockedBy === 'doubt' ? row.createdAt : undefined;
+  return kind === 'left_in_doubt' || row.blockedBy === 'doubt' ? (row.calledAt ?? row.createdAt) : undefined;
 }
 
 /** The request of the call. The list of the run's effects has a longer one. */

@@ -77,6 +77,8 @@ interface EffectRow {
   readonly keepMs?: number | undefined;
   /** From then on the row counts as deleted, epoch ms. */
   readonly expiresAt?: number | undefined;
+  /** Time of the last call, if it was repeated; epoch ms. Absent: the call was made when the row was created. */
+  readonly calledAt?: number | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -174,6 +176,7 @@ interface AttemptedChange extends RowChange, Without<'blockedBy'> {
   readonly attempt: number;
   readonly epoch: number;
   readonly bindingCallId: string;
+  readonly calledAt: number;
 }
 
 export type RecordedChange = RowChange &

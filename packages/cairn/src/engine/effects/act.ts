@@ -126,7 +126,8 @@ async function attempt(
       { key, n, request, call: effectCall.call, bindingCallId, now },
     );
     const { attempt, epoch } = row;
-    const change = { status: 'attempted' as const, attempt, epoch, bindingCallId, updatedAt: now };
+    const mark = { attempt, epoch, bindingCallId, calledAt: now };
+    const change = { status: 'attempted' as const, ...mark, updatedAt: now };
     const effect: EffectWrite = again
       ? { kind: 'change', effectId, seen: again.version, change }
       : { kind: 'create', record: row };

@@ -70,6 +70,7 @@ const row = {
   askingSince: optional(time),
   keepMs: optional(integer),
   expiresAt: optional(time),
+  calledAt: optional(time),
   createdAt: time,
   updatedAt: time,
 };
@@ -160,6 +161,7 @@ const changeable = {
   lateAnswer: row.lateAnswer,
   askingSince: time,
   expiresAt: time,
+  calledAt: time,
   updatedAt: time,
 };
 

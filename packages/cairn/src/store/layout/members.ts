@@ -97,7 +97,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
     effectId idempotencyKey n tenantId rootRunId runId stepId itemKey revision attempt epoch
     capabilityId bindingId call bindingCallId effectClass replayPolicy status blockedBy requestHash
     requestText responseHash resultText recordedResultRef askedBy originEffectId error resolution
-    lateAnswer presumedAt askingSince keepMs expiresAt createdAt updatedAt
+    lateAnswer presumedAt askingSince keepMs expiresAt calledAt createdAt updatedAt
   `),
 };
 

@@ -58,6 +58,7 @@ export const Effect = z.object({
   presumedAt: Time.optional().describe(
     'Time of the restore before which the run may have made the call. Nothing was called since.',
   ),
+  calledAt: Time.optional().describe('Time of the last call, if the call was repeated.'),
   createdAt: Time,
   updatedAt: Time,
 });

@@ -49,7 +49,7 @@ export const InboxItem = z
       .string()
       .optional()
       .describe('Of an effect: how the last attempt of its call ended, as far as known.'),
-    attemptedAt: Time.optional().describe('Time of the call whose outcome is unknown.'),
+    attemptedAt: Time.optional().describe('Time of the last call, whose outcome is unknown.'),
     answers: z
       .array(z.enum(ANSWERS))
       .describe(
