@@ -110,6 +110,11 @@ describe('an event as text', () => {
       { waitId: 'w.1', dueAt: '2026-01-01T00:05:10.000Z' },
       '♥ w.1: heartbeat (until 2026-01-01 00:05:10 UTC (5 min))',
     ],
+    [
+      'wait_resolved',
+      { waitId: 'ask.1', decision: 'approve_with_waiver', payload: { note: 'once' } },
+      '✓ ask.1: approve with waiver (once)',
+    ],
     ['wait_resolved', { waitId: 'w.1', signalId: 'e.1' }, '← w.1 answered (e.1)'],
     ['wait_resolved', { waitId: 'a.1.2.day' }, '▸ a.1.2.day: resumed, the day of the budget has ended'],
     ['wait_resolved', { waitId: 'a.1.2.day', decision: 'approve' }, '✓ a.1.2.day: approve'],

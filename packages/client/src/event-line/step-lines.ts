@@ -60,7 +60,7 @@ export const STEP_LINES = {
     return line(
       decision === 'reject' || decision === 'halt' ? '✗' : '✓',
       toneOf(decision),
-      `${waitId}: ${decision}`,
+      `${waitId}: ${decision.replaceAll('_', ' ')}`,
       parts(raise && raiseText(raise, duration), saidText(payload)),
     );
   },
