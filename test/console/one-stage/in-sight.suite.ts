@@ -98,3 +98,27 @@ test('a fact of a step that does not fit beside its status is left out, not cut'
   });
   expect(await shown()).toEqual({ texts: ['1000/1000'], isWhole: true, isInBounds: true });
 });
+
+test('the last answer and the selection are both in sight below a long list, until something is approved', async () => {
+  const start = async (order: string) => {
+    const body = { type: 'pay-invoice', input: { invoice: order, text: 'in sight' } };
+    return (await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body)).runId;
+  };
+  const [rejected, approved] = [await start('S-1'), await start('S-2')];
+  const page = await stage.browser.open('/inbox', { viewport: { width: 1280, height: 400 } });
+  const cardOf = (id: string | undefined) =>
+    page.locator('li.card', { has: page.locator(`a[href="/runs/${id}"]`) });
+  await cardOf(rejected).getByRole('button', { name: 'Reject', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Reject', exact: true }).click();
+  const answered = page.getByRole('status').filter({ hasText: 'Rejected.' });
+  await answered.waitFor();
+  await cardOf(approved).getByRole('checkbox').check();
+  const chosen = page.getByRole('region', { name: 'Selected approvals' });
+  await page.locator('.inbox > li').last().scrollIntoViewIfNeeded();
+  await becomes(async () => {
+    const [above, below] = [await answered.boundingBox(), await chosen.boundingBox()];
+    return above !== null && below !== null && above.y >= 0 && above.y + above.height <= below.y;
+  }, true);
+  await chosen.getByRole('button', { name: 'Approve selected' }).click();
+  await answered.waitFor({ state: 'detached' });
+});

@@ -17,7 +17,12 @@ import {
   stepsBefore,
   UNFILLED,
 } from '../../../packages/console/src/pages/run/actions/decisions.ts';
-import { resolveBody, resolveCli } from '../../../packages/console/src/pages/run/actions/resolutions.ts';
+import {
+  matterOf,
+  resolveBody,
+  resolveCli,
+  SAYINGS,
+} from '../../../packages/console/src/pages/run/actions/resolutions.ts';
 import {
   fromOf,
   previewBody,
@@ -50,6 +55,18 @@ describe('a decision that can be sent', () => {
     const form = filled({ decision: 'reject', feedback: 'x', steps: ['draft'] });
     expect(bodyOfDecision(form, 'review.1')).toEqual({ decision: 'reject', waitId: 'review.1' });
   });
+
+  test.each(['doubt', 'confirmation'] as const)(
+    'of a function without a run speaks of no run and no step: %s',
+    (blockedBy) => {
+      const sayings = SAYINGS[matterOf(blockedBy, 'function')];
+      expect(sayings.map(({ outcome }) => outcome).sort()).toEqual(
+        ['failed', 're-execute', 'recorded'].sort(),
+      );
+      for (const { verb, meaning, done } of sayings)
+        expect(`${verb} ${meaning} ${done}`).not.toMatch(/\b(runs?|steps?)\b/i);
+    },
+  );
 
   test('has the same content as a command', () => {
     const form = filled({ decision: 'retry_with_feedback', feedback: 'say more', steps: ['draft', 'facts'] });

@@ -38,7 +38,7 @@ export function External({ external, onAnswered }: ExternalProps) {
         <ResolveDialog
           runId={answering.owner}
           effectId={answering.effectId}
-          isOver={false}
+          caller="function"
           onDone={(done) => onAnswered({ step: answering.key, run: undefined, done })}
           onClose={() => setAnswering(undefined)}
         />

@@ -42,6 +42,11 @@ export default function InboxPage() {
     else next.delete(itemKeyOf(item));
     setSelected(next);
   };
+  const approveNow = (approved: readonly InboxItem[]) => {
+    // The line is about another question.
+    setLast(undefined);
+    approve(approved);
+  };
   const rows = useRowKeys(items.length, answering !== undefined);
   return (
     <div className="stack">
@@ -76,27 +81,29 @@ export default function InboxPage() {
         refused={refused.filter(({ key }) => !items.some((one) => itemKeyOf(one) === key))}
         onClose={forget}
       />
-      <Answered last={last} onDismiss={() => setLast(undefined)} />
+      <div className="inbox-top">
+        <Answered last={last} onDismiss={() => setLast(undefined)} />
+        {chosen.length > 0 && (
+          <section className="row inbox-chosen" aria-label="Selected approvals">
+            <strong aria-live="polite">{chosen.length} selected</strong>
+            <GuardedButton
+              least="operator"
+              className="primary"
+              onClick={() => {
+                approveNow(chosen);
+                setSelected(new Set());
+              }}
+            >
+              Approve selected
+            </GuardedButton>
+            <button type="button" onClick={() => setSelected(new Set())}>
+              Clear selection
+            </button>
+          </section>
+        )}
+      </div>
       {findings.length > 0 && <Findings findings={findings} />}
       {external.length > 0 && <External external={external} onAnswered={setLast} />}
-      {chosen.length > 0 && (
-        <section className="row inbox-chosen" aria-label="Selected approvals">
-          <strong aria-live="polite">{chosen.length} selected</strong>
-          <GuardedButton
-            least="operator"
-            className="primary"
-            onClick={() => {
-              approve(chosen);
-              setSelected(new Set());
-            }}
-          >
-            Approve selected
-          </GuardedButton>
-          <button type="button" onClick={() => setSelected(new Set())}>
-            Clear selection
-          </button>
-        </section>
-      )}
       <ol className="inbox" ref={rows.list} aria-live="polite">
         {items.map((item, at) => (
           <Question
@@ -105,7 +112,7 @@ export default function InboxPage() {
             approval={states.get(itemKeyOf(item))}
             isSelected={selected.has(itemKeyOf(item))}
             onSelect={(isSelected) => select(item, isSelected)}
-            onApprove={() => approve([item])}
+            onApprove={() => approveNow([item])}
             onUndo={() => undo(item)}
             onReject={() => {
               rows.answering(at);
@@ -149,8 +156,8 @@ function Answering({ item, first, onAnswered, onClose }: AnsweringProps) {
   const { runId, type, kind, step, waitId, effectId, detail, question, to, dataSchema, dueAt } = item;
   const onDone = (done: string) => onAnswered({ step, run: { id: runId, type }, done });
   if (effectId !== undefined) {
-    const isOver = kind === 'left_in_doubt';
-    return <ResolveDialog {...{ runId, effectId, isOver, onDone, onClose }} />;
+    const caller = kind === 'left_in_doubt' ? 'ended' : 'run';
+    return <ResolveDialog {...{ runId, effectId, caller, onDone, onClose }} />;
   }
   return (
     <DecideDialog

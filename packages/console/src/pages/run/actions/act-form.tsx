@@ -34,7 +34,7 @@ export function ActForm({ run }: { readonly run: Run }) {
         <ResolveDialog
           {...form}
           effectId={about.effect ?? ''}
-          isOver={isFinal(run.status)}
+          caller={isFinal(run.status) ? 'ended' : 'run'}
           key={about.effect}
         />
       );

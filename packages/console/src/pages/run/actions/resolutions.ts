@@ -7,9 +7,16 @@ export type ResolveBody = Answer<'ResolveBody'>;
 export type ResolutionName = ResolveBody['outcome'];
 /**
  * Nobody knows whether it took place (`left`: and the run has ended, so that nothing is called for it any more); or it did, in
- * an earlier run, and would be done once more; or it was not called yet, and requires a confirmation.
+ * an earlier run, and would be done once more; or it was not called yet, and requires a confirmation. `external…`: of a function,
+ * with neither a run nor a step; the answer is for the next call with the key.
  */
-export type Matter = 'doubt' | 'left' | 'repetition' | 'confirmation';
+export type Matter =
+  | 'doubt'
+  | 'left'
+  | 'repetition'
+  | 'confirmation'
+  | 'external_doubt'
+  | 'external_confirmation';
 
 interface Saying {
   readonly outcome: ResolutionName;
@@ -77,6 +84,48 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
       isDanger: true,
     },
   ],
+  external_doubt: [
+    {
+      outcome: 'recorded',
+      verb: 'Record the result',
+      meaning: 'It took place. Give the response of the receiver.',
+      done: 'Recorded. The caller gets this result.',
+    },
+    {
+      outcome: 're-execute',
+      verb: 'Call again',
+      meaning: 'It did not take place, or may happen twice. The caller may call once more.',
+      done: 'Allowed. The caller may call once more.',
+    },
+    {
+      outcome: 'failed',
+      verb: 'Mark as failed',
+      meaning: 'It did not take place and must not. The caller is refused.',
+      done: 'Marked as failed. The caller is refused.',
+      isDanger: true,
+    },
+  ],
+  external_confirmation: [
+    {
+      outcome: 're-execute',
+      verb: 'Allow the call',
+      meaning: 'The caller may call the receiver with this request.',
+      done: 'Allowed. The caller may make the call.',
+    },
+    {
+      outcome: 'recorded',
+      verb: 'Record the result',
+      meaning: 'It was done by hand. Give the result. The receiver is not called.',
+      done: 'Recorded. The caller gets this result.',
+    },
+    {
+      outcome: 'failed',
+      verb: 'Forbid the call',
+      meaning: 'It must not be done. The caller is refused.',
+      done: 'Forbidden. The caller is refused.',
+      isDanger: true,
+    },
+  ],
   repetition: [
     {
       outcome: 'recorded',
@@ -99,6 +148,17 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
     },
   ],
 };
+
+/** @param caller `ended`: a run that has ended. `function`: there is no run. */
+export function matterOf(by: Answer<'Effect'>['blockedBy'], caller: EffectCaller): Matter {
+  const isToConfirm = by === 'confirmation';
+  if (caller === 'function') return isToConfirm ? 'external_confirmation' : 'external_doubt';
+  if (by === 'policy') return 'repetition';
+  if (isToConfirm) return 'confirmation';
+  return caller === 'ended' ? 'left' : 'doubt';
+}
+
+export type EffectCaller = 'run' | 'ended' | 'function';
 
 /** True if this resolution carries the response of the receiver. */
 export function takesResult(matter: Matter, outcome: ResolutionName): boolean {

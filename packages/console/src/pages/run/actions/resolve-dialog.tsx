@@ -11,7 +11,9 @@ import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { ChoiceOf } from './choice.tsx';
 import {
+  type EffectCaller,
   type Matter,
+  matterOf,
   type ResolutionName,
   resolveBody,
   resolveCli,
@@ -24,26 +26,25 @@ import './actions.css';
 interface ResolveDialogProps {
   readonly runId: string;
   readonly effectId: string;
-  /** The run has ended: the resolution only settles the ledger. */
-  readonly isOver: boolean;
+  readonly caller: EffectCaller;
   /** Called before it closes, with what was done in words. */
   onDone?(done: string): void;
   onClose(): void;
 }
 
-export function ResolveDialog({ runId, effectId, isOver, onDone, onClose }: ResolveDialogProps) {
+export function ResolveDialog({ runId, effectId, caller, onDone, onClose }: ResolveDialogProps) {
   const { data: row, error, refetch } = useEffectRow(runId, effectId);
   const [chosen, setOutcome] = useState<ResolutionName>();
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
-  const matter = matterOf(row?.blockedBy, isOver);
+  const matter = matterOf(row?.blockedBy, caller);
   // Preselected is only an answer that calls nobody, or, for a call not made yet, the one that the run asks for.
-  const outcome: ResolutionName = chosen ?? (matter === 'confirmation' ? 're-execute' : 'recorded');
+  const outcome: ResolutionName = chosen ?? (row?.blockedBy === 'confirmation' ? 're-execute' : 'recorded');
   const option = SAYINGS[matter].find((one) => one.outcome === outcome);
   const body = resolveBody({ matter, outcome, result: readJson(text), note });
   return (
     <ActionDialog
-      title={matter === 'confirmation' ? 'Allow the call?' : 'Resolve the action'}
+      title={row?.blockedBy === 'confirmation' ? 'Allow the call?' : 'Resolve the action'}
       verb={option?.verb ?? 'Send'}
       danger={option?.isDanger ?? false}
       act={
@@ -104,13 +105,9 @@ const LEGENDS = {
   repetition: 'It was done before',
   left: 'Check with the receiver first, then',
   doubt: 'Check with the receiver first, then',
+  external_confirmation: 'It requires confirmation',
+  external_doubt: 'Check with the receiver first, then',
 } as const satisfies Record<Matter, string>;
-
-function matterOf(by: Answer<'Effect'>['blockedBy'], isOver: boolean): Matter {
-  if (by === 'policy') return 'repetition';
-  if (by === 'confirmation') return by;
-  return isOver ? 'left' : 'doubt';
-}
 
 function Asked({ row }: { readonly row: Answer<'Effect'> }) {
   const step = stepKey(row);
@@ -121,8 +118,10 @@ function Asked({ row }: { readonly row: Answer<'Effect'> }) {
         <code>
           <Text value={row.capabilityId} />
         </code>{' '}
-        {row.blockedBy === 'doubt' && row.presumedAt === undefined && <When at={row.createdAt} />} (attempt{' '}
-        {row.attempt}) with:
+        {row.blockedBy === 'doubt' && row.presumedAt === undefined && (
+          <When at={row.calledAt ?? row.createdAt} />
+        )}{' '}
+        (attempt {row.attempt}) with:
       </p>
       {row.request === undefined ? (
         <p className="hint">The request is too long to be stored with the effect.</p>
