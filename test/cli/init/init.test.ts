@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { exampleProject, isThere, type TemporaryProject, temporaryProject, withPackage } from './project.ts';
@@ -117,6 +117,19 @@ test('an init that died before anything was in its place does not keep the next 
   for (const [path, text] of Object.entries(left)) project.write(path, text);
   expect((await project.init(['--yes'])).code).toBe(0);
   expect(Object.keys(project.files()).filter((path) => path.endsWith('.cairn-init'))).toEqual([]);
+});
+
+test('what a symbolic link in the folder points to is not touched when such files are removed', async () => {
+  const project = withFiles({
+    'firebase.json': '{}',
+    'linked/empty/a.cairn-init': 'theirs',
+    'cairn/init-record.json.cairn-init': '{"versi',
+  });
+  symlinkSync(join(project.root, 'linked'), join(project.root, 'cairn/linked'));
+  const { code, err } = await project.init(['--undo', '--yes', '--json']);
+  expect([code, JSON.parse(err).error.code]).toEqual([1, 'NO_RECORD']);
+  expect(readFileSync(join(project.root, 'linked/empty/a.cairn-init'), 'utf8')).toBe('theirs');
+  expect(existsSync(join(project.root, 'cairn/init-record.json.cairn-init'))).toBe(false);
 });
 
 test('an empty folder of the name is used; files of others that are named as if they were left stay', async () => {

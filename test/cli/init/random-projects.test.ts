@@ -111,6 +111,10 @@ class MemoryFiles implements Files {
     return [...this.contents.keys()].some((one) => one === path || one.startsWith(`${path}/`));
   }
 
+  isFolder(path: string): boolean {
+    return !this.contents.has(path) && this.exists(path);
+  }
+
   names(folder: string): readonly string[] {
     const below = [...this.contents.keys()].filter((path) => path.startsWith(`${folder}/`));
     return [...new Set(below.map((path) => path.slice(folder.length + 1).split('/')[0] ?? ''))];

@@ -331,7 +331,7 @@ describe('a worker whose event loop is blocked', () => {
   test('leaves a request to another, and does not begin it afterwards', async () => {
     peer.pause();
     const { over } = begin('link', 'held');
-    jest.advanceTimersByTime(500);
+    jest.advanceTimersByTime(700);
     expect(await over).toEqual({ body: 'late' });
     expect(given).toEqual(['late', 'released']);
     now += 500_000_000n;

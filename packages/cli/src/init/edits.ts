@@ -40,15 +40,25 @@ export function apply(changes: readonly FileChange[], files: Files): void {
 /**
  * Removes what an `init` wrote that died before it put anything into its place. Call if there is no record: with one, the undo does it.
  * The record is written first, so without it nothing was, and the folder is somebody else's.
+ *
+ * @throws InitProblem WRITE_FAILED
  */
 export function removeUnplaced(name: string, files: Files): void {
   const first = recordPath(name) + UNPLACED;
   if (!files.exists(first)) return;
-  for (const path of BESIDE) files.remove(path + UNPLACED);
-  removeUnplacedIn(name, files, first);
-  // Last, so that an interruption here can be repeated.
-  files.remove(first);
-  files.removeFolder(name);
+  try {
+    for (const path of BESIDE) files.remove(path + UNPLACED);
+    removeUnplacedIn(name, files, first);
+    // Last, so that an interruption here can be repeated.
+    files.remove(first);
+    files.removeFolder(name);
+  } catch (error) {
+    throw new InitProblem(
+      'WRITE_FAILED',
+      `what an interrupted init left cannot be removed: ${(error as Error).message}`,
+      'Correct the named problem, then run the command again.',
+    );
+  }
 }
 
 /** Files of the project that `init` edits. */
@@ -58,7 +68,7 @@ function removeUnplacedIn(folder: string, files: Files, except: string): void {
   for (const path of files.names(folder).map((one) => `${folder}/${one}`)) {
     if (path === except) continue;
     if (path.endsWith(UNPLACED)) files.remove(path);
-    else if (files.read(path) === undefined) removeUnplacedIn(path, files, except);
+    else if (files.isFolder(path)) removeUnplacedIn(path, files, except);
   }
   files.removeFolder(folder);
 }

@@ -2,6 +2,7 @@
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -18,6 +19,8 @@ export interface Files {
   /** Undefined: there is no file. */
   read(path: string): Uint8Array | undefined;
   exists(path: string): boolean;
+  /** False for a symbolic link to one. */
+  isFolder(path: string): boolean;
   /** Names of the files and folders directly in the folder, none if there is no such folder. */
   names(folder: string): readonly string[];
   /** Replaces an existing file. */
@@ -39,6 +42,7 @@ export function filesOf(root: string): Files {
   return {
     read: (path) => (isFile(at(path)) ? readFileSync(at(path)) : undefined),
     exists: (path) => existsSync(at(path)),
+    isFolder: (path) => lstatSync(at(path), { throwIfNoEntry: false })?.isDirectory() === true,
     names: (folder) => (isFolder(at(folder)) ? readdirSync(at(folder)) : []),
     write: (path, content) => writeFileSync(at(path), content),
     rename(from, to) {
@@ -61,6 +65,7 @@ export function readingOnly(files: Files): Files {
   return {
     read: (path) => files.read(path),
     exists: (path) => files.exists(path),
+    isFolder: (path) => files.isFolder(path),
     names: (folder) => files.names(folder),
     write: nothing,
     rename: nothing,

@@ -26,8 +26,11 @@ interface LinkRequest extends OutgoingRequest {
 
 /** Much longer than most work between two turns of an event loop. */
 const TAKE_WITHIN_MS = 400;
-/** Time after that in which the word of a worker that took it in time arrives. */
-const MARGIN_MS = 100;
+/**
+ * Time after that in which the word of a worker that took it in time arrives: the worker may lose the processor in between, and a request
+ * that was moved then would be carried out twice.
+ */
+const MARGIN_MS = 300;
 
 const WHY: Readonly<Record<number, NotTaken>> = {
   [NOT_TAKEN]: 'ending',
