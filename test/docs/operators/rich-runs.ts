@@ -26,6 +26,7 @@ export async function performRichRuns(documents: RealDocuments): Promise<void> {
     large,
     inDoubt,
     answeredLate,
+    repeatedCall,
     thrown,
     keyed,
     restored,
@@ -164,6 +165,17 @@ async function inDoubt(follow: Follow): Promise<World> {
   await world.run();
   const replay = await succeed(world, 'replay', runId);
   await world.run(isAsked(replay));
+  return world;
+}
+
+/** A receiver that knows the key again loses its answer, so the call is made again, and its row has the time of that. */
+async function repeatedCall(follow: Follow): Promise<World> {
+  const outside = new Outside({ idempotency: 'required' });
+  outside.faults.push('lose_answer');
+  const world = posting(outside);
+  follow(world);
+  await world.start('posting');
+  await world.run();
   return world;
 }
 
