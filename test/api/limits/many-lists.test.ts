@@ -1,30 +1,12 @@
 /** A tenant that sends many expensive reads at once waits for itself, and nobody else waits for it. */
 import { describe, expect, test } from '@jest/globals';
-import { createApi } from '../../../packages/cairn/src/api/app.ts';
-import { intercept } from '../../support/intercept.ts';
-import { Installation } from '../installation.ts';
+import { floodedApi } from './flooded-api.ts';
 
 const LISTED = 3;
 const WAITING = 60;
 
-/** An API whose reads of lists of the tenant `flood` stay under way until they are let go. */
 async function flooded() {
-  const installation = new Installation();
-  const { apiDeps } = installation;
-  const open = Promise.withResolvers<void>();
-  let reads = 0;
-  const store = intercept(apiDeps.start.store, async ({ method, args }, proceed) => {
-    if (method === 'listRuns' && JSON.stringify(args).includes('"flood"')) {
-      reads += 1;
-      await open.promise;
-    }
-    return proceed();
-  });
-  const api = createApi({ ...apiDeps, start: { ...apiDeps.start, store } });
-  const keys = {
-    flood: await installation.key('flooder', { tenantId: 'flood', roles: ['operator'] }),
-    acme: await installation.key('neighbour', { tenantId: 'acme', roles: ['operator'] }),
-  };
+  const { api, keys, letGo, calls } = await floodedApi('listRuns');
   const get = (tenant: keyof typeof keys, path: string, signal?: AbortSignal) =>
     api.request(path, { headers: { authorization: `Bearer ${keys[tenant]}` }, ...(signal && { signal }) });
   const send = (tenant: keyof typeof keys, method: 'GET' | 'POST', path: string) =>
@@ -36,7 +18,7 @@ async function flooded() {
       },
       ...(method === 'POST' && { body: '{}' }),
     });
-  return { get, send, letGo: () => open.resolve(), reads: () => reads };
+  return { get, send, letGo, reads: calls };
 }
 
 const NO_RUN = 'run_00000000000000000000000000';

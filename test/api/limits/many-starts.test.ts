@@ -1,8 +1,6 @@
 /** A tenant that sends many starts with inputs of hundreds of kilobytes waits for itself, and nobody else waits for it. */
 import { expect, test } from '@jest/globals';
-import { createApi } from '../../../packages/cairn/src/api/app.ts';
-import { intercept } from '../../support/intercept.ts';
-import { Installation } from '../installation.ts';
+import { floodedApi } from './flooded-api.ts';
 
 const MEDIUM = 'x'.repeat(256 * 1024);
 const AT_A_TIME = 3;
@@ -14,22 +12,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const NO_RUN = 'run_00000000000000000000000000';
 
 test('a tenant starts or forks three runs with large inputs at a time, and none is refused', async () => {
-  const installation = new Installation();
-  const { apiDeps } = installation;
-  const open = Promise.withResolvers<void>();
-  let begun = 0;
-  const store = intercept(apiDeps.start.store, async ({ method, args }, proceed) => {
-    if (method === 'start' && JSON.stringify(args).includes('"flood"')) {
-      begun += 1;
-      await open.promise;
-    }
-    return proceed();
-  });
-  const api = createApi({ ...apiDeps, start: { ...apiDeps.start, store } });
-  const keys = {
-    flood: await installation.key('flooder', { tenantId: 'flood', roles: ['operator'] }),
-    acme: await installation.key('neighbour', { tenantId: 'acme', roles: ['operator'] }),
-  };
+  const { api, keys, letGo, calls: begun } = await floodedApi('start');
   const post = async (tenant: keyof typeof keys, key: string, path: string, body: object) => {
     const text = JSON.stringify(body);
     const { status } = await api.request(path, {
@@ -49,24 +32,24 @@ test('a tenant starts or forks three runs with large inputs at a time, and none 
   const fork = (tenant: keyof typeof keys) =>
     post(tenant, 'fork', `/v1/runs/${NO_RUN}/fork`, { input: { text: MEDIUM } });
   const flood = Array.from({ length: MANY }, (_, n) => start('flood', MEDIUM, `k${n}`));
-  for (let turns = 0; begun < AT_A_TIME; turns += 1) {
+  for (let turns = 0; begun() < AT_A_TIME; turns += 1) {
     if (turns > 10_000) throw new Error('none began');
     await turn();
   }
   expect(await start('acme', MEDIUM, 'medium')).toBe(201);
   const small = start('flood', 'x', 'small');
-  for (let turns = 0; begun < AT_A_TIME + 1; turns += 1) {
+  for (let turns = 0; begun() < AT_A_TIME + 1; turns += 1) {
     if (turns > 10_000) throw new Error('the small one did not begin');
     await turn();
   }
-  expect(begun).toBe(AT_A_TIME + 1);
+  expect(begun()).toBe(AT_A_TIME + 1);
   let isForked = false;
   const forked = fork('flood').finally(() => {
     isForked = true;
   });
   expect(await fork('acme')).toBe(404);
   expect(isForked).toBe(false);
-  open.resolve();
+  letGo();
   expect(await forked).toBe(404);
   expect(new Set(await Promise.all([...flood, small]))).toEqual(new Set([201]));
 });

@@ -1,0 +1,26 @@
+/** The API beside a tenant whose requests do not end, as the tests of limits need it. */
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
+import { intercept } from '../../support/intercept.ts';
+import { Installation } from '../installation.ts';
+
+/** An API whose calls of this method of the store for the tenant `flood` stay under way until they are let go. */
+export async function floodedApi(held: keyof RunStore) {
+  const installation = new Installation();
+  const { apiDeps } = installation;
+  const open = Promise.withResolvers<void>();
+  let calls = 0;
+  const store = intercept(apiDeps.start.store, async ({ method, args }, proceed) => {
+    if (method === held && JSON.stringify(args).includes('"flood"')) {
+      calls += 1;
+      await open.promise;
+    }
+    return proceed();
+  });
+  const api = createApi({ ...apiDeps, start: { ...apiDeps.start, store } });
+  const keys = {
+    flood: await installation.key('flooder', { tenantId: 'flood', roles: ['operator'] }),
+    acme: await installation.key('neighbour', { tenantId: 'acme', roles: ['operator'] }),
+  };
+  return { api, keys, letGo: () => open.resolve(), calls: () => calls };
+}
