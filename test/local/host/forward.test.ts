@@ -65,7 +65,7 @@ beforeEach(async () => {
   taken = 0;
   users = [];
   worker = functionsServer(functions, Date.now);
-  new ServedLink(worker, functions, Date.now);
+  new ServedLink(worker, { handlers: functions, tasks: new Set(), now: Date.now });
   worker.listen(0, '127.0.0.1');
   await once(worker, 'listening');
   const { port } = worker.address() as AddressInfo;
@@ -246,21 +246,34 @@ describe('a request that its worker left to another', () => {
   /** Signals of the requests for a worker, in order. */
   let signals: (AbortSignal | undefined)[];
   let isMovable: boolean;
+  let isShared: boolean;
+  /** Without a code: the connection broke. */
+  let failure: { code?: number; details: string };
   /** Time until which the worker was to take the request. */
   let takeBy: number | undefined;
   beforeEach(() => {
     signals = [];
     isMovable = true;
+    isShared = false;
+    failure = { code: TOO_LATE, details: 'the worker was busy' };
     const call = (_path: string, request: Uint8Array, { onEnd }: FrameListener) => {
       ({ takeBy } = decode<RequestHead>(Buffer.from(request)).head);
-      queueMicrotask(() => onEnd({ code: TOO_LATE, details: 'the worker was busy' }));
+      queueMicrotask(() => onEnd(failure));
       return { end() {}, pause() {}, resume() {} };
     };
     const link = { isOpen: true, call };
     const acquire = (_spec: FunctionSpec, { signal }: Acquiring) => {
       signals.push(signal);
       if (signals.length === 1)
-        return Promise.resolve({ port: 1, link, isMovable, release() {}, broken() {}, late() {} });
+        return Promise.resolve({
+          port: 1,
+          link,
+          isMovable,
+          isShared,
+          release() {},
+          broken() {},
+          late() {},
+        });
       return new Promise((_resolve, reject) => {
         const leave = () => reject(new NoWorkerError(503, 'the request was aborted'));
         signal?.addEventListener('abort', leave, { once: true });
@@ -293,6 +306,27 @@ describe('a request that its worker left to another', () => {
     queue.abort();
     await result;
   });
+
+  test.each([
+    ['GET', true, 'waits for another'],
+    ['GET', false, 'fails'],
+    ['POST', true, 'fails'],
+  ])(
+    'is repeated after its death only if that is safe and a body may be the reason: %s, %p',
+    async (method, shared, expected) => {
+      isShared = shared;
+      failure = { details: 'it died' };
+      const { port } = front.address() as AddressInfo;
+      const leaving = new AbortController();
+      const answer = fetch(`http://127.0.0.1:${port}/`, { method, signal: leaving.signal }).then(
+        ({ status }) => (status === 503 ? 'fails' : String(status)),
+        () => 'waits for another',
+      );
+      await Promise.race([answer, until(isWaiting, 'the request to wait')]);
+      leaving.abort();
+      expect(await answer).toBe(expected);
+    },
+  );
 
   test('does not wait for it once its caller is gone', async () => {
     const { port } = front.address() as AddressInfo;

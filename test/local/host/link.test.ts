@@ -107,7 +107,7 @@ beforeEach(async () => {
   written = [];
   given = [];
   server = functionsServer(functions, () => NOW);
-  served = new ServedLink(server, functions, () => NOW);
+  served = new ServedLink(server, { handlers: functions, tasks: new Set(), now: () => NOW });
   server.on('upgrade', (_request, socket: Socket) => {
     peer = socket;
   });
@@ -142,6 +142,7 @@ function leaseOf(): WorkerLease {
     port,
     link,
     isMovable: true,
+    isShared: false,
     release: () => given.push('released'),
     broken: () => given.push('broken'),
     late: () => given.push('late'),
@@ -177,6 +178,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
             ...sending,
             link,
             isMovable: true,
+            isRepeatable: false,
             notTaken: (body) => over.resolve({ body }),
           }),
         )

@@ -1,6 +1,6 @@
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import { hasRoom } from '../../../packages/local/src/host/workers/roles.ts';
 import { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
@@ -41,7 +41,102 @@ function startPool({ keepsSpare }: { readonly keepsSpare: boolean }): Promise<vo
   return pool.start();
 }
 
+const MANY: FunctionSpec = { ...SPEC, name: 'many', concurrency: 80 };
+/** One that may share the workers of tasks, and one that may not. */
+const API: FunctionSpec = { ...MANY, name: 'api', trigger: { kind: 'https' }, takesWhole: true };
+const PLAIN: FunctionSpec = { ...MANY, name: 'plain', trigger: { kind: 'https' } };
+
 const alone = () => pool.pidsByRole['alone:one'] ?? [];
+const pidsOf = (role: string) => pool.pidsByRole[role] ?? [];
+/** Worker processes by role, `requests:1 tasks:1` for example. */
+const counts = () => ['requests', 'tasks'].map((role) => `${role}:${pidsOf(role).length}`).join(' ');
+
+/** Ends the sharing of workers, as a blocking body does, and waits until both roles serve. */
+async function separate(): Promise<void> {
+  const task = await pool.acquire(MANY);
+  task.late();
+  task.release();
+  for (const spec of [PLAIN, MANY]) (await pool.acquire(spec)).release();
+}
+
+describe('requests and tasks', () => {
+  const serve = async (spec: FunctionSpec) => {
+    const lease = await pool.acquire(spec);
+    const { port, isShared } = lease;
+    lease.release();
+    return { port, isShared };
+  };
+
+  test('share a worker', async () => {
+    expect(counts()).toBe('requests:0 tasks:1');
+    const [task, request] = [await serve(MANY), await serve(API)];
+    expect(request).toEqual({ port: task.port, isShared: true });
+    expect(task.isShared).toBe(false);
+    expect(counts()).toBe('requests:0 tasks:1');
+  });
+
+  test('do not share it if a request could not be sent to another worker', async () => {
+    const task = await serve(MANY);
+    const request = await serve(PLAIN);
+    expect(request.port).not.toBe(task.port);
+    expect(request.isShared).toBe(false);
+    expect(counts()).toBe('requests:1 tasks:1');
+    expect((await serve(API)).port).toBe(task.port);
+  });
+
+  test('have workers of their own once a task was late, and the requests under way hear of it', async () => {
+    await until(() => pidsOf('spare').length === 1, 'the spare to be ready');
+    const task = await pool.acquire(MANY);
+    const request = await pool.acquire(API);
+    let heard = 0;
+    request.onBlocked = () => {
+      heard += 1;
+    };
+    task.late();
+    expect(heard).toBe(1);
+    expect(pidsOf('requests')).toHaveLength(1);
+    task.release();
+    request.release();
+    await serve(PLAIN);
+    const own = await serve(API);
+    expect(own.isShared).toBe(false);
+    expect(own.port).not.toBe(task.port);
+    (await pool.acquire(MANY)).late();
+    expect(heard).toBe(1);
+  });
+
+  test('have workers of their own once one of them has died', async () => {
+    await serve(MANY);
+    const [pid = 0] = pidsOf('tasks');
+    process.kill(pid, 'SIGKILL');
+    await until(() => pidsOf('requests').length === 1 && !pidsOf('tasks').includes(pid), 'its replacement');
+    await serve(PLAIN);
+    expect((await serve(API)).port).not.toBe((await serve(MANY)).port);
+    expect(counts()).toBe('requests:1 tasks:1');
+  });
+
+  test('are served by the workers of tasks until that of the requests serves', async () => {
+    const task = await pool.acquire(MANY);
+    task.late();
+    const request = await pool.acquire(API);
+    expect(request.isShared).toBe(false);
+    expect(request.port).toBe(task.port);
+    request.release();
+    task.release();
+  });
+
+  test('have workers of their own if a worker of both no longer responds', async () => {
+    const blocked = await serve(MANY);
+    const held = [await pool.acquire(MANY), await pool.acquire(API)];
+    const [pid = 0] = pidsOf('tasks');
+    process.kill(pid, 'SIGSTOP');
+    await until(() => pidsOf('requests').length === 1, 'the missing answer to a probe');
+    await serve(PLAIN);
+    expect((await serve(API)).port).not.toBe(blocked.port);
+    for (const { release } of held) release();
+    process.kill(pid, 'SIGKILL');
+  });
+});
 
 test('a worker that is only probed, as after an aborted request, is not joined by the spare', async () => {
   await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
@@ -73,19 +168,31 @@ test('a request is not moved from a worker that serves only one, and would end',
   one.release();
 });
 
+test('an isolated function gets no task worker that requests share', async () => {
+  const before = pidsOf('tasks');
+  const { release } = await pool.acquire(SPEC);
+  expect(alone()).not.toEqual(before);
+  expect(pidsOf('tasks')).toEqual(before);
+  release();
+});
+
 test('an isolated function gets the idle task worker if there is no spare', async () => {
+  await separate();
   const before = pool.pidsByRole.tasks;
   const { release } = await pool.acquire(SPEC);
   expect(alone()).toEqual(before);
   release();
 });
 
-test('workers of tasks, also those that were spares, have a lower priority than the worker of requests', async () => {
+test('workers of tasks alone, also those that were spares, have a lower priority than the worker of requests', async () => {
   await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
   const priorities = () =>
     Object.entries(pool.pidsByRole).flatMap(([role, pids]) =>
       pids.map((pid) => `${role} ${getPriority(pid) - getPriority()}`),
     );
+  expect(priorities().sort()).toEqual(['spare 0', 'tasks 0']);
+  await separate();
+  await until(() => pidsOf('spare').length === 1, 'the next spare to be ready');
   expect(priorities().sort()).toEqual(['requests 0', 'spare 0', 'tasks 5']);
   const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
   const { release } = await pool.acquire(SPEC);
@@ -95,6 +202,7 @@ test('workers of tasks, also those that were spares, have a lower priority than 
 });
 
 test('an isolated function gets a task worker that is about to be idle before a spare that is not loaded', async () => {
+  await separate();
   await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
   const before = pool.pidsByRole.tasks;
   const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
@@ -201,12 +309,12 @@ test('without a spare it waits for a new process, and a dead worker is replaced'
   await pool.stop();
   await startPool({ keepsSpare: false });
   const before = pool.pids;
-  expect(before).toHaveLength(2);
+  expect(before).toHaveLength(1);
   const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
   const leases = await Promise.all([pool.acquire(SPEC), pool.acquire(SPEC)]);
   expect(before).not.toContain(alone()[0]);
   expect(before).not.toContain(alone()[1]);
-  expect(pool.pids).toHaveLength(4);
+  expect(pool.pids).toHaveLength(3);
   for (const { release } of leases) release();
   const [pid = 0] = pool.pidsByRole.tasks ?? [];
   process.kill(pid, 'SIGKILL');
@@ -248,17 +356,17 @@ test('the first spare starts at a pause between requests, or late', async () => 
       jest.advanceTimersByTime(100);
       release();
     }
-    expect(pool.pids).toHaveLength(2);
+    expect(pool.pids).toHaveLength(1);
     jest.advanceTimersByTime(400);
-    expect(pool.pids).toHaveLength(3);
+    expect(pool.pids).toHaveLength(2);
     await pool.stop();
 
     await startPool({ keepsSpare: true });
     const { release } = await pool.acquire(many);
     jest.advanceTimersByTime(9_800);
-    expect(pool.pids).toHaveLength(2);
+    expect(pool.pids).toHaveLength(1);
     jest.advanceTimersByTime(400);
-    expect(pool.pids).toHaveLength(3);
+    expect(pool.pids).toHaveLength(2);
     release();
   } finally {
     jest.useRealTimers();

@@ -57,6 +57,8 @@ export interface EngineDeps extends JournalDeps, DriveAfterDeps {
   /** Daily limits of tenants, and their store; absent: no limits. */
   readonly dayLimits?: LimitsOf;
   readonly dayBudgets?: DayBudgetStore;
+  /** Asked before each attempt of a body, by a name of the body; what it returns is awaited first. Absent: bodies begin at once. */
+  readonly admitBody?: ((body: string) => Promise<unknown> | undefined) | undefined;
   readonly settings: EngineSettings;
   /** Aborts when this process is asked to end (SIGTERM). */
   readonly shutdown: AbortSignal;

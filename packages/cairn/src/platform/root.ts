@@ -47,6 +47,7 @@ import { functionNames, runningFunction, servedModule } from './installation/exp
 import { type CairnInstallation, servedInstallations } from './installation/installation.ts';
 import type { CairnOptions, Lazily } from './installation/options.ts';
 import { assertApart } from './installation/store-location.ts';
+import { admitNewBody } from './instance/new-bodies.ts';
 import { shutdown } from './instance/shutdown.ts';
 import { platformLog } from './log.ts';
 import { systemRandomness } from './randomness.ts';
@@ -176,6 +177,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
     dayBudgets: stores.dayBudgets,
     dayLimits: limitsOf,
     sources: new FileSourceLocations(),
+    admitBody: settings.local ? admitNewBody : undefined,
     settings: settings.local
       ? {
           ...LOCAL_SETTINGS,

@@ -7,7 +7,7 @@ import { Agent } from '@cairn/local-kit/http/node-http';
 import { refuse } from '@cairn/local-kit/http/problem';
 import type { DispatchRequest, DispatchResult } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec } from './function-spec.ts';
-import { MAX_WHOLE_BYTES } from './link/messages.ts';
+import { isSafe, MAX_WHOLE_BYTES } from './link/messages.ts';
 import { type RequestBody, RequestHandle, type RequestLine, type ResponseReceiver } from './link/request.ts';
 import { sendByHttp } from './link/send-by-http.ts';
 import { type NotTaken, sendByLink } from './link/send-by-link.ts';
@@ -178,14 +178,16 @@ export class Forwarder {
         const again = { ...forwarded, body };
         const notTaken = (why: NotTaken) => {
           if (handle.isAborted) return;
-          const next = { ...again, isWhole: why !== 'unserved', moves: why === 'late' ? moves + 1 : moves };
+          const isMove = why === 'late' || why === 'lost';
+          const next = { ...again, isWhole: why !== 'unserved', moves: isMove ? moves + 1 : moves };
           this.#send(next).then(
             (failure) => failure && receiver.onFailure(failure.message),
             (error: unknown) => receiver.onFailure(String(error)),
           );
         };
         const isMovable = lease.isMovable && moves < MOST_MOVES;
-        handle.use(sendByLink({ link, lease, line, body, receiver, isMovable, notTaken }));
+        const isRepeatable = lease.isShared && moves < MOST_MOVES && isSafe(line.method);
+        handle.use(sendByLink({ link, lease, line, body, receiver, isMovable, isRepeatable, notTaken }));
         return undefined;
       }
       const sent = await sendByHttp(this.#agent, { lease, line, body, receiver });

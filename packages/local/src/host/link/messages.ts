@@ -40,6 +40,9 @@ export interface LinkMessage<Head> {
   readonly body: Buffer;
 }
 
+/** By HTTP's definition: to repeat such a request changes nothing. */
+export const isSafe = (method: string) => method === 'GET' || method === 'HEAD';
+
 const LENGTH_BYTES = 4;
 
 /** A clock that all processes of the machine share, and that nobody sets, in ms. */

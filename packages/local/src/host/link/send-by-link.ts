@@ -12,15 +12,20 @@ import {
 } from './messages.ts';
 import type { InFlightRequest, OutgoingRequest } from './request.ts';
 
-/** `late`: the worker did not read it in time. `unserved`: it does not serve the function by frames. */
-export type NotTaken = 'ending' | 'late' | 'unserved';
+/**
+ * `late`: the worker did not read it in time. `unserved`: it does not serve the function by frames. `lost`: a body of a step blocks
+ * the worker, or has ended it.
+ */
+export type NotTaken = 'ending' | 'late' | 'lost' | 'unserved';
 
 interface LinkRequest extends OutgoingRequest {
   readonly link: FrameClient;
   readonly body: Uint8Array;
   /** True: a worker that does not take it within {@link TAKE_WITHIN_MS} is to leave it to another. */
   readonly isMovable: boolean;
-  /** The worker did not accept it, and is released. */
+  /** Another worker is to answer it if a body of a step blocks or ends this one before it has answered. */
+  readonly isRepeatable: boolean;
+  /** The worker did not accept or answer it, and is released. */
   notTaken(why: NotTaken): void;
 }
 
@@ -40,8 +45,9 @@ const WHY: Readonly<Record<number, NotTaken>> = {
 
 /** Releases the worker when the request ends. */
 export function sendByLink(request: LinkRequest): InFlightRequest {
-  const { link, lease, line, body, receiver, isMovable, notTaken } = request;
+  const { link, lease, line, body, receiver, isMovable, isRepeatable, notTaken } = request;
   let hasHead = false;
+  let isStream = false;
   let isOver = false;
   let late: NodeJS.Timeout | undefined;
   const takeBy = isMovable ? machineMs() + TAKE_WITHIN_MS : undefined;
@@ -60,6 +66,7 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
         if (message.length === 0) return;
         hasHead = true;
         const answer = decode<AnswerHead>(message);
+        isStream = isEventStream(answer.head);
         receiver.onHead(answer.head.status, answer.head.headers);
         take(answer.body);
       } catch (error) {
@@ -77,6 +84,7 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
       lease.release();
       if (failure === undefined) receiver.onEnd();
       else if (why) notTaken(why);
+      else if (failure.code === undefined && isRepeatable && !hasHead) notTaken('lost');
       // Another status: the function aborted its response.
       else receiver.onFailure(failure.details);
     },
@@ -90,15 +98,36 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
     if (!hasHead) lease.broken();
     lease.release();
   };
+  const leave = (why: NotTaken) => {
+    isOver = true;
+    clearTimeout(late);
+    call.end();
+    lease.release();
+    notTaken(why);
+  };
   const move = () => {
     if (isOver || late === undefined) return;
-    isOver = true;
-    call.end();
     lease.late();
-    lease.release();
-    notTaken('late');
+    leave('late');
   };
+  if (isRepeatable)
+    lease.onBlocked = () => {
+      if (isOver) return;
+      if (!hasHead) leave('lost');
+      else if (isStream) {
+        abort();
+        receiver.onFailure('its worker is busy');
+      }
+    };
   // The wait lets a busy process read first what has arrived meanwhile.
-  if (isMovable) late = setTimeout(() => setImmediate(() => setImmediate(move)), TAKE_WITHIN_MS + MARGIN_MS);
+  if (isMovable)
+    late = setTimeout(
+      () => setImmediate(() => setImmediate(move)),
+      TAKE_WITHIN_MS + (isRepeatable ? 0 : MARGIN_MS),
+    );
   return { abort, resume: () => call.resume() };
 }
+
+/** Its reader connects again, and goes on after the last event. */
+const isEventStream = ({ headers }: AnswerHead) =>
+  String(headers['content-type'] ?? '').startsWith('text/event-stream');

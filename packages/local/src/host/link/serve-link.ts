@@ -7,12 +7,14 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { FunctionHandler } from '../function-spec.ts';
 import { answerUncaught } from '../uncaught.ts';
 import {
   decode,
+  isSafe,
   type LinkMessage,
   machineMs,
   NOT_SERVED,
@@ -24,6 +26,15 @@ import {
 } from './messages.ts';
 import { WholeRequest } from './whole-request.ts';
 import { type AnsweredCall, WholeResponse } from './whole-response.ts';
+
+interface Served {
+  /** Functions that take whole requests, by name. */
+  readonly handlers: ReadonlyMap<string, FunctionHandler>;
+  /** Names of task-queue functions. */
+  readonly tasks: ReadonlySet<string>;
+  /** Time for the `Date` header, epoch ms. */
+  now(): number;
+}
 
 const NOTHING = Buffer.alloc(0);
 
@@ -39,20 +50,17 @@ const SERVICE = {
 
 /** Emits `request` with each request and its response, as an HTTP server does. */
 export class ServedLink extends EventEmitter {
-  readonly #handlers: ReadonlyMap<string, FunctionHandler>;
-  readonly #now: () => number;
+  readonly #served: Served;
   readonly #sockets = new Set<Socket>();
   #inFlight = 0;
   #onIdle: (() => void) | undefined;
+  /** Requests of callers that change something: no other worker may repeat them. */
+  #changes = 0;
+  readonly #onChanged = new Set<() => void>();
 
-  /**
-   * @param handlers functions that take whole requests
-   * @param now time for the `Date` header, epoch ms
-   */
-  constructor(server: Server, handlers: ReadonlyMap<string, FunctionHandler>, now: () => number) {
+  constructor(server: Server, served: Served) {
     super();
-    this.#handlers = handlers;
-    this.#now = now;
+    this.#served = served;
     const implementation = { Serve: (call: AnsweredCall) => this.#serve(call) } as never;
     const serve = frameServer([{ definition: SERVICE, implementation, listeners: ['Serve'] }]);
     server.on('upgrade', (request, socket: Socket, head) => {
@@ -83,6 +91,20 @@ export class ServedLink extends EventEmitter {
     for (const socket of this.#sockets) socket.destroySoon();
   }
 
+  /** Resolves when each request that changes something is answered, and the answers are on their way; or after `withinMs`. */
+  async answersSent(withinMs: number): Promise<void> {
+    // A turn later, requests that have arrived count as well, and answers written now are sent.
+    await setImmediate();
+    if (this.#changes === 0) return;
+    const answered = Promise.withResolvers<void>();
+    this.#onChanged.add(answered.resolve);
+    const timer = setTimeout(answered.resolve, withinMs);
+    await answered.promise;
+    clearTimeout(timer);
+    this.#onChanged.delete(answered.resolve);
+    await setImmediate();
+  }
+
   #serve(call: AnsweredCall): void {
     call.once('data', (message: LinkMessage<RequestHead>) => {
       if (this.#onIdle) {
@@ -90,7 +112,7 @@ export class ServedLink extends EventEmitter {
         return;
       }
       // The functions may have been replaced since its worker was chosen.
-      const handler = this.#handlers.get(message.head.name);
+      const handler = this.#served.handlers.get(message.head.name);
       if (handler === undefined) {
         call.emit('error', { code: NOT_SERVED, details: 'no such function takes whole requests' });
         return;
@@ -104,9 +126,12 @@ export class ServedLink extends EventEmitter {
         call.write(NOTHING);
       }
       const request = new WholeRequest(message);
-      const response = new WholeResponse(call, { dateMs: this.#now(), method: request.method });
+      const response = new WholeResponse(call, { dateMs: this.#served.now(), method: request.method });
       this.#inFlight += 1;
+      const isChange = !isSafe(request.method) && !this.#served.tasks.has(message.head.name);
+      if (isChange) this.#changes += 1;
       response.once('close', () => {
+        if (isChange) this.#answeredChange();
         this.#inFlight -= 1;
         if (this.#inFlight === 0) this.#onIdle?.();
       });
@@ -114,6 +139,11 @@ export class ServedLink extends EventEmitter {
       // A function that blocks at once must not keep what was written: the server sends it at the end of this step.
       process.nextTick(() => void this.#answer(handler, request, response));
     });
+  }
+
+  #answeredChange(): void {
+    this.#changes -= 1;
+    if (this.#changes === 0) for (const resolve of this.#onChanged) resolve();
   }
 
   async #answer(handler: FunctionHandler, request: WholeRequest, response: WholeResponse): Promise<void> {

@@ -9,6 +9,10 @@ export interface WorkerLease {
   readonly link: FrameClient | undefined;
   /** False for a worker that serves one request: it ends with that, also if it did not take it. */
   readonly isMovable: boolean;
+  /** True if the worker runs bodies of steps too, which may block or end it. */
+  readonly isShared: boolean;
+  /** Set by the sender of a request that another worker may repeat: called when a body blocks a worker that {@link isShared}. */
+  onBlocked?: () => void;
   release(): void;
   /** Call when the connection to the worker broke or was refused: it may be dead. */
   broken(): void;
@@ -29,19 +33,11 @@ export interface Acquiring {
 /** The facts that decide which worker a request gets. */
 export interface Wanted {
   readonly spec: FunctionSpec;
+  /** Role of the function; see `WorkerPool` for requests that share the workers of tasks. */
   readonly role: WorkerRole;
   readonly user: string;
   /** A process that is not loaded will do: it has waited for some time. */
   readonly takesCold: boolean;
-}
-
-export interface Waiter extends Wanted {
-  /** Key of the requests that the same worker could serve, before and after `takesCold`. */
-  readonly warmKey: string;
-  readonly coldKey: string;
-  takesCold: boolean;
-  grant(lease: WorkerLease): void;
-  refuse(message: string): void;
 }
 
 /** The reason why a request got no worker. */

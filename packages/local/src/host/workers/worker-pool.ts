@@ -4,16 +4,12 @@
  */
 import type { FunctionSpec } from '../function-spec.ts';
 import { chooseWorker } from './choice.ts';
-import {
-  type Acquiring,
-  NO_USER,
-  NoWorkerError,
-  type Waiter,
-  type Wanted,
-  type WorkerLease,
-} from './lease.ts';
+import { type Acquiring, NO_USER, type Wanted, type WorkerLease } from './lease.ts';
+import { lowerPriority } from './priority.ts';
 import { Reaper } from './reaper.ts';
 import { REQUESTS, roleOf, sizeOf, TASKS, type WorkerRole } from './roles.ts';
+import { Sharing } from './sharing.ts';
+import { Waiters } from './waiters.ts';
 import { Watchdog } from './watchdog.ts';
 import { describeEnd, type WorkerEnd, type WorkerOptions, WorkerProcess } from './worker-process.ts';
 
@@ -30,8 +26,6 @@ export interface PoolOptions extends WorkerOptions {
   log(line: string): void;
 }
 
-/** Time that a request waits while no worker is alive. */
-const WAIT_FOR_WORKER_MS = 10_000;
 /** Workers that die within this time after they began to serve count as broken; others are restarted immediately. */
 const SHORT_LIFE_MS = 1_000;
 const BACKOFF_MS = { first: 200, most: 5_000 };
@@ -40,11 +34,6 @@ const GRACE_MS = 10_000;
 const SPARE_AFTER_MS = { rest: 200, most: 10_000 };
 /** Delay before a ready spare loads the functions' libraries, so that workers that start with it come first. */
 const WARM_UP_AFTER_MS = 1_000;
-/**
- * Time that a request waits for a loaded process before it takes a spare that is not. A task worker that hands a run over is
- * idle a moment later, which is sooner than a spare has loaded.
- */
-const COLD_AFTER_MS = 100;
 /** Interval at which workers are checked. */
 const TICK_MS = 500;
 /** A superfluous worker ends after this time without a request. */
@@ -53,15 +42,20 @@ const IDLE_MS = 30_000;
 export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #workers = new Set<WorkerProcess>();
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new Waiters((wanted) => this.#assign(wanted));
   readonly #reaper: Reaper | undefined;
   readonly #watchdog: Watchdog;
+  readonly #sharing: Sharing;
+  /** Requests in workers that they share with tasks. */
+  readonly #sharedLeases = new Map<WorkerLease, WorkerProcess>();
   #checkTimer: NodeJS.Timeout | undefined;
   #failuresInARow = 0;
   /** True once any worker has served. */
   #hasServed = false;
   /** Number of workers whose restart is delayed. */
   #paused = 0;
+  /** With roles: some requests do not share the workers of tasks. */
+  #hasRequests = false;
   /** True if the last worker that serves one request died during it. */
   #isOneLost = false;
   #stopping = false;
@@ -69,6 +63,7 @@ export class WorkerPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#watchdog = new Watchdog({ ...options, tickMs: TICK_MS });
+    this.#sharing = new Sharing(options.roles);
     // Without roles, a worker has to end processes of its own in order, and no body blocks it.
     this.#reaper = options.roles ? new Reaper() : undefined;
   }
@@ -76,7 +71,7 @@ export class WorkerPool {
   /** Resolves when every wanted worker serves; rejects with the reason if the first ones cannot. */
   async start(): Promise<void> {
     const { workers, roles } = this.#options;
-    const first = [REQUESTS, ...(roles ? Array.from({ length: workers }, () => TASKS) : [])];
+    const first = roles ? Array.from({ length: workers }, () => TASKS) : [REQUESTS];
     await Promise.all(first.map((role) => this.#spawn(role).ready));
     this.#fillWhenIdle(performance.now() + SPARE_AFTER_MS.most);
     this.#checkTimer = setInterval(() => this.#check(), TICK_MS);
@@ -106,7 +101,7 @@ export class WorkerPool {
     await Promise.all(
       [...this.#workers].map((worker) => {
         const moved = worker.shiftClock(offsetMs);
-        void worker.suspect().then(() => this.#serveWaiters());
+        void worker.suspect().then(() => this.#waiters.serve());
         return moved;
       }),
     );
@@ -129,45 +124,8 @@ export class WorkerPool {
   ): Promise<WorkerLease> {
     const free = this.#assign({ spec, role, user, takesCold: false });
     if (free) return free;
-    const serving = [...this.#workers].some((worker) => worker.hasServed);
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        this.#waiters.delete(waiter);
-        clearTimeout(timer);
-        clearTimeout(cold);
-        signal?.removeEventListener('abort', onAbort);
-      };
-      const waiter: Waiter = {
-        spec,
-        role,
-        user,
-        warmKey: `${role} ${spec.name} ${user}`,
-        coldKey: `${role} ${spec.name} ${user}, cold`,
-        takesCold: false,
-        grant(lease) {
-          leave();
-          resolve(lease);
-        },
-        refuse: (message) => fail(503, message),
-      };
-      const cold = setTimeout(() => {
-        waiter.takesCold = true;
-        this.#serveWaiters();
-      }, COLD_AFTER_MS);
-      cold.unref();
-      const fail = (status: 503 | 504, message: string) => {
-        leave();
-        reject(new NoWorkerError(status, message));
-      };
-      const onAbort = () => fail(503, 'the request was aborted');
-      const timer = setTimeout(
-        () => (serving ? fail(504, 'no worker became free in time') : fail(503, 'no worker is alive')),
-        serving ? spec.timeoutSeconds * 1000 : WAIT_FOR_WORKER_MS,
-      );
-      timer.unref();
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiters.add(waiter);
-    });
+    const isServed = [...this.#workers].some((worker) => worker.hasServed);
+    return this.#waiters.wait({ spec, role, user }, { isServed, signal });
   }
 
   /**
@@ -177,7 +135,7 @@ export class WorkerPool {
   async retire(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#checkTimer);
-    for (const waiter of this.#waiters) waiter.refuse('the workers were replaced');
+    this.#waiters.refuseAll('the workers were replaced');
     const workers = [...this.#workers];
     for (const worker of workers) worker.kill('SIGTERM');
     await Promise.all(workers.map((worker) => worker.ended));
@@ -196,7 +154,7 @@ export class WorkerPool {
   /** @param role undefined for a spare */
   #spawn(role: WorkerRole | undefined): WorkerProcess {
     const worker = new WorkerProcess(this.#options);
-    worker.role = role;
+    this.#setRole(worker, role);
     this.#workers.add(worker);
     this.#reaper?.watch(worker.pid);
     let servedAt: number | undefined;
@@ -204,7 +162,7 @@ export class WorkerPool {
       () => {
         servedAt = performance.now();
         this.#hasServed = true;
-        this.#serveWaiters();
+        this.#waiters.serve();
         if (worker.role === undefined) this.#warmUpSoon(worker);
       },
       () => {},
@@ -229,6 +187,7 @@ export class WorkerPool {
       return;
     }
     if (worker.isSpent) this.#isOneLost = true;
+    if (worker.role === TASKS && servedAt !== undefined) this.#endSharing();
     const wasUseful = servedAt !== undefined && performance.now() - servedAt > SHORT_LIFE_MS;
     this.#failuresInARow = wasUseful ? 0 : this.#failuresInARow + 1;
     // Functions that cannot be loaded at the start are not tried again: `start` rejects with the reason.
@@ -260,39 +219,33 @@ export class WorkerPool {
   /** Replaces missing workers, by the spare first, and starts another spare. */
   #fill(): void {
     const { workers, roles, keepsSpare } = this.#options;
-    for (const role of roles ? [REQUESTS, TASKS] : [REQUESTS]) {
+    for (const role of roles ? [TASKS, REQUESTS] : [REQUESTS]) {
+      if (role === REQUESTS && roles && !this.#hasRequests) continue;
       for (let missing = sizeOf(role, workers).wanted - this.#of(role).length; missing > 0; missing--) {
         const spare = this.#readySpare ?? this.#spares[0];
-        if (spare) spare.role = role;
+        if (spare) this.#setRole(spare, role);
         else if (this.#paused === 0) this.#spawn(role);
       }
     }
     if (roles && keepsSpare) this.#spawnSpare();
-    this.#serveWaiters();
+    this.#waiters.serve();
   }
 
   /** Ends workers that are unfit or no longer needed. */
   #check(): void {
     this.#watchdog.check(this.#workers);
+    const heldUp = this.#sharing.check(this.#of(TASKS));
+    if (heldUp) {
+      this.#suspect(heldUp, true);
+      this.#endSharing(heldUp);
+    }
     for (const role of new Set([...this.#workers].flatMap(({ role }) => role ?? []))) {
       const ofRole = this.#of(role);
       const idle = ofRole.find((worker) => worker.idleMs > IDLE_MS && !worker.hangs);
       if (ofRole.length > sizeOf(role, this.#options.workers).wanted) idle?.retire();
     }
     // A waiting request may get an additional process if all others hang.
-    this.#serveWaiters();
-  }
-
-  #serveWaiters(): void {
-    // Once one waiter got no worker, those with the same key are skipped.
-    const full = new Set<string>();
-    for (const waiter of this.#waiters) {
-      const key = waiter.takesCold ? waiter.coldKey : waiter.warmKey;
-      if (full.has(key)) continue;
-      const lease = this.#assign(waiter);
-      if (lease) waiter.grant(lease);
-      else full.add(key);
-    }
+    this.#waiters.serve();
   }
 
   get #spares(): WorkerProcess[] {
@@ -308,7 +261,7 @@ export class WorkerPool {
    * one in turn. Not after a death alone: leftovers of an earlier request in a task worker could kill the run once more.
    */
   get #idleTaskWorker(): WorkerProcess | undefined {
-    if (this.#isOneLost) return undefined;
+    if (this.#isOneLost || this.#sharing.isOn) return undefined;
     return this.#of(TASKS).find((worker) => worker.port !== undefined && worker.isIdle && !worker.hangs);
   }
 
@@ -321,8 +274,9 @@ export class WorkerPool {
   }
 
   /** See {@link chooseWorker}. */
-  #assign({ spec, role, user, takesCold }: Wanted): WorkerLease | undefined {
+  #assign({ spec, role: ownRole, user, takesCold }: Wanted): WorkerLease | undefined {
     const { workers, roles } = this.#options;
+    const role = this.#servedBy(ownRole, spec);
     const ofRole = this.#of(role);
     const { most, growsWhenFull, servesOnce } = sizeOf(role, workers);
     const facts = ofRole.map((worker) => worker.factsFor(spec, user));
@@ -337,7 +291,7 @@ export class WorkerPool {
       // Undefined while it is still starting: the request waits.
       best = this.#additionalWorker(ofRole, takesCold);
       if (best) {
-        best.role = role;
+        this.#setRole(best, role);
         // Deferred, because it serves waiters, and the one of this assignment may still be among them.
         queueMicrotask(() => {
           if (!this.#stopping) this.#fill();
@@ -346,7 +300,7 @@ export class WorkerPool {
     } else best = ofRole[choice];
     if (best?.port === undefined) return undefined;
     best.isSpent = servesOnce && roles;
-    return this.#lease(best, best.port, { spec, user });
+    return this.#lease(best, best.port, { spec, user, role: ownRole });
   }
 
   /** A loaded spare, else a loaded task worker, else a spare that is not loaded. */
@@ -357,7 +311,10 @@ export class WorkerPool {
     if (loaded) return loaded;
     // After a death alone, or without a task worker that has served, none becomes idle soon.
     const mayComeBack =
-      ofRole.length === 0 && !this.#isOneLost && this.#of(TASKS).some((worker) => worker.hasServed);
+      ofRole.length === 0 &&
+      !this.#isOneLost &&
+      !this.#sharing.isOn &&
+      this.#of(TASKS).some((worker) => worker.hasServed);
     if (!takesCold && mayComeBack) return undefined;
     if (spare === undefined) this.#spawnSpare();
     return spare;
@@ -367,32 +324,75 @@ export class WorkerPool {
     if (this.#paused === 0 && this.#spares.length === 0) this.#spawn(undefined);
   }
 
-  #lease(worker: WorkerProcess, port: number, { spec, user }: Pick<Wanted, 'spec' | 'user'>): WorkerLease {
-    const { name } = spec;
-    worker.count(name, user, 1);
+  #lease(worker: WorkerProcess, port: number, wanted: Omit<Wanted, 'takesCold'>): WorkerLease {
+    worker.count(wanted, 1);
     let isBroken = false;
-    return {
+    const isShared = this.#sharing.isOn && wanted.role === REQUESTS && worker.role === TASKS;
+    const lease: WorkerLease = {
       port,
       link: worker.link,
       isMovable: !worker.isSpent,
+      isShared,
       release: () => {
-        worker.count(name, user, -1);
+        this.#sharedLeases.delete(lease);
+        worker.count(wanted, -1);
         // A worker with a broken connection is dead, or busy with an aborted request: then it ends once it is idle.
         if (worker.isSpent && !isBroken) {
           this.#isOneLost = false;
           worker.retire();
         }
-        if (this.#waiters.size > 0) this.#serveWaiters();
+        this.#waiters.serve();
       },
       broken: () => {
         isBroken = true;
         this.#suspect(worker);
       },
-      late: () => this.#suspect(worker, true),
+      late: () => {
+        this.#suspect(worker, true);
+        if (worker.role === TASKS) this.#endSharing(worker);
+      },
     };
+    if (isShared) this.#sharedLeases.set(lease, worker);
+    return lease;
+  }
+
+  /** Gives requests a worker of their own from now on. Those in the worker that a body holds up go elsewhere if that is possible. */
+  #endSharing(heldUp?: WorkerProcess): void {
+    if (!this.#sharing.end()) return;
+    for (const worker of this.#of(TASKS)) this.#setRole(worker, TASKS);
+    this.#hasRequests = true;
+    // The spare is for what is under way.
+    if (this.#paused === 0 && this.#of(REQUESTS).length === 0) this.#spawn(REQUESTS);
+    this.#fill();
+    for (const [lease, worker] of this.#sharedLeases) if (worker === heldUp) lease.onBlocked?.();
+  }
+
+  #setRole(worker: WorkerProcess, role: WorkerRole | undefined): void {
+    worker.role = role;
+    const runsOnlyBodies = role !== undefined && role !== REQUESTS && !(role === TASKS && this.#sharing.isOn);
+    // A process that could not be started has no id, and 0 would be this process.
+    if (runsOnlyBodies && worker.pid > 0) lowerPriority(worker.pid);
+  }
+
+  /**
+   * Requests that small frames can carry go to the workers of tasks while these are shared, and until the first of their own serves; others,
+   * which no other worker could repeat, start one of their own.
+   */
+  #servedBy(role: WorkerRole, { takesWhole }: FunctionSpec): WorkerRole {
+    if (role !== REQUESTS || !this.#options.roles) return role;
+    if (takesWhole && (this.#sharing.isOn || !this.#of(REQUESTS).some(({ hasServed }) => hasServed)))
+      return TASKS;
+    if (!this.#hasRequests) {
+      this.#hasRequests = true;
+      // Deferred, because it assigns waiting requests, of which this one may be the first.
+      queueMicrotask(() => {
+        if (!this.#stopping) this.#fill();
+      });
+    }
+    return REQUESTS;
   }
 
   #suspect(worker: WorkerProcess, isLate = false): void {
-    void worker.suspect(isLate).then(() => this.#serveWaiters());
+    void worker.suspect(isLate).then(() => this.#waiters.serve());
   }
 }

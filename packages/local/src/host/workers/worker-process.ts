@@ -10,9 +10,8 @@ import { nodeFlags } from '../../node-flags.ts';
 import type { FunctionSpec } from '../function-spec.ts';
 import { openLink } from '../link/open-link.ts';
 import type { Responsiveness, WorkerFacts } from './choice.ts';
-import { NO_USER } from './lease.ts';
+import { NO_USER, type Wanted } from './lease.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
-import { lowerPriority } from './priority.ts';
 import { hasRoom, REQUESTS, type WorkerRole } from './roles.ts';
 
 /** Loads the functions and serves them itself. */
@@ -68,7 +67,8 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   /** By function, and by function and user. */
   readonly #inFlight = new Map<string, number>();
-  #role: WorkerRole | undefined;
+  /** Undefined for a spare. */
+  role: WorkerRole | undefined;
   /** True from a request that it did not take in time until it gives a sign of life. */
   #isLate = false;
   /** True once a worker that serves one request has got it. */
@@ -85,7 +85,15 @@ export class WorkerProcess {
   #error: string | undefined;
   #port: number | undefined;
   #link: FrameClient | undefined;
-  #onAlive: () => void = () => {};
+  /** Callbacks of unanswered probes, the oldest first. */
+  #onAlive: (() => void)[] = [];
+  /** Requests and tasks under way. */
+  #underWay = { requests: 0, tasks: 0 };
+  /** True once a task has ended, so that it has loaded what tasks need. */
+  #hasEndedTask = false;
+  /** A request was assigned since the last check. */
+  #hadRequest = false;
+  #probeAnswer: number | 'missing' | undefined;
   /** Callbacks of unanswered moves of the clock. */
   readonly #onMoved: (() => void)[] = [];
   /** Settles with the port, or rejects if the worker ends first. */
@@ -107,7 +115,7 @@ export class WorkerProcess {
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         this.#port = undefined;
-        this.#onAlive = () => {};
+        this.#onAlive = [];
         resolve({ pid: this.pid, code, signal, error: this.#error });
       });
     });
@@ -122,7 +130,7 @@ export class WorkerProcess {
         this.#silentMs = 0;
         this.#isLate = false;
         if (message.kind === 'warm') this.#isWarm = true;
-        if (message.kind === 'alive') this.#onAlive();
+        if (message.kind === 'alive') this.#onAlive.shift()?.();
         if (message.kind === 'clock-moved') this.#onMoved.shift()?.();
         if (message.kind === 'failed') this.#error = message.error;
         if (message.kind === 'ready') {
@@ -142,17 +150,6 @@ export class WorkerProcess {
 
   get pid(): number {
     return this.#child.pid ?? 0;
-  }
-
-  /** Undefined for a spare. */
-  get role(): WorkerRole | undefined {
-    return this.#role;
-  }
-
-  set role(role: WorkerRole | undefined) {
-    this.#role = role;
-    // A process that could not be started has no id, and 0 would be this process.
-    if (role !== undefined && role !== REQUESTS && this.pid > 0) lowerPriority(this.pid);
   }
 
   /** Undefined while the worker does not serve: before, after, and when that is in doubt. */
@@ -213,10 +210,13 @@ export class WorkerProcess {
     return this.#port === undefined ? 'starting' : 'responding';
   }
 
-  count(functionName: string, user: string, by: 1 | -1): void {
+  count({ spec: { name }, user, role }: Omit<Wanted, 'takesCold'>, by: 1 | -1): void {
     this.#load += by;
     this.#idleSince = performance.now();
-    for (const key of [functionName, keyOf(functionName, user)]) {
+    this.#underWay[role === REQUESTS ? 'requests' : 'tasks'] += by;
+    if (role === REQUESTS) this.#hadRequest = true;
+    else if (by < 0) this.#hasEndedTask = true;
+    for (const key of [name, keyOf(name, user)]) {
       const count = (this.#inFlight.get(key) ?? 0) + by;
       if (count === 0) this.#inFlight.delete(key);
       else this.#inFlight.set(key, count);
@@ -271,13 +271,37 @@ export class WorkerProcess {
     if (port === undefined) return;
     this.#port = undefined;
     const answered = new Promise<void>((resolve) => {
-      this.#onAlive = () => {
+      this.#onAlive.push(() => {
         this.#port = port;
         resolve();
-      };
+      });
     });
     this.#send({ kind: 'are-you-alive' });
     await Promise.race([answered, this.ended]);
+  }
+
+  /** True if tasks are under way, and requests are or were since the last call. */
+  hasServedBoth(): boolean {
+    const hadRequest = this.#hadRequest || this.#underWay.requests > 0;
+    this.#hadRequest = false;
+    return hadRequest && this.#hasEndedTask && this.#underWay.tasks > 0 && this.#port !== undefined;
+  }
+
+  /** Asks for a sign of life; the answer is that of {@link takeProbeAnswer}. */
+  probe(): void {
+    const sentAt = performance.now();
+    this.#probeAnswer = 'missing';
+    this.#onAlive.push(() => {
+      this.#probeAnswer = performance.now() - sentAt;
+    });
+    this.#send({ kind: 'are-you-alive' });
+  }
+
+  /** Time in ms that the last probe took; undefined without one, or if it was taken. */
+  takeProbeAnswer(): number | 'missing' | undefined {
+    const answer = this.#probeAnswer;
+    this.#probeAnswer = undefined;
+    return answer;
   }
 
   kill(signal: NodeJS.Signals): void {

@@ -21,10 +21,13 @@ let isEnding = false;
 /** Grace period of Cloud Run between SIGTERM and SIGKILL. */
 let graceMs = 10_000;
 const HEARTBEAT_MS = 1_000;
+/** Most answers take a few ms; where there is always a request, a body is not held for long. */
+const NEW_BODY_WAITS_MS = 100;
 const handlers = new Map<string, FunctionHandler>();
 const wholeHandlers = new Map<string, FunctionHandler>();
 const server = functionsServer(handlers, Date.now);
-const link = new ServedLink(server, wholeHandlers, Date.now);
+const tasks = new Set<string>();
+const link = new ServedLink(server, { handlers: wholeHandlers, tasks, now: Date.now });
 const drainServer = drainable(server);
 const isIdleCollected = !isShortLived(process.env);
 if (isIdleCollected) collectWhenIdle(server, { collect: collectAll, also: link });
@@ -32,6 +35,10 @@ if (isIdleCollected) collectWhenIdle(server, { collect: collectAll, also: link }
 /** Without the cloud process the message is lost, and `disconnect` ends this process. */
 const send = (message: FromWorker) => process.send?.(message, () => {});
 
+// Emitted before a body that this process has not run yet; `waits` is to be filled.
+process.on('cairn:new-body' as 'message', (waits: unknown) => {
+  (waits as Promise<void>[]).push(link.answersSent(NEW_BODY_WAITS_MS));
+});
 process.on('disconnect', () => process.exit(1));
 // Ctrl-C reaches the whole process group, but the cloud process decides when this one ends.
 process.on('SIGINT', () => {});
@@ -93,6 +100,7 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   for (const { spec, handler } of functions) {
     handlers.set(spec.name, handler);
     if (spec.takesWhole) wholeHandlers.set(spec.name, handler);
+    if (spec.trigger.kind === 'task-queue') tasks.add(spec.name);
   }
   send({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
 }

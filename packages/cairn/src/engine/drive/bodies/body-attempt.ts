@@ -89,7 +89,12 @@ export class BodyAttempt {
 
   /** Calls the body, and resolves when its calls have ended as well. */
   async run(step: Attempted): Promise<AttemptResult> {
-    const { clock, tracer, mask } = this.#params.deps;
+    const { clock, tracer, mask, admitBody } = this.#params.deps;
+    const admitted = admitBody?.(`${this.#params.journal.state.type} ${step.id}`);
+    if (admitted) {
+      await admitted;
+      if (this.abort.signal.aborted) return { kind: 'unfinished' };
+    }
     const endCalls = this.#giveCallsTime();
     const attempt = () =>
       callBody({

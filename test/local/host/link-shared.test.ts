@@ -1,0 +1,164 @@
+/** The link to a worker that requests share with the bodies of steps. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { onRequest } from 'firebase-functions/v2/https';
+import type { FunctionHandler } from '../../../packages/local/src/host/function-spec.ts';
+import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
+import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
+import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.ts';
+import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
+import type { WorkerLease } from '../../../packages/local/src/host/workers/lease.ts';
+import { until } from '../support.ts';
+
+const FOREVER_MS = 60_000;
+
+/** Promise that the functions below wait for, and what they have seen. */
+let hold: PromiseWithResolvers<void>;
+let seen: string[];
+
+const held = onRequest(async (_request, response) => {
+  response.once('close', () => seen.push('closed'));
+  seen.push('held');
+  await hold.promise;
+  response.end(Buffer.from('held'));
+});
+const streamed = onRequest(async (request, response) => {
+  response.writeHead(200, { 'content-type': request.header('x-type') });
+  response.write(Buffer.from('one '));
+  seen.push('streamed');
+  await hold.promise;
+  response.end(Buffer.from('two'));
+});
+const handlers = new Map(Object.entries({ held, heldTask: held, streamed })) as unknown as Map<
+  string,
+  FunctionHandler
+>;
+
+let server: Server;
+let served: ServedLink;
+let link: FrameClient;
+let given: string[];
+beforeEach(async () => {
+  hold = Promise.withResolvers();
+  seen = [];
+  given = [];
+  server = functionsServer(handlers, Date.now);
+  served = new ServedLink(server, { handlers, tasks: new Set(['heldTask']), now: Date.now });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  link = (await openLink((server.address() as AddressInfo).port)) as FrameClient;
+});
+afterEach(() => {
+  hold.resolve();
+  link.close();
+  server.close();
+  server.closeAllConnections();
+});
+
+interface Asked {
+  readonly method?: string;
+  readonly type?: string;
+}
+
+/** Resolves once the function has the request; `over` says how it ended. */
+async function begin(name: string, { method = 'GET', type }: Asked = {}) {
+  const lease: WorkerLease = {
+    port: 1,
+    link,
+    isMovable: true,
+    isShared: true,
+    release: () => given.push('released'),
+    broken: () => given.push('broken'),
+    late: () => given.push('late'),
+  };
+  let body = '';
+  const over = Promise.withResolvers<string>();
+  sendByLink({
+    link,
+    lease,
+    line: { name, method, path: '/', headers: { 'x-type': type, 'content-length': 0 } },
+    body: Buffer.alloc(0),
+    receiver: {
+      onHead() {},
+      onData(chunk) {
+        body += chunk.toString();
+        return true;
+      },
+      onEnd: () => over.resolve(body),
+      onFailure: (why) => over.resolve(`${body}(${why})`),
+    },
+    isMovable: true,
+    isRepeatable: true,
+    notTaken: (why) => over.resolve(`(${why})`),
+  });
+  await until(() => seen.length === 1, 'the function');
+  return { over: over.promise, lease, soFar: () => body };
+}
+
+describe('a request that another worker may repeat', () => {
+  test('leaves a worker that has died', async () => {
+    const { over } = await begin('held');
+    link.close();
+    expect(await over).toBe('(lost)');
+    expect(given).toEqual(['broken', 'released']);
+  });
+
+  test('leaves a worker that a body blocks', async () => {
+    const { over, lease } = await begin('held');
+    lease.onBlocked?.();
+    expect(await over).toBe('(lost)');
+    lease.onBlocked?.();
+    await until(() => seen.includes('closed'), 'the function to hear of it');
+    expect(given).toEqual(['released']);
+  });
+
+  test.each([
+    [
+      'ends, so that its reader connects again',
+      'a stream of events',
+      'text/event-stream',
+      'one (its worker is busy)',
+    ],
+    ['stays', 'an answer that has begun', 'text/plain', 'one two'],
+  ])('%s, if it is %s', async (_what, _which, type, expected) => {
+    const { over, lease, soFar } = await begin('streamed', { type });
+    await until(() => soFar() === 'one ', 'the beginning of the answer');
+    lease.onBlocked?.();
+    hold.resolve();
+    expect(await over).toBe(expected);
+  });
+});
+
+describe('a body that has not run before', () => {
+  const turns = async () => {
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  test.each([
+    ['POST', 'held', true],
+    ['DELETE', 'held', true],
+    ['GET', 'held', false],
+    ['POST', 'heldTask', false],
+  ])('waits for the answer to a %s of %s: %s', async (method, name, expected) => {
+    const { over } = await begin(name, { method });
+    let isFree = false;
+    const freed = served.answersSent(FOREVER_MS).then(() => {
+      isFree = true;
+    });
+    await turns();
+    expect(isFree).toBe(!expected);
+    hold.resolve();
+    expect(await over).toBe('held');
+    await freed;
+  });
+
+  test('does not wait for longer than it may', async () => {
+    const { over } = await begin('held', { method: 'POST' });
+    await served.answersSent(1);
+    hold.resolve();
+    expect(await over).toBe('held');
+  });
+});

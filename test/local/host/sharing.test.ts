@@ -1,0 +1,61 @@
+/** The end of the sharing of workers between requests and tasks. */
+import { expect, test } from '@jest/globals';
+import { type SharedWorker, Sharing } from '../../../packages/local/src/host/workers/sharing.ts';
+
+const SLOW = 150;
+const QUICK = 20;
+
+/** Answers each probe by the next of the answers. */
+class FakeWorker implements SharedWorker {
+  probes = 0;
+  isUsedByBoth = true;
+  readonly #answers: (number | 'missing')[];
+
+  constructor(...answers: readonly (number | 'missing')[]) {
+    this.#answers = [...answers];
+  }
+
+  hasServedBoth = () => this.isUsedByBoth;
+  probe = () => {
+    this.probes += 1;
+  };
+  takeProbeAnswer = () => (this.probes === 0 ? undefined : this.#answers.shift());
+}
+
+/** Number of the check that names a worker; undefined: none of ten. */
+function checkThatNames(sharing: Sharing<FakeWorker>, ...workers: readonly FakeWorker[]): number | undefined {
+  return Array.from({ length: 10 }, (_, check) => check).find(() => sharing.check(workers) !== undefined);
+}
+
+test.each([
+  ['quick answers', [QUICK, QUICK, QUICK], undefined],
+  ['one slow answer at a time, as during a garbage collection', [QUICK, SLOW, QUICK, SLOW, QUICK], undefined],
+  ['two slow answers in a row', [QUICK, SLOW, SLOW], 3],
+  ['no answer', [QUICK, 'missing'], 2],
+] as const)('%s', (_what, answers, expected) => {
+  expect(checkThatNames(new Sharing<FakeWorker>(true), new FakeWorker(...answers))).toBe(expected);
+});
+
+test('each worker is judged by its own answers, and the one at fault is named', () => {
+  const sharing = new Sharing<FakeWorker>(true);
+  const workers = [new FakeWorker(SLOW, QUICK), new FakeWorker(SLOW, SLOW)];
+  expect([sharing.check(workers), sharing.check(workers)]).toEqual([undefined, undefined]);
+  expect(sharing.check(workers)).toBe(workers[1]);
+});
+
+test('a worker that only one kind uses is not probed', () => {
+  const sharing = new Sharing<FakeWorker>(true);
+  const worker = new FakeWorker('missing');
+  worker.isUsedByBoth = false;
+  expect(checkThatNames(sharing, worker)).toBeUndefined();
+  expect(worker.probes).toBe(0);
+});
+
+test('it ends once, and does not begin without roles', () => {
+  const sharing = new Sharing(true);
+  expect([sharing.isOn, sharing.end(), sharing.isOn, sharing.end()]).toEqual([true, true, false, false]);
+  expect(new Sharing(false).end()).toBe(false);
+  expect(
+    checkThatNames(new Sharing<FakeWorker>(false), new FakeWorker('missing', 'missing')),
+  ).toBeUndefined();
+});

@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { admitNewBody } from '../../../packages/cairn/src/platform/instance/new-bodies.ts';
+
+const EVENT = 'cairn:new-body' as 'message';
+let answered: PromiseWithResolvers<void>;
+let asked: number;
+const wait = (waits: unknown) => {
+  asked += 1;
+  (waits as Promise<void>[]).push(answered.promise);
+};
+beforeEach(() => {
+  answered = Promise.withResolvers();
+  asked = 0;
+  process.on(EVENT, wait);
+});
+afterEach(() => {
+  process.off(EVENT, wait);
+});
+
+test('the first runs of a body wait together; later ones, and those of other bodies, do not', async () => {
+  const first = admitNewBody('order ship');
+  expect(admitNewBody('order ship')).toBe(first);
+  expect(first).toBeInstanceOf(Promise);
+  answered.resolve();
+  await first;
+  expect(admitNewBody('order ship')).toBeUndefined();
+  expect(asked).toBe(1);
+  expect(admitNewBody('order bill')).toBeInstanceOf(Promise);
+});
+
+test('nothing waits where nobody listens, as in production', () => {
+  process.off(EVENT, wait);
+  expect(admitNewBody('order check')).toBeUndefined();
+});
