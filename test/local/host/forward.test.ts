@@ -248,7 +248,7 @@ describe('a request that its worker left to another', () => {
   let isMovable: boolean;
   let isShared: boolean;
   /** Without a code: the connection broke. */
-  let failure: { code?: number; details: string };
+  let failure: { code: number | undefined; details: string };
   /** Time until which the worker was to take the request. */
   let takeBy: number | undefined;
   beforeEach(() => {
@@ -315,7 +315,7 @@ describe('a request that its worker left to another', () => {
     'is repeated after its death only if that is safe and a body may be the reason: %s, %p',
     async (method, shared, expected) => {
       isShared = shared;
-      failure = { details: 'it died' };
+      failure = { code: undefined, details: 'it died' };
       const { port } = front.address() as AddressInfo;
       const leaving = new AbortController();
       const answer = fetch(`http://127.0.0.1:${port}/`, { method, signal: leaving.signal }).then(
