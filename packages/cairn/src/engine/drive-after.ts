@@ -3,7 +3,7 @@
  * dispatch is harmless, because `wakeAt` is set and the scan finds the run; the caller learns that the append is
  * durable in any case.
  */
-import { hasCompletionDuties, isOver, type RunState } from '../core/run/state.ts';
+import { hasCompletionDuties, isOver, type RunState, runsAlone } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 import type { Appended } from '../journal/run-journal.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
@@ -25,15 +25,27 @@ export async function driveAfter(
   more: Pick<DriveTask, 'skipsBackoff'> = {},
 ): Promise<void> {
   const isUnpublished = deps.bus !== undefined && events.length > 0 && state.lease === undefined;
-  if (!isUnpublished && !wantsDrive(state, events.length > 0)) return;
-  const skipsBackoff = isAnsweredEarly({ state, events }) || undefined;
+  const isWanted = wantsDrive(state, events.length > 0);
+  if (!isUnpublished && !isWanted) return;
+  const skipsBackoff = more.skipsBackoff ?? (isAnsweredEarly({ state, events }) || undefined);
+  const alone = isWanted && runsAlone(state);
+  if (alone && !skipsBackoff && wasReadyBefore({ state, events })) return;
   await enqueueSoon(deps, {
     runId: state.id,
     reason: 'continue',
     ...poolAndTenant(deps, state),
+    alone,
     skipsBackoff,
-    ...more,
   });
+}
+
+/**
+ * An answer to a run that was ready already: its dispatch was requested when it became ready, and publishes this event too. Each further
+ * one of a suspect would take a process of its own.
+ */
+function wasReadyBefore({ state, events }: Pick<Appended, 'state' | 'events'>): boolean {
+  const types = new Set(events.map(({ type }) => type));
+  return state.status !== 'interrupted' && types.has('wait_resolved') && !types.has('run_resumed');
 }
 
 /** The next attempt to announce a wait is due later, but what follows the answer to another need not wait for that. */

@@ -8,7 +8,7 @@ import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.
 import type { EventDraft, RecordedError } from '../core/run/events.ts';
 import { currentStepOf } from '../core/run/now/running.ts';
 import { cut } from '../core/run/records.ts';
-import { isOver, type RunState, refsInFlight, type VolatileMetadata } from '../core/run/state.ts';
+import { isOver, type RunState, refsInFlight, runsAlone, type VolatileMetadata } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { FINDINGS_READ, MAX_FINDING_CHARS } from '../ports/diagnosis/findings.ts';
@@ -55,7 +55,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
           runId,
           reason: 'continue',
           ...poolAndTenant(deps, state),
-          alone: state.suspect?.alone,
+          alone: runsAlone(state),
         });
         return { kind: 'ended' };
       }

@@ -6,7 +6,7 @@ import { claimDecision } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
 import { workThrough } from '../core/map-concurrently.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
-import { hasCompletionDuties, hasUnpublishedEvents } from '../core/run/state.ts';
+import { hasCompletionDuties, hasUnpublishedEvents, runsAlone } from '../core/run/state.ts';
 import {
   nextParkedCheckMs,
   nextReadyCheckMs,
@@ -29,6 +29,7 @@ import type { InstallationMetrics } from '../ports/metrics.ts';
 import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
 import { StoreRefused } from '../ports/store-errors.ts';
+import type { DriveTask } from '../ports/task-queue.ts';
 import { DueRuns, type TakenRun } from './backlog.ts';
 import { watchLeases } from './lease-watch.ts';
 
@@ -184,6 +185,8 @@ async function carryOut(
   const { state } = loaded;
   const decision = claimDecision(observationOf(deps, loaded));
   const hasUnpublished = hasUnpublishedEvents(state, loaded.metadata);
+  // Without it a dispatch runs no body: it publishes, or meets completion duties.
+  const alone = runsAlone(state);
   switch (decision.kind) {
     case 'over':
       // The dispatch that ended the run died before it met its completion duties.
@@ -192,14 +195,14 @@ async function carryOut(
         : 'skipped';
     case 'leased':
       // The holder may die before it ever writes `wakeAt` again.
-      return enqueue(deps, loaded, { at: clock.now() + (decision.freeAt - loaded.readAt), trace });
+      return enqueue(deps, loaded, { at: clock.now() + (decision.freeAt - loaded.readAt), alone, trace });
     case 'early':
       if (hasUnpublished) return enqueue(deps, loaded, { trace });
       if ((await deliverReady(deps, state)) === 'not_yet')
         return checkAgain(deps, loaded, Math.min(PARKED_MS, decision.at - loaded.readAt));
-      return enqueue(deps, loaded, { at: decision.at, trace });
+      return enqueue(deps, loaded, { at: decision.at, alone, trace });
     case 'claim':
-      return enqueue(deps, loaded, { trace });
+      return enqueue(deps, loaded, { alone, trace });
     case 'suspended':
       return hasUnpublished ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
@@ -220,12 +223,11 @@ async function carryOut(
       const { kind } = await recoverRun(deps, loaded, { by: trace });
       if (kind !== 'resumed') return kind === 'moved_on' ? 'skipped' : 'recovered';
       // The process that takes an orphan over makes it a suspect.
-      const alone = decision.kind === 'orphaned' || state.suspect?.alone;
       await deps.queue.enqueue({
         runId: state.id,
         reason: 'resume',
         ...poolAndTenant(deps, state),
-        alone,
+        alone: decision.kind === 'orphaned' || alone,
         trace,
       });
       return 'recovered';
@@ -243,7 +245,7 @@ async function checkAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number):
 async function enqueue(
   deps: EngineDeps,
   { state, readAt }: LoadedRun,
-  { at, trace }: { readonly at?: number; readonly trace: TraceContext | undefined },
+  { at, alone, trace }: Pick<DriveTask, 'at' | 'alone' | 'trace'>,
 ): Promise<ScanResult> {
   const name = taskName(state.id, state.head, at ?? readAt);
   await deps.queue.enqueue({
@@ -251,7 +253,7 @@ async function enqueue(
     reason: 'recovery',
     name,
     ...poolAndTenant(deps, state),
-    alone: state.suspect?.alone,
+    alone,
     at,
     trace,
   });

@@ -376,3 +376,8 @@ export function endsAfterChildren(
 export function isOver(state: Pick<RunState, 'status'>): boolean {
   return isTerminal(state.status);
 }
+
+/** True if the bodies of the run are to have a process of their own. What is left to do for an ended run has none. */
+export function runsAlone(state: Pick<RunState, 'status' | 'suspect'>): boolean {
+  return state.suspect?.alone === true && !isOver(state);
+}
