@@ -5,9 +5,12 @@
  *
  * Must not: decide what follows.
  */
+import { boundedJson, JsonTooLong } from './encoding/bounded-json.ts';
 
 /** Members read later by retry decisions and logs. */
 const MEMBERS_READ = ['name', 'message', 'stack', 'code', 'cause'] as const;
+/** Longest text of an object that has no other. */
+const MAX_OBJECT_CHARS = 64 * 1024;
 const UNREADABLE = 'the thrown value cannot be read';
 
 /** The thrown value, or an error in its place if reading it would throw. */
@@ -27,8 +30,10 @@ export function readableThrown(thrown: unknown): unknown {
 export function messageOf(thrown: unknown): string {
   try {
     return textOf(thrown).toWellFormed();
-  } catch {
-    return 'the thrown value has no text';
+  } catch (error) {
+    return error instanceof JsonTooLong
+      ? `the thrown value is an object with ${error.message}`
+      : 'the thrown value has no text';
   }
 }
 
@@ -36,8 +41,10 @@ export function messageOf(thrown: unknown): string {
 function textOf(thrown: unknown): string {
   const { message } = (thrown ?? {}) as { readonly message?: unknown };
   if (thrown instanceof Error || typeof message === 'string') return String(message);
-  const text = String(thrown);
-  return text === '[object Object]' ? JSON.stringify(thrown) : text;
+  const text = Array.isArray(thrown) ? undefined : String(thrown);
+  if (text !== undefined && text !== '[object Object]') return text;
+  // Without a text of any kind the caller has a message of its own.
+  return boundedJson(thrown, { most: MAX_OBJECT_CHARS }) as string;
 }
 
 /** Returns the stack of an error, if it has one, as well-formed text of any length. Never throws. */

@@ -2,6 +2,7 @@
  * Log lines in the form Cloud Logging reads: one JSON object a line, with `severity` and `message`. A field that is
  * an error becomes its text; a value that JSON cannot carry never costs the line.
  */
+import { boundedJson } from '../core/encoding/bounded-json.ts';
 import { messageOf, stackOf } from '../core/thrown.ts';
 import type { Log, LogFields } from '../ports/log.ts';
 import { logLevel } from './settings/parameters.ts';
@@ -9,6 +10,9 @@ import { logLevel } from './settings/parameters.ts';
 export type LogSeverity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
 const ORDER: readonly LogSeverity[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
+
+/** Longest line that Cloud Logging takes whole. */
+const MAX_LINE_CHARS = 256 * 1024;
 
 interface JsonLogOptions {
   /** Lines below it are dropped. Asked with each, since parameters have values only once the platform runs a function. */
@@ -47,7 +51,7 @@ function text(severity: LogSeverity, event: string, fields: LogFields): string {
   const message = fields.message;
   const own = { severity, message: typeof message === 'string' ? `${event}: ${message}` : event, event };
   try {
-    return JSON.stringify({ ...fields, ...own }, (_name, value: unknown) => plain(value));
+    return boundedJson({ ...fields, ...own }, { most: MAX_LINE_CHARS, plain }) as string;
   } catch (error) {
     return JSON.stringify({ severity, message: event, event, fieldsLost: messageOf(error) });
   }

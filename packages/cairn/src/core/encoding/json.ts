@@ -5,6 +5,7 @@
  * Must not: repair a value (a Date is refused, not turned into a string) or know what the text is for.
  */
 import { CairnError } from '../errors.ts';
+import { MAX_PAYLOAD_BYTES } from '../run/limits.ts';
 import { messageOf } from '../thrown.ts';
 import { writeCanonical } from './canonical.ts';
 
@@ -46,13 +47,15 @@ export function canonicalTextOf(value: object): string {
  * Canonical JSON text of a value that came from user code. `undefined` becomes `null`.
  *
  * @param what names the value in the error, e.g. `output of step "verdict"`
- * @throws CairnError INVALID_INPUT with the path of the first value that JSON would change or lose
+ * @throws CairnError INVALID_INPUT with the path of the first value that JSON would change or lose; PAYLOAD_TOO_LARGE for text that
+ * no run can have
  */
 export function toJsonText(value: unknown, what: string): string {
   if (value === undefined) return 'null';
   let violation: JsonViolation | undefined;
+  const walk: Walk = { ancestors: [], room: MAX_PAYLOAD_BYTES };
   try {
-    violation = findViolation(value, []);
+    violation = findViolation(value, walk);
     if (violation === undefined) return readAgain(canonicalJson(value as Json));
   } catch (cause) {
     // A getter or a proxy of the user's may throw, or answer differently the second time.
@@ -61,6 +64,10 @@ export function toJsonText(value: unknown, what: string): string {
       help: PLAIN_HELP,
       cause,
     });
+  }
+  if (walk.room < 0) {
+    const most = `has more than ${MAX_PAYLOAD_BYTES} bytes, the most there can be`;
+    throw new CairnError('PAYLOAD_TOO_LARGE', `${what} ${most}`, { field: what });
   }
   const { description, help = PLAIN_HELP } = violation;
   const path = `${what}${shownPath(violation)}`;
@@ -111,7 +118,19 @@ interface JsonViolation {
   readonly ends?: number;
 }
 
-function findViolation(value: unknown, ancestors: object[]): JsonViolation | undefined {
+/** The way through a value. */
+interface Walk {
+  readonly ancestors: object[];
+  /**
+   * Characters that the text may still have, without those of punctuation. The text of a small value may have more than there is memory,
+   * if it refers to the same object many times.
+   */
+  room: number;
+}
+
+function findViolation(value: unknown, walk: Walk): JsonViolation | undefined {
+  walk.room -= typeof value === 'string' ? value.length : 1;
+  if (walk.room < 0) return violation('too large');
   switch (typeof value) {
     case 'string':
       return value.isWellFormed() ? undefined : violation('a string with a lone surrogate');
@@ -120,42 +139,44 @@ function findViolation(value: unknown, ancestors: object[]): JsonViolation | und
     case 'boolean':
       return undefined;
     case 'object':
-      return value === null ? undefined : findViolationInObject(value, ancestors);
+      return value === null ? undefined : findViolationInObject(value, walk);
     default:
       return violation(typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`);
   }
 }
 
-function findViolationInObject(value: object, ancestors: object[]): JsonViolation | undefined {
+function findViolationInObject(value: object, walk: Walk): JsonViolation | undefined {
+  const { ancestors } = walk;
   if (ancestors.length >= MAX_JSON_DEPTH) return tooDeep(value, ancestors);
   if ('toJSON' in value && typeof value.toJSON === 'function') {
     return violation(`${describeClass(value)} with a toJSON method, which JSON would replace`);
   }
   ancestors.push(value);
-  const found = Array.isArray(value) ? findInArray(value, ancestors) : findInRecord(value, ancestors);
+  const found = Array.isArray(value) ? findInArray(value, walk) : findInRecord(value, walk);
   ancestors.pop();
   return found;
 }
 
-function findInArray(value: readonly unknown[], ancestors: object[]): JsonViolation | undefined {
+function findInArray(value: readonly unknown[], walk: Walk): JsonViolation | undefined {
   // Array.prototype of another realm is an array as well; the prototype of a subclass is not.
   if (!Array.isArray(Object.getPrototypeOf(value))) return violation(describeClass(value));
   for (let index = 0; index < value.length; index += 1) {
-    const found = findViolation(value[index], ancestors);
+    const found = findViolation(value[index], walk);
     if (found !== undefined) return within(found, `[${index}]`);
   }
   if (Object.keys(value).length !== value.length) return violation('an array with named members');
   return undefined;
 }
 
-function findInRecord(value: object, ancestors: object[]): JsonViolation | undefined {
+function findInRecord(value: object, walk: Walk): JsonViolation | undefined {
   if (!isPlain(value)) return violation(describeClass(value));
   if (Object.getOwnPropertySymbols(value).length > 0) return violation('an object with symbol keys');
   for (const key of Object.keys(value)) {
     if (!key.isWellFormed()) return violation('an object with a lone surrogate in a key');
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    const found = findViolation(member, ancestors);
+    walk.room -= key.length;
+    const found = findViolation(member, walk);
     if (found !== undefined) return within(found, pathPart(key));
   }
   return undefined;

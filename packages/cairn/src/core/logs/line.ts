@@ -3,6 +3,8 @@
  *
  * Must not: fail for anything that a body logs. A line that cannot be stored as it is, is shortened.
  */
+
+import { boundedJson } from '../encoding/bounded-json.ts';
 import type { RunningStep } from '../run/now/running.ts';
 import { cut } from '../run/records.ts';
 import type { Mask } from '../secrets/mask.ts';
@@ -81,7 +83,7 @@ function storedFields(
   if (fields === undefined) return { isCut: false };
   for (const most of [undefined, CUT_FIELD_CHARS]) {
     const text = textOf(fields, { mask, most });
-    if (text === undefined) return { isCut: true };
+    if (text === undefined) continue;
     if (Buffer.byteLength(text) > MAX_FIELDS_BYTES) continue;
     const parsed: unknown = JSON.parse(text);
     if (!isObject(parsed)) return { isCut: true };
@@ -97,10 +99,10 @@ interface LineForm {
   readonly most: number | undefined;
 }
 
-/** Undefined: JSON cannot carry them. */
+/** Undefined: JSON cannot carry them, or they are too large. */
 function textOf(fields: LineFields, form: LineForm): string | undefined {
   try {
-    return JSON.stringify(fields, (_name, value: unknown) => plain(value, form));
+    return boundedJson(fields, { most: MAX_FIELDS_BYTES, plain: (value) => plain(value, form) });
   } catch {
     return undefined;
   }

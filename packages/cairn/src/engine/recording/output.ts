@@ -58,7 +58,7 @@ function outputText(value: unknown, what: string): string {
   try {
     return toJsonText(value, what);
   } catch (error) {
-    if (!(error instanceof CairnError)) throw error;
+    if (!(error instanceof CairnError) || error.code === 'PAYLOAD_TOO_LARGE') throw error;
     throw new InvalidOutput(`${error.message}. ${error.help}`, { cause: error });
   }
 }
