@@ -21,9 +21,15 @@ let env: Record<string, string>;
 beforeEach(() => startPool({ keepsSpare: true }));
 afterEach(() => pool.stop());
 
-function startPool({ keepsSpare }: { readonly keepsSpare: boolean }): Promise<void> {
+interface Started {
+  readonly keepsSpare: boolean;
+  /** Messages that workers send besides their own. */
+  readonly says?: readonly unknown[];
+}
+
+function startPool({ keepsSpare, says = [] }: Started): Promise<void> {
   log = [];
-  env = {};
+  env = { SAYS: JSON.stringify(says) };
   pool = new WorkerPool({
     keepsSpare,
     module: '',
@@ -343,6 +349,23 @@ test('a worker that requests need and that cannot be loaded is logged with its s
   for (const pid of pool.pids) process.kill(pid, 'SIGKILL');
   await until(() => log.some((line) => line.includes('SyntaxError: on purpose\n    at here')), 'the reason');
   env.FAILS = '';
+});
+
+test('whatever code of functions says by the channel of its worker, the worker serves on', async () => {
+  const wrong = [null, 1, 'loaded', [], {}, { functions: [] }, { port: 2 }];
+  const kinds = ['loaded', 'ready', 'failed', 'constructor', '__proto__'];
+  const says = [
+    ...wrong,
+    ...kinds.flatMap((kind) => [{ kind }, { kind, functions: 1, port: 2, error: null }]),
+  ];
+  await pool.stop();
+  await startPool({ keepsSpare: true, says });
+  const lease = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  lease.broken();
+  lease.release();
+  const next = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  expect([next.port, log]).toEqual([1, []]);
+  next.release();
 });
 
 test('the first spare starts at a pause between requests, or late', async () => {

@@ -52,6 +52,10 @@ test('requests that come while no worker is alive wait for the next one', async 
   expect((await fetch(`${cloud.gateway}/echo/x`)).status).toBe(200);
 });
 
+test('functions have no channel to another process, as deployed ones have none', async () => {
+  expect(await (await fetch(`${fixture.cloud.functionsUrl}/channel`)).json()).toEqual({ send: 'undefined' });
+});
+
 test('moving the clock moves the time of running workers and of those started later', async () => {
   const { cloud } = fixture;
   const day = 24 * 3_600_000;

@@ -38,6 +38,26 @@ export type FromWorker =
   | { readonly kind: 'heartbeat' }
   | { readonly kind: 'failed'; readonly error: string };
 
+/** Undefined for anything else: code of the functions, which share the process with their worker, may send what it likes. */
+export function fromWorker(message: unknown): FromWorker | undefined {
+  const { kind, functions, port, error } = Object(message) as Readonly<Record<string, unknown>>;
+  switch (kind) {
+    case 'loaded':
+      return Array.isArray(functions) ? (message as FromWorker) : undefined;
+    case 'ready':
+      return Number.isInteger(port) ? (message as FromWorker) : undefined;
+    case 'failed':
+      return typeof error === 'string' ? (message as FromWorker) : undefined;
+    case 'alive':
+    case 'warm':
+    case 'clock-moved':
+    case 'heartbeat':
+      return { kind };
+    default:
+      return undefined;
+  }
+}
+
 /** Text of an error: its message, its help if it has one, and its stack. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -11,7 +11,7 @@ import type { FunctionSpec } from '../function-spec.ts';
 import { openLink } from '../link/open-link.ts';
 import type { Responsiveness, WorkerFacts } from './choice.ts';
 import { NO_USER, type Wanted } from './lease.ts';
-import type { FromWorker, ToWorker } from './messages.ts';
+import { type FromWorker, fromWorker, type ToWorker } from './messages.ts';
 import { hasRoom, REQUESTS, type WorkerRole } from './roles.ts';
 
 /** Loads the functions and serves them itself. */
@@ -120,7 +120,9 @@ export class WorkerProcess {
       });
     });
     this.ready = new Promise((resolve, reject) => {
-      this.#child.on('message', (message: FromWorker) => {
+      this.#child.on('message', (sent: unknown) => {
+        const message = fromWorker(sent);
+        if (message === undefined || (this.#hasServed && isOfStart(message))) return;
         if (message.kind === 'loaded') {
           const declared = message.functions.map(({ memoryMib = 0 }) => LIMIT_FACTOR * memoryMib);
           this.#memoryLimitMib = Math.max(MIN_LIMIT_MIB, ...declared);
@@ -319,6 +321,9 @@ export class WorkerProcess {
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 }
+
+/** A worker that serves sends none of these again. */
+const isOfStart = ({ kind }: FromWorker) => kind === 'loaded' || kind === 'ready';
 
 const keyOf = (functionName: string, user: string) => `${functionName} ${user}`;
 

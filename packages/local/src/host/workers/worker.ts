@@ -32,8 +32,9 @@ const drainServer = drainable(server);
 const isIdleCollected = !isShortLived(process.env);
 if (isIdleCollected) collectWhenIdle(server, { collect: collectAll, also: link });
 
+const sendToCloud = takeChannel();
 /** Without the cloud process the message is lost, and `disconnect` ends this process. */
-const send = (message: FromWorker) => process.send?.(message, () => {});
+const send = (message: FromWorker) => sendToCloud?.(message, () => {});
 
 // Emitted before a body that this process has not run yet; `waits` is to be filled.
 process.on('cairn:new-body' as 'message', (waits: unknown) => {
@@ -69,6 +70,13 @@ async function handle(message: ToWorker): Promise<void> {
       setClockOffset(message.offsetMs);
       return afterMove();
   }
+}
+
+/** Takes `process.send` away from the functions: a deployed instance has none, and libraries that find it report to it. */
+function takeChannel(): typeof process.send {
+  const channel = process.send?.bind(process);
+  delete process.send;
+  return channel;
 }
 
 /** Waits until the runs of this process have sent a heartbeat under the new time. */
