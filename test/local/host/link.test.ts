@@ -333,10 +333,10 @@ describe('a worker whose event loop is blocked', () => {
   test('leaves a request to another, and does not begin it afterwards', async () => {
     peer.pause();
     const { over } = begin('link', 'held');
+    now += 700_000_000n;
     jest.advanceTimersByTime(700);
     expect(await over).toEqual({ body: 'late' });
     expect(given).toEqual(['late', 'released']);
-    now += 500_000_000n;
     peer.resume();
     await ask('link', 'nothing');
     expect(seen).toEqual([]);
@@ -349,6 +349,19 @@ describe('a worker whose event loop is blocked', () => {
     peer.resume();
     expect(await over).toEqual({ body: 'late' });
     expect([given, seen]).toEqual([['released'], []]);
+  });
+
+  test('gets a request that it takes in time, although a timer of this process fires early', async () => {
+    peer.pause();
+    const { over } = begin('link', 'held');
+    now += 399_000_000n;
+    jest.advanceTimersByTime(700);
+    await new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
+    peer.resume();
+    hold.resolve();
+    expect(await over).toMatchObject({ body: 'held' });
+    expect(given).toEqual(['released']);
+    expect(seen).toContain('held');
   });
 
   test('keeps the requests that it has taken', async () => {

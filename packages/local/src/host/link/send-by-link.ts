@@ -50,11 +50,11 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
   let isStream = false;
   let isOver = false;
   let late: NodeJS.Timeout | undefined;
-  const takeBy = isMovable ? machineMs() + TAKE_WITHIN_MS : undefined;
+  const takeBy = machineMs() + TAKE_WITHIN_MS;
   const take = (chunk: Buffer) => {
     if (chunk.length > 0 && !receiver.onData(chunk)) call.pause();
   };
-  const call = link.call(PATH, encode({ ...line, takeBy }, body), {
+  const call = link.call(PATH, encode({ ...line, takeBy: isMovable ? takeBy : undefined }, body), {
     onMessage(message) {
       clearTimeout(late);
       late = undefined;
@@ -119,12 +119,15 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
         receiver.onFailure('its worker is busy');
       }
     };
-  // The wait lets a busy process read first what has arrived meanwhile.
-  if (isMovable)
-    late = setTimeout(
-      () => setImmediate(() => setImmediate(move)),
-      TAKE_WITHIN_MS + (isRepeatable ? 0 : MARGIN_MS),
-    );
+  const moveAt = (at: number) => {
+    late = setTimeout(() => {
+      // A timer that was set late in a turn of the event loop fires early by the length of the turn.
+      if (machineMs() < at) moveAt(at);
+      // The wait lets a busy process read first what has arrived meanwhile.
+      else setImmediate(() => setImmediate(move));
+    }, at - machineMs());
+  };
+  if (isMovable) moveAt(takeBy + (isRepeatable ? 0 : MARGIN_MS));
   return { abort, resume: () => call.resume() };
 }
 
