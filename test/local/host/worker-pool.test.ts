@@ -1,4 +1,5 @@
-import { getPriority } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
@@ -15,21 +16,30 @@ const SPEC: FunctionSpec = {
   secrets: [],
 };
 
+let folder: string;
 let pool: WorkerPool;
 let log: string[];
 let env: Record<string, string>;
-beforeEach(() => startPool({ keepsSpare: true }));
-afterEach(() => pool.stop());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-pool-'));
+  return startPool({ keepsSpare: true });
+});
+afterEach(async () => {
+  await pool.stop();
+  rmSync(folder, { recursive: true });
+});
 
 interface Started {
   readonly keepsSpare: boolean;
   /** Messages that workers send besides their own. */
   readonly says?: readonly unknown[];
+  /** Workers answer no probe as long as this file is there. */
+  readonly blocked?: string;
 }
 
-function startPool({ keepsSpare, says = [] }: Started): Promise<void> {
+function startPool({ keepsSpare, says = [], blocked = '' }: Started): Promise<void> {
   log = [];
-  env = { SAYS: JSON.stringify(says) };
+  env = { SAYS: JSON.stringify(says), BLOCKED: blocked };
   pool = new WorkerPool({
     keepsSpare,
     module: '',
@@ -164,6 +174,31 @@ test('a worker that is late is joined by the spare at once', async () => {
   expect(pool.pidsByRole.tasks).toHaveLength(2);
   next.release();
   release();
+});
+
+test('a user whose aborted requests block workers leaves the others to the other users', async () => {
+  const file = join(folder, 'blocked');
+  writeFileSync(file, '');
+  await pool.stop();
+  await startPool({ keepsSpare: true, blocked: file });
+  const many = { ...SPEC, name: 'many', concurrency: 80 };
+  for (let blocked = 1; blocked <= 2; blocked += 1) {
+    await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
+    const lease = await pool.acquire(many, { user: 'ada' });
+    lease.late();
+    lease.broken();
+    lease.release();
+  }
+  const granted: string[] = [];
+  const leases = ['ada', 'bob'].map(async (user) => {
+    const lease = await pool.acquire(many, { user });
+    granted.push(user);
+    lease.release();
+  });
+  await leases[1];
+  expect(granted).toEqual(['bob']);
+  rmSync(file);
+  await Promise.all(leases);
 });
 
 test('a request is not moved from a worker that serves only one, and would end', async () => {

@@ -1,5 +1,5 @@
 /** Decides which worker of a role gets a request. Pure. */
-import type { RoleSize } from './roles.ts';
+import { MORE_WHILE_HANGING, type RoleSize } from './roles.ts';
 
 /**
  * `late`: it has not answered for less than `blocked`, and may only be slow. `starting`: it has not served yet, or is
@@ -27,7 +27,7 @@ type WorkerChoice = number | 'additional' | 'wait';
 /**
  * The least busy worker that responds. What a blocked worker gets would wait for the end of the body that blocks it.
  *
- * A user leaves one or two of the workers that a role may have to the others: it gets none as long as all the rest of them are blocked
+ * A user leaves some of the workers that a role may have to the others: it gets none as long as all the rest of them are blocked
  * with its requests. What others have begun in a worker that it blocks next would wait too.
  */
 export function chooseWorker(workers: readonly WorkerFacts[], role: RoleFacts): WorkerChoice {
@@ -45,8 +45,11 @@ export function chooseWorker(workers: readonly WorkerFacts[], role: RoleFacts): 
   return mayGrow && workers.length > 0 && isStuck ? 'additional' : 'wait';
 }
 
-/** Two are left, or one of three: a user that is alone is to go on while one of its bodies blocks. */
-const mostBlockedBy = (most: number) => Math.max(most - 2, Math.min(most - 1, 2));
+/**
+ * The workers that are always there, but two of few: a user that is alone is to go on while one of its bodies blocks. With up to three
+ * of the former, two users leave one to the others.
+ */
+const mostBlockedBy = (most: number) => Math.max(most - MORE_WHILE_HANGING, Math.min(most - 1, 2));
 
 /** Workers that do not respond and have requests of the user. */
 const blockedBy = (workers: readonly WorkerFacts[]) =>

@@ -25,7 +25,7 @@ export interface RoleSize {
 }
 
 /** Additional processes while all others of the role hang. They end when they are idle. */
-const MORE_WHILE_HANGING = 2;
+export const MORE_WHILE_HANGING = 4;
 /** Each has up to 150 MB while it works; requests beyond that wait for one of them. */
 const ALONE_AT_MOST = 4;
 

@@ -333,14 +333,16 @@ export class WorkerPool {
       link: worker.link,
       isMovable: !worker.isSpent,
       isShared,
-      release: () => {
+      release: async () => {
         this.#sharedLeases.delete(lease);
-        worker.count(wanted, -1);
         // A worker with a broken connection is dead, or busy with an aborted request: then it ends once it is idle.
         if (worker.isSpent && !isBroken) {
           this.#isOneLost = false;
           worker.retire();
         }
+        // Until the worker answers, the aborted request may block it.
+        if (isBroken) await worker.suspect();
+        worker.count(wanted, -1);
         this.#waiters.serve();
       },
       broken: () => {

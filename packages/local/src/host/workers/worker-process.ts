@@ -52,6 +52,8 @@ function failureOf(end: WorkerEnd): Error {
   return end.error === undefined ? new Error(message) : new FunctionsNotLoadedError(message);
 }
 
+/** Much longer than most work between two turns of an event loop. */
+const LATE_AFTER_MS = 500;
 /** Three heartbeats: longer than a garbage collection, shorter than a lease. */
 const HANGS_AFTER_MS = 3_000;
 
@@ -71,6 +73,8 @@ export class WorkerProcess {
   role: WorkerRole | undefined;
   /** True from a request that it did not take in time until it gives a sign of life. */
   #isLate = false;
+  /** The probe that it has not answered yet. */
+  #probe: { readonly sentAt: number; readonly over: Promise<void> } | undefined;
   /** True once a worker that serves one request has got it. */
   isSpent = false;
   #load = 0;
@@ -207,7 +211,8 @@ export class WorkerProcess {
   get #responsiveness(): Responsiveness {
     if (!this.#hasServed) return 'starting';
     if (this.hangs) return 'blocked';
-    if (this.#isLate) return 'late';
+    const probedMs = performance.now() - (this.#probe?.sentAt ?? performance.now());
+    if (this.#isLate || probedMs > LATE_AFTER_MS) return 'late';
     // A probe, after a move of the clock for example, is answered in a moment.
     return this.#port === undefined ? 'starting' : 'responding';
   }
@@ -270,16 +275,20 @@ export class WorkerProcess {
   async suspect(isLate = false): Promise<void> {
     this.#isLate ||= isLate;
     const port = this.#port;
-    if (port === undefined) return;
-    this.#port = undefined;
-    const answered = new Promise<void>((resolve) => {
-      this.#onAlive.push(() => {
-        this.#port = port;
-        resolve();
+    if (port !== undefined) {
+      this.#port = undefined;
+      const answered = new Promise<void>((resolve) => {
+        this.#onAlive.push(() => {
+          this.#port = port;
+          this.#probe = undefined;
+          resolve();
+        });
       });
-    });
-    this.#send({ kind: 'are-you-alive' });
-    await Promise.race([answered, this.ended]);
+      const over = Promise.race([answered, this.ended.then(() => {})]);
+      this.#probe = { sentAt: performance.now(), over };
+      this.#send({ kind: 'are-you-alive' });
+    }
+    await this.#probe?.over;
   }
 
   /** True if tasks are under way, and requests are or were since the last call. */

@@ -1,0 +1,60 @@
+/** What one worker process is taken for. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
+import { WorkerProcess } from '../../../packages/local/src/host/workers/worker-process.ts';
+
+const SPEC = { name: 'one', concurrency: 80 } as FunctionSpec;
+
+let folder: string;
+let worker: WorkerProcess;
+let now: number;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-worker-'));
+  writeFileSync(blockedFile(), '');
+  worker = new WorkerProcess({
+    module: '',
+    workerMain: join(import.meta.dirname, 'fixtures/empty-worker.ts'),
+    region: 'r',
+    output: 2,
+    env: { BLOCKED: blockedFile() },
+    clockOffsetMs: () => 0,
+    onLoaded: () => ({}),
+  });
+  await worker.ready;
+  now = Math.ceil(performance.now());
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  worker.kill('SIGKILL');
+  await worker.ended;
+  rmSync(folder, { recursive: true });
+});
+
+const blockedFile = () => join(folder, 'blocked');
+const state = () => worker.factsFor(SPEC, 'ada').state;
+
+test('a worker that does not answer a probe is late after half a second, and blocked after three', async () => {
+  expect(state()).toBe('responding');
+  const answered = worker.suspect();
+  const seen = [0, 500, 1, 2_500].map((ms) => {
+    now += ms;
+    return state();
+  });
+  expect(seen).toEqual(['starting', 'starting', 'late', 'blocked']);
+  rmSync(blockedFile());
+  await answered;
+  expect(state()).toBe('responding');
+});
+
+test('all who suspect a worker wait for the same answer', async () => {
+  const both = [worker.suspect(), worker.suspect()].map(async (answer) => {
+    await answer;
+    return state();
+  });
+  rmSync(blockedFile());
+  expect(await Promise.all(both)).toEqual(['responding', 'responding']);
+});
