@@ -1,4 +1,4 @@
-/** What one worker process is taken for. */
+/** Responsiveness of one worker process. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
