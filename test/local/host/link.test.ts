@@ -319,15 +319,14 @@ test('a stopping worker answers its requests in flight, and accepts no more', as
 
 describe('a worker whose event loop is blocked', () => {
   let now: bigint;
-  let clock: { mockRestore(): void };
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     now = 5_000_000_000n;
-    clock = jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
+    jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
   });
   afterEach(() => {
     jest.useRealTimers();
-    clock.mockRestore();
+    jest.mocked(process.hrtime.bigint).mockRestore();
   });
 
   test('leaves a request to another, and does not begin it afterwards', async () => {
@@ -346,8 +345,7 @@ describe('a worker whose event loop is blocked', () => {
     const { over } = begin('link', 'held');
     now += 401_000_000n;
     peer.resume();
-    expect(await over).toEqual({ body: 'late' });
-    expect([given, seen]).toEqual([['released'], []]);
+    expect([await over, given, seen]).toEqual([{ body: 'late' }, ['released'], []]);
   });
 
   test('gets a request that it takes in time, although a timer of this process fires early', async () => {
