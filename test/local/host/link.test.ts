@@ -325,7 +325,7 @@ describe('a worker whose event loop is blocked', () => {
     jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
   });
   // The real one has its own hrtime.
-  afterEach(() => jest.useRealTimers());
+  afterEach(() => void jest.useRealTimers());
 
   test('leaves a request to another, and does not begin it afterwards', async () => {
     peer.pause();

@@ -16,10 +16,10 @@ class FakeWorker implements SharedWorker {
   }
 
   hasServedBoth = () => this.isUsedByBoth;
-  probe = () => {
+  timeAnswer = () => {
     this.probes += 1;
   };
-  takeProbeAnswer = () => (this.probes === 0 ? undefined : this.#answers.shift());
+  takeAnswerTime = () => (this.probes === 0 ? undefined : this.#answers.shift());
 }
 
 /** Number of the check that names a worker; undefined: none of ten. */

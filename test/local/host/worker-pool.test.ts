@@ -1,24 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import { hasRoom } from '../../../packages/local/src/host/workers/roles.ts';
-import { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
+import type { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
 import { until } from '../support.ts';
-
-const SPEC: FunctionSpec = {
-  name: 'one',
-  region: 'r',
-  trigger: { kind: 'task-queue', retry: {}, rates: {} } as FunctionSpec['trigger'],
-  timeoutSeconds: 60,
-  concurrency: 1,
-  secrets: [],
-};
+import { MANY, makePool, PLAIN, SPEC } from './pool-fixture.ts';
 
 let folder: string;
 let pool: WorkerPool;
-let log: string[];
+let log: readonly string[];
 let env: Record<string, string>;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cairn-pool-'));
@@ -29,44 +21,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-interface Started {
-  readonly keepsSpare: boolean;
-  /** Messages that workers send besides their own. */
-  readonly says?: readonly unknown[];
-  /** Workers answer no probe as long as this file is there. */
-  readonly blocked?: string;
-}
-
-function startPool({ keepsSpare, says = [], blocked = '' }: Started): Promise<void> {
-  log = [];
-  env = { SAYS: JSON.stringify(says), BLOCKED: blocked };
-  pool = new WorkerPool({
-    keepsSpare,
-    module: '',
-    workerMain: join(import.meta.dirname, 'fixtures/empty-worker.ts'),
-    workers: 1,
-    roles: true,
-    watchdogMs: 60_000,
-    region: 'r',
-    output: 2,
-    env,
-    clockOffsetMs: () => 0,
-    log: (line) => log.push(line),
-    onLoaded: () => ({}),
-  });
+function startPool(options: Parameters<typeof makePool>[0]): Promise<void> {
+  ({ pool, log, env } = makePool(options));
   return pool.start();
 }
 
-const MANY: FunctionSpec = { ...SPEC, name: 'many', concurrency: 80 };
-/** One that may share the workers of tasks, and one that may not. */
-const API: FunctionSpec = { ...MANY, name: 'api', trigger: { kind: 'https' }, takesWhole: true };
-const PLAIN: FunctionSpec = { ...MANY, name: 'plain', trigger: { kind: 'https' } };
-
 const alone = () => pool.pidsByRole['alone:one'] ?? [];
 const pidsOf = (role: string) => pool.pidsByRole[role] ?? [];
-/** Worker processes by role, `requests:1 tasks:1` for example. */
-const counts = () => ['requests', 'tasks'].map((role) => `${role}:${pidsOf(role).length}`).join(' ');
-
 /** Ends the sharing of workers, as a blocking body does, and waits until both roles serve. */
 async function separate(): Promise<void> {
   const task = await pool.acquire(MANY);
@@ -75,91 +36,11 @@ async function separate(): Promise<void> {
   for (const spec of [PLAIN, MANY]) (await pool.acquire(spec)).release();
 }
 
-describe('requests and tasks', () => {
-  const serve = async (spec: FunctionSpec) => {
-    const lease = await pool.acquire(spec);
-    const { port, isShared } = lease;
-    lease.release();
-    return { port, isShared };
-  };
-
-  test('share a worker', async () => {
-    expect(counts()).toBe('requests:0 tasks:1');
-    const [task, request] = [await serve(MANY), await serve(API)];
-    expect(request).toEqual({ port: task.port, isShared: true });
-    expect(task.isShared).toBe(false);
-    expect(counts()).toBe('requests:0 tasks:1');
-  });
-
-  test('do not share it if a request could not be sent to another worker', async () => {
-    const task = await serve(MANY);
-    const request = await serve(PLAIN);
-    expect(request.port).not.toBe(task.port);
-    expect(request.isShared).toBe(false);
-    expect(counts()).toBe('requests:1 tasks:1');
-    expect((await serve(API)).port).toBe(task.port);
-  });
-
-  test('have workers of their own once a task was late, and the requests under way hear of it', async () => {
-    await until(() => pidsOf('spare').length === 1, 'the spare to be ready');
-    const task = await pool.acquire(MANY);
-    const request = await pool.acquire(API);
-    let heard = 0;
-    request.onBlocked = () => {
-      heard += 1;
-    };
-    task.late();
-    expect(heard).toBe(1);
-    expect(pidsOf('requests')).toHaveLength(1);
-    task.release();
-    request.release();
-    await serve(PLAIN);
-    const own = await serve(API);
-    expect(own.isShared).toBe(false);
-    expect(own.port).not.toBe(task.port);
-    (await pool.acquire(MANY)).late();
-    expect(heard).toBe(1);
-  });
-
-  test('have workers of their own once one of them has died', async () => {
-    await serve(MANY);
-    const [pid = 0] = pidsOf('tasks');
-    process.kill(pid, 'SIGKILL');
-    await until(() => pidsOf('requests').length === 1 && !pidsOf('tasks').includes(pid), 'its replacement');
-    await serve(PLAIN);
-    expect((await serve(API)).port).not.toBe((await serve(MANY)).port);
-    expect(counts()).toBe('requests:1 tasks:1');
-  });
-
-  test('are served by the workers of tasks until that of the requests serves', async () => {
-    const task = await pool.acquire(MANY);
-    task.late();
-    const request = await pool.acquire(API);
-    expect(request.isShared).toBe(false);
-    expect(request.port).toBe(task.port);
-    request.release();
-    task.release();
-  });
-
-  test('have workers of their own if a worker of both no longer responds', async () => {
-    const blocked = await serve(MANY);
-    const held = [await pool.acquire(MANY), await pool.acquire(API)];
-    const [pid = 0] = pidsOf('tasks');
-    process.kill(pid, 'SIGSTOP');
-    await until(() => pidsOf('requests').length === 1, 'the missing answer to a probe');
-    await serve(PLAIN);
-    expect((await serve(API)).port).not.toBe(blocked.port);
-    for (const { release } of held) release();
-    process.kill(pid, 'SIGKILL');
-  });
-});
-
 test('a worker that is only probed, as after an aborted request, is not joined by the spare', async () => {
   await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
-  const many = { ...SPEC, name: 'many', concurrency: 80 };
-  const { broken, release } = await pool.acquire(many);
+  const { broken, release } = await pool.acquire(MANY);
   broken();
-  const next = await pool.acquire(many);
+  const next = await pool.acquire(MANY);
   expect(pool.pidsByRole.tasks).toHaveLength(1);
   next.release();
   release();
@@ -167,10 +48,9 @@ test('a worker that is only probed, as after an aborted request, is not joined b
 
 test('a worker that is late is joined by the spare at once', async () => {
   await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
-  const many = { ...SPEC, name: 'many', concurrency: 80 };
-  const { late, release } = await pool.acquire(many);
+  const { late, release } = await pool.acquire(MANY);
   late();
-  const next = await pool.acquire(many);
+  const next = await pool.acquire(MANY);
   expect(pool.pidsByRole.tasks).toHaveLength(2);
   next.release();
   release();
@@ -181,17 +61,16 @@ test('a user whose aborted requests block workers leaves the others to the other
   writeFileSync(file, '');
   await pool.stop();
   await startPool({ keepsSpare: true, blocked: file });
-  const many = { ...SPEC, name: 'many', concurrency: 80 };
   for (let blocked = 1; blocked <= 2; blocked += 1) {
     await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
-    const lease = await pool.acquire(many, { user: 'ada' });
+    const lease = await pool.acquire(MANY, { user: 'ada' });
     lease.late();
     lease.broken();
     lease.release();
   }
   const granted: string[] = [];
   const leases = ['ada', 'bob'].map(async (user) => {
-    const lease = await pool.acquire(many, { user });
+    const lease = await pool.acquire(MANY, { user });
     granted.push(user);
     lease.release();
   });
@@ -202,7 +81,7 @@ test('a user whose aborted requests block workers leaves the others to the other
 });
 
 test('a request is not moved from a worker that serves only one, and would end', async () => {
-  const many = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const many = await pool.acquire(MANY);
   const one = await pool.acquire(SPEC);
   expect([many.isMovable, one.isMovable]).toEqual([true, false]);
   many.release();
@@ -235,7 +114,7 @@ test('workers of tasks alone, also those that were spares, have a lower priority
   await separate();
   await until(() => pidsOf('spare').length === 1, 'the next spare to be ready');
   expect(priorities().sort()).toEqual(['requests 0', 'spare 0', 'tasks 5']);
-  const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const task = await pool.acquire(MANY);
   const { release } = await pool.acquire(SPEC);
   expect(priorities()).toContain('alone:one 5');
   release();
@@ -246,7 +125,7 @@ test('an isolated function gets a task worker that is about to be idle before a 
   await separate();
   await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
   const before = pool.pidsByRole.tasks;
-  const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const task = await pool.acquire(MANY);
   const waiting = pool.acquire(SPEC);
   task.release();
   const { release } = await waiting;
@@ -257,7 +136,7 @@ test('an isolated function gets a task worker that is about to be idle before a 
 test('an isolated function gets that spare if no loaded worker is about to be idle', async () => {
   await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
   const before = pool.pidsByRole.spare;
-  const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const task = await pool.acquire(MANY);
   const { release } = await pool.acquire(SPEC);
   expect(alone()).toEqual(before);
   release();
@@ -351,7 +230,7 @@ test('without a spare it waits for a new process, and a dead worker is replaced'
   await startPool({ keepsSpare: false });
   const before = pool.pids;
   expect(before).toHaveLength(1);
-  const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const task = await pool.acquire(MANY);
   const leases = await Promise.all([pool.acquire(SPEC), pool.acquire(SPEC)]);
   expect(before).not.toContain(alone()[0]);
   expect(before).not.toContain(alone()[1]);
@@ -361,7 +240,7 @@ test('without a spare it waits for a new process, and a dead worker is replaced'
   process.kill(pid, 'SIGKILL');
   task.broken();
   task.release();
-  const next = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const next = await pool.acquire(MANY);
   expect(pool.pidsByRole.tasks).not.toContain(pid);
   next.release();
 });
@@ -395,11 +274,11 @@ test('whatever code of functions says by the channel of its worker, the worker s
   ];
   await pool.stop();
   await startPool({ keepsSpare: true, says });
-  const lease = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const lease = await pool.acquire(MANY);
   lease.broken();
   lease.release();
-  const next = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
-  expect([next.port, log]).toEqual([1, []]);
+  const next = await pool.acquire(MANY);
+  expect([next.port, log]).toEqual([pidsOf('tasks')[0], []]);
   next.release();
 });
 
@@ -408,9 +287,8 @@ test('the first spare starts at a pause between requests, or late', async () => 
   jest.useFakeTimers();
   try {
     await startPool({ keepsSpare: true });
-    const many = { ...SPEC, name: 'many', concurrency: 80 };
     for (let at = 0; at < 2_000; at += 100) {
-      const { release } = await pool.acquire(many);
+      const { release } = await pool.acquire(MANY);
       jest.advanceTimersByTime(100);
       release();
     }
@@ -420,7 +298,7 @@ test('the first spare starts at a pause between requests, or late', async () => 
     await pool.stop();
 
     await startPool({ keepsSpare: true });
-    const { release } = await pool.acquire(many);
+    const { release } = await pool.acquire(MANY);
     jest.advanceTimersByTime(9_800);
     expect(pool.pids).toHaveLength(1);
     jest.advanceTimersByTime(400);

@@ -10,7 +10,7 @@ const SLOW_MS = 100;
 /** A single slow answer may be a collection of garbage, or another process that has the processor. */
 const MOST_SLOW = 1;
 
-export type SharedWorker = Pick<WorkerProcess, 'probe' | 'takeProbeAnswer' | 'hasServedBoth'>;
+export type SharedWorker = Pick<WorkerProcess, 'timeAnswer' | 'takeAnswerTime' | 'hasServedBoth'>;
 
 export class Sharing<W extends SharedWorker = WorkerProcess> {
   #isOn: boolean;
@@ -37,9 +37,9 @@ export class Sharing<W extends SharedWorker = WorkerProcess> {
   check(workers: readonly W[]): W | undefined {
     if (!this.#isOn) return undefined;
     for (const worker of workers) {
-      const answer = worker.takeProbeAnswer();
+      const answer = worker.takeAnswerTime();
       if (answer !== undefined && this.#isHeldUp(worker, answer)) return worker;
-      if (worker.hasServedBoth()) worker.probe();
+      if (worker.hasServedBoth()) worker.timeAnswer();
     }
     return undefined;
   }

@@ -97,7 +97,7 @@ export class WorkerProcess {
   #hasEndedTask = false;
   /** A request was assigned since the last check. */
   #hadRequest = false;
-  #probeAnswer: number | 'missing' | undefined;
+  #answerTime: number | 'missing' | undefined;
   /** Callbacks of unanswered moves of the clock. */
   readonly #onMoved: (() => void)[] = [];
   /** Settles with the port, or rejects if the worker ends first. */
@@ -298,20 +298,20 @@ export class WorkerProcess {
     return hadRequest && this.#hasEndedTask && this.#underWay.tasks > 0 && this.#port !== undefined;
   }
 
-  /** Asks for a sign of life; the answer is that of {@link takeProbeAnswer}. */
-  probe(): void {
+  /** Asks for a sign of life; the time until it comes is that of {@link takeAnswerTime}. */
+  timeAnswer(): void {
     const sentAt = performance.now();
-    this.#probeAnswer = 'missing';
+    this.#answerTime = 'missing';
     this.#onAlive.push(() => {
-      this.#probeAnswer = performance.now() - sentAt;
+      this.#answerTime = performance.now() - sentAt;
     });
     this.#send({ kind: 'are-you-alive' });
   }
 
-  /** Time in ms that the last probe took; undefined without one, or if it was taken. */
-  takeProbeAnswer(): number | 'missing' | undefined {
-    const answer = this.#probeAnswer;
-    this.#probeAnswer = undefined;
+  /** Time in ms of the last {@link timeAnswer}; undefined without one, or if it was taken. */
+  takeAnswerTime(): number | 'missing' | undefined {
+    const answer = this.#answerTime;
+    this.#answerTime = undefined;
     return answer;
   }
 
