@@ -14,6 +14,7 @@ import { firestoreHarness } from '../../conformance/support/harness.firestore.ts
 import type { Stores } from '../../conformance/support/harness.ts';
 import { answers, attempts, failedUndos } from '../../conformance/support/large-run.ts';
 import { move, release } from '../../conformance/support/run-fixture.ts';
+import { opened, questionOf } from '../../core/run/journal-drafts.ts';
 import { completed } from '../../integrity/support/runs.ts';
 
 /** A run is checked under an id that one can have. */
@@ -111,6 +112,26 @@ describe('the pages of a run', () => {
     expect(found.get('head')).toBe(small.after.head);
     expect(reads).toBeGreaterThan(1);
   });
+
+  test.each([
+    ['the common version', []],
+    ['a later version', [opened(questionOf('gate', { purpose: 'budget', day: '2026-05-17' }))]],
+  ])(
+    'do not count once a process that does not know of them wrote a run of %s without',
+    async (_, drafts) => {
+      const state = await large();
+      const named = move(state, [...drafts, ...failedUndos(280, 1)], { snapshot: true });
+      await runs.commit(named.commit);
+      expect((await loaded(runs, RUN)).state).toEqual(named.after);
+      const small = move(named.after, [...answers(0, 250), release()], { snapshot: true });
+      await document().update(encodeSnapshotUpdate({ snapshot: small.after }));
+      const { state: found } = await loaded(runs, RUN);
+      expect({ ...found, steps: [...found.steps] }).toEqual({
+        ...small.after,
+        steps: [...small.after.steps],
+      });
+    },
+  );
 
   test('cost nothing for a run that has none', async () => {
     const state = await claimed(runs, RUN);

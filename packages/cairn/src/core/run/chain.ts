@@ -7,7 +7,7 @@ import { eventHash, genesisHash } from '../encoding/hash.ts';
 import { canonicalJson, canonicalTextOf, type Json } from '../encoding/json.ts';
 import { withoutUndefined } from '../optional.ts';
 import type { EventDraft, RunEvent, Writer } from './events.ts';
-import { FIRST_SCHEMA_VERSION, SCHEMA_VERSION } from './events.ts';
+import { COMMON_SCHEMA_VERSION, FIRST_SCHEMA_VERSION, SCHEMA_VERSION } from './events.ts';
 
 /** The newest event a new one is chained to; `at` so that time never runs backwards within a run. */
 interface ChainHead {
@@ -63,17 +63,28 @@ const LATER_TYPES: ReadonlySet<EventDraft['type']> = new Set<EventDraft['type']>
 ]);
 
 /**
- * Lowest schema version that folds the event correctly. A worker of the first version treats each `replay_started` as a new import,
- * does not wait for a child with `onParentEnd: 'wait'`, and ignores budgets.
+ * Lowest schema version that executes a run correctly after the event. Release 0.2.0 ignores the budget of a run or a day, and the limits
+ * of a run that was blocked before it began. It also ignores a `shard`, and executes the run all the same. A worker of the first version
+ * treats each `replay_started` as a new import, and does not wait for a child with `onParentEnd: 'wait'`.
  */
 function versionOf({ type, data }: EventDraft): number {
-  if (LATER_TYPES.has(type)) return SCHEMA_VERSION;
-  const isLater =
-    (type === 'replay_started' && data.more) ||
-    ((type === 'run_started' || type === 'run_claimed') && data.budget !== undefined) ||
-    (type === 'wait_opened' &&
-      (data.wait.heartbeat ?? data.wait.day ?? data.wait.child?.onParentEnd === 'wait'));
-  return isLater ? SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
+  switch (type) {
+    case 'run_started':
+      return data.budget === undefined ? FIRST_SCHEMA_VERSION : SCHEMA_VERSION;
+    case 'run_claimed':
+      return data.budget === undefined && data.deadlineAt === undefined
+        ? FIRST_SCHEMA_VERSION
+        : SCHEMA_VERSION;
+    case 'replay_started':
+      return data.more ? COMMON_SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
+    case 'wait_opened': {
+      const { day, heartbeat, child } = data.wait;
+      if (day !== undefined) return SCHEMA_VERSION;
+      return heartbeat || child?.onParentEnd === 'wait' ? COMMON_SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
+    }
+    default:
+      return LATER_TYPES.has(type) ? COMMON_SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
+  }
 }
 
 /** The reason why the event cannot follow this head of the chain; undefined: it can. Total over every decoded value. */

@@ -17,10 +17,13 @@ export * from './data/wait.ts';
 
 /**
  * Newest schema version that this software reads; a worker touches nothing newer. Each document has the lowest version
- * that reads it correctly, so that older workers continue with all they can: 2 marks a run document with pages, and an
- * event that continues the previous one. All others have version 1.
+ * that reads it correctly, so that older workers continue with all they can. Release 0.2.0 reads 1 and 2: a run document with pages,
+ * and events such as one that continues the previous one. 3 are events that it would fold without what they say, and the documents
+ * of their runs.
  */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
+/** Newest version that every release reads. Events of a later one give it to the document of their run. */
+export const COMMON_SCHEMA_VERSION = 2;
 /** Version of events that need no newer one. */
 export const FIRST_SCHEMA_VERSION = 1;
 

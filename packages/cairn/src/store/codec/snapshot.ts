@@ -10,6 +10,7 @@ import { optional as optionalMember } from '../../core/optional.ts';
 import type { TaskRef } from '../../core/run/data/takeover.ts';
 import {
   type CheckpointRef,
+  COMMON_SCHEMA_VERSION,
   type ParentRef,
   type RecordedError,
   type RunIdentity,
@@ -239,6 +240,8 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
     update.wakeAt = timeOrDelete(wakeAt(change.snapshot, change.metadata));
     update.askingSince = timeOrDelete(askingSince(change.snapshot));
     Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(change.snapshot));
+    // By its version the document could have pages: earlier ones would count.
+    if (change.snapshot.schemaVersion > COMMON_SCHEMA_VERSION) update.pages = FieldValue.delete();
   }
   if (change.metadata?.heartbeat) {
     // Stored in two places: as a member of the run, and in the volatile metadata.

@@ -8,7 +8,6 @@
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { canonicalTextOf } from '../../core/encoding/json.ts';
-import { SCHEMA_VERSION } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { UndecodableDocument } from '../../ports/store-errors.ts';
 import type { Members } from '../codec/kinds.ts';
@@ -54,6 +53,9 @@ const PAGED_LISTS = [
   'received',
 ] as const;
 export type PagedList = (typeof PAGED_LISTS)[number];
+
+/** Lowest schema version of a run document with pages. */
+const PAGED_SCHEMA_VERSION = 2;
 
 /** The member `pages` of a run document. */
 export interface PageNames {
@@ -147,7 +149,7 @@ function spilled({ schemaVersion }: RunState, spilledLists: ReadonlyMap<PagedLis
   }
   const names: PageNames = { of: schemaVersion, lists };
   members.pages = canonicalTextOf(names);
-  members.schemaVersion = SCHEMA_VERSION;
+  members.schemaVersion = Math.max(schemaVersion, PAGED_SCHEMA_VERSION);
   return { members, pages };
 }
 
@@ -168,7 +170,7 @@ function sizeOf(member: unknown): number {
  * @throws UndecodableDocument
  */
 export function pagesOf(members: Members): PageNames | undefined {
-  return typeof members.schemaVersion === 'number' && members.schemaVersion >= SCHEMA_VERSION
+  return typeof members.schemaVersion === 'number' && members.schemaVersion >= PAGED_SCHEMA_VERSION
     ? namesIn(members)
     : undefined;
 }

@@ -6,7 +6,7 @@
 import { Map as PersistentMap } from 'immutable';
 import { budgetAfter } from '../../budget/fold.ts';
 import { shardOf } from '../../encoding/ids.ts';
-import type { EventData, EventType, RunEvent } from '../events.ts';
+import { COMMON_SCHEMA_VERSION, type EventData, type EventType, type RunEvent } from '../events.ts';
 import type { RunState } from '../state.ts';
 import { lifecycleReducers } from './lifecycle.ts';
 import { stepReducers } from './steps.ts';
@@ -30,9 +30,24 @@ export function reduce(state: RunState, event: RunEvent): RunState {
   const reducer = reducers[event.type as Exclude<EventType, 'run_created'>] as Reducer<EventType> | undefined;
   if (!reducer) throw new Error(`event ${event.seq} of run ${state.id}: a second '${event.type}'`);
   const change = reducer(state, event);
-  const next = { ...state, ...change, head: event.seq, headHash: event.hash, updatedAt: event.at };
+  const schemaVersion = versionAfter(state, event);
+  const next = {
+    ...state,
+    ...change,
+    schemaVersion,
+    head: event.seq,
+    headHash: event.hash,
+    updatedAt: event.at,
+  };
   if (state.budget === undefined) return settle(next);
   return settle({ ...next, budget: budgetAfter(state.budget, event, state.waits) });
+}
+
+/** A worker that cannot fold one of the events must not read the state that they made either. */
+function versionAfter({ schemaVersion }: RunState, event: RunEvent): number {
+  return event.schemaVersion > COMMON_SCHEMA_VERSION
+    ? Math.max(schemaVersion, event.schemaVersion)
+    : schemaVersion;
 }
 
 export function initialState(runId: string, event: RunEvent<'run_created'>): RunState {
