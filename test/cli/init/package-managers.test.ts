@@ -19,7 +19,7 @@ test('a project with Yarn but without node_modules gets the setting that creates
 });
 
 test.each([
-  ['pnpm-lock.yaml', 'pnpm --dir cairn install --ignore-workspace', 'pnpm exec cairn dev'],
+  ['pnpm-lock.yaml', 'pnpm --dir cairn install', 'pnpm exec cairn dev'],
   ['yarn.lock', 'npm --prefix cairn install', 'yarn cairn dev'],
   ['bun.lock', 'bun install --cwd cairn', 'bunx cairn dev'],
 ])('with %s it says what to run', async (lock, install, develop) => {
@@ -29,6 +29,25 @@ test.each([
   const [first, second] = JSON.parse(out).next;
   expect([first.command, second.command]).toEqual([install, develop]);
 });
+
+test.each([
+  ['pnpm', { 'pnpm-workspace.yaml': "packages: ['*']", 'pnpm-lock.yaml': '' }, true],
+  ['pnpm without a workspace', { 'pnpm-lock.yaml': '' }, true],
+  ['npm', { 'package-lock.json': '{}' }, false],
+])(
+  'the folder is a project of its own, whose ignored build scripts are no failure, for %s: %s',
+  async (...given) => {
+    const [, files, isWritten] = given;
+    const project = opening(withPackage({ 'firebase.json': '{}', ...files }));
+    await project.init(['--yes', '--no-install']);
+    const settings = project.files()['cairn/pnpm-workspace.yaml'];
+    expect(settings !== undefined).toBe(isWritten);
+    // pnpm 11 and newer fail otherwise, on this machine and in the build of a deployment.
+    if (isWritten) expect(settings).toMatch(/^packages: \['\.'\]\nstrictDepBuilds: false$/m);
+    await project.init(['--undo', '--yes']);
+    expect(project.files()['cairn/pnpm-workspace.yaml']).toBeUndefined();
+  },
+);
 
 test.each([
   ['pnpm', { 'pnpm-workspace.yaml': '', 'pnpm-lock.yaml': '' }, 'pnpm exec cairn dev'],

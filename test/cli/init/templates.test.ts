@@ -9,13 +9,14 @@ const snippets = writeSnippets('docs/adopt.md');
 afterAll(() => snippets.remove());
 
 const installed = { version: '0.2.0', dependencies: {} };
-const templates = templatesOf({
+const options = {
   name: 'cairn',
-  language: 'ts',
   node: '24',
   region: 'us-central1',
   installed,
-});
+  packageManager: 'npm',
+} as const;
+const templates = templatesOf({ ...options, language: 'ts' });
 const contentOf = (path: string) => String(templates.find((one) => one.path === path)?.content);
 
 describe('what cairn init writes', () => {
@@ -29,7 +30,7 @@ describe('what cairn init writes', () => {
   );
 
   test('differs for JavaScript only in a file name, because the example has no types', () => {
-    const js = templatesOf({ name: 'cairn', language: 'js', node: '24', region: 'us-central1', installed });
+    const js = templatesOf({ ...options, language: 'js' });
     const all = Object.fromEntries(js.map(({ path, content }) => [path, String(content)]));
     expect(all['src/workflows/order.js']).toBe(contentOf('src/workflows/order.ts'));
     expect(all['src/index.js']).toBe(contentOf('src/index.ts').replace('order.ts', 'order.js'));

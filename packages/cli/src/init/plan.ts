@@ -52,12 +52,12 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
   assertNode(options.nodeVersion);
   assertFree(project, options);
   const { name } = options;
-  const { firebaseJson, gitignore, codebases, installed } = project;
+  const { firebaseJson, gitignore, codebases, installed, packageManager } = project;
   const language = options.language ?? (codebases.some((one) => one.language === 'ts') ? 'ts' : 'js');
   const major = options.nodeVersion.split('.')[0] ?? '';
   const node = RUNTIMES.includes(major) ? major : NEWEST_RUNTIME;
   const region = regionOf(project, options.region);
-  const created = templatesOf({ name, language, node, region: region.region, installed }).map(
+  const created = templatesOf({ name, language, node, region: region.region, installed, packageManager }).map(
     ({ path, content, what }): FileChange => ({
       path: `${name}/${path}`,
       before: undefined,

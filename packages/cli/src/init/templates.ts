@@ -1,6 +1,6 @@
 /** The files of the codebase that `init` makes. Pure. */
 import { firestoreIndexes } from 'cairn/indexes';
-import type { InstalledPackage, Language } from './project.ts';
+import type { InstalledPackage, Language, PackageManager } from './project.ts';
 
 interface TemplateOptions {
   /** Name of the codebase, its folder, its database and its export. */
@@ -11,6 +11,7 @@ interface TemplateOptions {
   /** Region of the functions and their queues. */
   readonly region: string;
   readonly installed: InstalledPackage;
+  readonly packageManager: PackageManager;
 }
 
 interface Template {
@@ -25,12 +26,15 @@ interface Template {
 const TYPESCRIPT = '7.0.2';
 
 export function templatesOf(options: TemplateOptions): Template[] {
-  const { name, language, installed } = options;
+  const { name, language, installed, packageManager } = options;
   const { tarball } = installed;
   return [
     { path: 'package.json', content: manifestOf(options), what: 'dependencies of the codebase' },
     ...(language === 'ts'
       ? [{ path: 'tsconfig.json', content: TSCONFIG, what: 'build for a deployment' }]
+      : []),
+    ...(packageManager === 'pnpm'
+      ? [{ path: PNPM_SETTINGS, content: PNPM_WORKSPACE, what: 'makes it a project of its own for pnpm' }]
       : []),
     {
       path: `src/index.${language}`,
@@ -78,6 +82,16 @@ function manifestOf({ name, language, node, installed }: TemplateOptions): strin
     ...(isTypescript && { devDependencies: { typescript: TYPESCRIPT } }),
   });
 }
+
+/** Beside the package.json. */
+const PNPM_SETTINGS = 'pnpm-workspace.yaml';
+
+/** Older versions of pnpm need `packages`. */
+const PNPM_WORKSPACE = `# A project of its own: a deployment sees only this folder. No package here needs its build scripts,
+# and from version 11 on pnpm fails, also in the build of a deployment, if it ignores one.
+packages: ['.']
+strictDepBuilds: false
+`;
 
 const TSCONFIG = json({
   compilerOptions: {

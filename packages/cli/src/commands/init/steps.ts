@@ -252,8 +252,7 @@ const RUN: Readonly<Record<PackageManager, string>> = {
 };
 const INSTALL: Readonly<Record<PackageManager, (folder: string) => string>> = {
   npm: (folder) => `npm --prefix ${folder} install`,
-  // In a workspace pnpm would install the members of that, and the folder is none.
-  pnpm: (folder) => `pnpm --dir ${folder} install --ignore-workspace`,
+  pnpm: (folder) => `pnpm --dir ${folder} install`,
   // Yarn refuses a folder that is no workspace of the project. A deployment sees only the folder, and installs it with npm.
   yarn: (folder) => `npm --prefix ${folder} install`,
   bun: (folder) => `bun install --cwd ${folder}`,
