@@ -20,6 +20,8 @@ test.each([
   ['{"include": ["**/*.ts"]}', 1],
   ['{"include": ["./**/*"], "exclude": ["node_modules"]}', 1],
   ['{"include": ["."]}', 1],
+  ['{"include": ["./"]}', 1],
+  ['{"include": ["*.ts"]}', 0],
   ['{"include": ["src", "web/**/*"]}', 0],
   ['{"files": ["a.ts"]}', 0],
   ['{"exclude": ["./cairn/"]}', 0],

@@ -71,7 +71,7 @@ function projectOf(text: string, ignored: string | undefined): Project {
   return {
     firebaseJson: { text, read },
     gitignore: ignored,
-    tsconfig: undefined,
+    compiled: undefined,
     codebases: read.functions.map(({ source, codebase }) => ({
       source: String(source),
       name: String(codebase ?? 'default'),

@@ -1,20 +1,22 @@
 /** Finds settings of a project that take in the folder that `init` makes, for a person to change: `init` edits no more than it says. Pure. */
-import type { Language, Project } from './project.ts';
+import type { Project } from './project.ts';
+import { isCompiled } from './tsconfig.ts';
 
 interface AddedFolder {
   readonly name: string;
-  readonly language: Language;
+  /** Paths of its files. */
+  readonly files: readonly string[];
 }
 
 /** By firebase-tools, of a codebase without `ignore`. */
 const IGNORED_BY_DEFAULT = ['node_modules', '.git'];
 
 /** Sentences, none for most projects. */
-export function adviceOf({ codebases, tsconfig }: Project, { name, language }: AddedFolder): string[] {
+export function adviceOf({ codebases, compiled }: Project, { name, files }: AddedFolder): string[] {
   const whole = codebases.filter(({ source }) => /^\.\/?$/.test(source));
   const added = [name, '.cairn'];
   return [
-    ...(language === 'ts' && takesIn(tsconfig, name)
+    ...(compiled && files.some((path) => isTypeScript(path) && isCompiled(path, compiled))
       ? [
           `The tsconfig.json beside firebase.json takes in ${name}/, which has its own: add "${name}" to its "exclude".`,
         ]
@@ -30,14 +32,7 @@ export function adviceOf({ codebases, tsconfig }: Project, { name, language }: A
   ];
 }
 
-/** True for the usual forms of settings that take in every folder. */
-function takesIn(tsconfig: unknown, name: string): boolean {
-  if (typeof tsconfig !== 'object' || tsconfig === null || Array.isArray(tsconfig)) return false;
-  const { files, include, exclude } = tsconfig as Readonly<Record<string, unknown>>;
-  const isLeftOut = listed(exclude).some((one) => plain(one) === name);
-  if (isLeftOut || (include === undefined && files !== undefined)) return false;
-  return include === undefined || listed(include).some((one) => /^(?:\*|\.$)/.test(plain(one)));
-}
+const isTypeScript = (path: string) => /\.[mc]?ts$/.test(path);
 
 const listed = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];

@@ -93,7 +93,11 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
       what: [`adds ${ignored.join(', ')}`],
     });
   const record = recordOf({ name, cairn: installed.version, created, edited, entries, ignored });
-  return { changes: [record, ...created, ...edited], region, advice: adviceOf(project, { name, language }) };
+  return {
+    changes: [record, ...created, ...edited],
+    region,
+    advice: adviceOf(project, { name, files: created.map(({ path }) => path) }),
+  };
 }
 
 /** Entry of Cairn's database among those of the project. */

@@ -2,8 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
 import type { Files } from './files.ts';
-import { type FirebaseJson, readableJson, readFirebaseJson } from './firebase-json.ts';
+import { type FirebaseJson, readFirebaseJson } from './firebase-json.ts';
 import { InitProblem } from './problem.ts';
+import { type CompiledFiles, compiledFiles } from './tsconfig.ts';
 
 export type Language = 'ts' | 'js';
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
@@ -32,8 +33,8 @@ export interface InstalledPackage {
 export interface Project {
   readonly firebaseJson: { readonly text: string; readonly read: FirebaseJson };
   readonly gitignore: string | undefined;
-  /** Content of the `tsconfig.json` beside `firebase.json`, as far as it can be read. */
-  readonly tsconfig: unknown;
+  /** By the `tsconfig.json` beside `firebase.json`; undefined: there is none that can be read. */
+  readonly compiled: CompiledFiles | undefined;
   readonly codebases: readonly ProjectCodebase[];
   readonly installed: InstalledPackage;
   readonly packageManager: PackageManager;
@@ -73,7 +74,7 @@ export function readProject(root: string, files: Files): Project {
   return {
     firebaseJson: { text: firebaseJson, read },
     gitignore: textOf(files, '.gitignore'),
-    tsconfig: readableJson(looseText(files, 'tsconfig.json') ?? ''),
+    compiled: compiledFiles((path) => looseText(files, path)),
     codebases: read.functions.flatMap((entry) => {
       const codebase = codebaseOf(entry, files);
       return namesOf(entry).map((name) => ({ ...codebase, name }));

@@ -1,8 +1,9 @@
 /** Runs the build of a codebase and its type check beside its functions. Owns the order of these processes, and their output. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { BuildTriggers } from './build-triggers.ts';
 import type { Children } from './children.ts';
 import { diagnosisIn, reportsError } from './compiler-output.ts';
 import type { Severity } from './log-line.ts';
@@ -20,11 +21,14 @@ interface BuildsOptions {
 /** A watching build writes its first output within this time, ms. */
 const FIRST_OUTPUT_MS = 120_000;
 const POLL_MS = 100;
+/** Changes of files are reported within this time, ms (watch-files.ts). */
+const REPORTED_MS = 500;
 
 export class Builds {
   readonly #options: BuildsOptions;
   /** Codebases whose build is running; true: it runs once more afterwards. */
   readonly #running = new Map<string, boolean>();
+  readonly #triggers = new Map<string, BuildTriggers>();
 
   constructor(options: BuildsOptions) {
     this.#options = options;
@@ -34,7 +38,7 @@ export class Builds {
   async start(codebase: DevCodebase): Promise<void> {
     const { module, build, name } = codebase;
     if (build === undefined) return;
-    if (build.script === 'build') await this.build(codebase);
+    if (build.script === 'build') await this.#build(codebase);
     if (build.script === 'build:watch') {
       let hasEnded = false;
       void this.#run(codebase, 'build:watch').then((code) => {
@@ -55,19 +59,39 @@ export class Builds {
     );
   }
 
-  /** Runs the script `build`; if it is running already, once more afterwards. */
-  async build(codebase: DevCodebase): Promise<void> {
-    const { name } = codebase;
+  /**
+   * Runs the script `build` after a change of sources, unless it wrote them itself; if it is running, once more afterwards. Resolves when
+   * it runs no more.
+   */
+  async change(codebase: DevCodebase, paths: readonly string[]): Promise<void> {
+    const { name, folder } = codebase;
+    const triggers = this.#triggers.get(name) ?? new BuildTriggers();
+    this.#triggers.set(name, triggers);
+    const { isStarted, written } = triggers.change(paths);
+    if (written.length > 0) {
+      const files = written.map((path) => relative(folder, path)).join(', ');
+      const message = `the build writes ${files}: changes of such files during a build start no other`;
+      this.#options.log(`${name} build`, 'INFO', message);
+    }
+    if (!isStarted) return;
     if (this.#running.has(name)) {
       this.#running.set(name, true);
       return;
     }
     do {
       this.#running.set(name, false);
-      const code = await this.#run(codebase, 'build');
-      if (code !== 0) this.#options.log(`${name} build`, 'ERROR', `the build failed with code ${code}`);
-    } while (this.#running.get(name) === true);
+      triggers.began();
+      await this.#build(codebase);
+      await pause(REPORTED_MS);
+      triggers.ended();
+    } while (this.#running.get(name) === true && !this.#options.children.isStopping);
     this.#running.delete(name);
+  }
+
+  async #build(codebase: DevCodebase): Promise<void> {
+    const code = await this.#run(codebase, 'build');
+    if (code !== 0)
+      this.#options.log(`${codebase.name} build`, 'ERROR', `the build failed with code ${code}`);
   }
 
   /** Watches with the TypeScript of the project; logs if it has none. */

@@ -172,8 +172,10 @@ class DevSession implements AsyncDisposable {
 
   #changed(paths: ReadonlySet<string>): void {
     const { codebases } = this.#project;
-    for (const codebase of onePerFolder(codebases))
-      if ([...paths].some((path) => effectOf(codebase, path) === 'build')) void this.#builds.build(codebase);
+    for (const codebase of onePerFolder(codebases)) {
+      const sources = [...paths].filter((path) => effectOf(codebase, path) === 'build');
+      if (sources.length > 0) void this.#builds.change(codebase, sources);
+    }
     for (const codebase of codebases) {
       const effects = [...paths].map((path) => ({ path, effect: effectOf(codebase, path) }));
       const changed = effects.filter(({ effect }) => effect === 'reload').map(({ path }) => path);

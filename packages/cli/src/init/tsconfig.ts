@@ -1,0 +1,105 @@
+/**
+ * Tells which files the `tsconfig.json` beside `firebase.json` takes in, by the compiler's rules
+ * (https://www.typescriptlang.org/tsconfig/#include). Reads files of the project, changes nothing.
+ */
+import { posix } from 'node:path';
+import { readableJson } from './firebase-json.ts';
+
+/** Patterns, from the folder of the project. */
+export interface CompiledFiles {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+/** @returns undefined: there is no such file, or it cannot be read */
+export function compiledFiles(read: (path: string) => string | undefined): CompiledFiles | undefined {
+  const found = settingsIn('tsconfig.json', { read, depth: 0 });
+  if (found === undefined) return undefined;
+  const { files, include, exclude, outputs = [] } = found;
+  return {
+    include: include ?? (files === undefined ? ['**/*'] : []),
+    exclude: exclude ?? outputs,
+  };
+}
+
+export function isCompiled(path: string, { include, exclude }: CompiledFiles): boolean {
+  return include.some((glob) => isIncluded(path, glob)) && !exclude.some((glob) => isExcluded(path, glob));
+}
+
+interface Settings extends Partial<CompiledFiles> {
+  readonly files?: readonly string[];
+  /** Folders that the compiler writes, which it leaves out if nothing is excluded. */
+  readonly outputs?: readonly string[];
+}
+
+interface Reading {
+  readonly read: (path: string) => string | undefined;
+  readonly depth: number;
+}
+
+/** Files that extend each other in a circle are the compiler's to report. */
+const MAX_DEPTH = 10;
+/** In a path of an extended file: the folder of the file that extends it. */
+const CONFIG_DIR = /^\$\{configDir\}/;
+
+/** With those of the files that it extends. Packages that it extends are not read: their paths lead into themselves. */
+function settingsIn(file: string, { read, depth }: Reading): Settings | undefined {
+  const content = readableJson(read(file) ?? '');
+  if (!isMembers(content) || depth > MAX_DEPTH) return undefined;
+  const placed = (path: string) =>
+    CONFIG_DIR.test(path) ? path.replace(CONFIG_DIR, '.') : posix.join(posix.dirname(file), path);
+  const { files, include, exclude, compilerOptions, extends: parents } = content;
+  const inherited = [parents]
+    .flat()
+    .filter((one): one is string => typeof one === 'string' && one.startsWith('.'))
+    .map((one) => posix.join(posix.dirname(file), one))
+    .map((one) => settingsIn(one.endsWith('.json') ? one : `${one}.json`, { read, depth: depth + 1 }));
+  const { outDir, declarationDir } = isMembers(compilerOptions) ? compilerOptions : {};
+  const outputs = textsIn([outDir, declarationDir]).map(placed);
+  return Object.assign({}, ...inherited, {
+    ...(Array.isArray(files) && { files: textsIn(files).map(placed) }),
+    ...(Array.isArray(include) && { include: textsIn(include).map(placed) }),
+    ...(Array.isArray(exclude) && { exclude: textsIn(exclude).map(placed) }),
+    ...(outputs.length > 0 && { outputs }),
+  });
+}
+
+function isIncluded(path: string, glob: string): boolean {
+  const parts = partsOf(glob);
+  const last = parts.at(-1);
+  // A folder stands for its files.
+  const all = last === undefined || !/[.*?]/.test(last) ? [...parts, '**', '*'] : parts;
+  return new RegExp(`^${sourceOf(all)}$`).test(path);
+}
+
+/** A folder that is excluded leaves out what is below it. */
+function isExcluded(path: string, glob: string): boolean {
+  const parts = partsOf(glob);
+  if (parts.length === 0) return true;
+  return new RegExp(`^${sourceOf(parts)}${parts.at(-1) === '**' ? '' : '(?:/|$)'}`).test(path);
+}
+
+function partsOf(glob: string): string[] {
+  return posix
+    .normalize(glob)
+    .split('/')
+    .filter((part) => part !== '' && part !== '.');
+}
+
+function sourceOf(parts: readonly string[]): string {
+  return parts
+    .map((part, at) => {
+      if (part === '**') return '(?:[^/]+/)*';
+      const name = part
+        .replace(/[\\^$.+()|[\]{}]/g, '\\$&')
+        .replaceAll('*', '[^/]*')
+        .replaceAll('?', '[^/]');
+      return at < parts.length - 1 ? `${name}/` : name;
+    })
+    .join('');
+}
+
+const textsIn = (values: readonly unknown[]) => values.filter((one) => typeof one === 'string');
+
+const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
