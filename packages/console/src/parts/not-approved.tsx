@@ -1,7 +1,7 @@
 /** Approvals that were refused where their questions are not shown: another answered in the seconds of the undo, or the page was left. */
 import { Link } from 'wouter';
-import type { RefusedApproval } from '../session/late-refusals.ts';
-import { Text } from './value-text.tsx';
+import type { RefusedApproval } from '../session/late-outcomes.ts';
+import { CutText, Text } from './value-text.tsx';
 
 interface NotApprovedProps {
   readonly refused: readonly RefusedApproval[];
@@ -19,7 +19,7 @@ export function NotApproved({ refused, onClose }: NotApprovedProps) {
         <p key={key}>
           <Text value={question} max={200} />{' '}
           <Link href={`/runs/${runId}`}>
-            <Text value={type} max={100} />
+            <CutText value={type} max={100} />
           </Link>
           : <Text value={why} max={300} />
         </p>

@@ -31,6 +31,16 @@ export function Text({ value, max = MAX_SHOWN }: TextProps) {
   );
 }
 
+/** A text within a link or a button: a long one is cut, and whole on hover, because nothing in a link can be pressed. */
+export function CutText({ value, max }: Required<TextProps>) {
+  if (value.length <= max) return <bdi className="value">{visibleText(value)}</bdi>;
+  return (
+    <bdi className="value" title={visibleText(value)}>
+      {visibleText(headOf(value, max))}…
+    </bdi>
+  );
+}
+
 function Whole({ value }: { readonly value: string }) {
   const pieces = useMemo(() => {
     let at = 0;

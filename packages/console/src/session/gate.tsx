@@ -8,7 +8,7 @@ import { Api } from '../api/client.ts';
 import { ApiError } from '../api/problem.ts';
 import { Failure, Loading } from '../parts/states.tsx';
 import { type Credential, forgetKey, keepKey, keptKey } from './credential.ts';
-import { LateRefusals } from './late-refusals.ts';
+import { type ClosedForm, LateOutcomes, type RefusedApproval } from './late-outcomes.ts';
 import { type Place, readPlace } from './place.ts';
 import { type Session, SessionContext } from './session.ts';
 import { SignIn } from './sign-in.tsx';
@@ -44,8 +44,14 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
       try {
         const [me] = await Promise.all([api.get('/v1/me'), onEnter(api)]);
         isInside = true;
-        const lateRefusals = new LateRefusals();
-        const session = { api, me, local: place.local, lateRefusals, signOut: () => void leave() };
+        const session = {
+          api,
+          me,
+          local: place.local,
+          lateRefusals: new LateOutcomes<RefusedApproval>(),
+          closedForms: new LateOutcomes<ClosedForm>(),
+          signOut: () => void leave(),
+        };
         setState({ at: 'signed_in', session });
       } catch (error) {
         const status = error instanceof ApiError ? error.problem.status : 0;

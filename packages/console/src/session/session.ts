@@ -2,7 +2,7 @@
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import type { Answer, Api } from '../api/client.ts';
 import type { Reached } from '../api/reach.ts';
-import type { LateRefusals } from './late-refusals.ts';
+import type { ClosedForm, LateOutcomes, RefusedApproval } from './late-outcomes.ts';
 
 export type Me = Answer<'Me'>;
 export type CallerRole = Me['role'];
@@ -12,7 +12,8 @@ export interface Session {
   readonly me: Me;
   /** Set on the local cloud, which needs no key; its commands can be copied. */
   readonly local: LocalSession | undefined;
-  readonly lateRefusals: LateRefusals;
+  readonly lateRefusals: LateOutcomes<RefusedApproval>;
+  readonly closedForms: LateOutcomes<ClosedForm>;
   signOut(): void;
 }
 

@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { focusIfLost } from '../parts/focus.ts';
 import { visibleText } from '../parts/visible-text.ts';
 import { useSession } from '../session/session.ts';
+import { ClosedForms } from './closed-forms.tsx';
 import { InboxCount } from './inbox-count.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { isCommand } from './keys.ts';
@@ -54,6 +55,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <main id="content" tabIndex={-1}>
         <Notices />
         <LateRefusals />
+        <ClosedForms />
         {children}
       </main>
     </div>

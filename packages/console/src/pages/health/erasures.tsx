@@ -31,12 +31,13 @@ export function Erasures() {
     read: (cursor, signal) => api.get('/v1/erasures', { query: { limit: PAGE, cursor }, signal }),
     rereadMs: EVERY_MS,
   });
-  if (list.error) return <Failure error={list.error} again={list.again} />;
-  if (!list.pages) return <Loading what="the erasures" />;
+  const failure = list.error && <Failure error={list.error} again={list.again} />;
+  if (!list.pages) return failure ?? <Loading what="the erasures" />;
   const { items } = list;
   return (
     <Scrolls label="Erasures on request" isCard>
       <h2>Erasures on request</h2>
+      {failure}
       {items.length === 0 ? (
         <p className="dim">Nothing was erased on request.</p>
       ) : (

@@ -22,11 +22,12 @@ export function Restore() {
     queryFn: ({ signal }) => api.get('/v1/restore', { signal }),
     refetchInterval: EVERY_MS,
   });
-  if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data || (!data.held && data.restoredAt === undefined)) return null;
+  const failure = error && <Failure error={error} again={() => void refetch()} />;
+  if (!data || (!data.held && data.restoredAt === undefined)) return failure;
   const { held, home, restoredAt, by } = data;
   return (
     <section className="card" aria-labelledby="restore">
+      {failure}
       <div className="row between">
         <h2 id="restore">Restored database</h2>
         {held && (
@@ -89,7 +90,7 @@ function QuestionsSince({ at }: { readonly at: string }) {
     queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: MAX_ASKING }, signal }),
     refetchInterval: EVERY_MS,
   });
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return null;
   const left = data.items.filter(({ kind, openedAt }) => kind !== 'approval' && openedAt >= at).length;
   return (

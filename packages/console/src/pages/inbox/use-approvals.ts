@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { planned } from '../../api/client.ts';
 import { refusalOf, shownError } from '../../api/problem.ts';
-import type { RefusedApproval } from '../../session/late-refusals.ts';
+import type { RefusedApproval } from '../../session/late-outcomes.ts';
 import { useSession } from '../../session/session.ts';
 import { ApprovalQueue } from './approval-queue.ts';
 import { type InboxItem, itemKeyOf } from './item.ts';

@@ -5,7 +5,7 @@ import type { Answer } from '../../api/client.ts';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
-import { Text } from '../../parts/value-text.tsx';
+import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { rowOf } from './row.ts';
@@ -31,7 +31,7 @@ export function SearchView({ sought }: { readonly sought: string }) {
     queryKey: ['runs', 'search', sought],
     queryFn: ({ signal }) => api.get('/v1/search', { query: { q: sought }, signal }),
   });
-  if (error) return <Failure isPage error={error} again={() => void refetch()} />;
+  if (error && !data) return <Failure isPage error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="what was found" />;
   const [only] = data.items;
   if (only && data.items.length === 1) return <Redirect to={`/runs/${only.run.id}`} replace />;
@@ -76,7 +76,7 @@ function FoundRow({ found }: { readonly found: SearchHit }) {
       </td>
       <td>
         <Link href={`/runs/${row.id}`}>
-          <Text value={row.type} />
+          <CutText value={row.type} max={200} />
         </Link>
         <br />
         <small className="mono dim">{row.id}</small>

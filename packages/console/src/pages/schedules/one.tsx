@@ -10,7 +10,7 @@ import { GuardedRow } from '../../parts/guarded-button.tsx';
 import { JsonView } from '../../parts/json-view/json-view.tsx';
 import { inZone } from '../../parts/local-time.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
-import { Text } from '../../parts/value-text.tsx';
+import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { CATCH_UPS, deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedule } from './acts.ts';
@@ -34,12 +34,13 @@ export function OneSchedule({ id }: { readonly id: string }) {
     queryFn: ({ signal }) => api.get('/v1/schedules/{id}', { params: { id }, signal }),
     refetchInterval: EVERY_MS,
   });
-  if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading what="the schedule" />;
+  const failure = error && <Failure error={error} again={() => void refetch()} />;
+  if (!data) return failure ?? <Loading what="the schedule" />;
   const { cron, timezone, upcoming, slots, pause, lastCatchUp, catchUp, input, state, origin, last } = data;
   const unless = origin === 'declared' ? DECLARED : undefined;
   return (
     <section className="card stack" aria-label="The chosen schedule">
+      {failure}
       <h2>
         <Text value={data.name ?? id} max={200} />
       </h2>
@@ -60,7 +61,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
         <dt>Starts</dt>
         <dd>
           <Link href={`/workflows/${encodeURIComponent(data.type)}`}>
-            <Text value={data.type} max={200} />
+            <CutText value={data.type} max={200} />
           </Link>
         </dd>
         <dt>When</dt>

@@ -7,7 +7,7 @@ import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { More } from '../../parts/more.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { usePages } from '../../parts/use-pages.ts';
-import { Text } from '../../parts/value-text.tsx';
+import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { ScheduleForm } from './form.tsx';
@@ -47,12 +47,13 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
     read: (cursor, signal) => api.get('/v1/schedules', { query: { limit: PAGE, cursor }, signal }),
     rereadMs: EVERY_MS,
   });
-  if (list.error) return <Failure error={list.error} again={list.again} />;
-  if (!list.pages) return <Loading what="the schedules" />;
+  const failure = list.error && <Failure error={list.error} again={list.again} />;
+  if (!list.pages) return failure ?? <Loading what="the schedules" />;
   const { items } = list;
   if (items.length === 0)
     return (
       <Empty title="No schedules yet">
+        {failure}
         <p>
           Create one here, or declare it with a workflow using <code>on: {'{ schedule: … }'}</code>.
         </p>
@@ -60,6 +61,7 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
     );
   return (
     <Scrolls label="Schedules" isCard>
+      {failure}
       <table className="stacks">
         <thead>
           <tr>
@@ -88,7 +90,7 @@ function Row({ schedule, isChosen }: { readonly schedule: Summary; readonly isCh
     <tr aria-current={isChosen || undefined}>
       <td>
         <Link href={`/schedules/${encodeURIComponent(id)}`}>
-          <Text value={name ?? id} max={80} />
+          <CutText value={name ?? id} max={80} />
         </Link>
       </td>
       <td>

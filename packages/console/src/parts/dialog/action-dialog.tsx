@@ -4,7 +4,9 @@
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
 import type { AnswerOf, ChangingMethod, PathWith } from '../../api/client.ts';
+import { isPassing } from '../../api/problem.ts';
 import { useSession } from '../../session/session.ts';
 import type { PlannedAct } from '../act.ts';
 import { Commands } from '../commands.tsx';
@@ -24,7 +26,7 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
   /** The reason why the act is not possible any more since the form was opened. The form keeps what was typed. */
   readonly outdated?: ReactNode;
   readonly children?: ReactNode;
-  /** Left out: the dialog closes. Not called if the dialog was closed while it was sending. */
+  /** Left out: the dialog closes. Not called if the dialog was closed while it was sending: then the page says what became of it. */
   onDone?(answer: AnswerOf<M, P>): void;
   /** Beside the failure that the dialog shows. */
   onRefused?(error: unknown): void;
@@ -36,8 +38,9 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
 ) {
   const { title, verb, danger, act, lack, outdated, children, onClose, onDone = onClose, onRefused } = props;
   const isOutdated = outdated !== undefined && outdated !== false;
-  const { api } = useSession();
+  const { api, closedForms } = useSession();
   const queries = useQueryClient();
+  const [path] = useLocation();
   const keyOf = useKeyPerContent();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -46,11 +49,18 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
     if (!act || busy) return;
     setBusy(true);
     setError(undefined);
+    const key = keyOf(act.planned);
+    const sayLater = (error: unknown, answer: unknown) =>
+      closedForms.add({ key, title, path, error, runId: runIdIn(answer) });
     try {
-      const answer = await api.change(act.planned, keyOf(act.planned));
+      const answer = await api.change(act.planned, key);
       await queries.invalidateQueries();
       if (isOpen()) onDone(answer);
+      else sayLater(undefined, answer);
     } catch (failure) {
+      // The page may show outdated data.
+      if (!isPassing(failure)) void queries.invalidateQueries();
+      if (!isOpen()) return sayLater(failure, undefined);
       setError(failure);
       onRefused?.(failure);
       setBusy(false);
@@ -90,6 +100,12 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
       </form>
     </Dialog>
   );
+}
+
+/** The run that the request started or changed. */
+function runIdIn(answer: unknown): string | undefined {
+  const { runId } = (answer ?? {}) as { readonly runId?: unknown };
+  return typeof runId === 'string' ? runId : undefined;
 }
 
 /** False once the dialog has left the page. */
