@@ -10,6 +10,7 @@ import './one-stage/history.suite.ts';
 import './one-stage/in-sight.suite.ts';
 import './one-stage/live-runs.suite.ts';
 import './one-stage/own-range.suite.ts';
+import './one-stage/words.suite.ts';
 import './one-stage/flows.suite.ts';
 import { show, stage } from './one-stage/showcase-stage.ts';
 

@@ -27,6 +27,8 @@ test.each([
 ])('%s with %s is no answer of the API', async (status, text, code) => {
   answering(status, text);
   const health = api();
-  await expect(health.health()).rejects.toMatchObject({ problem: { code } });
+  // A person in a browser has no address of the API to correct.
+  const help = expect.stringMatching(/^Something between this page and the API answered/);
+  await expect(health.health()).rejects.toMatchObject({ problem: { code, help } });
   expect(health.reach.shown().lostAt).toBeDefined();
 });

@@ -99,6 +99,26 @@ test('a fact of a step that does not fit beside its status is left out, not cut'
   expect(await shown()).toEqual({ texts: ['1000/1000'], isWhole: true, isInBounds: true });
 });
 
+test('words of a status are not broken within a row of 320 px', async () => {
+  const page = await stage.browser.open('/runs?status=completed', { viewport: { width: 320, height: 640 } });
+  await page.locator('[id^=row-] [data-status=completed]').first().waitFor();
+  const broken = await page.locator('[id^=row-] [data-status]').evaluateAll((all) => {
+    const range = document.createRange();
+    return all.flatMap((one) =>
+      [...one.childNodes]
+        .filter((node) => node instanceof Text)
+        .flatMap((node) =>
+          [...(node.textContent ?? '').matchAll(/\S+/g)].flatMap(({ 0: word, index }) => {
+            range.setStart(node, index);
+            range.setEnd(node, index + word.length);
+            return range.getClientRects().length > 1 ? [word] : [];
+          }),
+        ),
+    );
+  });
+  expect(broken).toEqual([]);
+});
+
 test('the last answer and the selection are both in sight below a long list, until something is approved', async () => {
   const start = async (order: string) => {
     const body = { type: 'pay-invoice', input: { invoice: order, text: 'in sight' } };

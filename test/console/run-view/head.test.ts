@@ -65,6 +65,7 @@ describe('a step at a glance', () => {
     expect(view.items).toEqual({
       total: 3,
       isWhole: false,
+      isUnderWay: true,
       done: 1,
       failed: 1,
       open: 1,
@@ -78,6 +79,10 @@ describe('a step at a glance', () => {
     ][]);
     const whole = itemCounts(ended).get('read');
     expect(whole && itemsText(whole, 'map')).toBe('2 of 3 items, 1 failed');
+    // It failed at an item, and began no others, however many there were to be.
+    ended.set(...(done('read', 'failed') as unknown as [string, GraphStepState]));
+    const broken = itemCounts(ended).get('read');
+    expect(broken && itemsText(broken, 'map')).toBe('2 items done, 1 failed');
     expect([view.status, view.attempts, view.revision]).toEqual(['running', 3, 2]);
   });
 

@@ -29,13 +29,23 @@ export class ApiError extends Error {
   }
 }
 
+/** Help for an answer that is not of the API. Its address is that of this page, so a person cannot correct it. */
+const NOT_OF_API =
+  'Something between this page and the API answered. Try again in a moment. If it stays, check the function api.';
+
 /** The problem of an unsuccessful answer. Without a problem document it is made from the status. */
 export function problemOf(status: number, text: string): ShownProblem {
   return shownOf(readProblem(status, text));
 }
 
 function shownOf({ detail = '', details, ...problem }: Refusal['problem']): ShownProblem {
-  return { ...problem, detail, retryAfterMs: retryAfterMs({ details }) };
+  const isOfApi = problem.code !== `HTTP_${problem.status}`;
+  return {
+    ...problem,
+    ...(!isOfApi && { help: NOT_OF_API }),
+    detail,
+    retryAfterMs: retryAfterMs({ details }),
+  };
 }
 
 /** The refusal of the API, if the error is one. */

@@ -1,4 +1,4 @@
-/** A relative time that is updated, with the exact time on hovering, local and in UTC. */
+/** A relative time that is updated, unannounced, with the exact time on hovering, local and in UTC. */
 import { type PointerEvent, useContext, useSyncExternalStore } from 'react';
 import { deviceNow } from '../api/device-clock.ts';
 import { SessionContext } from '../session/session.ts';
@@ -44,7 +44,8 @@ export function When({ at, exact }: WhenProps) {
     currentTarget.setAttribute('title', `${exactly(at)} (${at})`);
   };
   return (
-    <time dateTime={at} onPointerEnter={explain}>
+    // In a live region a screen reader would read it out with each second.
+    <time dateTime={at} aria-live="off" onPointerEnter={explain}>
       {relative(at, now)}
       {exact && <span className="dim"> · {briefly(at, now)}</span>}
     </time>

@@ -48,8 +48,10 @@ function Lost({ at }: { readonly at: number }) {
   if (ms < PATIENCE_MS) return null;
   return (
     <p>
-      <strong>The API has not responded for {roughly(ms)}.</strong> The page shows earlier data; it is updated
-      as soon as the API responds.
+      <strong>
+        The API has not responded for <span aria-live="off">{roughly(ms)}</span>.
+      </strong>{' '}
+      The page shows earlier data; it is updated as soon as the API responds.
     </p>
   );
 }

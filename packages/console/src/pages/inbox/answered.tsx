@@ -1,6 +1,6 @@
 /** The last question that was answered in a form: its card has left the list. */
 import { Link } from 'wouter';
-import { Text } from '../../parts/value-text.tsx';
+import { CutText, Text } from '../../parts/value-text.tsx';
 
 export interface LastAnswer {
   readonly step: string;
@@ -30,7 +30,7 @@ export function Answered({ last, onDismiss }: AnsweredProps) {
                 {' '}
                 in{' '}
                 <Link href={`/runs/${last.run.id}`}>
-                  <Text value={last.run.type} max={100} />
+                  <CutText value={last.run.type} max={100} />
                 </Link>
               </>
             )}

@@ -1,7 +1,7 @@
 /** Runs without a question that make no progress until a person fixes the cause. */
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
-import { Text } from '../../parts/value-text.tsx';
+import { CutText } from '../../parts/value-text.tsx';
 import { FindingView } from '../run/header/finding-view.tsx';
 
 type ListedFindings = NonNullable<Answer<'InboxPage'>['findings']>;
@@ -12,7 +12,7 @@ export function Findings({ findings }: { readonly findings: ListedFindings }) {
       {findings.map((finding) => (
         <div key={finding.runId} className="card">
           <Link href={`/runs/${finding.runId}`}>
-            <Text value={finding.type} max={100} />
+            <CutText value={finding.type} max={100} />
           </Link>{' '}
           <code>{finding.runId}</code>
           <FindingView finding={finding} />

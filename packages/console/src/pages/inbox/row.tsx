@@ -1,9 +1,9 @@
 /** One question as a card: text, details, age, deadline and answers. */
 import { Link } from 'wouter';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { GuardedRow } from '../../parts/guarded-button.tsx';
 import { Details } from '../../parts/json-view/details.tsx';
 import { Failure } from '../../parts/states.tsx';
-import { Text } from '../../parts/value-text.tsx';
+import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { questionOf } from '../run/actions/decisions.ts';
 import { type ApprovalProgress, UNDO_MS } from './approval-queue.ts';
@@ -44,7 +44,7 @@ export function Question(props: QuestionRowProps) {
           )}{' '}
           <strong className="wait">{KINDS[kind]}</strong> in{' '}
           <Link href={`/runs/${runId}`}>
-            <Text value={type} max={100} />
+            <CutText value={type} max={100} />
           </Link>{' '}
           <span className="dim">
             step <Text value={step} max={100} />
@@ -108,28 +108,24 @@ export function Question(props: QuestionRowProps) {
 }
 
 function Answers({ item, onApprove, onReject, onAnswer }: QuestionRowProps) {
-  const { runId, answers, more } = item;
+  const { runId, step, answers, more } = item;
   const unless = answers.length === 0 ? 'no answer is possible now; see the run' : undefined;
   return (
     <div className="row">
-      <GuardedButton
+      <GuardedRow
+        label={`Answers to ${step}`}
         least="operator"
-        className={canApprove(item) ? 'answer' : 'answer primary'}
-        unless={unless}
-        onClick={onAnswer}
-      >
-        {item.dataSchema === undefined ? 'Answer' : 'Fill in and answer'}
-      </GuardedButton>
-      {canReject(item) && (
-        <GuardedButton least="operator" className="quiet-danger" onClick={onReject}>
-          Reject
-        </GuardedButton>
-      )}
-      {canApprove(item) && (
-        <GuardedButton least="operator" className="primary" onClick={onApprove}>
-          Approve
-        </GuardedButton>
-      )}
+        offers={[
+          {
+            name: item.dataSchema === undefined ? 'Answer' : 'Fill in and answer',
+            className: canApprove(item) ? 'answer' : 'answer primary',
+            unless,
+            onClick: onAnswer,
+          },
+          ...(canReject(item) ? [{ name: 'Reject', className: 'quiet-danger', onClick: onReject }] : []),
+          ...(canApprove(item) ? [{ name: 'Approve', className: 'primary', onClick: onApprove }] : []),
+        ]}
+      />
       {answers.includes('resume') && (
         <Link href={`/runs/${runId}?do=resume`} className="button">
           Resume the run to find out

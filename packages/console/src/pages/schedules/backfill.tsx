@@ -9,7 +9,7 @@ import { isoOf, localOf } from '../../parts/local-time.ts';
 import { Failure } from '../../parts/states.tsx';
 import { useNow } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
-import { backfillSchedule } from './acts.ts';
+import { backfillSchedule, type Range } from './acts.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -25,7 +25,8 @@ export function Backfill({ id, onClose }: BackfillProps) {
   const [from, setFrom] = useState(() => localOf(now - 24 * HOUR_MS));
   const [to, setTo] = useState(() => localOf(now));
   const range = { from: isoOf(from), to: isoOf(to) };
-  const isRange = range.from !== undefined && range.to !== undefined && range.from <= range.to;
+  const wrong = wrongRange(range);
+  const isRange = wrong === undefined;
   const slots = { from: range.from ?? '', to: range.to ?? '' };
   const { data, error } = useQuery({
     queryKey: ['schedules', 'backfill', id, slots],
@@ -40,6 +41,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
       title="Backfill"
       verb="Start the runs"
       act={isRange && most > 0 ? backfillSchedule(id, slots) : undefined}
+      lack={wrong ?? (data && 'No slot is between these times.')}
       onDone={setDone}
       onClose={onClose}
     >
@@ -55,15 +57,20 @@ export function Backfill({ id, onClose }: BackfillProps) {
         </label>
       </div>
       <p aria-live="polite">
-        {isRange
-          ? data
+        {isRange &&
+          (data
             ? `${counted(data.slots, 'slot')}. Slots that already have a run are skipped.`
-            : !error && 'Counting…'
-          : 'The first slot must not be after the last.'}
+            : !error && 'Counting…')}
       </p>
       {error && <Failure error={error} />}
     </ActionDialog>
   );
+}
+
+/** Undefined: it is a range. */
+function wrongRange({ from, to }: { readonly [K in keyof Range]: Range[K] | undefined }): string | undefined {
+  if (from === undefined || to === undefined) return 'Enter both times.';
+  return from > to ? 'The first time must not be after the second.' : undefined;
 }
 
 interface OutcomeProps {

@@ -6,7 +6,7 @@ import type { Answer } from '../../api/client.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { Text } from '../../parts/value-text.tsx';
+import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { OneWorkflow } from './one.tsx';
@@ -95,7 +95,7 @@ function Table({ items }: Pick<List, 'items'>) {
               <tr key={type}>
                 <td>
                   <Link href={`/workflows/${encodeURIComponent(type)}`}>
-                    <Text value={type} max={100} />
+                    <CutText value={type} max={100} />
                   </Link>
                 </td>
                 <td data-label="Newest">

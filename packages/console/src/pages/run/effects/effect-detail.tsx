@@ -4,6 +4,7 @@ import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Facts } from '../../../parts/row-table/facts.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { sizeWords, visibleText } from '../../../parts/visible-text.ts';
+import { When } from '../../../parts/when.tsx';
 import { useMay } from '../../../session/session.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
@@ -38,8 +39,8 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
       )}
       {resolution && (
         <p className="effect-resolution">
-          Resolved as <strong>{resolution.outcome}</strong> by <Text value={resolution.by} /> at{' '}
-          {resolution.at}
+          Resolved as <strong>{resolution.outcome}</strong> by <Text value={resolution.by} />{' '}
+          <When at={resolution.at} exact />
           {resolution.note !== undefined && (
             <>
               : “<Text value={resolution.note} />”
@@ -50,7 +51,8 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
       <Values effect={effect} />
       {lateAnswer && (
         <p className="hint">
-          An answer came at {lateAnswer.at}, after it had been resolved, and is kept as evidence
+          An answer came <When at={lateAnswer.at} exact />, after it had been resolved, and is kept as
+          evidence
           {lateAnswer.error !== undefined && (
             <>
               : <Text value={lateAnswer.error} />
@@ -70,8 +72,8 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
           ['Idempotency key', effect.idempotencyKey],
           ['Request hash', effect.requestHash],
           ['Response hash', effect.responseHash],
-          ['Begun', effect.createdAt],
-          ['Updated', effect.updatedAt],
+          ['Begun', <When key="begun" at={effect.createdAt} exact />],
+          ['Updated', <When key="updated" at={effect.updatedAt} exact />],
         ]}
       />
       <Lineage effect={effect} all={all} originEffectId={originEffectId} />

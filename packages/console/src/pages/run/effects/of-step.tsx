@@ -1,7 +1,7 @@
 /** The external calls of one step, each with its outcome. The tab Effects has requests and results. */
 import { stepKey } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
-import { Text } from '../../../parts/value-text.tsx';
+import { CutText, Text } from '../../../parts/value-text.tsx';
 import { useSession } from '../../../session/session.ts';
 import { ViewLink } from '../header/view-link.tsx';
 import { useRunData } from '../live/run-data.ts';
@@ -43,7 +43,7 @@ export function EffectsOfStep({ stepKey: key, ids }: EffectsOfStepProps) {
           return (
             <li key={effect.effectId}>
               <ViewLink to={{ tab: 'effects', effect: effect.effectId }}>
-                <Text value={effect.capabilityId} max={80} />
+                <CutText value={effect.capabilityId} max={80} />
               </ViewLink>{' '}
               <span className={`status ${tone}`}>
                 <span aria-hidden="true">{mark}</span> {words}

@@ -62,7 +62,7 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
         <Status status={status} />
         <Extras view={view} />
       </span>
-      {items?.isWhole && items.total > 0 && (
+      {items && !items.isUnderWay && items.total > 0 && (
         <span
           className="step-bar"
           title={itemsText(items, kind)}

@@ -8,8 +8,10 @@ import type { Undone } from '../live/undone.ts';
 interface ItemProgress {
   /** Number of known items. */
   readonly total: number;
-  /** False until the set has ended: there may be more items. */
+  /** False until the set has ended, and if it failed: there may be more items. */
   readonly isWhole: boolean;
+  /** False once the set has ended. */
+  readonly isUnderWay: boolean;
   readonly done: number;
   readonly failed: number;
   /** Running, waiting, or to be tried again. */
@@ -61,9 +63,11 @@ export function itemCounts(
   for (const [key, step] of steps) {
     const id = stepIdOf(key);
     if (id === key) continue;
-    const isWhole = steps.get(id)?.phase === 'done';
+    const set = steps.get(id);
+    const isUnderWay = set?.phase !== 'done';
+    const isWhole = set?.phase === 'done' && set.outcome !== 'failed';
     const count = counts.get(id) ?? {
-      ...{ total: 0, isWhole, done: 0, failed: 0, open: 0, undone: 0, undoFailed: 0 },
+      ...{ total: 0, isWhole, isUnderWay, done: 0, failed: 0, open: 0, undone: 0, undoFailed: 0 },
     };
     counts.set(id, count);
     count.total += 1;
@@ -164,12 +168,13 @@ function statusOf(state: GraphStepState | undefined, isOver = false): string {
 
 /** @param kind that of the set */
 export function itemsText(
-  { total, isWhole, done, failed, open, undone, undoFailed }: ItemProgress,
+  { total, isWhole, isUnderWay, done, failed, open, undone, undoFailed }: ItemProgress,
   kind: string,
 ): string {
   const item = kind === 'flow' ? 'operation' : 'item';
   const items = (count: number) => (count === 1 ? item : `${item}s`);
-  const parts = [isWhole ? `${done} of ${total} ${items(total)}` : `${done} ${items(done)} done so far`];
+  const soFar = isUnderWay ? ' so far' : '';
+  const parts = [isWhole ? `${done} of ${total} ${items(total)}` : `${done} ${items(done)} done${soFar}`];
   if (open > 0) parts.push(`${open} open`);
   if (failed > 0) parts.push(`${failed} failed`);
   if (undone > 0) parts.push(`${undone} undone`);

@@ -17,7 +17,12 @@ export function Elapsed({ run: { status, durationMs }, since }: ElapsedProps) {
       <span className="number">{` · took ${duration(durationMs)}`}</span>
     );
   if (since === undefined) return null;
-  return <span className="number">{` · for ${duration(Math.max(0, now - Date.parse(since)))}`}</span>;
+  return (
+    // It counts the seconds within a live region.
+    <span className="number" aria-live="off">
+      {` · for ${duration(Math.max(0, now - Date.parse(since)))}`}
+    </span>
+  );
 }
 
 type Timed = Pick<Run, 'durationMs' | 'startedAt' | 'createdAt' | 'completedAt'>;

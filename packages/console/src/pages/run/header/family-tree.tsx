@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';
-import { Text } from '../../../parts/value-text.tsx';
+import { CutText, Text } from '../../../parts/value-text.tsx';
 import { useSession } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
@@ -48,7 +48,7 @@ export function FamilyTree({ run }: { readonly run: Run }) {
               </b>
             ) : (
               <Link href={`/runs/${encodeURIComponent(one.id)}`}>
-                <Text value={one.type} max={80} />
+                <CutText value={one.type} max={80} />
               </Link>
             )}{' '}
             {one.parent && (

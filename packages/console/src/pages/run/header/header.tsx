@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { Stack } from '../../../parts/stack.tsx';
 import { Status } from '../../../parts/status.tsx';
-import { Text } from '../../../parts/value-text.tsx';
+import { CutText, Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { RunActions } from '../actions/actions.tsx';
 import { useRetention } from '../actions/use-hold.ts';
@@ -43,7 +43,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
       <div className="row run-title">
         <h1>
           <Link href={`/workflows/${encodeURIComponent(declaredType(run.type))}`} className="run-name">
-            <Text value={run.type} max={120} />
+            <CutText value={run.type} max={120} />
           </Link>{' '}
           <span className="dim run-version">v{run.planVersion}</span>
         </h1>
@@ -79,7 +79,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           <ProgressLine key={progress.step} progress={progress} linked />
         ))}
         {run.waits.slice(0, MAX_WAITS).map((wait) => (
-          <WaitView key={wait.id} wait={wait} linked />
+          <WaitView key={wait.id} wait={wait} linked isExplained={run.waitCount === 1} />
         ))}
         {run.completedAt !== undefined && run.inbox.length > 0 && (
           <p className="dim">{unreadText(run.inbox)}</p>
@@ -112,7 +112,7 @@ function RunError({ error, supersededBy }: RunErrorProps) {
             {' '}
             in step{' '}
             <ViewLink to={{ step: error.stepId, tab: undefined }}>
-              <Text value={error.stepId} max={120} />
+              <CutText value={error.stepId} max={120} />
             </ViewLink>
           </span>
         )}

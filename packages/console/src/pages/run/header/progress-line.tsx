@@ -1,5 +1,5 @@
 /** The progress that a body reported: its share, if any, its text, and when it reported. */
-import { Text } from '../../../parts/value-text.tsx';
+import { CutText, Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { type BodyProgress, percentText, shareOf } from '../live/progress.ts';
 import { ViewLink } from './view-link.tsx';
@@ -19,7 +19,7 @@ export function ProgressLine({
     <p className="row progress-line" data-progress={step}>
       {linked && (
         <ViewLink to={{ step, tab: undefined }}>
-          <Text value={step} max={120} />
+          <CutText value={step} max={120} />
         </ViewLink>
       )}
       {share !== undefined && (

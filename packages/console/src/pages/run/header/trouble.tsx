@@ -1,5 +1,5 @@
 /** The steps that failed or are held back and will be retried: attempts, error and next time. */
-import { Text } from '../../../parts/value-text.tsx';
+import { CutText, Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import type { Trying } from './doing.ts';
 import { ViewLink } from './view-link.tsx';
@@ -18,7 +18,7 @@ export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
         <div key={key} className={held !== undefined || polls === attempt ? 'dim' : 'run-error passing'}>
           <p>
             <ViewLink to={{ step: key, tab: undefined }}>
-              <Text value={key} max={120} />
+              <CutText value={key} max={120} />
             </ViewLink>{' '}
             {held && (held.isOver ? 'begins next: the budget allows more' : `waits: ${held.reason}`)}
             {held === undefined && polls > 0 && `polled ${times(polls)}, condition not met`}

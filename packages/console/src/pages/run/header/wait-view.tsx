@@ -1,7 +1,7 @@
 /** One open wait: for what, by which step, since when and until when, and how it is answered. */
 import { stepKey } from '@cairn/client';
 import { Link } from 'wouter';
-import { Text } from '../../../parts/value-text.tsx';
+import { CutText, Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { AnswerButtons } from '../actions/actions.tsx';
 import { questionOf } from '../actions/decisions.ts';
@@ -12,9 +12,17 @@ type WaitOfRun = Run['waits'][number];
 
 const QUESTION_CHARS = 300;
 
-/** @param linked names the step, with a link to it, and leaves out the answers */
-export function WaitView({ wait, linked = false }: { readonly wait: WaitOfRun; readonly linked?: boolean }) {
+interface WaitViewProps {
+  readonly wait: WaitOfRun;
+  /** Names the step, with a link to it, and leaves out the answers. */
+  readonly linked?: boolean;
+  /** The sentence above says what the run waits for: it is the only wait. */
+  readonly isExplained?: boolean;
+}
+
+export function WaitView({ wait, linked = false, isExplained = false }: WaitViewProps) {
   const key = stepKey(wait.execution);
+  const words = isExplained && wait.purpose !== undefined ? 'waits for a person' : whatFor(wait);
   return (
     <div className="wait-view">
       <p className="row">
@@ -23,10 +31,10 @@ export function WaitView({ wait, linked = false }: { readonly wait: WaitOfRun; r
         </span>
         {linked && (
           <ViewLink to={{ step: key, tab: undefined }}>
-            <Text value={key} max={120} />
+            <CutText value={key} max={120} />
           </ViewLink>
         )}
-        <span>{linked ? whatFor(wait) : upper(whatFor(wait))}</span>
+        <span>{linked ? words : upper(words)}</span>
         {wait.child && <Link href={`/runs/${encodeURIComponent(wait.child.runId)}`}>{wait.child.runId}</Link>}
         <span className="dim">
           since <When at={wait.openedAt} />
@@ -40,7 +48,9 @@ export function WaitView({ wait, linked = false }: { readonly wait: WaitOfRun; r
           )}
         </span>
       </p>
-      {wait.kind === 'approval' && <Asked detail={wait.detail} />}
+      {wait.kind === 'approval' && (
+        <Asked detail={wait.detail} isExplained={isExplained && wait.purpose === 'budget'} />
+      )}
       {wait.heartbeat && (
         <p className="dim">
           {wait.heartbeat.lastAt === undefined ? (
@@ -68,13 +78,15 @@ export function WaitView({ wait, linked = false }: { readonly wait: WaitOfRun; r
   );
 }
 
-function Asked({ detail }: { readonly detail: unknown }) {
+function Asked({ detail, isExplained }: { readonly detail: unknown; readonly isExplained: boolean }) {
   const { text, to = [] } = questionOf(detail);
   return (
     <>
-      <blockquote>
-        <Text value={text} max={QUESTION_CHARS} />
-      </blockquote>
+      {!isExplained && (
+        <blockquote>
+          <Text value={text} max={QUESTION_CHARS} />
+        </blockquote>
+      )}
       {to.length > 0 && (
         <p className="dim">
           Asked: <Text value={to.join(', ')} max={QUESTION_CHARS} />
@@ -85,12 +97,12 @@ function Asked({ detail }: { readonly detail: unknown }) {
 }
 
 function whatFor({ kind, purpose, day }: WaitOfRun): string {
-  if (purpose === 'doubt') return 'was interrupted and may have acted: a person must decide how to continue';
+  if (purpose === 'doubt') return 'was interrupted and may have acted';
   if (purpose === 'budget')
     return day === undefined
       ? 'waits: the run has reached its budget'
       : 'waits: the tenant has reached its budget of the day';
-  if (purpose === 'effect') return 'has a side effect in doubt: a person must say whether it took place';
+  if (purpose === 'effect') return 'has a side effect in doubt';
   switch (kind) {
     case 'approval':
       return 'waits for approval';

@@ -36,7 +36,14 @@ export function StreamedTexts({ id, step }: StreamedTextsProps) {
                 </bdi>{' '}
                 <span className="dim">{STATES[text.state]}</span>
               </summary>
-              <pre className="log-message">{visibleText(text.text)}</pre>
+              <section
+                className={text.state === 'open' ? 'streamed-text follows' : 'streamed-text'}
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+                tabIndex={0}
+                aria-label={`Text of ${visibleText(text.step)}`}
+              >
+                <pre className="log-message">{visibleText(text.text)}</pre>
+              </section>
             </details>
           ))}
         </section>

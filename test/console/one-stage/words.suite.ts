@@ -1,0 +1,132 @@
+/** Words of the pages: said once, in plain text, and announced only when they change. On the stage of `flows.test.ts`. */
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { becomes } from '../support/becomes.ts';
+import { show, stage } from './showcase-stage.ts';
+
+/** Texts within live regions that change while time passes and nothing else does. */
+async function announcedBy(page: Page, passing: () => Promise<void>): Promise<string[]> {
+  await page.evaluate(() => {
+    const seen = { announced: new Set<string>(), changes: 0 };
+    Object.assign(globalThis, { seen });
+    new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        const one = target instanceof Element ? target : target.parentElement;
+        const region = one?.closest('[aria-live], [role=status], [role=alert], [role=log]');
+        const isTime = /\d(?:ms|s|m|h|d)\b/.test(one?.textContent ?? '');
+        if (isTime) seen.changes += 1;
+        if (isTime && region && region.getAttribute('aria-live') !== 'off')
+          seen.announced.add(one?.textContent ?? '');
+      }
+    }).observe(document.body, { subtree: true, characterData: true, childList: true });
+  });
+  await passing();
+  const seen = () =>
+    page.evaluate(() => {
+      const { announced, changes } = (
+        globalThis as unknown as { seen: { announced: Set<string>; changes: number } }
+      ).seen;
+      return { announced: [...announced], changes };
+    });
+  await becomes(async () => (await seen()).changes > 0, true);
+  return (await seen()).announced;
+}
+
+test('a screen reader is not told the time each second: of a run, in the inbox, or that the API is away', async () => {
+  const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
+  await page.locator('li.card time').first().waitFor();
+  // A minute, so that times of minutes ago change too.
+  expect(await announcedBy(page, () => page.clock.runFor('01:01'))).toEqual([]);
+  await page.goto(`/runs/${show.asking}`);
+  await page.locator('.run-state', { hasText: ' · for ' }).waitFor();
+  expect(await announcedBy(page, () => page.clock.runFor('01:01'))).toEqual([]);
+  await page.route('**/v1/**', (route) => route.abort());
+  await becomes(async () => {
+    await page.clock.runFor('00:05');
+    return page.getByText('The API has not responded for').isVisible();
+  }, true);
+  expect(await announcedBy(page, () => page.clock.runFor('00:05'))).toEqual([]);
+});
+
+test('a run in doubt says once that it is in doubt, and once what to do', async () => {
+  const page = await stage.browser.open(`/runs/${show.doubtful}`);
+  const state = page.locator('.run-state');
+  await state.getByText('waits for a person').waitFor();
+  const words = (await state.textContent()) ?? '';
+  expect(words.match(/in doubt/g)).toHaveLength(1);
+  expect(words.match(/took place/g)).toHaveLength(1);
+  expect(words.match(/Check with the receiver/g)).toHaveLength(1);
+});
+
+test('a run that has reached its budget has its question once', async () => {
+  const question = 'The run has reached its budget: 1.00 USD. Raise the budget?';
+  const page = await stage.browser.open('/inbox');
+  await page.route(`**/v1/runs/${show.asking}`, async (route) => {
+    const run = (await (await route.fetch()).json()) as { waits: readonly object[] };
+    const waits = [{ ...run.waits[0], purpose: 'budget', detail: { question } }];
+    await route.fulfill({ json: { ...run, waits } });
+  });
+  await page.goto(`/runs/${show.asking}`);
+  const state = page.locator('.run-state');
+  await state.getByText('waits for a person').waitFor();
+  expect((await state.textContent())?.split(question)).toHaveLength(2);
+});
+
+test('the times of a side effect are told as elsewhere', async () => {
+  const page = await stage.browser.open(`/runs/${show.completed}?tab=effects`);
+  const effects = page.getByRole('region', { name: 'Effects', exact: true });
+  await effects
+    .getByRole('button', { name: /invoice\.pay/ })
+    .first()
+    .click();
+  await effects.getByText('Request hash').waitFor();
+  await effects.locator('.effect-resolution time').waitFor();
+  expect(await effects.locator('.row-facts time').count()).toBe(2);
+  expect(await effects.textContent()).not.toMatch(/\d{4}-\d\d-\d\dT/);
+});
+
+test('nothing within a link can be pressed, however long its text', async () => {
+  const { id } = await stage.cloud.call<{ id: string }>('POST', '/v1/schedules', {
+    type: 'chain-10',
+    cron: '30 3 * * *',
+    timezone: 'Europe/Berlin',
+    name: 'a schedule '.repeat(9),
+  });
+  const page = await stage.browser.open(`/schedules/${id}`);
+  const link = page.locator('td').getByRole('link', { name: 'a schedule' });
+  await link.waitFor();
+  expect(await page.locator('a :is(button, a, input)').count()).toBe(0);
+  expect(await link.textContent()).toMatch(/…$/);
+  await stage.cloud.call('DELETE', `/v1/schedules/${id}`);
+});
+
+test('a backfill says which time is missing or wrong, and that a range has no slot', async () => {
+  const page = await stage.browser.open(`/schedules/${show.schedule}`, { timezoneId: 'Europe/Berlin' });
+  await page.getByRole('button', { name: 'Backfill' }).click();
+  const dialog = page.getByRole('dialog');
+  const lack = dialog.locator('footer').getByRole('status');
+  for (const [from, to, words] of [
+    ['2026-01-02T03:00', '', 'Enter both times.'],
+    ['2026-01-02T03:00', '2026-01-02T02:00', 'The first time must not be after the second.'],
+    ['2026-01-02T03:31', '2026-01-02T04:00', 'No slot is between these times.'],
+    ['2026-01-02T03:30', '2026-01-02T04:00', ''],
+  ] as const) {
+    await dialog.getByLabel('From').fill(from);
+    await dialog.getByLabel('To').fill(to);
+    await becomes(() => lack.textContent(), words);
+    const send = dialog.getByRole('button', { name: 'Start the runs' });
+    await becomes(() => send.isDisabled(), words !== '');
+  }
+});
+
+test('a card of the inbox says once which role its answers require', async () => {
+  const client = { name: 'who looks', role: 'viewer' };
+  const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', client);
+  const page = await stage.browser.open('/inbox', {
+    prepare: (one) =>
+      one.addInitScript((key) => sessionStorage.setItem('cairn.api-key', String(key)), secret),
+  });
+  const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
+  await card.getByText('Answer, Reject, Approve: requires the role operator; yours is viewer').waitFor();
+  expect((await card.textContent())?.match(/requires the role/g)).toHaveLength(1);
+});
