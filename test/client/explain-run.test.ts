@@ -33,6 +33,28 @@ const undone = (stepId: string, outcome = 'compensated') => ({ stepId, revision:
 const lease = { epoch: 3 };
 const retrying = { begun: 2, retrying: 1, skipped: 0, degraded: 0 };
 
+test.each([
+  [{ by: 'kill_switch' }, /^The kill switch is on/, 'unpause --everything'],
+  [
+    { by: 'pause', type: 'order', since: AT, reason: 'stocktaking' },
+    /^Workflow order is paused: stocktaking\./,
+    'unpause order',
+  ],
+  [{ by: 'pause', type: 'order', since: AT }, /^Workflow order is paused\. Its runs wait/, 'unpause order'],
+] as const)(
+  'a run that operators keep from moving says so, not that it is queued: %j',
+  (stop, text, move) => {
+    const of = (facts: object) => explainRun(run(facts), { working: [], retrying: [], stop });
+    for (const status of ['pending', 'running', 'interrupted']) {
+      expect(of({ status }).text).toMatch(text);
+      expect(of({ status }).moves.map(({ words }) => words.join(' '))).toEqual([move]);
+    }
+    expect(of({ status: 'running', lease }).text).not.toMatch(text);
+    expect(of({ status: 'waiting_external', waits: [wait('event')] }).text).not.toMatch(text);
+    expect(of({ status: 'running', cancellation: { requestedAt: AT } }).text).not.toMatch(text);
+  },
+);
+
 describe('a run that the budget of the day holds back', () => {
   const reason = 'other runs hold the rest of what the tenant may spend on this day';
   const of = (facts: object, ...retrying: Activity['retrying']) =>

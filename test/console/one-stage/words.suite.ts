@@ -72,6 +72,28 @@ test('a run that has reached its budget has its question once', async () => {
   expect((await state.textContent())?.split(question)).toHaveLength(2);
 });
 
+test('a run of a paused workflow says so, until it moves', async () => {
+  const page = await stage.browser.open('/inbox');
+  let hasMoved = false;
+  await page.route(`**/v1/runs/${show.asking}`, async (route) => {
+    const run = (await (await route.fetch()).json()) as object;
+    await route.fulfill({ json: hasMoved ? run : { ...run, status: 'pending', waits: [], waitCount: 0 } });
+  });
+  await page.route('**/v1/workflows?summary=true', async (route) => {
+    const list = (await (await route.fetch()).json()) as { items: readonly { type: string }[] };
+    const paused = { since: '2026-01-02T03:04:05.000Z', reason: 'the bank is closed' };
+    const items = list.items.map((one) => (one.type === 'pay-invoice' ? { ...one, paused } : one));
+    await route.fulfill({ json: { ...list, items } });
+  });
+  await page.goto(`/runs/${show.asking}`);
+  const state = page.locator('.run-state');
+  await state.getByText('Workflow pay-invoice is paused: the bank is closed.').waitFor();
+  hasMoved = true;
+  await page.reload();
+  await state.getByText('Waiting for approval at step approve.').waitFor();
+  expect(await state.getByText('is paused').count()).toBe(0);
+});
+
 test('the times of a side effect are told as elsewhere', async () => {
   const page = await stage.browser.open(`/runs/${show.completed}?tab=effects`);
   const effects = page.getByRole('region', { name: 'Effects', exact: true });

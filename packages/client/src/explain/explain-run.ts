@@ -6,6 +6,7 @@ import type { Answer } from 'cairn/api/calls';
 import { stepKey } from '../step-key.ts';
 import { helpFor } from './help-for.ts';
 import { type ExplainedMove, moveOf } from './moves.ts';
+import { explainStop, mayBeStopped, type Stop } from './stop.ts';
 
 type RunToExplain = Answer<'Run'>;
 
@@ -55,6 +56,8 @@ export interface Activity {
     readonly isPolling: boolean;
     readonly held?: Held | undefined;
   }[];
+  /** The switch that keeps the run from moving, if the caller has read it. */
+  readonly stop?: Stop | undefined;
 }
 
 export interface Explanation {
@@ -78,6 +81,7 @@ const FAILING_HELP =
 export function explainRun(run: ExplainedRun, activity: Activity = activityOf(run)): Explanation {
   const { status, source, suspension, cancellation } = run;
   if (suspension && !cancellation) return suspended(run, suspension);
+  if (activity.stop && mayBeStopped(run)) return explainStop(activity.stop);
   switch (status) {
     case 'pending':
       return {

@@ -21,6 +21,7 @@ import { ProgressLine } from './progress-line.tsx';
 import { RunLink } from './run-link.tsx';
 import { Trouble } from './trouble.tsx';
 import { unreadText } from './unread-text.ts';
+import { useStop } from './use-stop.ts';
 import { AllFacts, Values } from './values.tsx';
 import { ViewLink } from './view-link.tsx';
 import { WaitView } from './wait-view.tsx';
@@ -37,7 +38,8 @@ export function RunHeader({ run }: { readonly run: Run }) {
     () => doingOf({ nodes: graph?.nodes, steps, histories }, run),
     [graph?.nodes, steps, histories, events, run],
   );
-  const why = explainRun(run, activityOf(doing));
+  const stop = useStop(run);
+  const why = explainRun(run, { ...activityOf(doing), stop });
   return (
     <header className="run-head">
       <div className="row run-title">
