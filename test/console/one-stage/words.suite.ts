@@ -94,18 +94,17 @@ test('a run of a paused workflow says so, until it moves', async () => {
   expect(await state.getByText('is paused').count()).toBe(0);
 });
 
-test('the times of a side effect are told as elsewhere', async () => {
-  const page = await stage.browser.open(`/runs/${show.completed}?tab=effects`);
-  const effects = page.getByRole('region', { name: 'Effects', exact: true });
-  await effects
-    .getByRole('button', { name: /invoice\.pay/ })
-    .first()
-    .click();
-  await effects.getByText('Request hash').waitFor();
-  await effects.locator('.effect-resolution time').waitFor();
-  expect(await effects.locator('.row-facts time').count()).toBe(2);
-  expect(await effects.textContent()).not.toMatch(/\d{4}-\d\d-\d\dT/);
-});
+test.each(['effects', 'journal', 'checkpoints'])(
+  'the times in a detail of %s are told as elsewhere',
+  async (tab) => {
+    const page = await stage.browser.open(`/runs/${show.completed}?tab=${tab}`);
+    await page.locator('[data-row]').last().getByRole('button').first().click();
+    const facts = page.locator('.row-facts');
+    await facts.locator('time').first().waitFor();
+    const told = await page.locator('.row-facts, .effect-resolution').allTextContents();
+    expect(told.join()).not.toMatch(/\d{4}-\d\d-\d\dT/);
+  },
+);
 
 test('nothing within a link can be pressed, however long its text', async () => {
   const { id } = await stage.cloud.call<{ id: string }>('POST', '/v1/schedules', {

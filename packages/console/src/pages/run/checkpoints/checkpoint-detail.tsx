@@ -6,6 +6,7 @@ import { isFinal } from '../../../parts/run-status.ts';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { sizeWords } from '../../../parts/visible-text.ts';
+import { When } from '../../../parts/when.tsx';
 import { useMay } from '../../../session/session.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { useOpenAct } from '../actions/use-act.ts';
@@ -50,7 +51,7 @@ export function CheckpointDetail({ checkpoint, all }: CheckpointDetailProps) {
       <Facts
         facts={[
           ['Boundary', boundaryWords(checkpoint)],
-          ['At', checkpoint.at],
+          ['At', <When key="at" at={checkpoint.at} exact />],
           ['Summary', outputsSummary],
           ['Reused from', outputFrom && `run ${outputFrom.runId}, checkpoint ${outputFrom.checkpoint}`],
           ['Attempt', checkpoint.attempt],

@@ -4,6 +4,7 @@ import { Facts } from '../../../parts/row-table/facts.tsx';
 import { RowTable } from '../../../parts/row-table/row-table.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { headOf, visibleText } from '../../../parts/visible-text.ts';
+import { When } from '../../../parts/when.tsx';
 import { ViewLink } from '../header/view-link.tsx';
 import { gistOf, type JournalRow } from './rows.ts';
 
@@ -68,10 +69,10 @@ function Whole({ row: { event, moved, step, isCheckpoint } }: { readonly row: Jo
       <JsonView value={event.data} label={`Data of event ${event.seq}`} />
       <Facts
         facts={[
-          ['At', event.at],
+          ['At', <When key="at" at={event.at} exact />],
           ['By', [event.initiator, event.actor].filter(Boolean).join(' ')],
           ['Moved the run', moved && `from ${moved.from} to ${moved.to}`],
-          ['Written by', event.writer && `drive ${event.writer.epoch}, ${event.writer.owner}`],
+          ['Written by', event.writer && `dispatch ${event.writer.epoch}, ${event.writer.owner}`],
           ['Id', event.id],
           ['Hash', event.hash],
           ['Hash before', event.prevHash],

@@ -5,6 +5,7 @@ import { Facts } from '../../../parts/row-table/facts.tsx';
 import { RowTable } from '../../../parts/row-table/row-table.tsx';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
 import { headOf, visibleText } from '../../../parts/visible-text.ts';
+import { When } from '../../../parts/when.tsx';
 import { useQueryChange, useQueryState } from '../../../shell/address.ts';
 import { ViewLink } from '../header/view-link.tsx';
 import { Facet } from '../journal/filter-bar.tsx';
@@ -139,7 +140,7 @@ function Whole({
       {fields && <JsonView value={fields} label="Fields of the line" />}
       <Facts
         facts={[
-          ['At', at],
+          ['At', <When key="at" at={at} exact />],
           ['Attempt', attempt],
           ['Revision', revision > 1 ? revision : undefined],
           ['Length', cut && 'longer than what is kept'],
