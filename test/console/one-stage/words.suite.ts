@@ -58,18 +58,34 @@ test('a run in doubt says once that it is in doubt, and once what to do', async 
   expect(words.match(/Check with the receiver/g)).toHaveLength(1);
 });
 
-test('a run that has reached its budget has its question once', async () => {
+test('a run that has reached its budget has its question once, and room for each amount', async () => {
   const question = 'The run has reached its budget: 1.00 USD. Raise the budget?';
   const page = await stage.browser.open('/inbox');
   await page.route(`**/v1/runs/${show.asking}`, async (route) => {
     const run = (await (await route.fetch()).json()) as { waits: readonly object[] };
-    const waits = [{ ...run.waits[0], purpose: 'budget', detail: { question } }];
+    const waits = [
+      { ...run.waits[0], purpose: 'budget', detail: { question, budget: { reached: ['microUsd'] } } },
+    ];
     await route.fulfill({ json: { ...run, waits } });
   });
   await page.goto(`/runs/${show.asking}`);
   const state = page.locator('.run-state');
   await state.getByText('waits for a person').waitFor();
   expect((await state.textContent())?.split(question)).toHaveLength(2);
+  await page.getByRole('button', { name: 'Decide about the budget' }).click();
+  const dialog = page.getByRole('dialog');
+  const amounts = dialog.getByRole('group', { name: 'Raise by' });
+  await amounts.getByRole('textbox', { name: 'Time' }).waitFor();
+  expect(await dialog.getByText('microUsd').count()).toBe(0);
+  const within = await amounts.boundingBox();
+  const boxes = await Promise.all((await amounts.getByRole('textbox').all()).map((one) => one.boundingBox()));
+  expect(boxes).toHaveLength(5);
+  for (const [at, box] of boxes.entries()) {
+    const next = boxes[at + 1];
+    const end = box && box.x + box.width;
+    expect(end).toBeLessThanOrEqual(within ? within.x + within.width : 0);
+    if (next && next.y === box?.y) expect(end).toBeLessThan(next.x);
+  }
 });
 
 test('a run of a paused workflow says so, until it moves', async () => {

@@ -81,6 +81,9 @@ describe('a step that must not run twice, interrupted by a crash, with a policy 
     expect(state().waits).toMatchObject([
       { kind: 'approval', purpose: 'doubt', execution: { stepId: 'push' } },
     ]);
+    expect(JSON.parse(state().waits[0]?.detailText ?? '').question).toMatch(
+      /may have acted\. Run it again, treat it as completed or fail it\?$/,
+    );
     world.clock.jump(7 * 24 * 3_600_000);
     await world.run(() => world.clock.nextAt === undefined && world.queue.pending.length === 0);
     expect(log).toEqual(['push 1']);

@@ -24,7 +24,7 @@ describe('fifty runs of one tenant at once', () => {
     expect(wait).toMatchObject({ kind: 'approval', purpose: 'budget', day: '2026-01-01' });
     expect(JSON.parse(wait?.detailText ?? '')).toMatchObject({
       question: expect.stringMatching(
-        /^The tenant has reached its budget of 2026-01-01 \(UTC\): 1\.00 USD of 1\.00 USD spent\. 'ask' waits and needs up to 0\.10 USD and begins by itself at 2026-01-02T00:00:00\.000Z\./,
+        /^The tenant has reached its budget of 2026-01-01 \(UTC\): 1\.00 USD of 1\.00 USD spent\. 'ask' waits and needs up to 0\.10 USD and begins by itself at 2026-01-02T00:00:00\.000Z\. Raise the budget of the day, fail the step or cancel the run\?$/,
       ),
       budget: { day: '2026-01-01', reached: ['microUsd'], spent: { usd: 1 }, limits: { usd: 1 } },
     });

@@ -30,7 +30,9 @@ describe('fifty calls at once', () => {
       waits: [{ kind: 'approval', purpose: 'budget' }],
     });
     expect(spent).toBeCloseTo(1);
-    expect(run.question().question).toMatch(/1\.00 USD of 1\.00 USD spent\. .*needs up to 0\.10 USD/);
+    expect(run.question().question).toMatch(
+      /1\.00 USD of 1\.00 USD spent\. .*needs up to 0\.10 USD\. Raise the budget, fail the step or cancel the run\?$/,
+    );
     await run.decide('approve', { raise: { usd: 10 } });
     await run.run();
     expect(run.state()).toMatchObject({ status: 'completed', budget: { spent: { microUsd: 5_000_000 } } });

@@ -40,7 +40,7 @@ export function budgetQuestion(
   const spent = spentOf(budget, now - (startedAt ?? createdAt));
   const limits = reached.map((name) => limitText(name, spent[name] ?? 0, budget.limits[name] ?? 0));
   const needs = estimate ? needText(reached, estimate) : '';
-  const question = `The run has reached its budget: ${limits.join('; ')}. '${key}' waits${needs}. Raise the budget (approve), fail the step (reject) or cancel the run (halt)?`;
+  const question = `The run has reached its budget: ${limits.join('; ')}. '${key}' waits${needs}. Raise the budget, fail the step or cancel the run?`;
   const shown = { reached: [...reached], spent: shownAmounts(spent), limits: shownAmounts(budget.limits) };
   return { ...questionAbout(execution, 'budget', { question, budget: shown }, now), purpose: 'budget' };
 }
@@ -64,7 +64,7 @@ export function dayQuestion(question: DayQuestion): Wait {
   const limits = reached.map((name) => limitText(name, spent[name] ?? 0, ceiling[name] ?? 0));
   const needs = estimate ? needText(reached, estimate) : '';
   const next = new Date(until).toISOString();
-  const text = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
+  const text = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day, fail the step or cancel the run?`;
   const shown = {
     day,
     reached: [...reached],

@@ -93,7 +93,7 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
 
 /** The question about a step that must not be repeated unasked. */
 export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut_off'): StepQuestion {
-  const question = `Step '${stepKey(execution)}' ${DOUBTS[why]}. Run it again (approve), treat it as completed (approve_with_waiver) or fail it (reject)?`;
+  const question = `Step '${stepKey(execution)}' ${DOUBTS[why]}. Run it again, treat it as completed or fail it?`;
   return { ...questionAbout(execution, 'doubt', { question }, now), purpose: 'doubt' };
 }
 

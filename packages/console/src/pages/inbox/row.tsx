@@ -26,9 +26,9 @@ export function Question(props: QuestionRowProps) {
   const { item, approval, isSelected, onSelect } = props;
   const { runId, type, kind, step, question, to, openedAt, dueAt, repoId, threadId, capabilityId, detail } =
     item;
-  // The details of a question about an effect are its id, which says nothing to a person.
-  const isOfEffect = item.effectId !== undefined;
-  const beside = detail === undefined || isOfEffect ? undefined : questionOf(detail).beside;
+  // The details of a question about an effect are its id, which says nothing to a person. About a budget, the question has them all.
+  const saysAll = item.effectId !== undefined || kind === 'budget_reached';
+  const beside = detail === undefined || saysAll ? undefined : questionOf(detail).beside;
   return (
     <li className="card">
       <div className="row between">

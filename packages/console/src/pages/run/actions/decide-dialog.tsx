@@ -67,7 +67,7 @@ export function DecideDialog(props: DecideDialogProps) {
   const body = bodyOfDecision(filled, waitId, data?.value);
   return (
     <ActionDialog
-      title={asked === 'doubt' ? `What became of ${step}?` : `Answer ${step}`}
+      title={TITLES[asked](step)}
       verb={choice?.verb ?? 'Send'}
       danger={choice?.isDanger ?? false}
       outdated={outdated}
@@ -89,7 +89,7 @@ export function DecideDialog(props: DecideDialogProps) {
       }}
       onClose={onClose}
     >
-      <Question detail={detail} dueAt={dueAt} />
+      <Question detail={detail} dueAt={dueAt} saysAll={asked === 'budget'} />
       <ChoiceOf
         legend="Your answer"
         value={filled.decision}
@@ -121,6 +121,12 @@ export function DecideDialog(props: DecideDialogProps) {
     </ActionDialog>
   );
 }
+
+const TITLES: Readonly<Record<AskedKind, (step: string) => string>> = {
+  approval: (step) => `Answer ${step}`,
+  doubt: (step) => `What became of ${step}?`,
+  budget: () => 'Decide about the budget',
+};
 
 interface RaiseProps {
   readonly filled: Filled;

@@ -7,9 +7,11 @@ import { questionOf } from './decisions.ts';
 interface QuestionProps {
   readonly detail: unknown;
   readonly dueAt?: string | undefined;
+  /** The text has all details in words. */
+  readonly saysAll?: boolean;
 }
 
-export function Question({ detail, dueAt }: QuestionProps) {
+export function Question({ detail, dueAt, saysAll = false }: QuestionProps) {
   const { text, beside, to = [] } = questionOf(detail);
   return (
     <section className="question" aria-label="The question">
@@ -21,7 +23,7 @@ export function Question({ detail, dueAt }: QuestionProps) {
           Asked: <Text value={to.join(', ')} max={300} />
         </p>
       )}
-      {beside !== undefined && <Details value={beside} label="Details of the question" />}
+      {beside !== undefined && !saysAll && <Details value={beside} label="Details of the question" />}
       {dueAt !== undefined && (
         <p className="hint">
           Times out <When at={dueAt} />.
