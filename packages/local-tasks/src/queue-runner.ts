@@ -1,6 +1,6 @@
 /**
- * Dispatches the tasks of one queue in the order of their due times, within its rate and concurrency. Owns the schedule
- * index and the attempts in flight; reports results by `TaskEvents`.
+ * Dispatches the tasks of one queue in the order of their due times, within its rate and concurrency, and slower while its
+ * target is overloaded. Owns the schedule index and the attempts in flight; reports results by `TaskEvents`.
  */
 import { Alarm } from '@cairn/local-kit/time/alarm';
 import type { ServerClock } from '@cairn/local-kit/time/clock';
@@ -16,6 +16,14 @@ import {
 import { afterFailure } from './dispatch/retry.ts';
 import { DueHeap } from './due-heap.ts';
 import type { AttemptStart, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
+import {
+  afterOverload,
+  isOverload,
+  shareAt,
+  THROTTLE_STEP_MS,
+  type Throttle,
+  UNTHROTTLED,
+} from './throttle.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** A task in the index. `record` is a cache; without it the task is read from storage when it is due. */
@@ -64,6 +72,7 @@ export class QueueRunner {
   readonly #alarm: Alarm;
   #config: QueueConfig;
   #bucket: TokenBucket;
+  #throttle: Throttle = UNTHROTTLED;
   #stopped = false;
 
   constructor(config: QueueConfig, clock: ServerClock, dispatch: Dispatch, events: TaskEvents) {
@@ -117,8 +126,11 @@ export class QueueRunner {
     if (next === undefined || full) return { kind: 'wait', atMs: undefined };
     const now = this.#clock.now();
     if (next.dueAt > now) return { kind: 'wait', atMs: next.dueAt };
-    const token = this.#bucket.take(now);
-    return token.taken ? { kind: 'start', entry: next.entry } : { kind: 'wait', atMs: token.atMs };
+    const share = shareAt(this.#throttle, now);
+    const token = this.#bucket.take(now, share);
+    if (token.taken) return { kind: 'start', entry: next.entry };
+    // A throttled queue recovers while it waits, so its next token may be due earlier.
+    return { kind: 'wait', atMs: share === 1 ? token.atMs : Math.min(token.atMs, now + THROTTLE_STEP_MS) };
   }
 
   /** Dispatches now, regardless of the queue's state and limits and the task's schedule, and of an attempt that runs. */
@@ -172,6 +184,7 @@ export class QueueRunner {
       this.#aborts.delete(abort);
       if (this.#stopped && abort.signal.aborted) return;
       entry.running = entry.running.filter((other) => other !== start);
+      if (!late && isOverload(outcome)) this.#throttle = afterOverload(this.#throttle, this.#clock.now());
       this.#settle({ entry, record, start, isForced }, late ? { kind: 'deadline-exceeded' } : outcome);
       this.pump();
     });

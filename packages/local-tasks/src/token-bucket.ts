@@ -1,4 +1,7 @@
-/** The rate limit of one queue: a bucket of `burst` tokens refilled at `perSecond`. Does not read the clock. */
+/**
+ * The rate limit of one queue: a bucket of `burst` tokens refilled at `perSecond`. A share below 1 slows the refill and
+ * lowers the burst alike. Does not read the clock.
+ */
 
 export class TokenBucket {
   readonly #perSecond: number;
@@ -13,16 +16,17 @@ export class TokenBucket {
     this.#filledAt = now;
   }
 
-  /** Takes one token, or returns the time (epoch ms) of the next one. */
-  take(now: number): { readonly taken: true } | { readonly taken: false; readonly atMs: number } {
+  /** Takes one token, or returns the time (epoch ms) of the next one at this share of the rate. */
+  take(now: number, share = 1): { readonly taken: true } | { readonly taken: false; readonly atMs: number } {
+    const perMs = (this.#perSecond * share) / 1000;
     const elapsed = Math.max(0, now - this.#filledAt);
-    this.#tokens = Math.min(this.#burst, this.#tokens + (elapsed / 1000) * this.#perSecond);
+    this.#tokens = Math.min(Math.max(1, this.#burst * share), this.#tokens + elapsed * perMs);
     this.#filledAt = Math.max(now, this.#filledAt);
     // A token missing by rounding only counts as available; otherwise a timer for its time would fire repeatedly.
     if (this.#tokens >= 1 - 1e-9) {
       this.#tokens = Math.max(0, this.#tokens - 1);
       return { taken: true };
     }
-    return { taken: false, atMs: this.#filledAt + ((1 - this.#tokens) / this.#perSecond) * 1000 };
+    return { taken: false, atMs: this.#filledAt + (1 - this.#tokens) / perMs };
   }
 }

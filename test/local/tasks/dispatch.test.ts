@@ -280,4 +280,37 @@ describe('limits', () => {
     await settled();
     expect(tasks.requests).toHaveLength(15);
   });
+
+  test.each([
+    [429, 2],
+    [503, 2],
+    [500, 4],
+  ])(
+    'after a response %i a queue dispatches %i tasks in the next second, of 4 that its rate allows',
+    async (status, count) => {
+      await queue({
+        rateLimits: { maxDispatchesPerSecond: 4 },
+        retryConfig: { minBackoff: { seconds: 3600 } },
+      });
+      for (let i = 0; i < 40; i++) await create();
+      await settled();
+      expect(tasks.requests).toHaveLength(10);
+      tasks.answers.push(answered(status));
+      tasks.clock.advance(250);
+      await settled();
+      for (let ms = 0; ms < 1000; ms += 50) {
+        tasks.clock.advance(50);
+        await settled();
+      }
+      expect(tasks.requests).toHaveLength(11 + count);
+      for (let ms = 0; ms < 2000; ms += 50) {
+        tasks.clock.advance(50);
+        await settled();
+      }
+      const before = tasks.requests.length;
+      tasks.clock.advance(1000);
+      await settled();
+      expect(tasks.requests.length - before).toBe(4);
+    },
+  );
 });

@@ -1,0 +1,34 @@
+/**
+ * System throttling: how much of its rate a queue keeps while its target is overloaded. Pure. Cloud Tasks documents which
+ * responses slow a queue down and that it recovers once they stop; the steps are ours.
+ */
+import type { DispatchResult } from './dispatch/attempt.ts';
+
+/** `share` is what the last overload left of the rate; `at` the time (epoch ms) of the last overload. */
+export interface Throttle {
+  readonly share: number;
+  readonly slowedAt: number;
+  readonly at: number;
+}
+
+export const UNTHROTTLED: Throttle = { share: 1, slowedAt: -Infinity, at: -Infinity };
+
+/** Responses of one overload slow a queue down once; and the time in which a recovering queue doubles its rate. */
+export const THROTTLE_STEP_MS = 1000;
+const MIN_SHARE = 1 / 64;
+
+export const isOverload = (outcome: DispatchResult): boolean =>
+  outcome.kind === 'answered' && (outcome.status === 429 || outcome.status === 503);
+
+export function afterOverload(throttle: Throttle, now: number): Throttle {
+  const share = shareAt(throttle, now);
+  if (now - throttle.slowedAt < THROTTLE_STEP_MS) return { share, slowedAt: throttle.slowedAt, at: now };
+  return { share: Math.max(MIN_SHARE, share / 2), slowedAt: now, at: now };
+}
+
+/** The part of the queue's rate that is left, from `MIN_SHARE` to 1. */
+export function shareAt(throttle: Throttle, now: number): number {
+  if (throttle.share === 1) return 1;
+  const calmMs = now - throttle.at - THROTTLE_STEP_MS;
+  return calmMs <= 0 ? throttle.share : Math.min(1, throttle.share * 2 ** (calmMs / THROTTLE_STEP_MS));
+}
