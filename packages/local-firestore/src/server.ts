@@ -1,6 +1,6 @@
 /**
- * The Firestore server: composition root of this folder. Binds loopback only and serves `google.firestore.v1.Firestore` over gRPC
- * and REST, on one port, to unmodified clients with `FIRESTORE_EMULATOR_HOST`.
+ * The Firestore server: composition root of this folder. Binds loopback only and serves `google.firestore.v1.Firestore` over gRPC,
+ * REST and WebChannel, on one port, to unmodified clients with `FIRESTORE_EMULATOR_HOST`.
  */
 import { readFileSync } from 'node:fs';
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
@@ -18,6 +18,7 @@ import { Expiry } from './service/expiry.ts';
 import { reindex } from './service/reindex.ts';
 import { FirestoreSession } from './service/session.ts';
 import { openSqliteStorage } from './storage/sqlite-storage.ts';
+import { WebChannels } from './web-channel/web-channels.ts';
 import { firestoreProtocol, firestoreService } from './wire/protocol.ts';
 
 export interface FirestoreServerOptions {
@@ -92,10 +93,12 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
     session.databases.clear(projectId);
     session.listeners.cut();
   };
+  const protocol = firestoreProtocol();
   const rest = restServer({
-    protocol: firestoreProtocol(),
+    protocol,
     service,
     context,
+    channels: new WebChannels({ protocol, service, calls }),
     reset: (database) => {
       session.databases.clearOne(database);
       session.listeners.cut();

@@ -1,21 +1,20 @@
 /**
- * Firestore over HTTP/1.1: REST v1 and the routes that only the official emulator has. A request is converted to the bytes of
+ * Firestore over HTTP/1.1: REST v1, web channels and the routes that only the official emulator has. A request is converted to the bytes of
  * the gRPC request and handled the same way, so both answer alike. Refuses foreign web pages; those of this
  * machine are answered with CORS.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { type BodyRefusals, jsonBody } from '@cairn/local-kit/http/json-body';
+import { jsonBody } from '@cairn/local-kit/http/json-body';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
-import { fromJson, JsonShapeError, toJson } from '@cairn/local-kit/wire/proto-json';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
-import { MAX_REQUEST_BYTES } from '../model/limits.ts';
-import { Code, invalid, StatusError } from '../model/status.ts';
+import { Code, StatusError } from '../model/status.ts';
 import type { CallContext } from '../service/calls/call.ts';
-import { toStatus } from '../service/calls/grpc-outcome.ts';
 import { notImplemented, servedCall } from '../service/served-calls.ts';
+import { errorBody } from './json-errors.ts';
+import { BODY, jsonCall } from './json-messages.ts';
 import { bindingsOf, restCall } from './routes.ts';
 
 interface RestOptions {
@@ -24,12 +23,14 @@ interface RestOptions {
   /** The same service as gRPC serves it. */
   readonly service: ServiceDefinition;
   readonly context: CallContext;
+  readonly channels: {
+    /** False: the path is not one of a channel. @throws StatusError */
+    serve(url: URL, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
+  };
   /** Deletes all documents of a project's database. */
   reset(database: string): void;
 }
 
-/** JSON is larger than the encoding (bytes by a third, small numbers more), which is limited afterwards. */
-const MAX_BODY_BYTES = 4 * MAX_REQUEST_BYTES;
 const RESET = /^\/emulator\/v1\/(projects\/[^/]+\/databases\/[^/]+)\/documents$/;
 
 interface RestAnswer {
@@ -39,8 +40,8 @@ interface RestAnswer {
 
 export function restServer(options: RestOptions): Server {
   const bindings = bindingsOf(options.protocol);
-  const answer = async (request: IncomingMessage): Promise<RestAnswer> => {
-    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://firestore');
+  const answer = async (request: IncomingMessage, url: URL): Promise<RestAnswer> => {
+    const { pathname, searchParams: query } = url;
     const { method = 'GET' } = request;
     // Tools send this request to learn whether the emulator is up.
     if (method === 'GET' && pathname === '/') return { status: 200, body: 'Ok\n' };
@@ -54,6 +55,11 @@ export function restServer(options: RestOptions): Server {
     if (!found) throw new StatusError(Code.NOT_FOUND, `Nothing is served at ${method} ${pathname}.`);
     return { status: 200, body: await call(found.name, found.message, options) };
   };
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://firestore');
+    if (await options.channels.serve(url, request, response)) return;
+    send(response, await answer(request, url));
+  };
   const server = createServer((request, response) => {
     const refused = refusedCaller(request.headers, 'local pages');
     if (refused !== undefined) {
@@ -65,10 +71,7 @@ export function restServer(options: RestOptions): Server {
       response.writeHead(204).end();
       return;
     }
-    answer(request).then(
-      (answer) => send(response, answer),
-      (error: unknown) => send(response, errorOf(error)),
-    );
+    serve(request, response).catch((error: unknown) => send(response, errorOf(error)));
   });
   answerUnreadable(server);
   return server;
@@ -79,24 +82,18 @@ async function call(
   message: object,
   { protocol, service, context }: RestOptions,
 ): Promise<unknown> {
-  const method = protocol.methods[name] as protobuf.Method;
-  const definition = service[name];
+  const messages = jsonCall(name, protocol, service);
   const served = servedCall(name);
-  if (!served || !definition) throw notImplemented(name);
-  const requestType = method.resolvedRequestType as protobuf.Type;
-  const responseType = method.resolvedResponseType as protobuf.Type;
-  const bytes = requestType.encode(requestType.fromObject(fromJson(requestType, message))).finish();
-  const request = definition.requestDeserialize(Buffer.from(bytes)) as object;
-  const jsonOf = (one: object) =>
-    toJson(responseType, responseType.decode(definition.responseSerialize(one)));
-  if (served.kind === 'unary') return jsonOf(await served.answer(request, context));
-  const messages: unknown[] = [];
+  if (!served || !messages) throw notImplemented(name);
+  const request = messages.request(message);
+  if (served.kind === 'unary') return messages.answer(await served.answer(request, context));
+  const answers: unknown[] = [];
   try {
-    for (const one of await served.answer(request, context)) messages.push(jsonOf(one));
+    for (const one of await served.answer(request, context)) answers.push(messages.answer(one));
   } catch (error) {
     throw new StreamError(error);
   }
-  return messages;
+  return answers;
 }
 
 /** Error of a call with a list response, sent in a list. */
@@ -106,41 +103,9 @@ class StreamError extends Error {
   }
 }
 
-const BODY: BodyRefusals = {
-  maxBytes: MAX_BODY_BYTES,
-  tooLarge: () => invalid(`Request payload size exceeds the limit: ${MAX_BODY_BYTES} bytes.`),
-  malformed: (why) => invalid(`Invalid JSON payload received: ${why}`),
-};
-
-/** By canonical code, as Google's APIs map it (google.rpc.Code). */
-const HTTP_STATUS: Readonly<Record<number, number>> = {
-  [Code.CANCELLED]: 499,
-  [Code.INVALID_ARGUMENT]: 400,
-  [Code.DEADLINE_EXCEEDED]: 504,
-  [Code.NOT_FOUND]: 404,
-  [Code.ALREADY_EXISTS]: 409,
-  [Code.PERMISSION_DENIED]: 403,
-  [Code.RESOURCE_EXHAUSTED]: 429,
-  [Code.FAILED_PRECONDITION]: 400,
-  [Code.ABORTED]: 409,
-  [Code.OUT_OF_RANGE]: 400,
-  [Code.UNIMPLEMENTED]: 501,
-  [Code.INTERNAL]: 500,
-  [Code.UNAVAILABLE]: 503,
-};
-const NAMES = new Map<number, string>(Object.entries(Code).map(([name, code]) => [code, name]));
-
 function errorOf(thrown: unknown): RestAnswer {
-  if (thrown instanceof StreamError) {
-    const { status, body } = errorOf(thrown.cause);
-    return { status, body: [body] };
-  }
-  const { code, details } = toStatus(thrown instanceof JsonShapeError ? invalid(thrown.message) : thrown);
-  const status = HTTP_STATUS[code] ?? 500;
-  return {
-    status,
-    body: { error: { code: status, message: details, status: NAMES.get(code) ?? 'UNKNOWN' } },
-  };
+  const body = errorBody(thrown instanceof StreamError ? thrown.cause : thrown);
+  return { status: body.error.code, body: thrown instanceof StreamError ? [body] : body };
 }
 
 function send(response: ServerResponse, { status, body }: RestAnswer): void {
@@ -159,6 +124,7 @@ function allowPage({ headers }: IncomingMessage, response: ServerResponse): void
   response.setHeader('access-control-allow-origin', headers.origin);
   response.setHeader('access-control-allow-credentials', 'true');
   response.setHeader('vary', 'origin');
+  response.setHeader('access-control-expose-headers', 'x-client-wire-protocol, x-http-session-id');
   response.setHeader('access-control-allow-methods', 'GET, POST, PATCH, DELETE, OPTIONS');
   const requestedHeaders = headers['access-control-request-headers'];
   if (requestedHeaders !== undefined) response.setHeader('access-control-allow-headers', requestedHeaders);

@@ -1,4 +1,4 @@
-/** Reads the body of a request as JSON, up to a bound. */
+/** Reads the body of a request as text or JSON, up to a bound. */
 import type { IncomingMessage } from 'node:http';
 
 export interface BodyRefusals {
@@ -13,6 +13,20 @@ export interface BodyRefusals {
  * @throws the errors of `refusals`
  */
 export async function jsonBody(request: IncomingMessage, refusals: BodyRefusals): Promise<unknown> {
+  const text = await textBody(request, refusals);
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw refusals.malformed((error as Error).message);
+  }
+}
+
+/** @throws `refusals.tooLarge` */
+export async function textBody(
+  request: IncomingMessage,
+  refusals: Pick<BodyRefusals, 'maxBytes' | 'tooLarge'>,
+): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -20,10 +34,5 @@ export async function jsonBody(request: IncomingMessage, refusals: BodyRefusals)
     if (size > refusals.maxBytes) throw refusals.tooLarge();
     chunks.push(chunk);
   }
-  if (size === 0) return undefined;
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch (error) {
-    throw refusals.malformed((error as Error).message);
-  }
+  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,0 +1,81 @@
+/**
+ * Listen and Write for the clients of browsers, which have no HTTP/2 of their own: serves their WebChannels by HTTP/1.1. Owns which
+ * channels there are.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { textBody } from '@cairn/local-kit/http/json-body';
+import type { handleBidiStreamingCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
+import type protobuf from 'protobufjs';
+import { Code, StatusError } from '../model/status.ts';
+import { BODY, jsonCall } from '../rest/json-messages.ts';
+import { ChannelStream } from './channel-stream.ts';
+import { WebChannel } from './web-channel.ts';
+import { forwardedMessages, framedArrays, withLength } from './wire.ts';
+
+interface WebChannelOptions {
+  readonly protocol: protobuf.Service;
+  readonly service: ServiceDefinition;
+  readonly calls: UntypedServiceImplementation;
+}
+
+const PATH = /^\/google\.firestore\.v1\.Firestore\/(Listen|Write)\/channel$/;
+/** Two for each tab of a browser; far beyond what one machine opens. */
+const MAX_CHANNELS = 1000;
+const HEADERS = {
+  'content-type': 'text/plain; charset=utf-8',
+  'cache-control': 'private, max-age=0',
+  'x-content-type-options': 'nosniff',
+};
+
+export class WebChannels {
+  readonly #options: WebChannelOptions;
+  readonly #channels = new Map<string, WebChannel>();
+
+  constructor(options: WebChannelOptions) {
+    this.#options = options;
+  }
+
+  /** False: the path is not one of a channel. @throws StatusError */
+  async serve(url: URL, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const name = PATH.exec(url.pathname)?.[1];
+    if (name === undefined) return false;
+    const { searchParams: query } = url;
+    const id = query.get('SID');
+    const channel = id === null ? this.#open(name) : this.#channels.get(id);
+    // By this text a client knows that its channel is gone, and opens another one.
+    if (!channel) {
+      response.writeHead(400, HEADERS).end('Error: Unknown SID');
+      return true;
+    }
+    channel.acknowledge(Number(query.get('AID') ?? 0));
+    if (query.get('TYPE') === 'terminate') {
+      channel.close();
+      response.writeHead(200, HEADERS).end();
+    } else if (query.get('RID') === 'rpc') {
+      response.writeHead(200, HEADERS);
+      channel.openBack(response, query.get('CI') === '1');
+    } else {
+      channel.take(forwardedMessages(new URLSearchParams(await textBody(request, BODY))));
+      response.writeHead(200, HEADERS);
+      response.end(
+        id === null ? framedArrays([channel.greeting]) : withLength(JSON.stringify(channel.progress)),
+      );
+    }
+    return true;
+  }
+
+  #open(name: string): WebChannel {
+    if (this.#channels.size >= MAX_CHANNELS)
+      throw new StatusError(Code.RESOURCE_EXHAUSTED, `More than ${MAX_CHANNELS} web channels are open.`);
+    const { protocol, service, calls } = this.#options;
+    const messages = jsonCall(name, protocol, service);
+    if (!messages) throw new StatusError(Code.NOT_FOUND, `The protocol has no call ${name}.`);
+    const handler = calls[name] as handleBidiStreamingCall<object, object>;
+    const channel = new WebChannel(
+      (answers) => new ChannelStream(handler, messages, answers),
+      ({ id }) => this.#channels.delete(id),
+    );
+    this.#channels.set(channel.id, channel);
+    return channel;
+  }
+}
