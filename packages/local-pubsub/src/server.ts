@@ -1,22 +1,22 @@
 /**
- * The local Pub/Sub server: composition root of this folder. Binds loopback only and serves `google.pubsub.v1` to
- * unmodified clients that have `PUBSUB_EMULATOR_HOST` set to its `host`.
+ * The local Pub/Sub server: composition root of this folder. Binds loopback only and serves `google.pubsub.v1` over gRPC
+ * and REST to unmodified clients that have `PUBSUB_EMULATOR_HOST` set to its `host`.
  */
 
 import { randomBytes } from 'node:crypto';
-import type { Server as HttpServer } from 'node:http';
 import { Faults } from '@cairn/local-firestore/faults';
-import { createServer } from '@cairn/local-kit/http/node-http';
 import { iamCalls } from '@cairn/local-kit/iam/policies';
+import { unaryRest } from '@cairn/local-kit/rest/unary-rest';
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
-import { Server } from '@grpc/grpc-js';
+import { Server, type ServiceDefinition } from '@grpc/grpc-js';
+import type protobuf from 'protobufjs';
 import { LIMITS, type SubscriptionConfig } from './model/resources.ts';
 import { Broker, type BrokerCounts } from './service/broker.ts';
-import { implementation, streamingPull } from './service/grpc-adapter.ts';
+import { implementation, type ServiceCalls, streamingPull } from './service/grpc-adapter.ts';
 import { publisherCalls } from './service/publisher.ts';
 import { Pushers } from './service/push.ts';
 import { schemaCalls } from './service/schema-calls.ts';
@@ -58,6 +58,8 @@ export interface PubsubServer {
 
 /** Room for the envelope of a request at the limit, so that the refusal comes from this server with a reason. */
 const MAX_MESSAGE_BYTES = 2 * LIMITS.requestBytes;
+/** JSON is larger than the encoding, which is limited afterwards. */
+const MAX_BODY_BYTES = 2 * LIMITS.requestBytes;
 
 /**
  * Delay in real time from a publish to its delivery. Production takes longer; without a delay, a subscriber gets a
@@ -83,24 +85,40 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
     'grpc.max_send_message_length': -1,
   });
   const { publisher, subscriber, schemas, iam } = pubsubProtocol();
-  const publishing = { ...publisherCalls(broker), ...topicSnapshotCalls(broker) };
-  const published = implementation(publisher, publishing, faults);
-  server.addService(publisher, published);
   const freshId = () => `s${freshGeneration()}`;
-  const receiving = { ...subscriberCalls(broker, clock, freshId), ...snapshotCalls(broker, freshId) };
-  server.addService(subscriber, {
-    ...implementation(subscriber, receiving, faults),
-    StreamingPull: streamingPull(broker, faults),
-  });
   const requireResource = (name: string) => broker.requireResource(name);
+  const publishing = { ...publisherCalls(broker), ...topicSnapshotCalls(broker) };
+  const receiving = { ...subscriberCalls(broker, clock, freshId), ...snapshotCalls(broker, freshId) };
   const access = iamCalls({ store: store.policies, now: () => clock.now(), requireResource });
-  server.addService(iam, implementation(iam, access, faults));
-  server.addService(schemas, implementation(schemas, schemaCalls(broker), faults));
-  const frames = frameServer([
-    { definition: publisher, implementation: published },
-    broker.subscriberWatch.service(),
-  ]);
-  const port = await listenForBoth({ grpc: server, http: nothingElse(), frames }, options.port ?? 0);
+  const serve = (
+    described: { definition: ServiceDefinition; protocol: protobuf.Service },
+    calls: ServiceCalls,
+  ) => ({
+    ...described,
+    implementation: implementation(described.definition, calls, faults),
+  });
+  const published = serve(publisher, publishing);
+  const services = [
+    published,
+    serve(subscriber, receiving),
+    serve(schemas, schemaCalls(broker)),
+    serve(iam, access),
+  ];
+  for (const { definition, implementation: calls } of services) {
+    server.addService(
+      definition,
+      definition === subscriber.definition
+        ? { ...calls, StreamingPull: streamingPull(broker, faults) }
+        : calls,
+    );
+  }
+  const frames = frameServer([published, broker.subscriberWatch.service()]);
+  const http = unaryRest({
+    services,
+    name: 'Defect in the local Pub/Sub server',
+    maxBodyBytes: MAX_BODY_BYTES,
+  });
+  const port = await listenForBoth({ grpc: server, http, frames }, options.port ?? 0);
   return {
     host: port.host,
     counts: broker.counts,
@@ -121,12 +139,4 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
       store.close();
     },
   };
-}
-
-/** Google's emulator also serves HTTP; this server does not. */
-function nothingElse(): HttpServer {
-  return createServer((_request, response) => {
-    response.writeHead(404, { 'content-type': 'text/plain' });
-    response.end('This Pub/Sub server speaks gRPC only.\n');
-  });
 }

@@ -1,10 +1,11 @@
 /**
- * The local Cloud Tasks server: gRPC v2 on a loopback port for the unmodified `@google-cloud/tasks`, and HTTP/1.1 for
- * `firebase-admin`. Owns listening and the mapping of errors to statuses. grpc-js answers unknown calls UNIMPLEMENTED.
+ * The local Cloud Tasks server: gRPC and REST of v2 on a loopback port for the unmodified `@google-cloud/tasks`, and the
+ * routes of an emulator for `firebase-admin`. Owns listening and the mapping of errors to statuses. grpc-js answers unknown calls UNIMPLEMENTED.
  */
 
 import { randomInt } from 'node:crypto';
 import { iamCalls } from '@cairn/local-kit/iam/policies';
+import { unaryRest } from '@cairn/local-kit/rest/unary-rest';
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
@@ -12,7 +13,7 @@ import { grpcStatusOf } from '@cairn/local-kit/wire/grpc-refusal';
 import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import { Server, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
-import { tasksHttpServer } from './admin-queue.ts';
+import { adminQueueCall, MAX_BODY_BYTES } from './admin-queue.ts';
 import type { Dispatch } from './dispatch/attempt.ts';
 import type { QueueConfig } from './model.ts';
 import { requireQueue } from './names.ts';
@@ -45,6 +46,8 @@ export interface TasksServer {
   stop(): Promise<void>;
 }
 
+/** Names the server in the text of a defect. */
+const SERVER = 'Local Cloud Tasks server';
 const SERVICE = 'google.cloud.tasks.v2.CloudTasks';
 
 /** Decimal digits, like those of Cloud Tasks; unique by 94 random bits. */
@@ -71,11 +74,17 @@ export async function startTasksServer(options: TasksServerOptions): Promise<Tas
     Object.entries(handlers).map(([name, handler]) => [name, unary(handler as (request: never) => object)]),
   );
   server.addService(definition, implementation);
-  const http = tasksHttpServer({
+  const admin = {
     protocol,
     createTask: handlers.CreateTask,
     deleteTask: handlers.DeleteTask,
-    functionUrl: options.functionUrl ?? ((name) => `http://127.0.0.1/${name}`),
+    functionUrl: options.functionUrl ?? ((name: string) => `http://127.0.0.1/${name}`),
+  };
+  const http = unaryRest({
+    services: [{ protocol: protocol.lookupService(SERVICE), definition, implementation }],
+    name: SERVER,
+    maxBodyBytes: MAX_BODY_BYTES,
+    otherwise: (request, path) => adminQueueCall(request, path, admin),
   });
   const port = await listenForBoth(
     { grpc: server, http, frames: frameServer([{ definition, implementation }]) },
@@ -109,7 +118,7 @@ function unary(handler: (request: never) => object) {
     try {
       response = handler(call.request as never);
     } catch (error) {
-      reply(grpcStatusOf(error, 'Local Cloud Tasks server'));
+      reply(grpcStatusOf(error, SERVER));
       return;
     }
     reply(null, response);

@@ -24,10 +24,10 @@ const {
 const DEADLINE_MS = 30_000;
 const protocol = pubsubProtocol();
 const METHODS: ServiceDefinition[string][] = [
-  protocol.publisher,
-  protocol.subscriber,
-  protocol.schemas,
-  protocol.iam,
+  protocol.publisher.definition,
+  protocol.subscriber.definition,
+  protocol.schemas.definition,
+  protocol.iam.definition,
 ].flatMap((service) => Object.values(service));
 const UNARY = METHODS.filter(({ requestStream }) => !requestStream);
 
@@ -58,7 +58,7 @@ function send(path: string, bytes: Buffer): Promise<{ readonly code: status; rea
 
 /** A stream that sends these requests, one after the other, and the status it ends with. */
 function streamed(requests: readonly (Buffer | object)[]): Promise<StatusObject> {
-  const method = protocol.subscriber.StreamingPull as ServiceDefinition[string];
+  const method = protocol.subscriber.definition.StreamingPull as ServiceDefinition[string];
   const encode = (request: Buffer | object) =>
     Buffer.isBuffer(request) ? request : method.requestSerialize(request);
   const call: ClientDuplexStream<Buffer | object, Buffer> = raw.makeBidiStreamRequest(

@@ -8,14 +8,15 @@ import { jsonBody } from '@cairn/local-kit/http/json-body';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
+import { jsonCall } from '@cairn/local-kit/rest/json-call';
+import { bindingsOf, restCall } from '@cairn/local-kit/rest/routes';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
 import { Code, StatusError } from '../model/status.ts';
 import type { CallContext } from '../service/calls/call.ts';
 import { notImplemented, servedCall } from '../service/served-calls.ts';
+import { BODY } from './body.ts';
 import { errorBody } from './json-errors.ts';
-import { BODY, jsonCall } from './json-messages.ts';
-import { bindingsOf, restCall } from './routes.ts';
 
 interface RestOptions {
   /** The described protocol, without opaque types. */
@@ -51,7 +52,7 @@ export function restServer(options: RestOptions): Server {
       return { status: 200, body: {} };
     }
     const body = await jsonBody(request, BODY);
-    const found = restCall(bindings, { method, path: pathname, query, body });
+    const found = restCall(bindings, { method, path: pathname, query, body }, isOfKind);
     if (!found) throw new StatusError(Code.NOT_FOUND, `Nothing is served at ${method} ${pathname}.`);
     return { status: 200, body: await call(found.name, found.message, options) };
   };
@@ -75,6 +76,15 @@ export function restServer(options: RestOptions): Server {
   });
   answerUnreadable(server);
   return server;
+}
+
+/**
+ * `documents/a/b` is a document and `documents/a` a list; both match one pattern of a path of any length. A document's name has
+ * an even number of segments below `documents`, as has the parent of a collection.
+ */
+function isOfKind(call: string, name: string): boolean {
+  const below = name.split('/').slice(5).length;
+  return below % 2 === 0 || !/^(Get|Update|Delete|Create|List)Document/.test(call);
 }
 
 async function call(

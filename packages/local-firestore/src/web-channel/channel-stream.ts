@@ -3,10 +3,10 @@
  * and the translation to and from JSON; knows no HTTP.
  */
 import { EventEmitter } from 'node:events';
+import type { JsonCall } from '@cairn/local-kit/rest/json-call';
 import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
 import { invalid } from '../model/status.ts';
 import { errorBody } from '../rest/json-errors.ts';
-import type { JsonCall } from '../rest/json-messages.ts';
 
 interface ChannelAnswers {
   /** JSON of an array. False: wait for `drain`. */

@@ -4,10 +4,11 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { textBody } from '@cairn/local-kit/http/json-body';
+import { jsonCall } from '@cairn/local-kit/rest/json-call';
 import type { handleBidiStreamingCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
 import { Code, StatusError } from '../model/status.ts';
-import { BODY, jsonCall } from '../rest/json-messages.ts';
+import { BODY } from '../rest/body.ts';
 import { ChannelStream } from './channel-stream.ts';
 import { WebChannel } from './web-channel.ts';
 import { forwardedMessages, framedArrays, withLength } from './wire.ts';

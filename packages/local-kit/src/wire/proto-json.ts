@@ -57,11 +57,15 @@ export function toJson(type: protobuf.Type, message: object): JsonText {
 
 /** By its JSON name or its name in the protocol. @throws JsonShapeError */
 export function fieldOf(type: protobuf.Type, key: string): protobuf.Field {
-  const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const name = camelCase(key);
   const field = Object.hasOwn(type.fields, name) ? type.fields[name] : undefined;
   if (!field)
     throw new JsonShapeError(`Invalid JSON payload received. Unknown name "${key}" in ${type.name}.`);
   return field.resolve();
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function readField(field: protobuf.Field, value: JsonText, depth: number): unknown {
@@ -180,6 +184,16 @@ const SPECIAL: Readonly<Record<string, Special>> = {
       return { seconds: factor * Number(seconds), nanos: factor * Number(fraction.padEnd(9, '0')) };
     },
     write: ({ seconds, nanos }) => `${Number(seconds ?? 0)}${fractionOf(nanos)}s`,
+  },
+  // A text of paths in camel case; protobuf has a list in snake case.
+  '.google.protobuf.FieldMask': {
+    read(json) {
+      if (typeof json !== 'string')
+        throw new JsonShapeError('A field mask must be a text such as "labels,state".');
+      const paths = json.split(',').filter((path) => path !== '');
+      return { paths: paths.map((path) => path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)) };
+    },
+    write: ({ paths }) => ((paths as string[] | undefined) ?? []).map(camelCase).join(','),
   },
   '.google.protobuf.Int32Value': wrapper('int32'),
   '.google.protobuf.Int64Value': wrapper('int64'),

@@ -21,7 +21,7 @@ import type { Broker } from './broker.ts';
 import { type Outgoing, StreamingPull } from './streaming-pull.ts';
 
 /** Handlers declare the part of the request they read; the protocol defines the request. */
-type ServiceCalls = Readonly<
+export type ServiceCalls = Readonly<
   Record<string, (request: never, cancelled: AbortSignal) => object | Promise<object>>
 >;
 

@@ -2,35 +2,40 @@
 
 import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import type { ServiceDefinition } from '@grpc/grpc-js';
+import type protobuf from 'protobufjs';
 import { LIMITS } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 
+interface DescribedService {
+  readonly definition: ServiceDefinition;
+  readonly protocol: protobuf.Service;
+}
+
 interface PubsubProtocol {
-  readonly publisher: ServiceDefinition;
-  readonly subscriber: ServiceDefinition;
-  readonly schemas: ServiceDefinition;
+  readonly publisher: DescribedService;
+  readonly subscriber: DescribedService;
+  readonly schemas: DescribedService;
   /** IAM of topics, subscriptions, snapshots and schemas, on the same port as in production. */
-  readonly iam: ServiceDefinition;
+  readonly iam: DescribedService;
 }
 
 export function pubsubProtocol(): PubsubProtocol {
   const root = loadProtocol('@google-cloud/pubsub', 'build/protos/protos.json', (json) =>
     onlyScopes(json, 'google.pubsub.v1'),
   );
-  const service = (name: string) =>
-    measured(serviceDefinition(root, `google.pubsub.v1.${name}`, { plainAnswers: true }));
+  // The client takes this service from its own dependencies; another client's description of it is the same.
+  const iam = loadProtocol('@google-cloud/tasks', 'build/protos/protos.json', (json) =>
+    onlyScopes(json, 'google.iam', 'google.type'),
+  );
+  const service = (name: string, from: protobuf.Root) => ({
+    definition: measured(serviceDefinition(from, name, { plainAnswers: true })),
+    protocol: from.lookupService(name),
+  });
   return {
-    publisher: service('Publisher'),
-    subscriber: service('Subscriber'),
-    schemas: service('SchemaService'),
-    // The client takes this service from its own dependencies; another client's description of it is the same.
-    iam: serviceDefinition(
-      loadProtocol('@google-cloud/tasks', 'build/protos/protos.json', (json) =>
-        onlyScopes(json, 'google.iam', 'google.type'),
-      ),
-      'google.iam.v1.IAMPolicy',
-      { plainAnswers: true },
-    ),
+    publisher: service('google.pubsub.v1.Publisher', root),
+    subscriber: service('google.pubsub.v1.Subscriber', root),
+    schemas: service('google.pubsub.v1.SchemaService', root),
+    iam: service('google.iam.v1.IAMPolicy', iam),
   };
 }
 

@@ -3,8 +3,8 @@
  * own protocol description, as the unmodified client uses them. Pure.
  */
 
-import { fieldOf, JsonShapeError } from '@cairn/local-kit/wire/proto-json';
 import protobuf from 'protobufjs';
+import { fieldOf, JsonShapeError } from '../wire/proto-json.ts';
 
 interface RestRequest {
   readonly method: string;
@@ -36,7 +36,7 @@ interface Rule extends Readonly<Record<string, unknown>> {
   readonly additional_bindings?: Rule | readonly Rule[];
 }
 
-const VERBS = ['get', 'post', 'patch', 'delete'] as const;
+const VERBS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
 /** HTTP bindings of all calls, those with a verb of their own first: `…/documents:commit` is no document. */
 export function bindingsOf(service: protobuf.Service): readonly RestBinding[] {
@@ -80,18 +80,22 @@ function bindingOf(method: protobuf.Method, rule: Rule): RestBinding {
 }
 
 /**
- * Undefined when no method is bound to the path. `documents/a/b` is a document and `documents/a` a list; both match one pattern
- * of a path of any length, so the number of segments decides.
+ * Undefined when no method is bound to the path.
  *
+ * @param fits decides by the first value of the path where patterns of several calls match it
  * @throws JsonShapeError if the request does not match the message
  */
-export function restCall(bindings: readonly RestBinding[], request: RestRequest): RestCall | undefined {
+export function restCall(
+  bindings: readonly RestBinding[],
+  request: RestRequest,
+  fits: (call: string, value: string) => boolean = () => true,
+): RestCall | undefined {
   for (const binding of bindings) {
     if (binding.verb !== request.method) continue;
     const match = binding.pattern.exec(request.path);
     if (!match) continue;
     const values = match.slice(1).map(decoded);
-    if (!isOfKind(binding.call, values[0] ?? '')) continue;
+    if (!fits(binding.call, values[0] ?? '')) continue;
     const message: Record<string, unknown> = {};
     if (binding.body === '*') Object.assign(message, objectOf(request.body ?? {}));
     else if (binding.body !== undefined) message[binding.body] = { ...objectOf(request.body ?? {}) };
@@ -102,12 +106,6 @@ export function restCall(bindings: readonly RestBinding[], request: RestRequest)
     return { name: binding.call, message };
   }
   return undefined;
-}
-
-/** A document's name has an even number of segments below `documents`, as has the parent of a collection. */
-function isOfKind(call: string, name: string): boolean {
-  const below = name.split('/').slice(5).length;
-  return below % 2 === 0 || !/^(Get|Update|Delete|Create|List)Document/.test(call);
 }
 
 function decoded(text: string): string {
@@ -155,7 +153,9 @@ function addQuery(type: protobuf.Type, message: Record<string, unknown>, query: 
   }
 }
 
-function parameterOf({ type }: protobuf.Field, text: string): unknown {
+/** Clients write enums by name or by number. */
+function parameterOf({ type, resolvedType }: protobuf.Field, text: string): unknown {
+  if (resolvedType instanceof protobuf.Enum && /^\d+$/.test(text)) return Number(text);
   return type === 'bool' ? text === 'true' : text;
 }
 

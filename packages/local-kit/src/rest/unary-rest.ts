@@ -1,0 +1,124 @@
+/**
+ * REST of services whose calls have one request and one response: a request is converted to the bytes of the gRPC request and handled by
+ * the same handler, so both answer alike. Refuses web pages and callers under foreign host names.
+ *
+ * Must not: depend on the meaning of calls.
+ */
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type {
+  handleUnaryCall,
+  ServerUnaryCall,
+  ServiceDefinition,
+  ServiceError,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
+import type protobuf from 'protobufjs';
+import { jsonBody } from '../http/json-body.ts';
+import { refusedCaller } from '../http/loopback.ts';
+import { createServer } from '../http/node-http.ts';
+import { answerUnreadable } from '../http/unreadable.ts';
+import { GrpcRefusal, grpcStatusOf } from '../wire/grpc-refusal.ts';
+import { JsonShapeError } from '../wire/proto-json.ts';
+import { type JsonCall, jsonCall } from './json-call.ts';
+import { jsonStatus } from './json-status.ts';
+import { bindingsOf, restCall } from './routes.ts';
+
+export interface RestService {
+  readonly protocol: protobuf.Service;
+  /** The same service as gRPC serves it. */
+  readonly definition: ServiceDefinition;
+  readonly implementation: UntypedServiceImplementation;
+}
+
+interface UnaryRestOptions {
+  readonly services: readonly RestService[];
+  /** Names the server in the text of a defect. */
+  readonly name: string;
+  readonly maxBodyBytes: number;
+  /** Answers requests that are not of the services' own API. Undefined: it does not know this one either. */
+  readonly otherwise?: (request: IncomingMessage, path: string) => Promise<unknown>;
+}
+
+interface BoundCall {
+  readonly messages: JsonCall;
+  readonly handler: handleUnaryCall<object, object>;
+}
+
+export function unaryRest({ services, name, maxBodyBytes, otherwise }: UnaryRestOptions): Server {
+  const bindings = services.flatMap(({ protocol }) => bindingsOf(protocol));
+  const calls = new Map<string, BoundCall>();
+  for (const { protocol, definition, implementation } of services) {
+    for (const method of Object.keys(definition)) {
+      const messages = jsonCall(method, protocol, definition);
+      const handler = implementation[method] as handleUnaryCall<object, object> | undefined;
+      if (messages && handler) calls.set(method, { messages, handler });
+    }
+  }
+  const body = {
+    maxBytes: maxBodyBytes,
+    tooLarge: () => invalid(`Request payload size exceeds the limit: ${maxBodyBytes} bytes.`),
+    malformed: (why: string) => invalid(`Invalid JSON payload received: ${why}`),
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
+    const refused = refusedCaller(request.headers, 'no pages');
+    if (refused !== undefined) throw new GrpcRefusal(status.PERMISSION_DENIED, refused);
+    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://local');
+    const { method = 'GET' } = request;
+    // Tools send this request to learn whether an emulator is up.
+    if (method === 'GET' && path === '/') return 'Ok\n';
+    const other = await otherwise?.(request, path);
+    if (other !== undefined) return other;
+    const found = restCall(bindings, { method, path, query, body: await jsonBody(request, body) });
+    const call = found && calls.get(found.name);
+    if (!call) throw new GrpcRefusal(status.NOT_FOUND, `Nothing is served at ${method} ${path}.`);
+    return call.messages.answer(await handled(call.handler, call.messages.request(found.message), response));
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).then(
+      (body) => send(response, 200, body),
+      (error: unknown) => {
+        const shown = jsonStatus(
+          isStatus(error)
+            ? error
+            : grpcStatusOf(error instanceof JsonShapeError ? invalid(error.message) : error, name),
+        );
+        send(response, shown.error.code, shown);
+      },
+    );
+  });
+  answerUnreadable(server);
+  return server;
+}
+
+/** Rejects with the handler's status. A caller that is gone cancels the call. */
+function handled(
+  handler: handleUnaryCall<object, object>,
+  request: object,
+  response: ServerResponse,
+): Promise<object> {
+  const call = Object.assign(new EventEmitter(), { request });
+  response.once('close', () => call.emit('cancelled', 'cancelled'));
+  return new Promise((resolve, reject) => {
+    handler(call as unknown as ServerUnaryCall<object, object>, (failure, answer) => {
+      if (failure) reject(failure as Error);
+      else resolve(answer ?? {});
+    });
+  });
+}
+
+const isStatus = (error: unknown): error is Pick<ServiceError, 'code' | 'details'> =>
+  typeof error === 'object' && error !== null && 'code' in error && 'details' in error;
+
+const invalid = (message: string) => new GrpcRefusal(status.INVALID_ARGUMENT, message);
+
+function send(response: ServerResponse, code: number, body: unknown): void {
+  const isText = typeof body === 'string';
+  response.writeHead(code, {
+    'content-type': isText ? 'text/plain' : 'application/json; charset=utf-8',
+    // The rest of a body that was refused unread would be taken for the next request.
+    ...(response.req.complete ? {} : { connection: 'close' }),
+  });
+  response.end(isText ? body : JSON.stringify(body));
+}

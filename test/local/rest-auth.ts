@@ -1,0 +1,20 @@
+/** Options with which Google's generated clients send REST to a local server instead of gRPC. */
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+/** From the library that the clients authenticate with: sends requests unchanged. */
+const { PassThroughClient } = createRequire(require.resolve('google-gax'))('google-auth-library') as {
+  PassThroughClient: new () => unknown;
+};
+
+export function restOptions(host: string): never {
+  const [apiEndpoint, port] = host.split(':');
+  return {
+    fallback: true,
+    protocol: 'http',
+    apiEndpoint,
+    port: Number(port),
+    // With neither key nor file the client would look for the machine's own credentials.
+    authClient: new PassThroughClient(),
+  } as never;
+}
