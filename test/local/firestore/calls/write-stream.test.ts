@@ -132,7 +132,21 @@ test('a client that ends the stream gets the responses to its earlier writes', a
   stream.send({ streamToken, writes: [] });
   stream.end();
   await stream.ended;
-  expect(stream.seen.all.map((a) => a.writeResults.length)).toEqual([0, 1]);
+  expect(stream.seen.all.map((a) => a.writeResults.length)).toEqual([0, 1, 0]);
+});
+
+test('a request without writes is the last: it is answered by a token, and the stream ends before later writes', async () => {
+  const stream = new WriteStream();
+  const { streamId, streamToken } = await stream.greet();
+  for (const writes of [[set('w/kept')], [], [set('w/too-late')]]) stream.send({ streamToken, writes });
+  await stream.ended;
+  const tokens = stream.seen.all.map((answer) => answer.streamToken.toString());
+  expect(tokens).toEqual([tokens[0], tokens[1], tokens[1]]);
+  expect([await fieldsOf('w/kept'), await fieldsOf('w/too-late')]).toEqual([{ a: 1 }, undefined]);
+  const again = new WriteStream();
+  await again.greet({ streamId, streamToken: stream.seen.all[2]?.streamToken });
+  again.send({ writes: [set('w/resumed')] });
+  expect((await again.answers(2))[1]?.writeResults).toHaveLength(1);
 });
 
 test('writes are visible to listeners and billed as writes', async () => {

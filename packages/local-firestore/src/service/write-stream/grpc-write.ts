@@ -50,12 +50,15 @@ class WriteStream {
     if (this.#hasEnded) return;
     const { run, messages } = await underFault('Write', request, this.#context);
     this.#left = Math.min(this.#left, messages);
-    const answers = await run(() => (this.#hasEnded ? [] : this.#call.take(request)));
-    for (const answer of answers) {
+    const taken = await run(() => (this.#hasEnded ? undefined : this.#call.take(request)));
+    for (const answer of taken?.answers ?? []) {
       if (this.#hasEnded) return;
       if (this.#left-- <= 0) throw cut();
       this.#stream.write(answer);
     }
+    if (!taken?.isLast || this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#stream.end();
   }
 
   #fail(error: unknown): void {

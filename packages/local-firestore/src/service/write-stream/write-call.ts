@@ -15,6 +15,12 @@ export interface WriteRequest {
   readonly streamToken: Uint8Array;
 }
 
+interface WriteAnswers {
+  readonly answers: readonly object[];
+  /** The stream ends after them. */
+  readonly isLast: boolean;
+}
+
 export class WriteCall {
   readonly #context: CallContext;
   readonly #logs: WriteLogs;
@@ -25,15 +31,16 @@ export class WriteCall {
     this.#logs = logs;
   }
 
-  /** Returns the response: to the first request the stream's id, to an acknowledgement none. */
-  async take(request: WriteRequest): Promise<readonly object[]> {
+  /** Responses: to the first request the stream's id, to the last one, which has no writes, a token alone. */
+  async take(request: WriteRequest): Promise<WriteAnswers> {
     const log = this.#log;
-    if (!log) return this.#open(request);
+    if (!log) return { answers: await this.#open(request), isLast: false };
     if (request.database !== '' && request.database !== log.database)
       throw invalid('All requests of a stream must be for the same database.');
     if (request.streamId !== '') throw invalid('stream_id may only be set in the first request of a stream.');
     if (request.streamToken.length > 0) log.acknowledge(request.streamToken);
-    if (request.writes.length === 0) return [];
+    if (request.writes.length === 0)
+      return log.inTurn(async () => ({ answers: [{ streamToken: log.newestToken }], isLast: true }));
     const writes = request.writes.map((write) => decodeWrite(write, log.database));
     return log.inTurn(async () => {
       // Another connection has resumed the stream, without this write: it must not be applied.
@@ -46,7 +53,7 @@ export class WriteCall {
         writeResults: plan.outcomes.map(encodeOutcome),
         commitTime: fromMicros(plan.time),
       };
-      return [log.record(outcome)];
+      return { answers: [log.record(outcome)], isLast: false };
     });
   }
 

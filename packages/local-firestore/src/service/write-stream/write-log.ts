@@ -50,6 +50,11 @@ export class WriteLog {
     return this.#tokenAt(this.#acknowledged);
   }
 
+  /** Position after all responses. */
+  get newestToken(): Buffer {
+    return this.#tokenAt(this.#position);
+  }
+
   /** @throws INVALID_ARGUMENT for a token of another stream, or older than an acknowledged one */
   acknowledge(token: Uint8Array): void {
     const [id, position] = Buffer.from(token).toString().split(' ');
