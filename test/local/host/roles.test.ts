@@ -5,15 +5,21 @@ let fixture: CloudFixture;
 afterEach(() => fixture.stop());
 
 const answers = async () => (await fetch(`${fixture.cloud.gateway}/echo/x`)).status;
+/** The process that answers a function which shares the worker of the tasks. */
+const whole = async () => Number(await (await fetch(`${fixture.cloud.functionsUrl}/whole`)).text());
 const role = (name: string) => fixture.cloud.pids.roles[name] ?? [];
 const noted = (event: string, id: string) => fixture.trace(event).filter((line) => line.id === id);
 
 test('a task that blocks its process runs once, and meanwhile HTTP functions and schedules respond', async () => {
   fixture = await startFixture({ tickSeconds: 0.1, watchdogSeconds: 60 });
+  expect(await answers()).toBe(200);
+  const shared = await whole();
+  expect(role('tasks')).toEqual([shared]);
   await enqueue(fixture.cloud, 'spin', { id: 'busy', ms: 2_000 });
   await until(() => noted('spin', 'busy').length === 1, 'the task to begin');
   const ticks = fixture.trace('minutely').length;
   expect(await answers()).toBe(200);
+  expect(await whole()).not.toBe(shared);
   await until(() => fixture.trace('minutely').length > ticks, 'a schedule to fire');
   expect(noted('spin-done', 'busy')).toEqual([]);
   await until(() => noted('spin-done', 'busy').length === 1, 'the task to end');
