@@ -1,9 +1,9 @@
 /** The link to a worker that requests share with the bodies of steps. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { onRequest } from 'firebase-functions/v2/https';
 import type { FunctionHandler } from '../../../packages/local/src/host/function-spec.ts';
 import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
@@ -41,12 +41,17 @@ let server: Server;
 let served: ServedLink;
 let link: FrameClient;
 let given: string[];
+/** The worker's end of the link. */
+let peer: Socket;
 beforeEach(async () => {
   hold = Promise.withResolvers();
   seen = [];
   given = [];
   server = functionsServer(handlers, Date.now);
   served = new ServedLink(server, { handlers, tasks: new Set(['heldTask']), now: Date.now });
+  server.on('upgrade', (_request, socket: Socket) => {
+    peer = socket;
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   link = (await openLink((server.address() as AddressInfo).port)) as FrameClient;
@@ -63,8 +68,8 @@ interface Asked {
   readonly type?: string;
 }
 
-/** Resolves once the function has the request; `over` says how it ended. */
-async function begin(name: string, { method = 'GET', type }: Asked = {}) {
+/** Sends a request; `over` says how it ended. */
+function send(name: string, { method = 'GET', type }: Asked = {}) {
   const lease: WorkerLease = {
     port: 1,
     link,
@@ -72,7 +77,11 @@ async function begin(name: string, { method = 'GET', type }: Asked = {}) {
     isShared: true,
     release: () => given.push('released'),
     broken: () => given.push('broken'),
-    late: () => given.push('late'),
+    // As the pool does, which tells each request of the worker.
+    late: () => {
+      given.push('late');
+      lease.onBlocked?.();
+    },
   };
   let body = '';
   const over = Promise.withResolvers<string>();
@@ -92,10 +101,19 @@ async function begin(name: string, { method = 'GET', type }: Asked = {}) {
     },
     isMovable: true,
     isRepeatable: true,
-    notTaken: (why) => over.resolve(`(${why})`),
+    notTaken: (why) => {
+      given.push('not taken');
+      over.resolve(`(${why})`);
+    },
   });
-  await until(() => seen.length === 1, 'the function');
   return { over: over.promise, lease, soFar: () => body };
+}
+
+/** Resolves once the function has the request. */
+async function begin(name: string, asked?: Asked) {
+  const sent = send(name, asked);
+  await until(() => seen.length === 1, 'the function');
+  return sent;
 }
 
 describe('a request that another worker may repeat', () => {
@@ -103,7 +121,23 @@ describe('a request that another worker may repeat', () => {
     const { over } = await begin('held');
     link.close();
     expect(await over).toBe('(lost)');
-    expect(given).toEqual(['broken', 'released']);
+    expect(given).toEqual(['broken', 'released', 'not taken']);
+  });
+
+  test('leaves a worker that does not take it, once', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    let now = 5_000_000_000n;
+    jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
+    try {
+      peer.pause();
+      const { over } = send('held');
+      now += 400_000_000n;
+      jest.advanceTimersByTime(400);
+      expect(await over).toBe('(late)');
+      expect(given).toEqual(['late', 'released', 'not taken']);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('leaves a worker that a body blocks', async () => {
@@ -112,7 +146,7 @@ describe('a request that another worker may repeat', () => {
     expect(await over).toBe('(lost)');
     lease.onBlocked?.();
     await until(() => seen.includes('closed'), 'the function to hear of it');
-    expect(given).toEqual(['released']);
+    expect(given).toEqual(['released', 'not taken']);
   });
 
   test.each([

@@ -102,13 +102,13 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
     isOver = true;
     clearTimeout(late);
     call.end();
+    // May call `onBlocked` of each request of the worker.
+    if (why === 'late') lease.late();
     lease.release();
     notTaken(why);
   };
   const move = () => {
-    if (isOver || late === undefined) return;
-    lease.late();
-    leave('late');
+    if (!isOver && late !== undefined) leave('late');
   };
   if (isRepeatable)
     lease.onBlocked = () => {
