@@ -71,6 +71,14 @@ test('they have workers of their own once one of them has died', async () => {
   expect(counts()).toBe('requests:1 tasks:1');
 });
 
+test('they go on sharing it if it was late without a task, as on a busy machine', async () => {
+  const request = await pool.acquire(API);
+  request.late();
+  request.release();
+  expect((await serve(API)).isShared).toBe(true);
+  expect(counts()).toBe('requests:0 tasks:1');
+});
+
 test('requests are served by the workers of tasks until that of the requests serves', async () => {
   const task = await pool.acquire(MANY);
   task.late();

@@ -351,7 +351,7 @@ export class WorkerPool {
       },
       late: () => {
         this.#suspect(worker, true);
-        if (worker.role === TASKS) this.#endSharing(worker);
+        if (worker.role === TASKS && worker.runsTasks) this.#endSharing(worker);
       },
     };
     if (isShared) this.#sharedLeases.set(lease, worker);

@@ -291,11 +291,16 @@ export class WorkerProcess {
     await this.#probe?.over;
   }
 
+  /** True if tasks are under way: their bodies may block it. */
+  get runsTasks(): boolean {
+    return this.#underWay.tasks > 0;
+  }
+
   /** True if tasks are under way, and requests are or were since the last call. */
   hasServedBoth(): boolean {
     const hadRequest = this.#hadRequest || this.#underWay.requests > 0;
     this.#hadRequest = false;
-    return hadRequest && this.#hasEndedTask && this.#underWay.tasks > 0 && this.#port !== undefined;
+    return hadRequest && this.#hasEndedTask && this.runsTasks && this.#port !== undefined;
   }
 
   /** Asks for a sign of life; the time until it comes is that of {@link takeAnswerTime}. */
