@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { indexLink } from '../../../packages/local-firestore/src/model/query/index-link.ts';
 import { startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
+import { loadProtocol } from '../../../packages/local-kit/src/wire/grpc-service.ts';
 import { connect, startBench } from './support/client.ts';
 
 const FAILED_PRECONDITION = 9;
@@ -40,6 +42,68 @@ const queries: [string, (db: Firestore) => Query][] = [
   ['a group by two', (db) => db.collectionGroup('runs').where('shard', '==', 1).orderBy('wakeAt')],
 ];
 
+const Index = loadProtocol('@google-cloud/firestore', 'build/protos/admin_v1.json').lookupType(
+  'google.firestore.admin.v1.Index',
+);
+
+interface LinkedIndex {
+  readonly name: string;
+  readonly queryScope: string;
+  readonly fields: readonly {
+    readonly fieldPath: string;
+    readonly order?: string;
+    readonly arrayConfig?: string;
+  }[];
+}
+
+/** The index that the page of the console behind the link would create, without the order of names. */
+function linkedIn(message: string): object {
+  const [, encoded = ''] = /https:\/\/console\.firebase\.google\.com\S+create_\w+=(\S+)/.exec(message) ?? [];
+  const index = Index.toObject(Index.decode(Buffer.from(encoded, 'base64url')), { enums: String });
+  const { name, queryScope, fields } = index as LinkedIndex;
+  const [, collectionGroup] = /collectionGroups\/([^/]+)/.exec(name) ?? [];
+  return { collectionGroup, queryScope, fields: fields.filter(({ fieldPath }) => fieldPath !== '__name__') };
+}
+
+interface Declared {
+  readonly collectionGroup: string;
+  readonly queryScope?: string;
+  readonly fields?: readonly object[];
+  readonly fieldPath?: string;
+  readonly indexes?: readonly { readonly queryScope: string; readonly order?: string }[];
+}
+
+function asLinked({ collectionGroup, queryScope, fields, fieldPath, indexes = [] }: Declared): object {
+  const [only] = indexes;
+  if (!only) return { collectionGroup, queryScope, fields };
+  const { queryScope: scope, ...kind } = only;
+  return { collectionGroup, queryScope: scope, fields: [{ fieldPath, ...kind }] };
+}
+
+test('the link of a refusal is the one that production gives', () => {
+  // As published in an issue: https://github.com/RealDevSquad/website-backend/issues/2298
+  const scope = {
+    database: 'projects/realdevsquad-10012/databases/(default)',
+    parent: [],
+    collectionId: 'logs',
+  };
+  const fields = [
+    { path: ['meta', 'userId'], kind: 'ascending' as const },
+    { path: ['timestamp'], kind: 'descending' as const },
+  ];
+  const link = indexLink({
+    scope: { ...scope, allDescendants: false },
+    fields,
+    nameDescending: true,
+    isSingle: false,
+  });
+  expect(link).toBe(
+    'https://console.firebase.google.com/v1/r/project/realdevsquad-10012/firestore/indexes?create_composite=' +
+      'Ck9wcm9qZWN0cy9yZWFsZGV2c3F1YWQtMTAwMTIvZGF0YWJhc2VzLyhkZWZhdWx0KS9jb2xsZWN0aW9uR3JvdXBzL2xvZ3MvaW5kZXhlcy9f' +
+      'EAEaDwoLbWV0YS51c2VySWQQARoNCgl0aW1lc3RhbXAQAhoMCghfX25hbWVfXxAC',
+  );
+});
+
 describe('an enforced index', () => {
   test.each(queries)(
     '%s is refused until the index that the error names is declared',
@@ -59,6 +123,7 @@ describe('an enforced index', () => {
         string,
         string,
       ];
+      expect(linkedIn(refusal.message)).toEqual(asLinked(JSON.parse(json)));
       const declared = await startBench({ indexesFile: indexesFile({ [list]: [JSON.parse(json)] }) });
       await Promise.all(data.map((d, i) => declared.db.doc(`runs/r${i}`).set(d)));
       expect((await query(declared.db).get()).size).toBe(2);

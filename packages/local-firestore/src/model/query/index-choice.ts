@@ -11,6 +11,7 @@ import type {
   SingleField,
 } from '../index/index-config.ts';
 import type { Conjunction } from './disjunctions.ts';
+import { indexLink } from './index-link.ts';
 import { isNameField, sameField } from './normalise.ts';
 import type { Comparison, FieldOrder, Query } from './query.ts';
 
@@ -133,19 +134,30 @@ function distinctFields(comparisons: readonly Comparison[]): FieldPath[] {
   return [...fields.values()];
 }
 
-/** The declaration to add to `firestore.indexes.json`, as text. */
+/** Production's message with its link, and the declaration to add to `firestore.indexes.json`. */
 export function describeMissing(query: Query, shape: IndexShape, fields: readonly IndexField[]): string {
-  const queryScope = query.scope.allDescendants ? 'COLLECTION_GROUP' : 'COLLECTION';
-  const collectionGroup = query.scope.collectionId;
-  const kind = (f: IndexField) =>
-    f.kind === 'contains' ? { arrayConfig: 'CONTAINS' } : { order: f.kind.toUpperCase() };
+  const { scope } = query;
+  const { collectionId: collectionGroup } = scope;
+  const queryScope = scope.allDescendants ? 'COLLECTION_GROUP' : 'COLLECTION';
   const nameDiffers = fields.at(-1)?.kind === 'ascending' && shape.nameDescending;
   const [only] = fields;
-  if (fields.length === 1 && only && !nameDiffers) {
-    const index = { ...kind(only), queryScope };
-    const override = { collectionGroup, fieldPath: formatFieldPath(only.path), indexes: [index] };
-    return `fieldOverrides: ${JSON.stringify(override)}`;
+  const single = fields.length === 1 && only && !nameDiffers ? only : undefined;
+  const link = indexLink({ ...shape, scope, fields, isSingle: single !== undefined });
+  const advice = `You can create it here: ${link} or add to firestore.indexes.json under`;
+  if (single) {
+    const fieldPath = formatFieldPath(single.path);
+    const kind = { ascending: 'ASC', descending: 'DESC', contains: 'CONTAINS' }[single.kind];
+    const override = { collectionGroup, fieldPath, indexes: [{ ...declaredKind(single), queryScope }] };
+    return (
+      `The query requires a ${queryScope}_${kind} index for collection ${collectionGroup} and field ${fieldPath}. ` +
+      `${advice} fieldOverrides: ${JSON.stringify(override)}`
+    );
   }
-  const declared = fields.map((f) => ({ fieldPath: formatFieldPath(f.path), ...kind(f) }));
-  return `indexes: ${JSON.stringify({ collectionGroup, queryScope, fields: declared })}`;
+  const declared = fields.map((f) => ({ fieldPath: formatFieldPath(f.path), ...declaredKind(f) }));
+  const index = { collectionGroup, queryScope, fields: declared };
+  return `The query requires an index. ${advice} indexes: ${JSON.stringify(index)}`;
+}
+
+function declaredKind({ kind }: IndexField): object {
+  return kind === 'contains' ? { arrayConfig: 'CONTAINS' } : { order: kind.toUpperCase() };
 }

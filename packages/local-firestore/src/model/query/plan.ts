@@ -42,9 +42,5 @@ function requireIndex(query: Query, conjunction: Conjunction, config: IndexConfi
   const shape = shapeOf(query, conjunction);
   const missing = missingIndex(config, query, shape);
   if (!missing) return;
-  const declaration = describeMissing(query, shape, missing);
-  throw new StatusError(
-    Code.FAILED_PRECONDITION,
-    `The query requires an index. Add to firestore.indexes.json under ${declaration}`,
-  );
+  throw new StatusError(Code.FAILED_PRECONDITION, describeMissing(query, shape, missing));
 }

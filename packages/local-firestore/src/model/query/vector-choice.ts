@@ -34,7 +34,8 @@ export function vectorIndexFor(
   if (!config.enforced) return needed(query, fields);
   throw new StatusError(
     Code.FAILED_PRECONDITION,
-    'Missing vector index configuration. Add to firestore.indexes.json under ' +
+    'Missing vector index configuration. Please create the required index with the following gcloud command: ' +
+      `${command(query, fields)} or add to firestore.indexes.json under ` +
       `indexes: ${JSON.stringify(declaration(query, fields))}`,
   );
 }
@@ -78,6 +79,24 @@ function serves(declared: readonly IndexField[], { equal, ordered }: Filtered): 
     equal.every((f) => front.some((d) => alike(d, f))) &&
     ordered.every((f, i) => alike(declared[equal.length + i] as IndexField, f))
   );
+}
+
+function command({ scope, nearest }: Query & { readonly nearest: Nearest }, fields: Filtered): string {
+  const [, project = '', , database = ''] = scope.database.split('/');
+  const plain = [...fields.equal, ...fields.ordered].map(({ path, kind }) => {
+    const config = kind === 'contains' ? 'array-config=CONTAINS' : `order=${kind.toUpperCase()}`;
+    return `--field-config=${config},field-path=${formatFieldPath(path)}`;
+  });
+  const vector = `vector-config='{"dimension":"${nearest.vector.length}","flat": "{}"}'`;
+  return [
+    'gcloud firestore indexes composite create',
+    `--project=${project}`,
+    ...(database === '(default)' ? [] : [`--database=${database}`]),
+    `--collection-group=${scope.collectionId}`,
+    `--query-scope=${scope.allDescendants ? 'COLLECTION_GROUP' : 'COLLECTION'}`,
+    ...plain,
+    `--field-config=${vector},field-path=${formatFieldPath(nearest.field)}`,
+  ].join(' ');
 }
 
 function declaration({ scope, nearest }: Query & { readonly nearest: Nearest }, fields: Filtered): object {
