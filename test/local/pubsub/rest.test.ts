@@ -122,9 +122,31 @@ test.each([
   ['PATCH', `/v1/${PROJECT}/topics/plain`, '{"topic":{"labels":{}},"updateMask":{}}', 400],
   ['POST', `/v1/${PROJECT}/subscriptions/none:streamingPull`, '{}', 404],
   ['POST', `/v1/${PROJECT}/topics`, '{}', 404],
+  ['GET', `/v1/${PROJECT}/topics/plain:getIamPolicy?options.requestedPolicyVersion=3`, undefined, 200],
+  ['POST', `/v1/${PROJECT}/topics/plain:getIamPolicy`, '{}', 200],
+  ['GET', `/v1/${PROJECT}/topics/none:getIamPolicy`, undefined, 404],
   ['GET', '/', undefined, 200],
 ])('%s %s with the body %s gets %i', async (method, path, body, status) => {
   expect((await ask(method, path, body))[0]).toBe(status);
+});
+
+test('a refusal has the details that gRPC has in its trailers', async () => {
+  const name = `/v1/${PROJECT}/subscriptions/exact`;
+  await ask('PUT', `/v1/${PROJECT}/topics/exact`);
+  const subscription = { topic: `${PROJECT}/topics/exact`, enableExactlyOnceDelivery: true };
+  await ask('PUT', name, JSON.stringify(subscription));
+  const [status, body] = await ask('POST', `${name}:acknowledge`, '{"ackIds":["gone"]}');
+  expect([status, JSON.parse(body).error.details]).toEqual([
+    400,
+    [
+      {
+        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+        domain: 'pubsub.googleapis.com',
+        reason: expect.any(String),
+        metadata: { gone: 'PERMANENT_FAILURE_INVALID_ACK_ID' },
+      },
+    ],
+  ]);
 });
 
 test('web pages and foreign names are refused', async () => {

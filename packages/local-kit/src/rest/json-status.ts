@@ -24,15 +24,25 @@ export interface JsonStatus {
     readonly code: number;
     readonly message: string;
     readonly status: string;
+    readonly details?: readonly object[];
   };
 }
 
-export function jsonStatus({
-  code,
-  details,
-}: {
+/** A status as handlers of gRPC give it. */
+export interface HandlerStatus {
   readonly code: status;
   readonly details: string;
-}): JsonStatus {
-  return { error: { code: HTTP_STATUS[code] ?? 500, message: details, status: status[code] ?? 'UNKNOWN' } };
+  /** Members of its `google.rpc.ErrorInfo`. */
+  readonly info?: object;
+}
+
+export function jsonStatus({ code, details, info }: HandlerStatus): JsonStatus {
+  return {
+    error: {
+      code: HTTP_STATUS[code] ?? 500,
+      message: details,
+      status: status[code] ?? 'UNKNOWN',
+      ...(info && { details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', ...info }] }),
+    },
+  };
 }

@@ -39,16 +39,22 @@ interface Rule extends Readonly<Record<string, unknown>> {
 const VERBS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
 /** HTTP bindings of all calls, those with a verb of their own first: `…/documents:commit` is no document. */
-export function bindingsOf(service: protobuf.Service): readonly RestBinding[] {
-  const bindings = service.methodsArray.flatMap((method) => {
+export function bindingsOf(...services: readonly protobuf.Service[]): readonly RestBinding[] {
+  const methods = services.flatMap((service) => service.methodsArray);
+  const bindings = methods.flatMap((method) => {
     method.resolve();
     const options = (method.parsedOptions ?? []) as unknown as readonly Record<string, Rule>[];
     const rule = options.find((option) => option['(google.api.http)'])?.['(google.api.http)'];
     if (!rule) return [];
-    const rules = [rule, ...[rule.additional_bindings ?? []].flat()] as Rule[];
+    const rules = [rule, ...[rule.additional_bindings ?? []].flat(), ...readOf(method, rule)] as Rule[];
     return rules.map((one) => bindingOf(method, one));
   });
   return bindings.sort((a, b) => Number(b.hasOwnVerb) - Number(a.hasOwnVerb));
+}
+
+/** Services read a policy by GET, too, of which the description of IAM, which has their paths as `**`, says nothing. */
+function readOf({ name }: protobuf.Method, { post }: Rule): readonly Rule[] {
+  return name === 'GetIamPolicy' && String(post).includes('=**}') ? [{ get: post }] : [];
 }
 
 function bindingOf(method: protobuf.Method, rule: Rule): RestBinding {

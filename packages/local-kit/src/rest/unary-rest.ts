@@ -10,7 +10,6 @@ import type {
   handleUnaryCall,
   ServerUnaryCall,
   ServiceDefinition,
-  ServiceError,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
@@ -22,7 +21,7 @@ import { answerUnreadable } from '../http/unreadable.ts';
 import { GrpcRefusal, grpcStatusOf } from '../wire/grpc-refusal.ts';
 import { JsonShapeError } from '../wire/proto-json.ts';
 import { type JsonCall, jsonCall } from './json-call.ts';
-import { jsonStatus } from './json-status.ts';
+import { type HandlerStatus, jsonStatus } from './json-status.ts';
 import { bindingsOf, restCall } from './routes.ts';
 
 export interface RestService {
@@ -47,7 +46,7 @@ interface BoundCall {
 }
 
 export function unaryRest({ services, name, maxBodyBytes, otherwise }: UnaryRestOptions): Server {
-  const bindings = services.flatMap(({ protocol }) => bindingsOf(protocol));
+  const bindings = bindingsOf(...services.map(({ protocol }) => protocol));
   const calls = new Map<string, BoundCall>();
   for (const { protocol, definition, implementation } of services) {
     for (const method of Object.keys(definition)) {
@@ -108,7 +107,7 @@ function handled(
   });
 }
 
-const isStatus = (error: unknown): error is Pick<ServiceError, 'code' | 'details'> =>
+const isStatus = (error: unknown): error is HandlerStatus =>
   typeof error === 'object' && error !== null && 'code' in error && 'details' in error;
 
 const invalid = (message: string) => new GrpcRefusal(status.INVALID_ARGUMENT, message);

@@ -3,6 +3,7 @@
  */
 
 import type { Faults, InjectedFault } from '@cairn/local-firestore/faults';
+import type { HandlerStatus } from '@cairn/local-kit/rest/json-status';
 import { grpcStatusOf } from '@cairn/local-kit/wire/grpc-refusal';
 import {
   Metadata,
@@ -14,7 +15,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { PubsubError, unavailable, unimplemented } from '../model/status.ts';
-import { trailersWith } from '../wire/error-info.ts';
+import { trailersWith, withDomain } from '../wire/error-info.ts';
 import type { WireStreamingPull } from '../wire/messages.ts';
 import { checkSize } from '../wire/protocol.ts';
 import type { Broker } from './broker.ts';
@@ -134,8 +135,10 @@ function outgoing(call: Duplex, fault: InjectedFault | undefined, fail: (error: 
   };
 }
 
-function statusOf(error: unknown): { code: status; details: string; metadata?: Metadata } {
+/** The details are in the trailers for gRPC, and in `info` for REST. */
+function statusOf(error: unknown): HandlerStatus & { readonly metadata?: Metadata } {
   const answer = grpcStatusOf(error, 'Defect in the local Pub/Sub server');
   if (!(error instanceof PubsubError) || !error.info) return answer;
-  return { ...answer, metadata: trailersWith(error.code, error.message, error.info) };
+  const { code, message, info } = error;
+  return { ...answer, metadata: trailersWith(code, message, info), info: withDomain(info) };
 }

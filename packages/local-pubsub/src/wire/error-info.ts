@@ -24,8 +24,11 @@ const root = protobuf.Root.fromJSON({
   },
 });
 
+/** All members of the `ErrorInfo`. */
+export const withDomain = (info: ErrorInfo) => ({ ...info, domain: 'pubsub.googleapis.com' });
+
 export function trailersWith(code: status, message: string, info: ErrorInfo): Metadata {
-  const value = encode('ErrorInfo', { ...info, domain: 'pubsub.googleapis.com' });
+  const value = encode('ErrorInfo', withDomain(info));
   const details = [{ typeUrl: 'type.googleapis.com/google.rpc.ErrorInfo', value }];
   const metadata = new Metadata();
   metadata.set('grpc-status-details-bin', Buffer.from(encode('Status', { code, message, details })));
