@@ -12,7 +12,7 @@ import { jsonCall } from '@cairn/local-kit/rest/json-call';
 import { bindingsOf, restCall } from '@cairn/local-kit/rest/routes';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
-import { Code, StatusError } from '../model/status.ts';
+import { Code, StatusError, unimplemented } from '../model/status.ts';
 import type { CallContext } from '../service/calls/call.ts';
 import { notImplemented, servedCall } from '../service/served-calls.ts';
 import { BODY } from './body.ts';
@@ -32,6 +32,8 @@ interface RestOptions {
   reset(database: string): void;
 }
 
+/** A caller that relies on rules must not take every access for allowed. */
+const RULES = /^\/emulator\/v1\/projects\/[^/]+:(securityRules|ruleCoverage(\.html)?)$/;
 const RESET = /^\/emulator\/v1\/(projects\/[^/]+\/databases\/[^/]+)\/documents$/;
 
 interface RestAnswer {
@@ -51,6 +53,10 @@ export function restServer(options: RestOptions): Server {
       options.reset(decodeURIComponent(reset));
       return { status: 200, body: {} };
     }
+    if (RULES.test(pathname))
+      throw unimplemented(
+        'Security rules are not implemented by the local Firestore server: nobody is refused.',
+      );
     const body = await jsonBody(request, BODY);
     const found = restCall(bindings, { method, path: pathname, query, body }, isOfKind);
     if (!found) throw new StatusError(Code.NOT_FOUND, `Nothing is served at ${method} ${pathname}.`);

@@ -212,6 +212,17 @@ describe('plain requests', () => {
     expect((await ask('POST', ':nothing', {})).status).toBe(404);
   });
 
+  test.each([
+    ['PUT', 'securityRules'],
+    ['GET', 'ruleCoverage'],
+    ['GET', 'ruleCoverage.html'],
+  ])('%s %s: a caller that relies on security rules is told that there are none', async (method, route) => {
+    const address = `http://${bench.server.host}/emulator/v1/projects/${PROJECT}:${route}`;
+    const response = await fetch(address, { method, ...(method === 'PUT' && { body: '{"rules":{}}' }) });
+    const { error } = (await response.json()) as { error: { status: string } };
+    expect([response.status, error.status]).toEqual([501, 'UNIMPLEMENTED']);
+  });
+
   test('the emulator’s own routes: empty a database, and say that the server is up', async () => {
     await bench.db.doc('reset/a').set({});
     const other = bench.client('other-rest');
