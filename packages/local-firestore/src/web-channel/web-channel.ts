@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import type { ChannelStream } from './channel-stream.ts';
 import { type ForwardedMessage, framedArrays, greeting, type NumberedArray } from './wire.ts';
 
-/** Beyond this, in characters, the back channel ends, so that the client acknowledges by opening the next one. */
+/** Beyond this, in characters, the call waits and the back channel ends; the client acknowledges by opening the next one. */
 const MAX_UNACKNOWLEDGED = 1024 * 1024;
 const KEEP_ALIVE_MS = 30_000;
 /** A channel without a back channel for this time is abandoned. */
@@ -110,7 +110,8 @@ export class WebChannel {
     this.#unacknowledgedChars += text.length;
     // Answers of one step of the event loop leave together.
     this.#flushing ??= setImmediate(() => this.#flush());
-    return this.#back !== undefined && !this.#back.response.writableNeedDrain;
+    const hasRoom = this.#unacknowledgedChars <= MAX_UNACKNOWLEDGED;
+    return hasRoom && this.#back !== undefined && !this.#back.response.writableNeedDrain;
   }
 
   #flush(): void {

@@ -32,8 +32,8 @@ export class ChannelClient {
     return arrays.filter((array) => !(Array.isArray(array) && array[0] === 'noop'));
   }
 
-  /** Opens the channel at the first call. */
-  async send(...messages: readonly object[]): Promise<void> {
+  /** Opens the channel at the first call. Resolves with the first frame of the response. */
+  async send(...messages: readonly object[]): Promise<unknown> {
     const form = messages.map((message, i) => [`req${i}___data__`, JSON.stringify(message)]);
     this.#body = new URLSearchParams([
       ['count', String(messages.length)],
@@ -42,15 +42,16 @@ export class ChannelClient {
     ]).toString();
     this.#sent += messages.length;
     this.#request++;
-    await this.repeat();
+    return this.repeat();
   }
 
   /** The last request once more, as after a lost response. */
-  async repeat(): Promise<void> {
+  async repeat(): Promise<unknown> {
     const id = this.#id === undefined ? {} : { SID: this.#id, AID: String(this.complete) };
     const response = await this.#fetch({ ...id, RID: String(this.#request), CVER: '22' }, 'POST', this.#body);
     const [first] = framesOf(await response.text());
     if (this.#id === undefined) this.#id = (first as [[0, ['c', string]]])[0][1][1];
+    return first;
   }
 
   /** Reads until the answers suffice. @throws Error when that takes too many back channels, or too long */
