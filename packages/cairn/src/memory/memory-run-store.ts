@@ -223,8 +223,10 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     const present = listed.items.filter(
       ({ state }) => this.#db.runs.get(state.id)?.metadata.deletionMarkedAt === undefined,
     );
-    for (const { state } of present) readable(state, `run ${state.id}`);
-    return { ...listed, items: present };
+    const isNewer = ({ state }: ListedRun) => state.schemaVersion > SCHEMA_VERSION;
+    const unreadable = present.filter(isNewer).map(({ state }) => state.id);
+    const items = present.filter((run) => !isNewer(run));
+    return { ...listed, items, ...(unreadable.length > 0 ? { unreadable } : {}) };
   }
 
   async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {

@@ -1,4 +1,5 @@
 /** Errors of adapters, by what is certain after a failed call. */
+import { NewerSchemaError } from '../core/run/events.ts';
 import { messageOf } from '../core/thrown.ts';
 
 /**
@@ -36,12 +37,17 @@ export class UndecodableDocument extends Error {
   override readonly name = 'UndecodableDocument';
 }
 
-/** Undefined for a document that cannot be decoded: in a list it must not hide the others. */
+/** True for an error of a document that cannot be decoded, or that a newer version wrote: in a list it must not hide the others. */
+export function isOfDocument(error: unknown): error is UndecodableDocument | NewerSchemaError {
+  return error instanceof UndecodableDocument || error instanceof NewerSchemaError;
+}
+
+/** Undefined for a document that cannot be decoded, or that a newer version wrote. */
 export function ifDecodable<T>(decode: () => T): T | undefined {
   try {
     return decode();
   } catch (error) {
-    if (error instanceof UndecodableDocument) return undefined;
+    if (isOfDocument(error)) return undefined;
     throw error;
   }
 }

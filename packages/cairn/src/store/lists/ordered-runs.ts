@@ -3,7 +3,6 @@
  * are read and passed over, a bounded number for each page.
  */
 import { type DocumentData, FieldPath, type Query, Timestamp } from '@google-cloud/firestore';
-import { NewerSchemaError } from '../../core/run/events.ts';
 import { mergedPage } from '../../core/search/order.ts';
 import { decodeCursor, encodeCursor, type Position } from '../../ports/cursor.ts';
 import {
@@ -79,7 +78,7 @@ async function changed(paths: Paths, shards: Shards, { tenantId }: RunFilter): P
   return groupsOf(all).map((some) => runs.where('shard', 'in', some).orderBy('updatedAt', 'desc'));
 }
 
-/** A damaged document is kept, so that the list names it, unless its readable members do not match the filter. */
+/** A document that cannot be read is kept, so that the list names it, unless its readable members do not match the filter. */
 function isPassedOver(document: DocumentData, id: string, filter: RunFilter): boolean {
   if (isMarkedToGo(document)) return false;
   const { type, repoId, threadId } = filter;
@@ -87,13 +86,8 @@ function isPassedOver(document: DocumentData, id: string, filter: RunFilter): bo
     ([name, wanted]) => wanted !== undefined && document[name] !== wanted,
   );
   if (isOther) return true;
-  try {
-    const listed = ifDecodable(() => decodeListed(document, `run ${id}`));
-    return listed !== undefined && !isInList(listed, filter);
-  } catch (error) {
-    if (error instanceof NewerSchemaError) return false;
-    throw error;
-  }
+  const listed = ifDecodable(() => decodeListed(document, `run ${id}`));
+  return listed !== undefined && !isInList(listed, filter);
 }
 
 function positionIn(document: DocumentData, id: string, order: IndexedOrder): Position | undefined {

@@ -3,7 +3,7 @@ import type { DocumentData, Query, QueryDocumentSnapshot, Timestamp } from '@goo
 import { PageRoom } from '../../core/search/page.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../../ports/cursor.ts';
 import { MAX_PASSED_OVER, type Page, type PageRequest } from '../../ports/run-store.ts';
-import { UndecodableDocument } from '../../ports/store-errors.ts';
+import { isOfDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 
 /** The part of a list read that differs between lists. */
@@ -84,7 +84,7 @@ function readOne<T>(
     return { kind: 'item', item, position: () => positionOf(item, id) };
   } catch (error) {
     const position = raw();
-    if (!(error instanceof UndecodableDocument) || position === undefined) throw error;
+    if (!isOfDocument(error) || position === undefined) throw error;
     return { kind: 'damaged', id, position: () => position };
   }
 }

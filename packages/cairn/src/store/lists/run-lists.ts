@@ -12,7 +12,7 @@ import {
 } from '@google-cloud/firestore';
 import type { HeartbeatWindow } from '../../core/recovery/lease-watch.ts';
 import type { DueFacts } from '../../core/recovery/scan-order.ts';
-import { NewerSchemaError, type RunEvent } from '../../core/run/events.ts';
+import type { RunEvent } from '../../core/run/events.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import { DRIVEN_STATUSES, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
@@ -28,7 +28,7 @@ import type {
   RunFilter,
   SilentRun,
 } from '../../ports/run-store.ts';
-import { UndecodableDocument } from '../../ports/store-errors.ts';
+import { isOfDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { DocumentCodec } from '../codec/kinds.ts';
@@ -186,14 +186,14 @@ export function matchingRunsQuery(paths: Paths, filter: RunFilter): Query {
   return runs.orderBy('createdAt', 'desc').orderBy(FieldPath.documentId(), 'desc');
 }
 
-/** A damaged document is not: the list names it. */
+/** A document that cannot be read is not: the list names it. */
 function isPassedOver(document: DocumentData, id: string, { topLevel, match }: RunFilter): boolean {
   if (topLevel && document.parent !== undefined) return true;
   if (!match || isMarkedToGo(document)) return false;
   try {
     return !isMatch(decodeListed(document, `run ${id}`).state, match);
   } catch (error) {
-    if (error instanceof UndecodableDocument || error instanceof NewerSchemaError) return false;
+    if (isOfDocument(error)) return false;
     throw error;
   }
 }

@@ -61,7 +61,9 @@ export function pageOfRuns<Item extends z.ZodType>(item: Item) {
     unreadable: z
       .array(z.string())
       .optional()
-      .describe('Runs of this page whose documents cannot be read. Check and repair them.'),
+      .describe(
+        'Runs of this page whose documents cannot be read. Check and repair them, or deploy the newer version that wrote them.',
+      ),
   });
 }
 
