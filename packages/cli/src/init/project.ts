@@ -156,9 +156,18 @@ function manifestIn(text: string | undefined): Manifest {
   }
 }
 
-/** The nearest `node_modules` that has it, upwards, like Node's resolution. */
-function installedIn(root: string): InstalledPackage {
-  const home = upwards(root).find((one) => existsSync(join(one, 'node_modules/cairn/package.json')));
+/** True if a folder `node_modules` has the package, here or above. */
+export function isCairnInstalled(root: string): boolean {
+  return homeOf(root) !== undefined;
+}
+
+function homeOf(root: string): string | undefined {
+  return upwards(root).find((one) => existsSync(join(one, 'node_modules/cairn/package.json')));
+}
+
+/** The nearest `node_modules` that has it, upwards, like Node's resolution. @throws InitProblem NOT_INSTALLED */
+export function installedIn(root: string): InstalledPackage {
+  const home = homeOf(root);
   if (home === undefined) {
     // Cloud Functions and firebase-tools look for packages in node_modules too.
     if (upwards(root).some((one) => existsSync(join(one, '.pnp.cjs'))))

@@ -158,6 +158,6 @@ service cloud.firestore {
 }
 `;
 
-function json(value: unknown): string {
+export function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }

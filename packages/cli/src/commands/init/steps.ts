@@ -9,15 +9,17 @@ import { readFirebaseJson } from '../../init/firebase-json.ts';
 import { assertName, type FileChange, type InitPlan, planOf } from '../../init/plan.ts';
 import { InitProblem } from '../../init/problem.ts';
 import {
-  type PackageManager,
+  installedIn,
+  isCairnInstalled,
   packageManagerOf,
-  packagesIn,
   projectFolder,
   readProject,
 } from '../../init/project.ts';
 import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts';
+import { type UpgradePlan, upgradeOf } from '../../init/upgrade.ts';
 import type { Style } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
+import { INSTALL, nextSteps, stepsAfterUndo, stepsText } from './next-steps.ts';
 
 interface InitRequest {
   readonly name: string;
@@ -38,8 +40,13 @@ export async function initOrUndo(context: CommandContext, request: InitRequest):
   const record = recordIn(place);
   if (record === undefined) removeUnplaced(name, place.files);
   if (request.undo) await takeOut(context, place, record);
-  else if (record !== undefined) printAdded(context, place, record);
-  else await add(context, place, request);
+  else if (record === undefined) await add(context, place, request);
+  else {
+    assertWhole(place);
+    const upgrade = upgradeFor(place, record);
+    if (upgrade) await carryOut(upgrade, { context, place, request });
+    else printAdded(context, place, record);
+  }
 }
 
 interface InitTarget {
@@ -69,16 +76,68 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
   apply(plan.changes, files);
   if (isInstalled) await install(context, place);
   const next = nextSteps(name, manager, isInstalled);
-  const changes = plan.changes.map(({ path, before, what }) => ({
-    path,
-    change: before === undefined ? 'create' : 'edit',
-    what,
-  }));
+  const changes = plan.changes.map(listedChange);
   const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
   const { region: found, advice } = plan;
   context.out.answer({ root, name, region: found.region, changes, advice, installed, next }, ({ style }) => {
     return `${style.paint('good', '✓')} Cairn is added. Next:\n\n${stepsText(next, style)}`;
   });
+}
+
+function listedChange({ path, before, what }: FileChange) {
+  return { path, change: before === undefined ? 'create' : 'edit', what };
+}
+
+interface Upgrade extends UpgradePlan {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Undefined: there is nothing to change. */
+function upgradeFor({ root, files }: InitTarget, record: InitRecord): Upgrade | undefined {
+  // In a fresh clone nothing is installed yet.
+  if (!isCairnInstalled(root)) return undefined;
+  const installed = installedIn(root);
+  const plan = upgradeOf(record, installed, (path) => files.read(path));
+  return plan && { ...plan, from: record.cairn, to: installed.version };
+}
+
+interface UpgradeConversation {
+  readonly context: CommandContext;
+  readonly place: InitTarget;
+  readonly request: InitRequest;
+}
+
+async function carryOut(
+  { changes, unused, advice, from, to }: Upgrade,
+  { context, place, request }: UpgradeConversation,
+): Promise<void> {
+  const { root, name, files } = place;
+  const manager = packageManagerOf(root);
+  const isInstalled = request.installs && manager === 'npm';
+  const { style } = context.notes;
+  const lines = [
+    ...changeLines(changes, style),
+    ...unused.map((path) => `  remove  ${clean(path)}\n`),
+    ...(isInstalled ? [`  run     ${INSTALL.npm(name)}\n`] : []),
+  ];
+  const versions = from === to ? `another build of Cairn ${to}` : `Cairn ${to} in place of ${from}`;
+  print(
+    context,
+    `cairn init in ${clean(root)} gives '${name}' ${versions}:\n\n${lines.join('')}\n${advised(advice)}\n`,
+  );
+  await confirm(context, place, 'Change these files?');
+  apply(changes, files);
+  for (const path of unused) files.remove(path);
+  if (isInstalled) await install(context, place);
+  const next = nextSteps(name, manager, isInstalled).filter(
+    ({ command: line }) => !line.includes(':create '),
+  );
+  const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
+  context.out.answer(
+    { root, name, from, to, changes: changes.map(listedChange), removed: unused, advice, installed, next },
+    () => `${style.paint('good', '✓')} '${name}' has Cairn ${to}. Next:\n\n${stepsText(next, style)}`,
+  );
 }
 
 /** Most characters of npm's output in an error. */
@@ -100,14 +159,17 @@ async function install(context: CommandContext, { root, name }: InitTarget): Pro
 }
 
 /** An `init` that died has left its record, since that is placed first. */
-function printAdded({ out }: CommandContext, { root, name, files }: InitTarget, record: InitRecord): void {
+function assertWhole({ name, files }: InitTarget): void {
   const text = Buffer.from(files.read('firebase.json') ?? []).toString('utf8');
-  if (!readFirebaseJson(text).functions.some(({ codebase }) => codebase === name))
-    throw new InitProblem(
-      'INIT_INTERRUPTED',
-      `${recordPath(name)} says that Cairn was added, but firebase.json has no codebase '${name}'`,
-      'An earlier cairn init was interrupted, or the entry was removed. Run cairn init --undo, then cairn init.',
-    );
+  if (readFirebaseJson(text).functions.some(({ codebase }) => codebase === name)) return;
+  throw new InitProblem(
+    'INIT_INTERRUPTED',
+    `${recordPath(name)} says that Cairn was added, but firebase.json has no codebase '${name}'`,
+    'An earlier cairn init was interrupted, or the entry was removed. Run cairn init --undo, then cairn init.',
+  );
+}
+
+function printAdded({ out }: CommandContext, { root, name, files }: InitTarget, record: InitRecord): void {
   // Missing in a fresh clone.
   const isInstalled = files.exists(`${name}/node_modules`);
   const next = nextSteps(name, packageManagerOf(root), isInstalled).slice(0, isInstalled ? 0 : 1);
@@ -161,22 +223,30 @@ function planText(
   { root, name, isInstalled }: InitTarget & { readonly isInstalled: boolean },
   style: Style,
 ): string {
+  const lines = changeLines(changes, style);
+  const installing = isInstalled ? `  run     ${INSTALL.npm(name)}\n` : '';
+  const regionText = `Region of its functions: ${region.region} (${clean(region.why)}). Another one: --region REGION, or edit ${name}/src/index before the first deployment.`;
+  return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}${installing}
+${advised([regionText, ...advice])}
+Nothing else: your functions, rules, indexes and site stay as they are.
+From then on \`firebase deploy\` also deploys the codebase and the
+database '${name}'.\n\n`;
+}
+
+function advised(sentences: readonly string[]): string {
+  return sentences.map((one) => `${wrap(one, COLUMNS).join('\n')}\n`).join('\n');
+}
+
+function changeLines(changes: readonly FileChange[], style: Style): string[] {
   const width = Math.max(...changes.map(({ path }) => path.length));
   const indent = width + 12;
-  const lines = changes.flatMap((change) => {
+  return changes.flatMap((change) => {
     const lines = change.what.flatMap((what) => wrap(what, Math.max(MIN_COLUMN, COLUMNS - indent)));
     return lines.map((what, i) => {
       const head = i === 0 ? `  ${verbOf(change)}  ${clean(change.path)}` : '';
       return `${head.padEnd(indent)}${style.dim(what)}\n`;
     });
   });
-  const installing = isInstalled ? `  run     ${INSTALL.npm(name)}\n` : '';
-  const regionText = `Region of its functions: ${region.region} (${clean(region.why)}). Another one: --region REGION, or edit ${name}/src/index before the first deployment.`;
-  return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}${installing}
-${[regionText, ...advice].map((one) => `${wrap(one, COLUMNS).join('\n')}\n`).join('\n')}
-Nothing else: your functions, rules, indexes and site stay as they are.
-From then on \`firebase deploy\` also deploys the codebase and the
-database '${name}'.\n\n`;
 }
 
 function verbOf({ before }: FileChange): string {
@@ -211,64 +281,4 @@ function restoredText({ restored, takenOut, left }: Restored, style: Style): str
     ...leftLines(left).map((line) => `${style.paint('warn', '!')} left: ${clean(line)}`),
   ];
   return `${lines.join('\n')}\n`;
-}
-
-interface NextStep {
-  readonly command: string;
-  readonly why: string;
-}
-
-/** Above its command, which can be long, so that both can be copied. */
-function stepsText(steps: readonly NextStep[], style: Style): string {
-  return steps.map(({ command: line, why }) => `  ${style.dim(`# ${why}`)}\n  ${line}\n`).join('');
-}
-
-/** Commands that undo the effects of other commands. */
-function stepsAfterUndo({ root, name, files }: InitTarget): NextStep[] {
-  const packages = packagesIn(files);
-  const manager = packageManagerOf(root);
-  return [
-    ...(files.exists('.cairn')
-      ? [{ command: 'rm -r .cairn', why: 'the state of the local cloud, with its runs' }]
-      : []),
-    ...(packages.length > 0
-      ? [{ command: `${manager} ${REMOVE[manager]} ${packages.join(' ')}`, why: 'the packages' }]
-      : []),
-    { command: `firebase functions:delete ${name}`, why: 'the functions, if they were deployed' },
-  ];
-}
-
-const REMOVE: Readonly<Record<PackageManager, string>> = {
-  npm: 'uninstall',
-  pnpm: 'remove',
-  yarn: 'remove',
-  bun: 'remove',
-};
-const RUN: Readonly<Record<PackageManager, string>> = {
-  npm: 'npx',
-  pnpm: 'pnpm exec',
-  yarn: 'yarn',
-  bun: 'bunx',
-};
-const INSTALL: Readonly<Record<PackageManager, (folder: string) => string>> = {
-  npm: (folder) => `npm --prefix ${folder} install`,
-  pnpm: (folder) => `pnpm --dir ${folder} install`,
-  // Yarn refuses a folder that is no workspace of the project. A deployment sees only the folder, and installs it with npm.
-  yarn: (folder) => `npm --prefix ${folder} install`,
-  bun: (folder) => `bun install --cwd ${folder}`,
-};
-
-function nextSteps(name: string, manager: PackageManager, isInstalled: boolean): NextStep[] {
-  return [
-    ...(isInstalled ? [] : [{ command: INSTALL[manager](name), why: 'packages of the codebase' }]),
-    { command: `${RUN[manager]} cairn dev`, why: "your functions and Cairn's on this machine" },
-    {
-      command: `firebase firestore:databases:create ${name} --location=LOCATION`,
-      why: 'once, before the first deployment',
-    },
-    {
-      command: `firebase deploy --only functions:${name},firestore:${name}`,
-      why: 'Cairn alone, by firebase-tools 15.23 or newer',
-    },
-  ];
 }

@@ -1,0 +1,70 @@
+/** The commands that `init` names for afterwards, by package manager. */
+import type { Files } from '../../init/files.ts';
+import { type PackageManager, packageManagerOf, packagesIn } from '../../init/project.ts';
+import type { Style } from '../../render/style.ts';
+
+interface InitializedFolder {
+  readonly root: string;
+  readonly name: string;
+  readonly files: Files;
+}
+
+interface NextStep {
+  readonly command: string;
+  readonly why: string;
+}
+
+/** Above its command, which can be long, so that both can be copied. */
+export function stepsText(steps: readonly NextStep[], style: Style): string {
+  return steps.map(({ command: line, why }) => `  ${style.dim(`# ${why}`)}\n  ${line}\n`).join('');
+}
+
+/** Commands that undo the effects of other commands. */
+export function stepsAfterUndo({ root, name, files }: InitializedFolder): NextStep[] {
+  const packages = packagesIn(files);
+  const manager = packageManagerOf(root);
+  return [
+    ...(files.exists('.cairn')
+      ? [{ command: 'rm -r .cairn', why: 'the state of the local cloud, with its runs' }]
+      : []),
+    ...(packages.length > 0
+      ? [{ command: `${manager} ${REMOVE[manager]} ${packages.join(' ')}`, why: 'the packages' }]
+      : []),
+    { command: `firebase functions:delete ${name}`, why: 'the functions, if they were deployed' },
+  ];
+}
+
+const REMOVE: Readonly<Record<PackageManager, string>> = {
+  npm: 'uninstall',
+  pnpm: 'remove',
+  yarn: 'remove',
+  bun: 'remove',
+};
+const RUN: Readonly<Record<PackageManager, string>> = {
+  npm: 'npx',
+  pnpm: 'pnpm exec',
+  yarn: 'yarn',
+  bun: 'bunx',
+};
+export const INSTALL: Readonly<Record<PackageManager, (folder: string) => string>> = {
+  npm: (folder) => `npm --prefix ${folder} install`,
+  pnpm: (folder) => `pnpm --dir ${folder} install`,
+  // Yarn refuses a folder that is no workspace of the project. A deployment sees only the folder, and installs it with npm.
+  yarn: (folder) => `npm --prefix ${folder} install`,
+  bun: (folder) => `bun install --cwd ${folder}`,
+};
+
+export function nextSteps(name: string, manager: PackageManager, isInstalled: boolean): NextStep[] {
+  return [
+    ...(isInstalled ? [] : [{ command: INSTALL[manager](name), why: 'packages of the codebase' }]),
+    { command: `${RUN[manager]} cairn dev`, why: "your functions and Cairn's on this machine" },
+    {
+      command: `firebase firestore:databases:create ${name} --location=LOCATION`,
+      why: 'once, before the first deployment',
+    },
+    {
+      command: `firebase deploy --only functions:${name},firestore:${name}`,
+      why: 'Cairn alone, by firebase-tools 15.23 or newer',
+    },
+  ];
+}
