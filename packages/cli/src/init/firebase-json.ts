@@ -174,6 +174,11 @@ function rootOf(text: string): Node {
   return root;
 }
 
+/** Text of another file, with the member set, and the rest as it is. */
+export function withMember(text: string, path: JSONPath, value: string): string {
+  return applyEdits(text, modify(text, path, value, { formattingOptions: formatOf(text) }));
+}
+
 /** Content of another file, such as `tsconfig.json`, without what cannot be read; undefined: nothing can. */
 export function readableJson(text: string): unknown {
   return contentOf(parsed(text).root);

@@ -1,7 +1,6 @@
 /** Plans how a codebase that `init` made gets the installed version of Cairn, newer or older than its own. Pure. */
 import { firestoreIndexes } from 'cairn/indexes';
-import { applyEdits, modify } from 'jsonc-parser';
-import { readableJson } from './firebase-json.ts';
+import { readableJson, withMember } from './firebase-json.ts';
 import type { FileChange } from './plan.ts';
 import type { InstalledPackage } from './project.ts';
 import { encodeRecord, type InitRecord, recordPath, sha256 } from './record.ts';
@@ -62,9 +61,7 @@ export function upgradeOf(
     changes.push({
       path: within('package.json'),
       before: manifest,
-      after: Buffer.from(
-        applyEdits(manifest, modify(manifest, ['dependencies', 'cairn'], wanted.dependency, {})),
-      ),
+      after: Buffer.from(withMember(manifest, ['dependencies', 'cairn'], wanted.dependency)),
       what: [`needs cairn ${installed.version}`],
     });
   const isUnused = tarball !== undefined && wanted.dependency !== current && isAsWritten(within(tarball));
@@ -114,7 +111,7 @@ interface RecordedUpgrade {
   /** Files that are as `init` wrote them. */
   readonly changes: readonly FileChange[];
   isThere(path: string): boolean;
-  /** Of the record now. */
+  /** Text of the stored record. */
   readonly text: string | undefined;
 }
 
