@@ -37,6 +37,7 @@ test('a watching build does not clear the screen, and stopping it is no failure'
     settings: folder,
     env: {},
     module: join(folder, 'index.js'),
+    linked: [],
     dependencies: [],
     hasCairn: false,
     build: { output: 'lib', outDir: 'lib', rootDir: 'src', emitsBeside: false, script: 'build:watch' },

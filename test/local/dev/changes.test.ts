@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { effectOf } from '../../../packages/local/src/dev/project.ts';
-import { codebase, TSCONFIG } from './codebase.ts';
+import { codebasesOf, effectOf } from '../../../packages/local/src/dev/project.ts';
+import { codebase, filesOf, TSCONFIG } from './codebase.ts';
 
 describe('a change of a file', () => {
   const asIs = codebase({ 'package.json': {}, 'index.js': '' });
@@ -123,4 +123,66 @@ test('sources in a folder that has the name of an output start a build', () => {
     });
   expect(effectOf(sources({}), '/shop/functions/lib/index.ts')).toBe('build');
   expect(effectOf(sources({ rootDir: 'lib' }), '/shop/functions/lib/index.js')).toBe('build');
+});
+
+describe('a package of the workspace', () => {
+  const place = fc.constantFrom(
+    '/shop/functions/node_modules/@shop/shared',
+    '/shop/node_modules/@shop/shared',
+  );
+  const own = (scripts: object) => ({
+    '/shop/firebase.json': { functions: {} },
+    '/shop/functions/package.json': { main: 'lib/index.js', scripts, dependencies: { '@shop/shared': '*' } },
+    '/shop/functions/tsconfig.json': TSCONFIG,
+    '/shop/functions/src/index.ts': '',
+    '/shop/functions/lib/index.js': '',
+  });
+  const manifest = { dependencies: { zod: '4', '@shop/base': '*', app: '*' } };
+
+  test.each([
+    [{ build: 'tsc' }, 'both'],
+    [{ 'build:watch': 'tsc -w' }, 'reload'],
+  ])('that a codebase with %j loads, also through another one, is %s when it changes', (scripts, effect) => {
+    fc.assert(
+      fc.property(place, place, (shared, base) => {
+        const at = (path: string) => path.replace('@shop/shared', '@shop/base').replace('/functions/', '/');
+        const links = { [shared]: '/shop/packages/shared', [at(base)]: '/shop/packages/base' };
+        const files = filesOf(
+          {
+            ...own(scripts),
+            [`${shared}/package.json`]: manifest,
+            '/shop/packages/shared/package.json': manifest,
+            '/shop/node_modules/zod/package.json': {},
+            [`${at(base)}/package.json`]: {},
+            '/shop/packages/base/package.json': {},
+          },
+          links,
+        );
+        const [found] = codebasesOf('/shop', [], files);
+        if (!found) throw new Error('no codebase');
+        expect([...found.linked].sort()).toEqual(['/shop/packages/base', '/shop/packages/shared']);
+        for (const path of ['shared/dist/index.js', 'shared/src/index.ts', 'base/data.json'])
+          expect(effectOf(found, `/shop/packages/${path}`)).toBe(effect);
+        for (const path of [
+          'shared/dist/index.d.ts',
+          'shared/README.md',
+          'shared/node_modules/a/b.js',
+          'other/a.js',
+        ])
+          expect(effectOf(found, `/shop/packages/${path}`)).toBe('none');
+      }),
+    );
+  });
+
+  test('that has the codebase in it is not watched as a whole', () => {
+    const files = filesOf(
+      {
+        ...own({ build: 'tsc' }),
+        '/shop/node_modules/@shop/shared/package.json': {},
+        '/shop/package.json': {},
+      },
+      { '/shop/node_modules/@shop/shared': '/shop' },
+    );
+    expect(codebasesOf('/shop', [], files)[0]?.linked).toEqual([]);
+  });
 });

@@ -3,8 +3,13 @@ import { codebasesOf, type DevCodebase, type ProjectFiles } from '../../../packa
 
 export const TSCONFIG = { compilerOptions: { rootDir: 'src', outDir: 'lib' } };
 
-export function filesOf(content: Readonly<Record<string, unknown>>): ProjectFiles {
+/** @param links folders of packages in `node_modules`, with the folder that each is a link to */
+export function filesOf(
+  content: Readonly<Record<string, unknown>>,
+  links: Readonly<Record<string, string>> = {},
+): ProjectFiles {
   return {
+    real: (path) => links[path] ?? path,
     exists: (path) => path in content,
     read(path) {
       const text = content[path];

@@ -70,6 +70,7 @@ describe('codebases', () => {
       exists: (path) =>
         ['/shop/py/requirements.txt', '/shop/dart/pubspec.yaml'].includes(path) || some.exists(path),
       read: (path) => some.read(path),
+      real: (path) => path,
     };
     expect(codebasesOf('/shop', [], all).map(({ name }) => name)).toEqual(['cairn']);
     expect(unservedIn('/shop', all)).toEqual([{ name: 'b', why: expect.stringMatching(why) }]);

@@ -2,7 +2,7 @@
  * `cairn dev`: the functions of a project on the local cloud, reloaded when a source file changes. Owns the order of
  * building, checking, serving and reporting. Resolves when everything has ended.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
@@ -60,7 +60,11 @@ export interface DevOptions {
   now(): number;
 }
 
-const FILES: ProjectFiles = { exists: existsSync, read: (path) => readFileSync(path, 'utf8') };
+const FILES: ProjectFiles = {
+  exists: existsSync,
+  read: (path) => readFileSync(path, 'utf8'),
+  real: realpathSync,
+};
 /** Grace period of requests when their workers are replaced: the longest timeout of a function. */
 const GRACE_MS = 1_800_000;
 
@@ -162,8 +166,11 @@ class DevSession implements AsyncDisposable {
   #watch(): void {
     const { codebases } = this.#project;
     const end = watchFiles({
-      folders: new Set(codebases.flatMap(({ folder, settings }) => [folder, settings])),
-      ignored: (path) => codebases.some(({ folder }) => path.startsWith(folder) && isIgnored(folder, path)),
+      folders: new Set(codebases.flatMap(({ folder, settings, linked }) => [folder, settings, ...linked])),
+      ignored: (path) =>
+        codebases
+          .flatMap(({ folder, linked }) => [folder, ...linked])
+          .some((folder) => path.startsWith(folder) && isIgnored(folder, path)),
       take: (paths) => this.#changed(paths),
       onError: (error) => this.#logEvent('watch_failed', String(error), {}, 'ERROR'),
     });
@@ -173,12 +180,14 @@ class DevSession implements AsyncDisposable {
   #changed(paths: ReadonlySet<string>): void {
     const { codebases } = this.#project;
     for (const codebase of onePerFolder(codebases)) {
-      const sources = [...paths].filter((path) => effectOf(codebase, path) === 'build');
+      const sources = [...paths].filter((path) => ['build', 'both'].includes(effectOf(codebase, path)));
       if (sources.length > 0) void this.#builds.change(codebase, sources);
     }
     for (const codebase of codebases) {
       const effects = [...paths].map((path) => ({ path, effect: effectOf(codebase, path) }));
-      const changed = effects.filter(({ effect }) => effect === 'reload').map(({ path }) => path);
+      const changed = effects
+        .filter(({ effect }) => effect === 'reload' || effect === 'both')
+        .map(({ path }) => path);
       if (changed.length > 0) void this.#reload(codebase, changed);
     }
   }
@@ -285,7 +294,7 @@ function assertInstalled(codebases: readonly DevCodebase[]): void {
     throw new DevProblem(
       'NOT_INSTALLED',
       `the codebase '${name}' needs the package '${missing}', which is not installed`,
-      `Run: npm --prefix ${folder} install`,
+      `Run: npm --prefix ${folder} install; in a workspace of another package manager run its install.`,
     );
   }
 }

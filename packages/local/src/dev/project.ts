@@ -5,12 +5,15 @@
 import { basename, extname, join, posix, relative, sep } from 'node:path';
 import { DECLARATIONS, entryOf, isBuildSource } from './entry.ts';
 import { isMembers, membersIn } from './json-files.ts';
+import { linkedFolders } from './linked-packages.ts';
 import { DevProblem } from './problem.ts';
 
 export interface ProjectFiles {
   exists(path: string): boolean;
   /** @throws the error of the file system */
   read(path: string): string;
+  /** The path without symbolic links. */
+  real(path: string): string;
 }
 
 export interface DevCodebase {
@@ -26,6 +29,8 @@ export interface DevCodebase {
   readonly env: Readonly<Record<string, string>>;
   /** Absolute path of the module whose exports are served. */
   readonly module: string;
+  /** Absolute paths of the packages of its workspace that it loads. */
+  readonly linked: readonly string[];
   /** Names of the packages that it needs. */
   readonly dependencies: readonly string[];
   /** True if it depends on Cairn, so that it needs workers for step bodies. */
@@ -191,13 +196,14 @@ function codebaseIn({ unserved: _, ...rest }: Declared, files: ProjectFiles): De
     ...rest,
     ...entry,
     module: join(folder, entry.module),
+    linked: linkedFolders(folder, files),
     dependencies: Object.keys(dependencies),
     hasCairn: OF_CAIRN.some((one) => one in dependencies),
   };
 }
 
-/** Effect of a changed file on a codebase. */
-type ChangeEffect = 'reload' | 'build' | 'none';
+/** Effect of a changed file on a codebase. `both`: it may be bundled into what the build writes, or loaded as it is. */
+type ChangeEffect = 'reload' | 'build' | 'both' | 'none';
 
 /** Beside the source, for all instances of a kit. */
 export const SECRETS = '.secret.local';
@@ -225,7 +231,8 @@ export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   const { folder, settings, build } = codebase;
   if (relative(settings, path) === basename(path) && SETTINGS.test(basename(path))) return 'reload';
   const place = relative(folder, path).split(sep).join('/');
-  if (place.startsWith('../') || isIgnored(folder, path)) return 'none';
+  if (place.startsWith('../')) return effectOfLinked(codebase, path);
+  if (isIgnored(folder, path)) return 'none';
   if (place === SECRETS) return 'reload';
   const extension = extname(place);
   const isLoaded = isModule(extension);
@@ -233,4 +240,11 @@ export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   if (build === undefined) return isLoaded ? 'reload' : 'none';
   if (place.startsWith(`${build.output}/`)) return isLoaded && !DECLARATIONS.test(place) ? 'reload' : 'none';
   return build.script === 'build' && isBuildSource(build, place) ? 'build' : 'none';
+}
+
+function effectOfLinked({ linked, build }: DevCodebase, path: string): ChangeEffect {
+  const folder = linked.find((one) => path.startsWith(`${one}${sep}`));
+  if (folder === undefined || isIgnored(folder, path)) return 'none';
+  if (LOCK_FILE.test(path) || DECLARATIONS.test(path) || !isModule(extname(path))) return 'none';
+  return build?.script === 'build' ? 'both' : 'reload';
 }
