@@ -36,6 +36,20 @@ test.each(Object.entries(SIZES))(
   },
 );
 
+test.each([
+  ['Stop everything', '/workflows'],
+  ['New schedule', '/schedules'],
+  ['Hold', 'failed'],
+  ['Suspend', 'asking'],
+  ['Signal', 'asking'],
+] as const)('the form %s says what it lacks', async (opener, at) => {
+  const page = await stage.browser.open(at === 'failed' || at === 'asking' ? `/runs/${show[at]}` : at);
+  await page.getByRole('button', { name: opener, exact: true }).click();
+  const footer = page.getByRole('dialog').locator('footer');
+  expect(await footer.getByRole('button').last().isDisabled()).toBe(true);
+  await becomes(() => footer.getByRole('status').textContent(), expect.stringMatching(/^[A-Z].*\.$/));
+});
+
 test('an approval on a phone says beside its disabled button what it lacks', async () => {
   const body = { type: 'refund', input: { order: 'P-1' } };
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
@@ -117,6 +131,29 @@ test('words of a status are not broken within a row of 320 px', async () => {
     );
   });
   expect(broken).toEqual([]);
+});
+
+test.each([
+  ['a preview', 'failed', 'Replay', /to run/],
+  ['a bulk change', '/runs?type=pay-invoice', 'Cancel all…', /will be cancelled/],
+  ['an answer', 'asking', 'Answer approve', /Pay A-1\?/],
+] as const)('%s is within its form at a zoom of 400 %', async (_, at, opener, shows) => {
+  const path = at === 'failed' || at === 'asking' ? `/runs/${show[at]}` : at;
+  const page = await stage.browser.open(path, { viewport: { width: 1280, height: 640 } });
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: opener }).first().click();
+  await dialog.getByText(shows).first().waitFor();
+  await page.setViewportSize({ width: 320, height: 640 });
+  const beyond = await dialog.evaluate((one) => {
+    const { right } = one.getBoundingClientRect();
+    return [...one.querySelectorAll('*')]
+      .filter(
+        (part) =>
+          part.getBoundingClientRect().right > right && !part.closest('.json-tree, pre, .stacks thead'),
+      )
+      .map((part) => part.outerHTML.slice(0, 80));
+  });
+  expect(beyond).toEqual([]);
 });
 
 test('the last answer and the selection are both in sight below a long list, until something is approved', async () => {

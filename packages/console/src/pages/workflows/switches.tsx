@@ -45,6 +45,7 @@ export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(
       verb={isOn ? 'Turn the kill switch off' : 'Stop everything'}
       danger={!isOn}
       act={isConfirmed ? setKillSwitch(!isOn) : undefined}
+      lack={`Type “${WORD}”.`}
       onClose={onClose}
     >
       {isOn ? (

@@ -114,7 +114,7 @@ function WordTable<T extends { readonly action: string }>(props: WordTableProps<
   const [shown, setShown] = useState(SHOWN);
   return (
     <>
-      <table>
+      <table className="stacks">
         <thead>
           <tr>
             <th scope="col">{title}</th>

@@ -30,7 +30,7 @@ export function TargetTable({ mode, targets }: TargetTableProps) {
 
 function Part({ title, mode, targets }: TargetTableProps & { readonly title: string }) {
   return (
-    <table>
+    <table className="stacks">
       <caption>{title}</caption>
       <thead>
         <tr>
