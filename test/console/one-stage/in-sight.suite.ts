@@ -113,10 +113,9 @@ test('a fact of a step that does not fit beside its status is left out, not cut'
   expect(await shown()).toEqual({ texts: ['1000/1000'], isWhole: true, isInBounds: true });
 });
 
-test('words of a status are not broken within a row of 320 px', async () => {
-  const page = await stage.browser.open('/runs?status=completed', { viewport: { width: 320, height: 640 } });
-  await page.locator('[id^=row-] [data-status=completed]').first().waitFor();
-  const broken = await page.locator('[id^=row-] [data-status]').evaluateAll((all) => {
+/** Words within the parts that are drawn in more than one line. */
+const brokenIn = (parts: Locator) =>
+  parts.evaluateAll((all) => {
     const range = document.createRange();
     return all.flatMap((one) =>
       [...one.childNodes]
@@ -130,7 +129,28 @@ test('words of a status are not broken within a row of 320 px', async () => {
         ),
     );
   });
-  expect(broken).toEqual([]);
+
+test('the step of a cause is not broken beside a long error', async () => {
+  const page = await stage.browser.open('/inbox');
+  await page.route('**/v1/runs/statistics*', async (route) => {
+    const answer = (await (await route.fetch()).json()) as { causes: readonly { last: object }[] };
+    const causes = answer.causes.map((cause) => ({
+      ...{ ...cause, type: 'payments', step: 'transfers' },
+      last: { ...cause.last, message: 'no'.repeat(70) },
+    }));
+    await route.fulfill({ json: { ...answer, causes } });
+  });
+  await page.goto('/runs?status=failed');
+  await page.getByText('Failures by cause').click();
+  const names = page.locator('.causes td:is([data-label=Workflow], [data-label=Step]) .value');
+  await names.first().waitFor();
+  expect(await brokenIn(names)).toEqual([]);
+});
+
+test('words of a status are not broken within a row of 320 px', async () => {
+  const page = await stage.browser.open('/runs?status=completed', { viewport: { width: 320, height: 640 } });
+  await page.locator('[id^=row-] [data-status=completed]').first().waitFor();
+  expect(await brokenIn(page.locator('[id^=row-] [data-status]'))).toEqual([]);
 });
 
 test.each([

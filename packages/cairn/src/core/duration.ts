@@ -33,3 +33,19 @@ function parseText(text: string): number | undefined {
   const unitMs = UNIT_MS[unit];
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
+
+/** Most units of a duration in words. */
+const MAX_UNITS = 2;
+
+/** `'14d'`, `'1h 30m'`, `'1s 500ms'`: the units of {@link parseDuration}, the two largest of them. */
+export function durationText(ms: number): string {
+  let left = Math.max(0, Math.round(ms));
+  const parts: string[] = [];
+  for (const [unit, unitMs] of Object.entries(UNIT_MS).toReversed()) {
+    const count = Math.floor(left / unitMs);
+    left -= count * unitMs;
+    if (count > 0) parts.push(`${count}${unit}`);
+    if (parts.length === MAX_UNITS) break;
+  }
+  return parts.length === 0 ? '0ms' : parts.join(' ');
+}

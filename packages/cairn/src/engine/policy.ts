@@ -1,4 +1,5 @@
 /** Asks a policy of the author, and records its decision and the rules that it used. Nothing runs without its consent. */
+import { durationText } from '../core/duration.ts';
 import type { EventDraft } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
@@ -47,7 +48,7 @@ export async function policyDecision(
 ): Promise<PolicyDecision> {
   const silent = Promise.withResolvers<never>();
   const cancel = clock.timer(withinMs, () =>
-    silent.reject(new Error(`the policy did not answer within ${withinMs} ms`)),
+    silent.reject(new Error(`the policy did not answer within ${durationText(withinMs)}`)),
   );
   const stop = () => silent.reject(new Error('the call of the policy was aborted'));
   signal?.addEventListener('abort', stop, { once: true });

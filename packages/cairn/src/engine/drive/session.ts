@@ -8,6 +8,7 @@
 
 import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { type DispatchDecision, type DispatchStop, dispatchDecision } from '../../core/decisions/dispatch.ts';
+import { durationText } from '../../core/duration.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
@@ -280,7 +281,7 @@ export class DriveSession {
   #timeOut(deadlineAt: number): void {
     if (!this.#isOpen || this.#dispatch.failure) return;
     const { createdAt, startedAt = createdAt } = this.#dispatch.journal.state;
-    const message = `the run did not end within ${deadlineAt - startedAt} ms`;
+    const message = `the run did not end within ${durationText(deadlineAt - startedAt)}`;
     this.#dispatch.failure = { code: 'RUN_TIMEOUT', message, retryable: false };
     this.#stopBodies('timeout');
   }

@@ -4,7 +4,9 @@
  *
  * Must not: decide how a row is handled; core/effects does.
  */
+
 import { type Backoff, backoffBoundMs, nextRetry, type RetryPolicy } from '../../core/decisions/retry.ts';
+import { durationText } from '../../core/duration.ts';
 import {
   EXTERNAL_PLACE,
   externalOwner,
@@ -210,7 +212,7 @@ export class ExternalEffects {
     const stop = () => calls.abort(once.signal.reason);
     once.signal.addEventListener('abort', stop, { once: true });
     const cancelTimer = clock.timer(this.#settings.callTimeoutMs, () =>
-      calls.abort(new Error(`the call did not end within ${this.#settings.callTimeoutMs} ms`)),
+      calls.abort(new Error(`the call did not end within ${durationText(this.#settings.callTimeoutMs)}`)),
     );
     try {
       const acting = this.#act(place, attempt, calls.signal);

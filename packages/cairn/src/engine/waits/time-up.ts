@@ -1,5 +1,6 @@
 /** Events at the expiry of a wait. Pure. */
 
+import { durationText } from '../../core/duration.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { missedHeartbeat } from '../../core/run/heartbeat.ts';
@@ -33,7 +34,7 @@ export function timeUp(end: EndOfWait): EventDraft[] {
 
 function heartbeatMissed({ execution, heartbeat }: Wait): RecordedError {
   const after = heartbeat?.lastAt === undefined ? 'the wait was opened' : 'the last one';
-  const message = `no heartbeat came within ${heartbeat?.withinMs} ms after ${after}`;
+  const message = `no heartbeat came within ${durationText(heartbeat?.withinMs ?? 0)} after ${after}`;
   return { code: 'HEARTBEAT_MISSED', message, stepId: stepKey(execution), retryable: false };
 }
 
@@ -47,5 +48,5 @@ const MISSING = {
 function tooLate({ wait }: EndOfWait, code: string): RecordedError {
   const stepId = stepKey(wait.execution);
   const waited = (wait.dueAt ?? wait.openedAt) - wait.openedAt;
-  return { code, message: `${MISSING[wait.kind]} within ${waited} ms`, stepId, retryable: false };
+  return { code, message: `${MISSING[wait.kind]} within ${durationText(waited)}`, stepId, retryable: false };
 }

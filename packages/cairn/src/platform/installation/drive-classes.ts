@@ -1,4 +1,5 @@
 /** The functions that drive the runs of each workflow, and their time limits. */
+
 import {
   budgetOf,
   DRIVE_TIMEOUT_S,
@@ -6,6 +7,7 @@ import {
   longestStepIn,
   SHORTEST_DRIVE_S,
 } from '../../core/drive-time.ts';
+import { durationText } from '../../core/duration.ts';
 import { DELETION_GRACE_MS } from '../../core/retention/lineage.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { driveTimeoutSeconds } from '../settings/parameters.ts';
@@ -68,7 +70,7 @@ export function assertDrivesFit(options: DriveChoices, registry: WorkflowRegistr
       if (!('body' in step) || step.timeoutMs <= longest) continue;
       const where = pool === undefined ? 'drive' : `drives.${pool}`;
       throw new Error(
-        `the step '${step.id}' of '${workflow.type}' has a timeout of ${step.timeoutMs} ms, but its dispatch allows ${longest} ms. ` +
+        `the step '${step.id}' of '${workflow.type}' has a timeout of ${durationText(step.timeoutMs)}, but its dispatch allows ${durationText(longest)}. ` +
           `Increase ${where}.timeoutSeconds of cairnFunctions, or give the workflow its own entry in drives`,
       );
     }

@@ -1,5 +1,7 @@
 /** One attempt of one step: calls the body under a timeout and returns any end as a value. */
+
 import type { ZodType } from 'zod';
+import { durationText } from '../../../core/duration.ts';
 import { CairnError, Fatal, RetryAt } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
 import type { OpenEffect } from '../../../core/run/state.ts';
@@ -80,12 +82,12 @@ export async function callBody(params: BodyCall): Promise<AttemptResult> {
     abort.abort(new StepAborted('timeout'));
     timeout.resolve(timedOut(step, message));
   };
-  const cancelTimer = clock.timer(timeoutMs, stop(`did not end within ${timeoutMs} ms`));
+  const cancelTimer = clock.timer(timeoutMs, stop(`did not end within ${durationText(timeoutMs)}`));
   let cancelBeat = () => {};
   if (heartbeatTimeoutMs !== undefined) {
     const beat = () => {
       cancelBeat();
-      const silent = stop(`sent no heartbeat for ${heartbeatTimeoutMs} ms`);
+      const silent = stop(`sent no heartbeat for ${durationText(heartbeatTimeoutMs)}`);
       cancelBeat = clock.timer(heartbeatTimeoutMs, silent);
     };
     beat();

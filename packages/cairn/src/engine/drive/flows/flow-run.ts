@@ -9,6 +9,7 @@
  * Must not: carry out an operation.
  */
 
+import { durationText } from '../../../core/duration.ts';
 import { MAX_FLOW_OPERATIONS, OperationNames } from '../../../core/flow/names.ts';
 import { assertRoom, omitted, operationDecision } from '../../../core/flow/operation-decision.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
@@ -305,7 +306,7 @@ export class FlowRun {
     if (this.#operations.size > 0 || !this.#isActive) return;
     const step = this.#step;
     this.#cancelIdle = this.#dispatch.deps.clock.timer(step.idleMs, () => {
-      const message = `the code of the flow '${step.id}' asked for no operation within ${step.idleMs} ms`;
+      const message = `the code of the flow '${step.id}' asked for no operation within ${durationText(step.idleMs)}`;
       this.#codeEnded({ kind: 'threw', cause: new Error(message), code: 'STEP_TIMEOUT' });
     });
   }

@@ -4,6 +4,7 @@
  *
  * Must not: know what else runs, or start anything.
  */
+import { durationText } from '../../../core/duration.ts';
 import { optional } from '../../../core/optional.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
@@ -118,6 +119,6 @@ function restoreQuestion({ now, waits }: DispatchState, ended: SpentBody): Execu
 
 /** The time for polling is over, or it has been asked as often as a run may. */
 function pollOver({ startedAt, polls = 0 }: StepExecution, now: number, last: RecordedError): RecordedError {
-  const message = `the condition did not hold within ${now - startedAt} ms and ${polls + 1} polls; last result: ${last.message}`;
+  const message = `the condition did not hold within ${durationText(now - startedAt)} and ${polls + 1} polls; last result: ${last.message}`;
   return { ...last, code: 'STEP_TIMEOUT', message: cut(message, TRACE_CHARS), retryable: false };
 }
