@@ -28,6 +28,13 @@ const BREAKS = [
   'globalThis.setImmediate = () => 0',
   'globalThis.queueMicrotask = () => {}',
   'process.nextTick = () => {}',
+  "Object.prototype.toJSON = () => 'x'",
+  "Array.prototype.toJSON = () => 'x'",
+  'Object.prototype.then = () => {}',
+  'Object.prototype.get = () => 1',
+  "Object.defineProperty(Object.prototype, 'status', { get: () => 'x', set() {}, configurable: true })",
+  "Object.defineProperty(Object.prototype, 'status', { set() { throw new Error() }, configurable: true })",
+  "Object.defineProperty(Object.prototype, 'status', { value: 'x', configurable: true })",
 ] as const;
 
 /** Changes that no run notices, most of them by packages of monitoring. */
@@ -39,6 +46,9 @@ const WRAPS = [
   'globalThis.Promise = class extends Promise {}',
   'Array.prototype.last = function () { return this.at(-1) }',
   'Array.prototype.copyWithin = () => { throw new Error() }',
+  'Object.prototype.last = () => undefined',
+  // As by the package should.
+  "Object.defineProperty(Object.prototype, 'should', { configurable: true, get: () => 1, set(value) { define(this, 'should', { value }) } })",
 ] as const;
 
 /** Runs each in a process: which made it end, and the built-ins that the log names, in order. */
@@ -50,8 +60,10 @@ function inInstances(actions: readonly string[]) {
     const all = [JSON, Object, Promise, Promise.prototype, Array.prototype, Map.prototype, String.prototype, globalThis, process,
       Object.getPrototypeOf([][Symbol.iterator]()), Object.getPrototypeOf(new Map().entries())].flatMap(builtins)
       .filter(([, , one]) => one.configurable && typeof one.value === 'function');
-    const define = Object.defineProperty;
-    function restore() { for (let at = 0; at < all.length; at += 1) define(all[at][0], all[at][1], all[at][2]); }
+    globalThis.define = Object.defineProperty;
+    const count = Reflect.ownKeys(Object.prototype).length;
+    function restore() {
+      for (const key of Reflect.ownKeys(Object.prototype).slice(count)) delete Object.prototype[key]; for (let at = 0; at < all.length; at += 1) define(all[at][0], all[at][1], all[at][2]); }
     function run(at, actions) {
       if (at === actions.length) return;
       let check, ended = 'alive', names = null;

@@ -6,6 +6,7 @@
  * Must not: decide anything about a run; appended events come from the callers' `Decide` functions.
  */
 import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
+import { assertIntact } from '../core/prototypes.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import { mustWriteSnapshot } from '../core/run/lag.ts';
 import { reduce } from '../core/run/reduce/index.ts';
@@ -325,6 +326,7 @@ export class RunJournal {
     send: () => Promise<T>,
     deadline: number,
   ): Promise<T> {
+    assertIntact();
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await send();

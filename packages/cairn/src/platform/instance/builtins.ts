@@ -1,8 +1,10 @@
 /**
- * Ends an instance in which a body broke a built-in that all runs use, such as `JSON.stringify` or `Promise.prototype.then`.
+ * Ends an instance in which a body broke a built-in that all runs use, such as `JSON.stringify` or `Promise.prototype.then`, or added
+ * `toJSON` to all objects.
  * Such an instance stays alive and sends heartbeats, but no run on it can end. Its death is recovered like any other, and the
  * step that was under way is dispatched alone.
  */
+import { type HarmfulMember, harmfulMembers } from '../../core/prototypes.ts';
 import type { Log } from '../../ports/log.ts';
 
 /** Time between two checks, ms. A check compares about 400 references, which takes microseconds. */
@@ -98,6 +100,7 @@ export function endWhenBroken(log: Log, end: () => void = () => process.exit(1))
   let known = builtins();
   let haveCallbacksWorked: (() => boolean) | undefined;
   const timer = setInterval(() => {
+    if (harmfulMembers().length > 0) return broken();
     if (haveCallbacksWorked) {
       if (!haveCallbacksWorked()) return broken();
       haveCallbacksWorked = undefined;
@@ -113,7 +116,13 @@ export function endWhenBroken(log: Log, end: () => void = () => process.exit(1))
   function broken(): void {
     clearInterval(timer);
     const names: string[] = [];
-    // The log line needs them.
+    // The log line needs them as they were.
+    const added = harmfulMembers();
+    for (let at = 0; at < added.length; at += 1) {
+      const { name, holder, key } = added[at] as HarmfulMember;
+      names[names.length] = name;
+      Reflect.deleteProperty(holder, key);
+    }
     for (let at = 0; at < known.length; at += 1) {
       const { name, holder, key, value } = known[at] as Builtin;
       if ((holder as never)[key] === value) continue;
@@ -122,7 +131,7 @@ export function endWhenBroken(log: Log, end: () => void = () => process.exit(1))
     }
     log.error('builtins_broken', {
       builtins: names,
-      help: 'A step replaced built-ins of JavaScript, and no run could continue in this process. It is ended; its runs are recovered.',
+      help: 'A step replaced or extended built-ins of JavaScript, and no run could continue in this process. It is ended; its runs are recovered.',
     });
     end();
   }
