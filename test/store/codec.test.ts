@@ -242,6 +242,38 @@ describe('a document that cannot be read', () => {
   });
 });
 
+/** A list or an object, stored as text. */
+function isStoredAsText(decoded: unknown, stored: unknown): boolean {
+  return (
+    typeof stored === 'string' && typeof decoded === 'object' && decoded !== null && /^[[{]/.test(stored)
+  );
+}
+
+test.each<
+  [
+    string,
+    fc.Arbitrary<object>,
+    { encode(value: never): Members; decode(document: Members, what: string): unknown },
+  ]
+>([
+  ['snapshot', any.runState, { encode: encodeNewSnapshot, decode: decodeSnapshot }],
+  ['event', anyEvent, eventCodec],
+  ['API client', any.apiClient, clientCodec],
+])('text of another JSON value in a member of a %s is reported', (_name, values, codec) => {
+  fc.assert(
+    fc.property(values, fc.constantFrom('"x"', '1', 'null', 'true', '{}', '[]'), (value, damage) => {
+      const document = codec.encode(value as never);
+      for (const [name, stored] of Object.entries(document)) {
+        const decoded = (value as Members)[name];
+        // An input or a result may be any value.
+        if (!isStoredAsText(decoded, stored) || Object.hasOwn(decoded as object, 'text')) continue;
+        if (damage === (Array.isArray(decoded) ? '[]' : '{}')) continue;
+        expect(() => codec.decode({ ...document, [name]: damage }, 'it')).toThrow(UndecodableDocument);
+      }
+    }),
+  );
+});
+
 test('a value that could not be decoded is not stored', () => {
   const { state } = beginning('run_1');
   expect(() => encodeNewSnapshot({ ...state, head: 1.5 })).toThrow(

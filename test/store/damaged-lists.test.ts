@@ -13,11 +13,11 @@ import { SILENT } from '../support/world.ts';
 
 const harness = firestoreHarness();
 const SUSPENDED = bySystem('run_suspended', { status: 'awaiting_approval', announced: true });
-const RUNS = ['run_1', 'run_2', 'run_3', 'run_4', 'run_5', 'run_6'];
+const RUNS = ['run_1', 'run_2', 'run_3', 'run_4', 'run_5', 'run_6', 'run_7'];
 let stores: Stores;
 let db: Firestore;
 
-/** Six runs that ask, of which somebody has edited three by hand, and a newer version has written one. */
+/** Seven runs that ask, of which somebody has edited four by hand, and a newer version has written one. */
 beforeAll(async () => {
   stores = await harness.make();
   db = harness.db();
@@ -35,6 +35,7 @@ beforeAll(async () => {
   await paths.run('run_4').update({ status: FieldValue.delete(), steps: FieldValue.delete() });
   await paths.run('run_5').update({ status: 'flying' });
   await paths.run('run_6').update({ schemaVersion: 99, steps: { another: 'form' } });
+  await paths.run('run_7').update({ waits: '"x"', listed: FieldValue.delete() });
 });
 afterAll(() => harness.close());
 
@@ -55,7 +56,7 @@ async function walked<T>(
   }
 }
 
-const WHOLE = { ids: ['run_1', 'run_3'], unreadable: ['run_2', 'run_4', 'run_5', 'run_6'] };
+const WHOLE = { ids: ['run_1', 'run_3'], unreadable: ['run_2', 'run_4', 'run_5', 'run_6', 'run_7'] };
 
 describe('a run document that cannot be read', () => {
   test.each([1, 2, 3, 10])(

@@ -9,6 +9,7 @@ import {
   flag,
   integer,
   json,
+  jsonList,
   type Members,
   optional,
   text,
@@ -58,6 +59,6 @@ export const clientCodec = documentCodec<ApiClient>({
   createdAt: time,
   name: optional(text),
   createdBy: optional(text),
-  retired: optional(json<readonly RetiredSecret[]>()),
+  retired: optional(jsonList<readonly RetiredSecret[]>()),
   secretOf: optional(text),
 });

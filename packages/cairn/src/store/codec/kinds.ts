@@ -74,6 +74,27 @@ export function json<T>(): Kind<T> {
   );
 }
 
+/** {@link json} of a list: text of another value is no list that anybody can read. */
+export function jsonList<T extends readonly unknown[]>(): Kind<T> {
+  return shaped<T>('a list', Array.isArray);
+}
+
+/** {@link json} of an object. */
+export function jsonObject<T extends object>(): Kind<T> {
+  return shaped<T>(
+    'an object',
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  );
+}
+
+function shaped<T>(shape: string, isShaped: (value: unknown) => boolean): Kind<T> {
+  const { encode, decode } = json<T>();
+  return kind(encode, (raw) => {
+    const value = decode(raw);
+    return isShaped(value) ? value : mismatch(`JSON of ${shape}`, value);
+  });
+}
+
 /** A list of words of a fixed set, native so that it can be read in the console. */
 export function words<T extends string>(): Kind<readonly T[]> {
   return kind(

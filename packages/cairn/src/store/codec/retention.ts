@@ -7,7 +7,7 @@ import type { LineageMember, RetentionProgress } from '../../ports/runs/retentio
 import {
   documentCodec,
   integer,
-  json,
+  jsonList,
   type Members,
   map,
   oneOf,
@@ -31,7 +31,7 @@ const facts = documentCodec<Facts>({
   status: oneOf(RUN_STATUSES),
   completedAt: optional(time),
   parent: optional(map<ParentRef>({ runId: text, stepId: text, topRunId: optional(text) })),
-  ties: json<RunState['ties']>(),
+  ties: jsonList<RunState['ties']>(),
   wakeAt: optional(time),
 });
 

@@ -38,6 +38,8 @@ import {
   flag,
   integer,
   json,
+  jsonList,
+  jsonObject,
   kind,
   type Members,
   map,
@@ -115,7 +117,7 @@ const fixedTable: Table<FixedMembers> = {
       signals: optional(word()),
     }),
   ),
-  effectScopes: optional(json<NonNullable<RunIdentity['effectScopes']>>()),
+  effectScopes: optional(jsonList<NonNullable<RunIdentity['effectScopes']>>()),
   parent: optional(map<ParentRef>({ runId: text, stepId: text, topRunId: optional(text) })),
   versions: optional(
     map<NonNullable<RunIdentity['versions']>>({
@@ -148,20 +150,20 @@ const changingTable: Table<Changing> = {
   epoch: integer,
   dueAt: optional(time),
   deadlineAt: optional(time),
-  budget: optional(json<BudgetState>()),
+  budget: optional(jsonObject<BudgetState>()),
   parked: optional(text),
-  inFlight: json<RunState['inFlight']>(),
+  inFlight: jsonList<RunState['inFlight']>(),
   steps: stepsKind,
-  waits: json<RunState['waits']>(),
-  inbox: json<RunState['inbox']>(),
-  received: json<RunState['received']>(),
-  decisions: json<RunState['decisions']>(),
-  feedback: json<RunState['feedback']>(),
-  ties: json<RunState['ties']>(),
-  effects: json<RunState['effects']>(),
+  waits: jsonList<RunState['waits']>(),
+  inbox: jsonList<RunState['inbox']>(),
+  received: jsonList<RunState['received']>(),
+  decisions: jsonList<RunState['decisions']>(),
+  feedback: jsonList<RunState['feedback']>(),
+  ties: jsonList<RunState['ties']>(),
+  effects: jsonList<RunState['effects']>(),
   result: optional(storedValue),
   error: optional(errorKind),
-  lastHandoff: optional(json<NonNullable<RunState['lastHandoff']>>()),
+  lastHandoff: optional(jsonList<NonNullable<RunState['lastHandoff']>>()),
   cancellation: optional(
     map<NonNullable<RunState['cancellation']>>({
       stopKind: word(),
@@ -174,16 +176,16 @@ const changingTable: Table<Changing> = {
   suspension: optional(
     map<NonNullable<RunState['suspension']>>({ reason: text, requestedAt: time, actor: optional(text) }),
   ),
-  compensationLog: json<RunState['compensationLog']>(),
-  sentBack: json<RunState['sentBack']>(),
-  itemMarks: optional(json<NonNullable<RunState['itemMarks']>>()),
+  compensationLog: jsonList<RunState['compensationLog']>(),
+  sentBack: jsonList<RunState['sentBack']>(),
+  itemMarks: optional(jsonObject<NonNullable<RunState['itemMarks']>>()),
   compensating: flag,
   supersededBy: optional(text),
   replay: optional(word<NonNullable<RunState['replay']>>()),
   resumeCount: integer,
   interruptions: integer,
-  suspect: optional(json<Suspicion>()),
-  failures: optional(json<NonNullable<RunState['failures']>>()),
+  suspect: optional(jsonObject<Suspicion>()),
+  failures: optional(jsonObject<NonNullable<RunState['failures']>>()),
   startedAt: optional(time),
   updatedAt: time,
   completedAt: optional(time),
@@ -193,10 +195,10 @@ const changingTable: Table<Changing> = {
 const fixed = documentCodec(fixedTable);
 const changing = documentCodec(changingTable);
 const listing = documentCodec<{ listed?: StoredListing; waitsFor?: WaitsFor }>({
-  listed: optional(json<StoredListing>()),
+  listed: optional(jsonObject<StoredListing>()),
   waitsFor: optional(word<WaitsFor>()),
 });
-const allWaits = documentCodec({ waits: optional(json<RunState['waits']>()) });
+const allWaits = documentCodec({ waits: optional(jsonList<RunState['waits']>()) });
 
 /** Every member a run document can have; those after the state are not folded. */
 export const SNAPSHOT_NAMES: readonly string[] = [

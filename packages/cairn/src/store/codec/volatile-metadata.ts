@@ -10,7 +10,7 @@ import {
   documentCodec,
   flag,
   integer,
-  json,
+  jsonList,
   type Members,
   map,
   optional,
@@ -27,8 +27,8 @@ export const metadataCodec = documentCodec<VolatileMetadata>({
   publishedSeq: optional(integer),
   publishDueAt: optional(time),
   firstEventId: optional(text),
-  inFlight: optional(json<NonNullable<VolatileMetadata['inFlight']>>()),
-  running: optional(json<NonNullable<VolatileMetadata['running']>>()),
+  inFlight: optional(jsonList<NonNullable<VolatileMetadata['inFlight']>>()),
+  running: optional(jsonList<NonNullable<VolatileMetadata['running']>>()),
   cost: optional(
     map<Spent>({
       reads: optional(integer),
