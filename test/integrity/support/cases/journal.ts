@@ -38,7 +38,7 @@ export const JOURNAL: readonly Case[] = [
     repair: 'refused',
   },
   {
-    code: 'JOURNAL_HASH_BREAK',
+    code: 'JOURNAL_UNREADABLE',
     how: 'its data is a bare word',
     run: completed,
     damage: ({ shelf }) => shelf.change('events', THIRD, { data: '"data"' }),

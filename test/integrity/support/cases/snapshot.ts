@@ -82,9 +82,16 @@ export const SNAPSHOT: readonly Case[] = [
     code: 'SNAPSHOT_DIFFERENT',
     how: 'its step is no step and its waits are no waits',
     run: waiting,
-    damage: ({ shelf, runId }) => shelf.change('runs', runId, { currentStep: 'lost', waits: '{"id":1}' }),
+    damage: ({ shelf, runId }) => shelf.change('runs', runId, { currentStep: 'lost', waits: '[{"id":1}]' }),
     repair: 'healed',
     also: ['EVENT_WITHOUT_WAIT'],
+  },
+  {
+    code: 'SNAPSHOT_UNREADABLE',
+    how: 'its waits are no list',
+    run: waiting,
+    damage: ({ shelf, runId }) => shelf.change('runs', runId, { waits: '{"id":1}' }),
+    repair: 'healed',
   },
   {
     code: 'SNAPSHOT_UNREADABLE',
