@@ -6,7 +6,7 @@
  * Must not: decide anything about a run; appended events come from the callers' `Decide` functions.
  */
 import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
-import { assertIntact } from '../core/prototypes.ts';
+import { assertIntact } from '../core/intact.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import { mustWriteSnapshot } from '../core/run/lag.ts';
 import { reduce } from '../core/run/reduce/index.ts';

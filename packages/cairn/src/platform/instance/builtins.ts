@@ -4,7 +4,7 @@
  * Such an instance stays alive and sends heartbeats, but no run on it can end. Its death is recovered like any other, and the
  * step that was under way is dispatched alone.
  */
-import { type HarmfulMember, harmfulMembers } from '../../core/prototypes.ts';
+import { builtinsWork, type HarmfulMember, harmfulMembers } from '../../core/intact.ts';
 import type { Log } from '../../ports/log.ts';
 
 /** Time between two checks, ms. A check compares about 400 references, which takes microseconds. */
@@ -52,31 +52,6 @@ function builtins(): readonly Builtin[] {
   );
 }
 
-/** Packages of monitoring replace built-ins by functions that still work. False if the results are wrong. */
-function resultsAreRight(): boolean {
-  try {
-    const text = JSON.stringify({ a: [1, 'x', null, { b: true }], c: undefined });
-    const parsed = JSON.parse(text);
-    const map = new Map(Object.entries(parsed)).set('d', new Set([3, 4]));
-    const [first, ...others] = [...map.entries()];
-    const numbers = [...(map.get('d') as Set<number>)].map((each) => each * 2).filter((each) => each > 6);
-    const copy = Object.assign(Object.freeze({ ...parsed }) && {}, {
-      n: numbers.concat([1]).slice().join('-'),
-    });
-    const words = 'a b'.split(' ').reverse().join().padStart(5, '.').replace('b', 'c');
-    return (
-      text === '{"a":[1,"x",null,{"b":true}]}' &&
-      first?.[0] === 'a' &&
-      others.length === 1 &&
-      Reflect.ownKeys(copy).length === 1 &&
-      copy.n === '8-1' &&
-      words === '..c,a'
-    );
-  } catch {
-    return false;
-  }
-}
-
 /** Callbacks that work are called before the next check. */
 function startedCallbacks(): () => boolean {
   const called = new Array<boolean>(5).fill(false);
@@ -106,7 +81,7 @@ export function endWhenBroken(log: Log, end: () => void = () => process.exit(1))
       haveCallbacksWorked = undefined;
       known = builtins();
     } else if (changed().length > 0) {
-      if (!resultsAreRight()) return broken();
+      if (!builtinsWork()) return broken();
       haveCallbacksWorked = startedCallbacks();
     }
   }, CHECK_MS).unref();

@@ -1,35 +1,44 @@
-/** Bodies that add members to prototypes, in a process of their own: other tests could not go on beside them. */
+/** Bodies that spoil the language for all others, in a process of their own: other tests could not go on beside them. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
-const ADDED = [
+const SPOILT = [
+  "JSON.stringify = () => '{}'",
+  'JSON.parse = () => ({})',
+  'Object.keys = () => []',
+  "Array.prototype.map = () => ['x']",
   "Object.prototype.toJSON = () => 'x'",
   "Array.prototype.toJSON = () => 'x'",
   "Object.defineProperty(Object.prototype, 'status', { get: () => 'x', set() {}, configurable: true })",
   "Object.defineProperty(Object.prototype, 'waits', { value: 'x', configurable: true })",
 ] as const;
 
-/** Runs one that adds the member and one beside it, then both again in an intact process. */
+/** Runs one that does it and one beside it, then both again in an intact process. */
 const SCRIPT = `
   import { z } from 'zod';
   import { defineWorkflow } from './packages/cairn/src/engine/define/workflow.ts';
   import { drive } from './packages/cairn/src/engine/drive/drive.ts';
   import { World } from './test/support/world.ts';
-  const intact = [Object.prototype, Array.prototype].map((holder) => [holder, new Set(Reflect.ownKeys(holder))]);
+  const { defineProperty, ownKeys } = Reflect;
+  const { getOwnPropertyDescriptors } = Object;
+  const intact = [Object.prototype, Array.prototype, JSON, Object].map((holder) => [holder, getOwnPropertyDescriptors(holder)]);
   let calls = 0;
   const defined = (type, body) => defineWorkflow({
     type, planVersion: 1, input: z.object({}), steps: (step) => ({ a: step('a', body), b: step('b', () => [{ b: 1 }]) }),
   });
-  const adds = new Function(process.argv[1]);
+  const spoils = new Function(process.argv[1]);
   const world = new World({ workflows: [
-    defined('hostile', () => { if (calls++ === 0) adds(); return { a: [1] }; }),
+    defined('hostile', () => { if (calls++ === 0) spoils(); return { a: [1] }; }),
     defined('innocent', async () => { await new Promise(setImmediate); return { a: [1] }; }),
   ] });
   const runs = [await world.start('hostile'), await world.start('innocent')];
   const tasks = runs.map(() => world.queue.take());
   await Promise.allSettled(tasks.map(({ runId }) => drive(world.deps, { runId })));
-  for (const [holder, keys] of intact) for (const key of Reflect.ownKeys(holder)) if (!keys.has(key)) delete holder[key];
+  for (const [holder, all] of intact) {
+    for (const key of ownKeys(holder)) if (!Object.hasOwn(all, key)) delete holder[key];
+    for (const key of ownKeys(all)) defineProperty(holder, key, all[key]);
+  }
   await world.run();
   const ends = [];
   for (const runId of runs) {
@@ -39,8 +48,8 @@ const SCRIPT = `
   }
   console.log(JSON.stringify(ends));`;
 
-test.each(ADDED)('nothing is recorded after %s, and all runs complete elsewhere', (added) => {
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', SCRIPT, added], {
+test.each(SPOILT)('nothing is recorded after %s, and all runs complete elsewhere', (spoils) => {
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', SCRIPT, spoils], {
     cwd: join(import.meta.dirname, '../../..'),
     encoding: 'utf8',
   });

@@ -1,8 +1,9 @@
 /**
- * Members that code of a body added to prototypes of the language, and with which no object of this process works any more: JSON has
- * other text, awaited objects never resolve, or assigned members are lost.
+ * Changes by bodies to the language with which no run of this process works any more: built-ins that were replaced by others with wrong
+ * results, and members that were added to prototypes. JSON has other text then, awaited objects never resolve, or assigned members are
+ * lost.
  *
- * Must not: report what packages add without harm, such as `should` or `Array.prototype.last`.
+ * Must not: report what packages do without harm, such as a wrapped `JSON.stringify`, `should`, or `Array.prototype.last`.
  */
 const { ownKeys, getOwnPropertyDescriptor, set } = Reflect;
 
@@ -47,11 +48,44 @@ export function harmfulMembers(): readonly HarmfulMember[] {
   return found;
 }
 
-/** @throws Error if there are harmful members: what this process writes would be wrong */
+/**
+ * Takes a few microseconds. Call it before each write.
+ *
+ * @throws Error if what this process writes would be wrong
+ */
 export function assertIntact(): void {
   const [member] = harmfulMembers();
-  if (member)
-    throw new Error(`a step added ${member.name}, and nothing that this process writes can be trusted`);
+  if (member === undefined && builtinsWork()) return;
+  const what = member ? `added ${member.name}` : 'replaced built-ins of JavaScript';
+  throw new Error(`a step ${what}, and nothing that this process writes can be trusted`);
+}
+
+/** Packages of monitoring replace built-ins by functions that still work. False if the results are wrong. */
+export function builtinsWork(): boolean {
+  try {
+    const text = JSON.stringify({ a: [1, 'x', null, { b: true }], c: undefined });
+    const parsed = JSON.parse(text);
+    const map = new Map(Object.entries(parsed)).set('d', new Set([3, 4]));
+    const [first, ...others] = [...map.entries()];
+    const numbers = [...(map.get('d') as Set<number>)].map((each) => each * 2).filter((each) => each > 6);
+    const copy = Object.assign(Object.freeze({ ...parsed }) && {}, {
+      n: numbers.concat([1]).slice().join('-'),
+    });
+    const keys = Object.keys({ b: 1, a: 2 }).sort();
+    const words = 'a b'.split(' ').reverse().join().padStart(5, '.').replace('b', 'c');
+    return (
+      Array.isArray(keys) &&
+      keys[0] === 'a' &&
+      text === '{"a":[1,"x",null,{"b":true}]}' &&
+      first?.[0] === 'a' &&
+      others.length === 1 &&
+      Reflect.ownKeys(copy).length === 1 &&
+      copy.n === '8-1' &&
+      words === '..c,a'
+    );
+  } catch {
+    return false;
+  }
 }
 
 function isHarmful(key: PropertyKey): boolean {
