@@ -69,7 +69,7 @@ const commands = {
   'bench:scan': [[...quiet, join(root, 'bench/scan/main.ts')]],
   simulate: [[...quiet, join(root, 'bench/simulate/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
-  soak: [buildTestFunctions, [join(root, 'scripts/soak.mjs')]],
+  soak: [buildConsole, buildTestFunctions, [join(root, 'scripts/soak.mjs')]],
   crowds: [[...quiet, join(root, 'test/programs/crowds/main.ts')]],
   'agent-kills': [buildTestFunctions, [...quiet, join(root, 'scripts/agent-kills/main.ts')]],
   'power-cut': [[...quiet, join(root, 'scripts/power-cut/main.ts')]],
