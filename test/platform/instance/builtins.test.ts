@@ -37,6 +37,25 @@ const BREAKS = [
   "Object.defineProperty(Object.prototype, 'status', { value: 'x', configurable: true })",
 ] as const;
 
+/** Functions without which no run gets far. */
+const NEEDED = {
+  'String.prototype':
+    'slice,trim,toLowerCase,indexOf,includes,startsWith,endsWith,isWellFormed,split,replaceAll,match,charCodeAt,padStart',
+  'Array.prototype':
+    'push,pop,shift,unshift,splice,slice,map,filter,find,findIndex,some,every,includes,indexOf,forEach,reduce,flat,flatMap,at,join',
+  'Map.prototype': 'get,set,has,delete,forEach,keys,values,entries',
+  'Set.prototype': 'add,has,delete,forEach,keys,values',
+  Object: 'keys,values,entries,fromEntries,assign,freeze,hasOwn,getPrototypeOf',
+  Array: 'from,isArray',
+};
+const GONE = ['AbortController', 'Date', 'Buffer', 'Map', 'Set', 'Promise', 'setTimeout', 'clearTimeout'];
+const TAKEN = [
+  ...Object.entries(NEEDED).flatMap(([holder, names]) =>
+    names.split(',').map((name) => `${holder}.${name} = () => undefined`),
+  ),
+  ...GONE.map((name) => `globalThis.${name} = undefined`),
+];
+
 /** Changes that no run notices, most of them by packages of monitoring. */
 const WRAPS = [
   'const old = JSON.stringify; JSON.stringify = function (...given) { return old.apply(this, given) }',
@@ -102,6 +121,11 @@ test('an instance ends when a body has broken a built-in of JavaScript, and the 
   const ends = inInstances(BREAKS);
   expect(BREAKS.filter((_, at) => ends[at]?.[0] !== 'ended')).toEqual([]);
   expect(ends.map(([, names]) => names?.length)).toEqual(BREAKS.map(() => 1));
+});
+
+test('an instance ends when any function that runs need returns nothing', () => {
+  const ends = inInstances(TAKEN);
+  expect(TAKEN.filter((_, at) => ends[at]?.[0] !== 'ended')).toEqual([]);
 });
 
 test('an instance stays alive when built-ins are wrapped, extended, or changed where no run needs them', () => {
