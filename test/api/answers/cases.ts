@@ -7,6 +7,7 @@ import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
 import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import { requestHash } from '../../../packages/cairn/src/core/encoding/fingerprint.ts';
 import type { ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
+import { UnreadableText } from '../../../packages/cairn/src/core/run/readable.ts';
 import { MAX_HEADER_BYTES, MAX_URL_CHARS } from '../../../packages/cairn/src/http/envelope.ts';
 import {
   OutcomeUnknown,
@@ -144,6 +145,12 @@ const OF_CALLERS: readonly Common[] = [
     500,
     'DATA_DAMAGED',
     { around: failing(new UndecodableDocument("run run_1: member 'steps': expected text")) },
+  ],
+  [
+    'a damaged value',
+    500,
+    'DATA_DAMAGED',
+    { around: failing(new UnreadableText('a stored value is not JSON')) },
   ],
   ['a fault of ours', 500, 'INTERNAL', { around: failing(new Error('a secret detail')) }],
 ];

@@ -4,6 +4,7 @@
  */
 import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
+import { UnreadableText } from '../core/run/readable.ts';
 import { cut, TRACE_CHARS } from '../core/run/records.ts';
 import { messageOf, readableThrown, stackOf } from '../core/thrown.ts';
 import { GRPC_STATUS } from '../ports/grpc-outcome.ts';
@@ -55,7 +56,7 @@ export function asOurs(error: unknown): unknown {
     });
   }
   if (error instanceof StoreRefused) return refusedByStore(error);
-  if (error instanceof UndecodableDocument)
+  if (error instanceof UndecodableDocument || error instanceof UnreadableText)
     return new CairnError('DATA_DAMAGED', error.message, { cause: error });
   return error;
 }

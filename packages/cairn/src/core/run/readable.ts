@@ -12,8 +12,18 @@ export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** A stored value that this software cannot have written so. The message shows no content. */
+export class UnreadableText extends Error {
+  override readonly name = 'UnreadableText';
+}
+
+/** @throws UnreadableText */
 export function fromText(text: string): Json {
-  return JSON.parse(text) as Json;
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    throw new UnreadableText('a stored value is not JSON', { cause });
+  }
 }
 
 /**
