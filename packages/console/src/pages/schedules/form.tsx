@@ -1,5 +1,5 @@
 /** Form that creates or changes a schedule. */
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { cronWords } from '../../parts/cron/words.ts';
@@ -24,6 +24,7 @@ interface ScheduleFormProps {
 
 export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const [, navigate] = useLocation();
+  const zonesId = useId();
   const [type, setType] = useState(schedule?.type ?? '');
   const [name, setName] = useState(schedule?.name ?? '');
   const [cron, setCron] = useState(schedule?.cron ?? '0 9 * * *');
@@ -69,7 +70,17 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
       </label>
       <label className="field">
         Timezone
-        <input value={timezone} onChange={(event) => setTimezone(event.target.value)} required />
+        <input
+          value={timezone}
+          list={zonesId}
+          onChange={(event) => setTimezone(event.target.value)}
+          required
+        />
+        <datalist id={zonesId}>
+          {Intl.supportedValuesOf('timeZone').map((zone) => (
+            <option key={zone} value={zone} />
+          ))}
+        </datalist>
       </label>
       <label className="field">
         Missed slots
