@@ -51,6 +51,17 @@ test('a form that is closed while it is sent says on the open page what became o
   await done.waitFor({ state: 'detached' });
 });
 
+test('a form leads on once it is done, however long it takes to read its page again', async () => {
+  const page = await stage.browser.open('/workflows/echo');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await dialog.getByRole('textbox', { name: 'text' }).fill('on a slow line');
+  // Answered never, as over a line that is slow enough.
+  await page.route(/\/v1\/(?:workflows|runs\/statistics)\b/, () => undefined);
+  await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+  await page.waitForURL('**/runs/run_*');
+});
+
 test('a schedule that cannot be read again stays on the page, with the form and what was typed', async () => {
   const page = await stage.browser.open(`/schedules/${show.schedule}`, {
     prepare: (one) => one.clock.install(),

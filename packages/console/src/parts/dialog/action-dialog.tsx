@@ -54,7 +54,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
       closedForms.add({ key, title, path, error, runId: runIdIn(answer) });
     try {
       const answer = await api.change(act.planned, key);
-      await queries.invalidateQueries();
+      await Promise.race([queries.invalidateQueries(), after(REREAD_MS)]);
       if (isOpen()) onDone(answer);
       else sayLater(undefined, answer);
     } catch (failure) {
@@ -101,6 +101,11 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
     </Dialog>
   );
 }
+
+/** Most time for which a form that was done waits until the page behind it is read again: it may be large, and the form may lead elsewhere. */
+const REREAD_MS = 2_000;
+
+const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** The run that the request started or changed. */
 function runIdIn(answer: unknown): string | undefined {
