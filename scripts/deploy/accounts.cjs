@@ -1,6 +1,6 @@
 /**
  * The service account that firebase-tools makes for a codebase (`managedAccount`). If every function of its first deployment fails, it deletes
- * the account, although functions may be there that run as it, and each later deployment fails for want of the account. And it leaves
+ * the account, although functions may be there that run as it; each later deployment by it fails for want of the account. And it leaves
  * jobs with the account that the functions had before, and an account without roles that somebody took from it.
  */
 
@@ -29,6 +29,19 @@ async function forgetDeletedAccounts(endpoints, tools) {
     }
   }
   return gone;
+}
+
+/**
+ * True if functions run as the account: those of a deployment that failed after it made them, or of another deployment at the same time,
+ * whose functions this one could not make. Functions that cannot be listed count as some.
+ */
+async function isInUse(project, account, tools) {
+  const { functions, unreachable } = await tools('firebase-tools/lib/gcp/cloudfunctionsv2').listAllFunctions(
+    project,
+  );
+  return (
+    unreachable.length > 0 || functions.some((one) => one.serviceConfig?.serviceAccountEmail === account)
+  );
 }
 
 /** An account that may not be seen counts as being there. */
@@ -84,4 +97,4 @@ async function updateJobAccount(job, tools) {
   await client.patch(`/${job.name}`, { httpTarget }, { queryParams: { updateMask: 'httpTarget' } });
 }
 
-module.exports = { forgetDeletedAccounts, lostRoles, mayGrantRoles, updateJobAccount };
+module.exports = { forgetDeletedAccounts, isInUse, lostRoles, mayGrantRoles, updateJobAccount };

@@ -28,7 +28,13 @@ const { getProjectNumber } = tools('firebase-tools/lib/getProjectNumber');
 const { FirestoreApi } = tools('firebase-tools/lib/firestore/api');
 const backend = tools('firebase-tools/lib/deploy/functions/backend');
 const scheduler = tools('firebase-tools/lib/gcp/cloudscheduler');
-const { forgetDeletedAccounts, lostRoles, mayGrantRoles, updateJobAccount } = require('./accounts.cjs');
+const {
+  forgetDeletedAccounts,
+  isInUse,
+  lostRoles,
+  mayGrantRoles,
+  updateJobAccount,
+} = require('./accounts.cjs');
 const { unfinished } = require('./unfinished.cjs');
 
 replace(tasks, 'updateQueue', (update) => async (queue) => {
@@ -94,6 +100,11 @@ replace(
     return plan({ ...given, haveRoles: given.haveRoles.filter((role) => !lost.includes(role)) });
   },
 );
+
+replace(tools('firebase-tools/lib/gcp/iam'), 'deleteServiceAccount', (remove) => async (project, account) => {
+  if (!(await isInUse(project, account, tools))) return remove(project, account);
+  process.stderr.write(`cairn: the account ${account} stays, because functions run as it\n`);
+});
 
 replace(scheduler, 'createOrReplaceJob', (set) => async (job) => {
   await updateJobAccount(job, tools);

@@ -129,19 +129,52 @@ withFirebaseTools({ title: 'a deployment that fails anywhere', command: 'test:de
   });
 });
 
+/** Words of a command of firebase-tools itself. */
+const FIREBASE = ['--project', 'new-project', '--non-interactive', '--force'];
+
 withFirebaseTools({ title: 'the service account of functions', command: 'test:deploy' }, () => {
   let deployment: Deployment | undefined;
   afterEach(() => deployment?.close());
 
-  test('is made again if a deployment whose functions all failed deleted it', async () => {
+  /** Functions are made, and each fails afterwards. */
+  const AFTER_CREATION = ['run.services.setIamPolicy', 'cloudtasks.queues.get', 'cloudscheduler.jobs.get'];
+
+  test('stays after a first deployment whose functions all failed, because they run as it', async () => {
     const google = ableToBuild();
     deployment = plain(google, "region: 'us-central1', managedAccount: true");
-    const calls = ['run.services.setIamPolicy', 'cloudtasks.queues.get', 'cloudscheduler.jobs.get'];
     breakCalls(
       google,
-      calls.map((call) => ({ call, skip: 0 })),
+      AFTER_CREATION.map((call) => ({ call, skip: 0 })),
     );
     const failed = await deployment.deploy(...DEPLOY);
+    const { serviceAccountEmail } = fieldsOf(functionOf(google, 'cairn-drive')?.serviceConfig);
+    expect([failed.code, failed.output]).toEqual([
+      2,
+      expect.stringContaining(`the account ${serviceAccountEmail} stays`),
+    ]);
+    expect(Object.keys(google.accounts)).toContain(serviceAccountEmail);
+    google.broken = {};
+    const { code, output } = await deployment.deploy(...DEPLOY);
+    expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+    expect(missingBindings(google)).toEqual([]);
+  });
+
+  test('is deleted after a first deployment that made no function', async () => {
+    const google = ableToBuild();
+    deployment = plain(google, "region: 'us-central1', managedAccount: true");
+    breakCalls(google, [{ call: 'cloudfunctions.functions.create', skip: 0 }]);
+    expect((await deployment.deploy(...DEPLOY)).code).toBe(2);
+    expect(Object.keys(google.accounts).filter((one) => one.startsWith('firebase-fn-'))).toEqual([]);
+  });
+
+  test('is made again if firebase deploy deleted it, because all functions failed', async () => {
+    const google = ableToBuild();
+    deployment = plain(google, "region: 'us-central1', managedAccount: true");
+    breakCalls(
+      google,
+      AFTER_CREATION.map((call) => ({ call, skip: 0 })),
+    );
+    const failed = await deployment.firebase('deploy', ...FIREBASE);
     expect([failed.code, failed.output]).toEqual([2, expect.stringContaining('Cleaning up managed service')]);
     const { serviceAccountEmail: deleted } = fieldsOf(functionOf(google, 'cairn-drive')?.serviceConfig);
     expect(Object.keys(google.accounts)).not.toContain(deleted);
@@ -212,8 +245,6 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   });
 
   /** docs/adopt.md, for projects that are deployed without `npm run deploy`. */
-  const FIREBASE = ['--project', 'new-project', '--non-interactive', '--force'];
-
   test.each([
     [
       'all of it failed',
