@@ -1,6 +1,12 @@
 /** Requests on their way to a worker by its link: what may happen before the worker has them. */
 import { once } from 'node:events';
-import { createServer, type OutgoingHttpHeaders, request, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type Server,
+} from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import type { FrameClient, FrameListener } from '@cairn/local-kit/wire/frame-client';
@@ -16,6 +22,7 @@ import { type Acquiring, NoWorkerError } from '../../../packages/local/src/host/
 import type { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
 import { until } from '../support.ts';
 
+const MIB = 1024 * 1024;
 const SPEC: FunctionSpec = {
   name: 'echo',
   region: 'r',
@@ -55,6 +62,8 @@ let places: number;
 let taken: number;
 /** Users that took them. */
 let users: (string | undefined)[];
+/** True for each that was to go by frames. */
+let framed: (boolean | undefined)[];
 
 // Express is loaded by the first request by HTTP. On a busy machine that alone takes as long as a request may take here.
 beforeAll(async () => {
@@ -64,14 +73,16 @@ beforeEach(async () => {
   places = 0;
   taken = 0;
   users = [];
+  framed = [];
   worker = functionsServer(functions, Date.now);
   new ServedLink(worker, { handlers: functions, tasks: new Set(), now: Date.now });
   worker.listen(0, '127.0.0.1');
   await once(worker, 'listening');
   const { port } = worker.address() as AddressInfo;
   link = (await openLink(port)) as FrameClient;
-  const acquire = async (_spec: FunctionSpec, { user }: Acquiring) => {
+  const acquire = async (_spec: FunctionSpec, { user, byFrames }: Acquiring) => {
     users.push(user);
+    framed.push(byFrames);
     places += 1;
     taken += 1;
     const release = () => {
@@ -95,6 +106,25 @@ afterEach(() => {
     server.closeAllConnections();
   }
 });
+
+test.each<[string, Record<string, string>, number, boolean]>([
+  ['a small one', {}, 10, true],
+  ['a small one in chunks', { 'transfer-encoding': 'chunked' }, 10, true],
+  ['one that is encoded', { 'content-encoding': 'identity' }, 10, false],
+  ['a large one', {}, MIB + 1, false],
+  ['a large one in chunks', { 'transfer-encoding': 'chunked' }, MIB + 1, false],
+])(
+  'a body goes by frames if it is small once it has arrived: %s',
+  async (_what, headers, bytes, expected) => {
+    const { port } = front.address() as AddressInfo;
+    const body = Buffer.alloc(bytes, 'a');
+    const outgoing = request({ port, method: 'POST', headers });
+    outgoing.end(body);
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    expect((await buffer(response)).equals(body)).toBe(true);
+    expect(framed).toEqual([expected]);
+  },
+);
 
 /** A request whose body has ten bytes, of which the first five are sent. */
 function begin() {
@@ -144,7 +174,6 @@ test('a place is taken by the caller of a request, and by the queue of a task', 
   expect(users).toEqual([undefined, 'Bearer one', 'drive-2']);
 });
 
-const MIB = 1024 * 1024;
 const STALLED: readonly (readonly [framing: string, headers: OutgoingHttpHeaders, sent: number])[] = [
   ['of unknown length', { 'transfer-encoding': 'chunked' }, 5],
   ['of unknown length, almost 1 MiB', { 'transfer-encoding': 'chunked' }, MIB],

@@ -120,7 +120,7 @@ describe('a request that another worker may repeat', () => {
   test('leaves a worker that has died', async () => {
     const { over } = await begin('held');
     link.close();
-    expect(await over).toBe('(lost)');
+    expect(await over).toBe('(died)');
     expect(given).toEqual(['broken', 'released', 'not taken']);
   });
 
@@ -143,7 +143,7 @@ describe('a request that another worker may repeat', () => {
   test('leaves a worker that a body blocks', async () => {
     const { over, lease } = await begin('held');
     lease.onBlocked?.();
-    expect(await over).toBe('(lost)');
+    expect(await over).toBe('(blocked)');
     lease.onBlocked?.();
     await until(() => seen.includes('closed'), 'the function to hear of it');
     expect(given).toEqual(['released', 'not taken']);

@@ -12,12 +12,13 @@ beforeEach(() => {
 });
 afterEach(() => pool.stop());
 
+const FRAMES = { byFrames: true };
 const pidsOf = (role: string) => pool.pidsByRole[role] ?? [];
 /** Worker processes by role, `requests:1 tasks:1` for example. */
 const counts = () => ['requests', 'tasks'].map((role) => `${role}:${pidsOf(role).length}`).join(' ');
 
 const serve = async (spec: FunctionSpec) => {
-  const lease = await pool.acquire(spec);
+  const lease = await pool.acquire(spec, { byFrames: spec === API });
   const { port, isShared } = lease;
   lease.release();
   return { port, isShared };
@@ -31,7 +32,7 @@ test('requests and tasks share a worker', async () => {
   expect(counts()).toBe('requests:0 tasks:1');
 });
 
-test('they do not share it if a request could not be sent to another worker', async () => {
+test('they do not share it if the request could not leave a worker that a body blocks', async () => {
   const task = await serve(MANY);
   const request = await serve(PLAIN);
   expect(request.port).not.toBe(task.port);
@@ -40,25 +41,46 @@ test('they do not share it if a request could not be sent to another worker', as
   expect((await serve(API)).port).toBe(task.port);
 });
 
-test('they have workers of their own once a task was late, and the requests under way hear of it', async () => {
-  await until(() => pidsOf('spare').length === 1, 'the spare to be ready');
-  const task = await pool.acquire(MANY);
-  const request = await pool.acquire(API);
-  let heard = 0;
-  request.onBlocked = () => {
-    heard += 1;
+/** A task that its worker did not take in time, beside the one that blocks it. */
+async function blockWorker() {
+  const held = [await pool.acquire(MANY), await pool.acquire(MANY)];
+  held[1]?.late();
+  return { port: held[0]?.port, release: () => held.forEach(({ release }) => void release()) };
+}
+
+/** A request under way, and how often it was told to leave its worker. */
+async function begin() {
+  const lease = await pool.acquire(API, FRAMES);
+  const begun = { ...lease, told: 0 };
+  lease.onBlocked = () => {
+    begun.told += 1;
   };
-  task.late();
-  expect(heard).toBe(1);
+  return begun;
+}
+
+test('they have workers of their own once a body blocks one, and the requests under way leave it', async () => {
+  await until(() => pidsOf('spare').length === 1, 'the spare to be ready');
+  const request = await begin();
+  const blocked = await blockWorker();
+  expect(request.told).toBe(1);
   expect(pidsOf('requests')).toHaveLength(1);
-  task.release();
   request.release();
+  blocked.release();
   await serve(PLAIN);
   const own = await serve(API);
   expect(own.isShared).toBe(false);
-  expect(own.port).not.toBe(task.port);
-  (await pool.acquire(MANY)).late();
-  expect(heard).toBe(1);
+  expect(own.port).not.toBe(blocked.port);
+});
+
+test('until a worker of the requests serves, they are in those of tasks; then they leave these', async () => {
+  const blocked = await blockWorker();
+  blocked.release();
+  const request = await begin();
+  expect(request.isShared).toBe(true);
+  await until(() => request.told > 0, 'the worker of the requests');
+  request.release();
+  const { port } = await serve(PLAIN);
+  expect((await serve(API)).port).toBe(port);
 });
 
 test('they have workers of their own once one of them has died', async () => {
@@ -71,32 +93,41 @@ test('they have workers of their own once one of them has died', async () => {
   expect(counts()).toBe('requests:1 tasks:1');
 });
 
-test('they go on sharing it if it was late without a task, as on a busy machine', async () => {
-  const request = await pool.acquire(API);
-  request.late();
-  request.release();
+test.each([
+  ['a request', API],
+  ['the first task', MANY],
+])('they go on sharing it if it was late with %s alone, as on a busy machine', async (_what, spec) => {
+  const late = await pool.acquire(spec, FRAMES);
+  late.late();
+  late.release();
   expect((await serve(API)).isShared).toBe(true);
   expect(counts()).toBe('requests:0 tasks:1');
 });
 
-test('requests are served by the workers of tasks until that of the requests serves', async () => {
+test.each([
+  ['does not answer a probe', true],
+  ['hangs in its first task', false],
+])('a request leaves a worker that %s, and they have workers of their own', async (_what, isUsed) => {
+  if (isUsed) await serve(MANY);
   const task = await pool.acquire(MANY);
-  task.late();
-  const request = await pool.acquire(API);
-  expect(request.isShared).toBe(false);
-  expect(request.port).toBe(task.port);
-  request.release();
-  task.release();
-});
-
-test('they have workers of their own if a worker of both no longer responds', async () => {
-  const blocked = await serve(MANY);
-  const held = [await pool.acquire(MANY), await pool.acquire(API)];
+  const request = await begin();
   const [pid = 0] = pidsOf('tasks');
   process.kill(pid, 'SIGSTOP');
-  await until(() => pidsOf('requests').length === 1, 'the missing answer to a probe');
+  await until(() => request.told > 0 && pidsOf('requests').length === 1, 'the end of the sharing');
   await serve(PLAIN);
-  expect((await serve(API)).port).not.toBe(blocked.port);
-  for (const { release } of held) release();
+  expect((await serve(API)).port).not.toBe(task.port);
+  request.release();
+  task.release();
   process.kill(pid, 'SIGKILL');
+});
+
+test('a pool that ends starts no workers for them', async () => {
+  const request = await begin();
+  const held = [await pool.acquire(MANY), await pool.acquire(MANY)];
+  const before = pool.pids;
+  void pool.retire();
+  held[1]?.late();
+  expect(request.told).toBe(1);
+  expect(pool.pids.filter((pid) => !before.includes(pid))).toEqual([]);
+  for (const { release } of [request, ...held]) release();
 });

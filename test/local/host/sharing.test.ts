@@ -1,5 +1,6 @@
 /** The end of the sharing of workers between requests and tasks. */
 import { expect, test } from '@jest/globals';
+import type { WorkerLease } from '../../../packages/local/src/host/workers/lease.ts';
 import { type SharedWorker, Sharing } from '../../../packages/local/src/host/workers/sharing.ts';
 
 const SLOW = 150;
@@ -9,22 +10,24 @@ const QUICK = 20;
 class FakeWorker implements SharedWorker {
   probes = 0;
   isUsedByBoth = true;
+  tasks = 1;
+  hangs = false;
   readonly #answers: (number | 'missing')[];
 
   constructor(...answers: readonly (number | 'missing')[]) {
     this.#answers = [...answers];
   }
 
-  hasServedBoth = () => this.isUsedByBoth;
+  takeServedBoth = () => this.isUsedByBoth;
   timeAnswer = () => {
     this.probes += 1;
   };
   takeAnswerTime = () => (this.probes === 0 ? undefined : this.#answers.shift());
 }
 
-/** Number of the check that names a worker; undefined: none of ten. */
-function checkThatNames(sharing: Sharing<FakeWorker>, ...workers: readonly FakeWorker[]): number | undefined {
-  return Array.from({ length: 10 }, (_, check) => check).find(() => sharing.check(workers) !== undefined);
+/** Number of the check that names the worker; undefined: none of ten. */
+function checkThatNames(sharing: Sharing<FakeWorker>, worker: FakeWorker): number | undefined {
+  return Array.from({ length: 10 }, (_, check) => check).find(() => sharing.check([worker]).length > 0);
 }
 
 test.each([
@@ -39,8 +42,8 @@ test.each([
 test('each worker is judged by its own answers, and the one at fault is named', () => {
   const sharing = new Sharing<FakeWorker>(true);
   const workers = [new FakeWorker(SLOW, QUICK), new FakeWorker(SLOW, SLOW)];
-  expect([sharing.check(workers), sharing.check(workers)]).toEqual([undefined, undefined]);
-  expect(sharing.check(workers)).toBe(workers[1]);
+  expect([sharing.check(workers), sharing.check(workers)]).toEqual([[], []]);
+  expect(sharing.check(workers)).toEqual([workers[1]]);
 });
 
 test('a worker that only one kind uses is not probed', () => {
@@ -51,6 +54,16 @@ test('a worker that only one kind uses is not probed', () => {
   expect(worker.probes).toBe(0);
 });
 
+test.each([true, false])('one that hangs with a task is named, also without probes (sharing: %p)', (isOn) => {
+  const sharing = new Sharing<FakeWorker>(isOn);
+  const worker = new FakeWorker();
+  worker.isUsedByBoth = false;
+  worker.hangs = true;
+  expect(sharing.check([worker])).toEqual([worker]);
+  worker.tasks = 0;
+  expect(sharing.check([worker])).toEqual([]);
+});
+
 test('it ends once, and does not begin without roles', () => {
   const sharing = new Sharing(true);
   expect([sharing.isOn, sharing.end(), sharing.isOn, sharing.end()]).toEqual([true, true, false, false]);
@@ -58,4 +71,20 @@ test('it ends once, and does not begin without roles', () => {
   expect(
     checkThatNames(new Sharing<FakeWorker>(false), new FakeWorker('missing', 'missing')),
   ).toBeUndefined();
+});
+
+test('requests are moved from one worker, or from all, as long as they are there', () => {
+  const sharing = new Sharing<FakeWorker>(true);
+  const moved: string[] = [];
+  const workers = [new FakeWorker(), new FakeWorker()] as const;
+  const [first, second] = ['first', 'second'].map(
+    (name) => ({ onBlocked: () => moved.push(name) }) as unknown as WorkerLease,
+  ) as [WorkerLease, WorkerLease];
+  sharing.enter(first, workers[0]);
+  sharing.enter(second, workers[1]);
+  sharing.moveRequests(workers[1]);
+  sharing.moveRequests();
+  sharing.leave(first);
+  sharing.moveRequests();
+  expect(moved).toEqual(['second', 'first', 'second', 'second']);
 });

@@ -75,6 +75,8 @@ export class WebChannel {
     while (this.#unacknowledged[0] !== undefined && this.#unacknowledged[0].id <= upTo) {
       this.#unacknowledgedChars -= this.#unacknowledged.shift()?.text.length ?? 0;
     }
+    // Otherwise its next back channel would be the next to ask for more, which it does not open while it has one.
+    if (this.#hasRoom) this.#stream.drain();
   }
 
   /** Takes the place of the former back channel; what is not acknowledged comes again. */
@@ -110,8 +112,12 @@ export class WebChannel {
     this.#unacknowledgedChars += text.length;
     // Answers of one step of the event loop leave together.
     this.#flushing ??= setImmediate(() => this.#flush());
-    const hasRoom = this.#unacknowledgedChars <= MAX_UNACKNOWLEDGED;
-    return hasRoom && this.#back !== undefined && !this.#back.response.writableNeedDrain;
+    return this.#hasRoom;
+  }
+
+  get #hasRoom(): boolean {
+    const isRead = this.#unacknowledgedChars <= MAX_UNACKNOWLEDGED;
+    return isRead && this.#back !== undefined && !this.#back.response.writableNeedDrain;
   }
 
   #flush(): void {

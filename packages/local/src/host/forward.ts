@@ -20,6 +20,14 @@ const NOTHING = Buffer.alloc(0);
 const QUEUE_NAME = 'X-CloudTasks-QueueName';
 /** On a machine on which every worker is late, a request stays at the next one. */
 const MOST_MOVES = 3;
+/** One that may have ended its worker itself is repeated once. */
+const MOVES: Readonly<Record<NotTaken, number>> = {
+  blocked: 1,
+  died: MOST_MOVES,
+  ending: 0,
+  late: 1,
+  unserved: 0,
+};
 const ABORTED = 'the request was aborted';
 const TIMEOUT = 'upstream request timeout';
 const HOP_HEADERS = [
@@ -53,7 +61,7 @@ interface ForwardedRequest {
   readonly spec: FunctionSpec;
   readonly line: RequestLine;
   readonly body: RequestBody;
-  /** False: its length is unknown or large. */
+  /** False: it is encoded, or too large for frames. */
   readonly isWhole: boolean;
   /** Number of workers that did not take it in time; default: 0. */
   readonly moves?: number;
@@ -161,25 +169,25 @@ export class Forwarder {
    */
   async #send(forwarded: ForwardedRequest): Promise<NoWorkerError | undefined> {
     const { spec, line, isWhole, moves = 0, receiver, handle } = forwarded;
-    const goesWhole = isWhole && spec.takesWhole;
     // Read before a worker is acquired, so that a slow sender does not occupy one.
     const body = await arrived(forwarded.body, spec.timeoutSeconds);
     if (body instanceof NoWorkerError) return body;
+    const byFrames = isWhole && spec.takesWhole === true && body instanceof Uint8Array;
     for (;;) {
       if (handle.isAborted) return new NoWorkerError(503, ABORTED);
-      const lease = await this.#lease(spec, { user: userOf(line.headers), signal: handle.signal });
+      const acquiring = { user: userOf(line.headers), byFrames, signal: handle.signal };
+      const lease = await this.#lease(spec, acquiring);
       if (lease instanceof NoWorkerError) return lease;
       if (handle.isAborted) {
         lease.release();
         return new NoWorkerError(503, ABORTED);
       }
       const { link } = lease;
-      if (goesWhole && link?.isOpen && body instanceof Uint8Array) {
+      if (byFrames && link?.isOpen) {
         const again = { ...forwarded, body };
         const notTaken = (why: NotTaken) => {
           if (handle.isAborted) return;
-          const isMove = why === 'late' || why === 'lost';
-          const next = { ...again, isWhole: why !== 'unserved', moves: isMove ? moves + 1 : moves };
+          const next = { ...again, isWhole: why !== 'unserved', moves: moves + MOVES[why] };
           this.#send(next).then(
             (failure) => failure && receiver.onFailure(failure.message),
             (error: unknown) => receiver.onFailure(String(error)),
@@ -187,7 +195,8 @@ export class Forwarder {
         };
         const isMovable = lease.isMovable && moves < MOST_MOVES;
         const isRepeatable = lease.isShared && moves < MOST_MOVES && isSafe(line.method);
-        handle.use(sendByLink({ link, lease, line, body, receiver, isMovable, isRepeatable, notTaken }));
+        const call = { link, lease, line: measured(line, body), body, receiver };
+        handle.use(sendByLink({ ...call, isMovable, isRepeatable, notTaken }));
         return undefined;
       }
       const sent = await sendByHttp(this.#agent, { lease, line, body, receiver });
@@ -220,12 +229,16 @@ function userOf(headers: OutgoingHttpHeaders): string | undefined {
   return user === undefined ? undefined : String(user);
 }
 
-/** Small, of known length, and not encoded. */
+/** A body that came in chunks has a length once it has arrived. */
+function measured(line: RequestLine, body: Uint8Array): RequestLine {
+  const { 'transfer-encoding': chunked, ...headers } = line.headers;
+  return chunked === undefined ? line : { ...line, headers: { ...headers, 'content-length': body.length } };
+}
+
+/** Not encoded, and not known to be large. */
 function isWhole(headers: IncomingMessage['headers']): boolean {
   return (
-    headers['transfer-encoding'] === undefined &&
-    headers['content-encoding'] === undefined &&
-    Number(headers['content-length'] ?? 0) <= MAX_WHOLE_BYTES
+    headers['content-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= MAX_WHOLE_BYTES
   );
 }
 

@@ -6,7 +6,8 @@
  */
 import { Forwarder } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
-import { type PoolOptions, WorkerPool } from './workers/worker-pool.ts';
+import type { PoolOptions } from './workers/pool-options.ts';
+import { WorkerPool } from './workers/worker-pool.ts';
 
 export interface Codebase {
   readonly name: string;

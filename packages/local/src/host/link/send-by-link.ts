@@ -13,10 +13,10 @@ import {
 import type { InFlightRequest, OutgoingRequest } from './request.ts';
 
 /**
- * `late`: the worker did not read it in time. `unserved`: it does not serve the function by frames. `lost`: a body of a step blocks
- * the worker, or has ended it.
+ * `late`: the worker did not read it in time. `unserved`: it does not serve the function by frames. `blocked`: a body of a step
+ * blocks the worker. `died`: the worker has ended, perhaps by a body.
  */
-export type NotTaken = 'ending' | 'late' | 'lost' | 'unserved';
+export type NotTaken = 'blocked' | 'died' | 'ending' | 'late' | 'unserved';
 
 interface LinkRequest extends OutgoingRequest {
   readonly link: FrameClient;
@@ -84,7 +84,7 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
       lease.release();
       if (failure === undefined) receiver.onEnd();
       else if (why) notTaken(why);
-      else if (failure.code === undefined && isRepeatable && !hasHead) notTaken('lost');
+      else if (failure.code === undefined && isRepeatable && !hasHead) notTaken('died');
       // Another status: the function aborted its response.
       else receiver.onFailure(failure.details);
     },
@@ -113,7 +113,7 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
   if (isRepeatable)
     lease.onBlocked = () => {
       if (isOver) return;
-      if (!hasHead) leave('lost');
+      if (!hasHead) leave('blocked');
       else if (isStream) {
         abort();
         receiver.onFailure('its worker is busy');

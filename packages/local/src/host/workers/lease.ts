@@ -11,7 +11,7 @@ export interface WorkerLease {
   readonly isMovable: boolean;
   /** True if the worker runs bodies of steps too, which may block or end it. */
   readonly isShared: boolean;
-  /** Set by the sender of a request that another worker may repeat: called when a body blocks a worker that {@link isShared}. */
+  /** Set by the sender of a request that another worker may repeat: called when it should leave a worker that {@link isShared}. */
   onBlocked?: () => void;
   release(): void;
   /** Call when the connection to the worker broke or was refused: it may be dead. */
@@ -27,6 +27,8 @@ export const NO_USER = '';
 export interface Acquiring {
   /** The queue or the caller, for example; default: {@link NO_USER}. */
   readonly user?: string | undefined;
+  /** True if it goes by frames: a body that blocks its worker before it is taken does not hold it. Default: false. */
+  readonly byFrames?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -36,6 +38,7 @@ export interface Wanted {
   /** Role of the function; see `WorkerPool` for requests that share the workers of tasks. */
   readonly role: WorkerRole;
   readonly user: string;
+  readonly byFrames: boolean;
   /** A process that is not loaded will do: it has waited for some time. */
   readonly takesCold: boolean;
 }

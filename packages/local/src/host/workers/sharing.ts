@@ -1,8 +1,9 @@
 /**
  * Decides how long HTTP functions share the workers of task-queue functions. Shared, one process compiles, caches and keeps in memory what
- * both use, so the first runs take half the processor time. It ends for good when a body of a step blocks such a worker or
- * ends it: requests then have a worker of their own, which no body delays.
+ * both use, so the first runs take half the processor time. It ends, until the workers are replaced, when a body of a step blocks such a
+ * worker or ends it: requests then have a worker of their own, which no body delays.
  */
+import type { WorkerLease } from './lease.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 /** A worker that answers a probe later is held up by a body. */
@@ -10,12 +11,17 @@ const SLOW_MS = 100;
 /** A single slow answer may be a collection of garbage, or another process that has the processor. */
 const MOST_SLOW = 1;
 
-export type SharedWorker = Pick<WorkerProcess, 'timeAnswer' | 'takeAnswerTime' | 'hasServedBoth'>;
+export type SharedWorker = Pick<
+  WorkerProcess,
+  'timeAnswer' | 'takeAnswerTime' | 'takeServedBoth' | 'tasks' | 'hangs'
+>;
 
 export class Sharing<W extends SharedWorker = WorkerProcess> {
   #isOn: boolean;
   /** Slow answers in a row. */
   readonly #slow = new WeakMap<W, number>();
+  /** Requests in the workers of tasks. */
+  readonly #leases = new Map<WorkerLease, W>();
 
   /** @param isOn false: each function keeps to the workers of its role from the start */
   constructor(isOn: boolean) {
@@ -33,18 +39,33 @@ export class Sharing<W extends SharedWorker = WorkerProcess> {
     return wasOn;
   }
 
-  /** Probes workers that requests and tasks use at the same time. Returns the first that has not answered since the last call, or slowly. */
-  check(workers: readonly W[]): W | undefined {
-    if (!this.#isOn) return undefined;
-    for (const worker of workers) {
-      const answer = worker.takeAnswerTime();
-      if (answer !== undefined && this.#isHeldUp(worker, answer)) return worker;
-      if (worker.hasServedBoth()) worker.timeAnswer();
-    }
-    return undefined;
+  /** Counts a request in a worker of tasks. */
+  enter(lease: WorkerLease, worker: W): void {
+    this.#leases.set(lease, worker);
   }
 
-  #isHeldUp(worker: W, answer: number | 'missing'): boolean {
+  leave(lease: WorkerLease): void {
+    this.#leases.delete(lease);
+  }
+
+  /** Has requests go elsewhere if that is possible. @param from default: all workers of tasks */
+  moveRequests(from?: W): void {
+    for (const [lease, worker] of this.#leases)
+      if (from === undefined || worker === from) lease.onBlocked?.();
+  }
+
+  /** Workers that a body seems to hold up. Probes those that requests and tasks use at the same time, and judges the answers of the last call. */
+  check(workers: readonly W[]): readonly W[] {
+    return workers.filter((worker) => {
+      const isSlow = this.#isOn && this.#answersSlowly(worker);
+      return isSlow || (worker.tasks > 0 && worker.hangs);
+    });
+  }
+
+  #answersSlowly(worker: W): boolean {
+    const answer = worker.takeAnswerTime();
+    if (worker.takeServedBoth()) worker.timeAnswer();
+    if (answer === undefined) return false;
     if (answer === 'missing') return true;
     const slow = answer < SLOW_MS ? 0 : (this.#slow.get(worker) ?? 0) + 1;
     this.#slow.set(worker, slow);

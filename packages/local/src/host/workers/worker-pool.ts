@@ -5,30 +5,16 @@
 import type { FunctionSpec } from '../function-spec.ts';
 import { chooseWorker } from './choice.ts';
 import { type Acquiring, NO_USER, type Wanted, type WorkerLease } from './lease.ts';
+import type { PoolOptions } from './pool-options.ts';
 import { lowerPriority } from './priority.ts';
 import { Reaper } from './reaper.ts';
+import { Restarts } from './restarts.ts';
 import { REQUESTS, roleOf, sizeOf, TASKS, type WorkerRole } from './roles.ts';
 import { Sharing } from './sharing.ts';
 import { Waiters } from './waiters.ts';
 import { Watchdog } from './watchdog.ts';
-import { describeEnd, type WorkerEnd, type WorkerOptions, WorkerProcess } from './worker-process.ts';
+import { describeEnd, pidsByRole, type WorkerEnd, WorkerProcess } from './worker-process.ts';
 
-export interface PoolOptions extends WorkerOptions {
-  /** Workers for task-queue functions. */
-  readonly workers: number;
-  /** True if functions of different roles have different workers; otherwise one worker serves all. */
-  readonly roles: boolean;
-  /** False: an additional process is started when a request needs it, and loads while the request waits. */
-  readonly keepsSpare: boolean;
-  /** A worker without a heartbeat for this time is killed. */
-  readonly watchdogMs: number;
-  /** One line about a worker that ended unasked. */
-  log(line: string): void;
-}
-
-/** Workers that die within this time after they began to serve count as broken; others are restarted immediately. */
-const SHORT_LIFE_MS = 1_000;
-const BACKOFF_MS = { first: 200, most: 5_000 };
 const GRACE_MS = 10_000;
 /** The first spare starts when no request is under way, because loading it takes a processor for a second. */
 const SPARE_AFTER_MS = { rest: 200, most: 10_000 };
@@ -46,10 +32,8 @@ export class WorkerPool {
   readonly #reaper: Reaper | undefined;
   readonly #watchdog: Watchdog;
   readonly #sharing: Sharing;
-  /** Requests in workers that they share with tasks. */
-  readonly #sharedLeases = new Map<WorkerLease, WorkerProcess>();
   #checkTimer: NodeJS.Timeout | undefined;
-  #failuresInARow = 0;
+  readonly #restarts = new Restarts();
   /** True once any worker has served. */
   #hasServed = false;
   /** Number of workers whose restart is delayed. */
@@ -63,9 +47,11 @@ export class WorkerPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#watchdog = new Watchdog({ ...options, tickMs: TICK_MS });
-    this.#sharing = new Sharing(options.roles);
+    const { roles, env } = options;
+    // Without frames a request would wait for the body that blocks its worker.
+    this.#sharing = new Sharing(roles && env.CAIRN_WIRE_HOSTS !== '');
     // Without roles, a worker has to end processes of its own in order, and no body blocks it.
-    this.#reaper = options.roles ? new Reaper() : undefined;
+    this.#reaper = roles ? new Reaper() : undefined;
   }
 
   /** Resolves when every wanted worker serves; rejects with the reason if the first ones cannot. */
@@ -85,12 +71,7 @@ export class WorkerPool {
 
   /** {@link pids} by role; also `spare`, and `starting` for those that do not serve yet. */
   get pidsByRole(): Readonly<Record<string, readonly number[]>> {
-    const byRole: Record<string, number[]> = {};
-    for (const { pid, port, role = port === undefined ? 'starting' : 'spare' } of this.#workers) {
-      byRole[role] ??= [];
-      byRole[role].push(pid);
-    }
-    return byRole;
+    return pidsByRole(this.#workers);
   }
 
   /**
@@ -120,12 +101,13 @@ export class WorkerPool {
   async #acquire(
     spec: FunctionSpec,
     role: WorkerRole,
-    { user = NO_USER, signal }: Acquiring,
+    { user = NO_USER, byFrames = false, signal }: Acquiring,
   ): Promise<WorkerLease> {
-    const free = this.#assign({ spec, role, user, takesCold: false });
+    const wanted = { spec, role, user, byFrames };
+    const free = this.#assign({ ...wanted, takesCold: false });
     if (free) return free;
     const isServed = [...this.#workers].some((worker) => worker.hasServed);
-    return this.#waiters.wait({ spec, role, user }, { isServed, signal });
+    return this.#waiters.wait(wanted, { isServed, signal });
   }
 
   /**
@@ -188,13 +170,9 @@ export class WorkerPool {
     }
     if (worker.isSpent) this.#isOneLost = true;
     if (worker.role === TASKS && servedAt !== undefined) this.#endSharing();
-    const wasUseful = servedAt !== undefined && performance.now() - servedAt > SHORT_LIFE_MS;
-    this.#failuresInARow = wasUseful ? 0 : this.#failuresInARow + 1;
+    const pause = this.#restarts.pauseAfter(servedAt);
     // Functions that cannot be loaded at the start are not tried again: `start` rejects with the reason.
     if (!this.#hasServed && end.error !== undefined) return;
-    // One early death may be a SIGKILL; from the second on, the functions are at fault.
-    const exponent = this.#failuresInARow - (servedAt === undefined ? 1 : 2);
-    const pause = exponent < 0 ? 0 : Math.min(BACKOFF_MS.first * 2 ** exponent, BACKOFF_MS.most);
     this.#options.log(`${describeEnd(end, worker)}; starting another${pause > 0 ? ` in ${pause} ms` : ''}`);
     if (pause > 0) this.#paused += 1;
     // Starts nothing during a pause, but assigns the spare.
@@ -234,11 +212,12 @@ export class WorkerPool {
   /** Ends workers that are unfit or no longer needed. */
   #check(): void {
     this.#watchdog.check(this.#workers);
-    const heldUp = this.#sharing.check(this.#of(TASKS));
-    if (heldUp) {
-      this.#suspect(heldUp, true);
-      this.#endSharing(heldUp);
-    }
+    // Answers that came while this process was busy are read first.
+    setImmediate(() =>
+      setImmediate(() => {
+        for (const worker of this.#sharing.check(this.#of(TASKS))) this.#leave(worker);
+      }),
+    );
     for (const role of new Set([...this.#workers].flatMap(({ role }) => role ?? []))) {
       const ofRole = this.#of(role);
       const idle = ofRole.find((worker) => worker.idleMs > IDLE_MS && !worker.hangs);
@@ -274,9 +253,10 @@ export class WorkerPool {
   }
 
   /** See {@link chooseWorker}. */
-  #assign({ spec, role: ownRole, user, takesCold }: Wanted): WorkerLease | undefined {
+  #assign(wanted: Wanted): WorkerLease | undefined {
+    const { spec, user, takesCold } = wanted;
     const { workers, roles } = this.#options;
-    const role = this.#servedBy(ownRole, spec);
+    const role = this.#servedBy(wanted);
     const ofRole = this.#of(role);
     const { most, growsWhenFull, servesOnce } = sizeOf(role, workers);
     const facts = ofRole.map((worker) => worker.factsFor(spec, user));
@@ -300,7 +280,7 @@ export class WorkerPool {
     } else best = ofRole[choice];
     if (best?.port === undefined) return undefined;
     best.isSpent = servesOnce && roles;
-    return this.#lease(best, best.port, { spec, user, role: ownRole });
+    return this.#lease(best, best.port, wanted);
   }
 
   /** A loaded spare, else a loaded task worker, else a spare that is not loaded. */
@@ -324,17 +304,18 @@ export class WorkerPool {
     if (this.#paused === 0 && this.#spares.length === 0) this.#spawn(undefined);
   }
 
-  #lease(worker: WorkerProcess, port: number, wanted: Omit<Wanted, 'takesCold'>): WorkerLease {
+  #lease(worker: WorkerProcess, port: number, wanted: Wanted): WorkerLease {
     worker.count(wanted, 1);
     let isBroken = false;
-    const isShared = this.#sharing.isOn && wanted.role === REQUESTS && worker.role === TASKS;
+    const isRequest = wanted.role === REQUESTS;
+    const isShared = isRequest && worker.role === TASKS;
     const lease: WorkerLease = {
       port,
       link: worker.link,
       isMovable: !worker.isSpent,
       isShared,
       release: async () => {
-        this.#sharedLeases.delete(lease);
+        this.#sharing.leave(lease);
         // A worker with a broken connection is dead, or busy with an aborted request: then it ends once it is idle.
         if (worker.isSpent && !isBroken) {
           this.#isOneLost = false;
@@ -350,23 +331,34 @@ export class WorkerPool {
         this.#suspect(worker);
       },
       late: () => {
-        this.#suspect(worker, true);
-        if (worker.role === TASKS && worker.runsTasks) this.#endSharing(worker);
+        // Without the task that it did not take: a worker that runs no body may only be slow.
+        const isBodys = worker.role === TASKS && worker.tasks > (isRequest ? 0 : 1);
+        if (isBodys) this.#leave(worker);
+        else this.#suspect(worker, true);
       },
     };
-    if (isShared) this.#sharedLeases.set(lease, worker);
+    if (isShared) this.#sharing.enter(lease, worker);
     return lease;
   }
 
-  /** Gives requests a worker of their own from now on. Those in the worker that a body holds up go elsewhere if that is possible. */
-  #endSharing(heldUp?: WorkerProcess): void {
-    if (!this.#sharing.end()) return;
+  /** For a worker that a body holds up: requests in it go elsewhere if that is possible, and have a worker of their own from now on. */
+  #leave(worker: WorkerProcess): void {
+    this.#suspect(worker, true);
+    this.#endSharing();
+    this.#sharing.moveRequests(worker);
+  }
+
+  #endSharing(): void {
+    if (this.#stopping || !this.#sharing.end()) return;
     for (const worker of this.#of(TASKS)) this.#setRole(worker, TASKS);
     this.#hasRequests = true;
     // The spare is for what is under way.
-    if (this.#paused === 0 && this.#of(REQUESTS).length === 0) this.#spawn(REQUESTS);
+    if (this.#paused === 0 && this.#of(REQUESTS).length === 0)
+      this.#spawn(REQUESTS).ready.then(
+        () => this.#sharing.moveRequests(),
+        () => {},
+      );
     this.#fill();
-    for (const [lease, worker] of this.#sharedLeases) if (worker === heldUp) lease.onBlocked?.();
   }
 
   #setRole(worker: WorkerProcess, role: WorkerRole | undefined): void {
@@ -377,12 +369,12 @@ export class WorkerPool {
   }
 
   /**
-   * Requests that small frames can carry go to the workers of tasks while these are shared, and until the first of their own serves; others,
-   * which no other worker could repeat, start one of their own.
+   * Requests that go by frames go to the workers of tasks while these are shared, and until the first of their own serves; others, which
+   * would wait for a body that blocks it, start one of their own.
    */
-  #servedBy(role: WorkerRole, { takesWhole }: FunctionSpec): WorkerRole {
+  #servedBy({ role, byFrames }: Wanted): WorkerRole {
     if (role !== REQUESTS || !this.#options.roles) return role;
-    if (takesWhole && (this.#sharing.isOn || !this.#of(REQUESTS).some(({ hasServed }) => hasServed)))
+    if (byFrames && (this.#sharing.isOn || !this.#of(REQUESTS).some(({ hasServed }) => hasServed)))
       return TASKS;
     if (!this.#hasRequests) {
       this.#hasRequests = true;

@@ -291,16 +291,16 @@ export class WorkerProcess {
     await this.#probe?.over;
   }
 
-  /** True if tasks are under way: their bodies may block it. */
-  get runsTasks(): boolean {
-    return this.#underWay.tasks > 0;
+  /** Number of tasks under way, whose bodies may block it. */
+  get tasks(): number {
+    return this.#underWay.tasks;
   }
 
   /** True if tasks are under way, and requests are or were since the last call. */
-  hasServedBoth(): boolean {
+  takeServedBoth(): boolean {
     const hadRequest = this.#hadRequest || this.#underWay.requests > 0;
     this.#hadRequest = false;
-    return hadRequest && this.#hasEndedTask && this.runsTasks && this.#port !== undefined;
+    return hadRequest && this.#hasEndedTask && this.tasks > 0 && this.#port !== undefined;
   }
 
   /** Asks for a sign of life; the time until it comes is that of {@link takeAnswerTime}. */
@@ -340,6 +340,16 @@ export class WorkerProcess {
 const isOfStart = ({ kind }: FromWorker) => kind === 'loaded' || kind === 'ready';
 
 const keyOf = (functionName: string, user: string) => `${functionName} ${user}`;
+
+/** Process ids by role; also `spare`, and `starting` for those that do not serve yet. */
+export function pidsByRole(workers: ReadonlySet<WorkerProcess>): Readonly<Record<string, readonly number[]>> {
+  const byRole: Record<string, number[]> = {};
+  for (const { pid, port, role = port === undefined ? 'starting' : 'spare' } of workers) {
+    byRole[role] ??= [];
+    byRole[role].push(pid);
+  }
+  return byRole;
+}
 
 /** A Node before 22.18 strips types only with a flag. */
 function typeFlags(module: string): string[] {
