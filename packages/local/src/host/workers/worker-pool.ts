@@ -352,13 +352,12 @@ export class WorkerPool {
     if (this.#stopping || !this.#sharing.end()) return;
     for (const worker of this.#of(TASKS)) this.#setRole(worker, TASKS);
     this.#hasRequests = true;
-    // The spare is for what is under way.
-    if (this.#paused === 0 && this.#of(REQUESTS).length === 0)
-      this.#spawn(REQUESTS).ready.then(
-        () => this.#sharing.moveRequests(),
-        () => {},
-      );
+    // The spare, if it is ready: no body can block that one.
     this.#fill();
+    this.#of(REQUESTS)[0]?.ready.then(
+      () => this.#sharing.moveRequests(),
+      () => {},
+    );
   }
 
   #setRole(worker: WorkerProcess, role: WorkerRole | undefined): void {
