@@ -8,6 +8,7 @@ const SPOILT = [
   'JSON.parse = () => ({})',
   'Object.keys = () => []',
   "Array.prototype.map = () => ['x']",
+  "String.prototype.slice = () => 'x'",
   "Object.prototype.toJSON = () => 'x'",
   "Array.prototype.toJSON = () => 'x'",
   "Object.defineProperty(Object.prototype, 'status', { get: () => 'x', set() {}, configurable: true })",
@@ -19,10 +20,11 @@ const SCRIPT = `
   import { z } from 'zod';
   import { defineWorkflow } from './packages/cairn/src/engine/define/workflow.ts';
   import { drive } from './packages/cairn/src/engine/drive/drive.ts';
+  import { assertIntact } from './packages/cairn/src/platform/instance/builtins.ts';
   import { World } from './test/support/world.ts';
   const { defineProperty, ownKeys } = Reflect;
   const { getOwnPropertyDescriptors } = Object;
-  const intact = [Object.prototype, Array.prototype, JSON, Object].map((holder) => [holder, getOwnPropertyDescriptors(holder)]);
+  const intact = [Object.prototype, Array.prototype, String.prototype, JSON, Object].map((holder) => [holder, getOwnPropertyDescriptors(holder)]);
   let calls = 0;
   const defined = (type, body) => defineWorkflow({
     type, planVersion: 1, input: z.object({}), steps: (step) => ({ a: step('a', body), b: step('b', () => [{ b: 1 }]) }),
@@ -34,7 +36,7 @@ const SCRIPT = `
   ] });
   const runs = [await world.start('hostile'), await world.start('innocent')];
   const tasks = runs.map(() => world.queue.take());
-  await Promise.allSettled(tasks.map(({ runId }) => drive(world.deps, { runId })));
+  await Promise.allSettled(tasks.map(({ runId }) => drive({ ...world.deps, assertIntact }, { runId })));
   for (const [holder, all] of intact) {
     for (const key of ownKeys(holder)) if (!Object.hasOwn(all, key)) delete holder[key];
     for (const key of ownKeys(all)) defineProperty(holder, key, all[key]);

@@ -35,6 +35,7 @@ const BREAKS = [
   "Object.defineProperty(Object.prototype, 'status', { get: () => 'x', set() {}, configurable: true })",
   "Object.defineProperty(Object.prototype, 'status', { set() { throw new Error() }, configurable: true })",
   "Object.defineProperty(Object.prototype, 'status', { value: 'x', configurable: true })",
+  'Object.prototype.suspect = { alone: true }',
 ] as const;
 
 /** Functions without which no run gets far. */
@@ -66,6 +67,7 @@ const WRAPS = [
   'Array.prototype.last = function () { return this.at(-1) }',
   'Array.prototype.copyWithin = () => { throw new Error() }',
   'Object.prototype.last = () => undefined',
+  "Object.defineProperty(Object.prototype, 'tap', { value: () => 1, configurable: true })",
   // As by the package should.
   "Object.defineProperty(Object.prototype, 'should', { configurable: true, get: () => 1, set(value) { define(this, 'should', { value }) } })",
 ] as const;
@@ -73,7 +75,7 @@ const WRAPS = [
 /** Runs each in a process: which made it end, and the built-ins that the log names, in order. */
 function inInstances(actions: readonly string[]) {
   const script = `
-    import { endWhenBroken } from './packages/cairn/src/platform/instance/builtins.ts';
+    import { assertIntact, endWhenBroken } from './packages/cairn/src/platform/instance/builtins.ts';
     const turns = setImmediate, write = process.stdout.write.bind(process.stdout), text = JSON.stringify, every = setInterval;
     const builtins = (holder) => Reflect.ownKeys(holder).map((key) => [holder, key, Object.getOwnPropertyDescriptor(holder, key)]);
     const all = [JSON, Object, Promise, Promise.prototype, Array.prototype, Map.prototype, String.prototype, globalThis, process,
@@ -91,13 +93,15 @@ function inInstances(actions: readonly string[]) {
       endWhenBroken({ error: (event, fields) => { names = fields.builtins } }, () => { ended = 'ended' });
       globalThis.setInterval = every;
       new Function(actions[at])();
+      let writes = true;
+      try { assertIntact(); } catch { writes = false; }
       check();
       let left = 20;
       const later = () => {
         if ((left -= 1) > 0) return turns(later);
         if (ended === 'alive') check();
         restore();
-        write(text([ended, names]) + '\\n');
+        write(text([ended, names, writes]) + '\\n');
         run(at + 1, actions);
       };
       // A turn is shorter than the timer of a millisecond.
@@ -114,20 +118,50 @@ function inInstances(actions: readonly string[]) {
   return stdout
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as readonly ['alive' | 'ended', readonly string[] | null]);
+    .map((line) => JSON.parse(line) as readonly ['alive' | 'ended', readonly string[] | null, boolean]);
 }
+
+/** Functions that call back later are not asked before a write. */
+const CALLS_BACK = /Promise|setTimeout|setImmediate|queueMicrotask|nextTick|clearTimeout/;
+const writeWrongly = (actions: readonly string[], ends: ReturnType<typeof inInstances>) =>
+  actions.filter((action, at) => ends[at]?.[2] && !CALLS_BACK.test(action));
 
 test('an instance ends when a body has broken a built-in of JavaScript, and the log names the built-in', () => {
   const ends = inInstances(BREAKS);
   expect(BREAKS.filter((_, at) => ends[at]?.[0] !== 'ended')).toEqual([]);
   expect(ends.map(([, names]) => names?.length)).toEqual(BREAKS.map(() => 1));
+  expect(writeWrongly(BREAKS, ends)).toEqual([]);
 });
 
 test('an instance ends when any function that runs need returns nothing', () => {
   const ends = inInstances(TAKEN);
   expect(TAKEN.filter((_, at) => ends[at]?.[0] !== 'ended')).toEqual([]);
+  expect(writeWrongly(TAKEN, ends)).toEqual([]);
 });
 
 test('an instance stays alive when built-ins are wrapped, extended, or changed where no run needs them', () => {
-  expect(inInstances(WRAPS)).toEqual(WRAPS.map(() => ['alive', null]));
+  expect(inInstances(WRAPS)).toEqual(WRAPS.map(() => ['alive', null, true]));
+});
+
+test.each([
+  "define(Object.prototype, 'tap', { value: () => 1 })",
+  "define(Object.prototype, 'status', { value: 'x' })",
+  "define(String.prototype, 'toJSON', { value() { return String(this) } })",
+  'const old = JSON.stringify; JSON.stringify = function (...given) { return old.apply(this, given) }',
+])('what a package does before the first work of the process belongs to the app: %s', (action) => {
+  const script = `
+    import { assertIntact, endWhenBroken } from './packages/cairn/src/platform/instance/builtins.ts';
+    const define = Object.defineProperty;
+    ${action};
+    let check, ended = 'alive';
+    globalThis.setInterval = (given) => { check = given; return { unref() { return this } } };
+    endWhenBroken({ error() {} }, () => { ended = 'ended' });
+    assertIntact();
+    check();
+    console.log(ended);`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '../../..'),
+    encoding: 'utf8',
+  });
+  expect([stdout, stderr]).toEqual(['alive\n', '']);
 });

@@ -3,65 +3,68 @@
  * results, and members that were added to prototypes. JSON has other text then, awaited objects never resolve, or assigned members are
  * lost.
  *
- * Must not: report what packages do without harm, such as a wrapped `JSON.stringify`, `should`, or `Array.prototype.last`.
+ * Must not: report what packages do without harm, such as a wrapped `JSON.stringify`, `should`, or `Array.prototype.last`. Nor call
+ * anything that a body may have replaced, but to see what it returns.
  */
-const { ownKeys, getOwnPropertyDescriptor, set } = Reflect;
+import { MEMBER_NAMES } from './member-names.ts';
 
-export interface HarmfulMember {
+const { ownKeys, getOwnPropertyDescriptor } = Reflect;
+
+export interface AddedMember {
   /** Such as `Object.prototype.toJSON`. */
   readonly name: string;
   readonly holder: object;
   readonly key: PropertyKey;
 }
 
-/** Members that the language asks every value for, but for those that packages had added before. */
-const ASKED_OF_ALL: readonly HarmfulMember[] = [
+/** Members that the language asks every value for. */
+const ASKED_OF_ALL: readonly AddedMember[] = [
   { name: 'Object.prototype', holder: Object.prototype },
   { name: 'Array.prototype', holder: Array.prototype },
   { name: 'String.prototype', holder: String.prototype },
   { name: 'Number.prototype', holder: Number.prototype },
   { name: 'Boolean.prototype', holder: Boolean.prototype },
-]
-  .flatMap(({ name, holder }) => ['toJSON', 'then'].map((key) => ({ name: `${name}.${key}`, holder, key })))
-  .filter(({ holder, key }) => !getOwnPropertyDescriptor(holder, key));
-/** Members of property descriptors and of results of iterators: every object seems to have them. */
-const ASKED_OF_PLAIN = ['get', 'set', 'value', 'writable', 'enumerable', 'configurable', 'done'] as const;
-/** Those of the language, and of packages that were loaded before. */
-const known = new Set<PropertyKey>(ownKeys(Object.prototype));
-const knownCount = known.size;
-const isKnown = known.has.bind(known);
+].flatMap(({ name, holder }) => ['toJSON', 'then'].map((key) => ({ name: `${name}.${key}`, holder, key })));
+/** Members of property descriptors and of results of iterators. */
+const ASKED_OF_PLAIN = ['get', 'set', 'value', 'writable', 'enumerable', 'configurable', 'done'];
+/** An object without one of them seems to have it once `Object.prototype` has, and may lose it when it is assigned. */
+const asked: ReadonlySet<PropertyKey> = new Set([...ASKED_OF_PLAIN, ...MEMBER_NAMES]);
+const isAsked = asked.has.bind(asked);
 
-/** Takes less than a microsecond if there are none. Calls nothing that a body may have replaced, but to name what it found. */
-export function harmfulMembers(): readonly HarmfulMember[] {
-  const found: HarmfulMember[] = [];
-  for (let at = 0; at < ASKED_OF_ALL.length; at += 1) {
-    const member = ASKED_OF_ALL[at] as HarmfulMember;
-    if (getOwnPropertyDescriptor(member.holder, member.key)) found[found.length] = member;
+/** Finds harmful members that were added after its creation: what the app added before belongs to it. */
+export class AddedMembers {
+  readonly #askedOfAll = ASKED_OF_ALL.filter(({ holder, key }) => !getOwnPropertyDescriptor(holder, key));
+  readonly #known = new Set<PropertyKey>(ownKeys(Object.prototype));
+  readonly #knownCount = this.#known.size;
+  readonly #isKnown = this.#known.has.bind(this.#known);
+
+  /** Takes less than a microsecond if there are none. */
+  harmful(): readonly AddedMember[] {
+    const found: AddedMember[] = [];
+    for (let at = 0; at < this.#askedOfAll.length; at += 1) {
+      const member = this.#askedOfAll[at] as AddedMember;
+      if (getOwnPropertyDescriptor(member.holder, member.key)) found[found.length] = member;
+    }
+    const keys = ownKeys(Object.prototype);
+    if (keys.length === this.#knownCount) return found;
+    for (let at = 0; at < keys.length; at += 1) {
+      const key = keys[at] as PropertyKey;
+      if (this.#isKnown(key) || !isAsked(key)) continue;
+      found[found.length] = { name: `Object.prototype.${String(key)}`, holder: Object.prototype, key };
+    }
+    return found;
   }
-  const keys = ownKeys(Object.prototype);
-  if (keys.length === knownCount) return found;
-  for (let at = 0; at < keys.length; at += 1) {
-    const key = keys[at] as PropertyKey;
-    if (isKnown(key) || key === 'toJSON' || key === 'then' || !isHarmful(key)) continue;
-    found[found.length] = { name: `Object.prototype.${String(key)}`, holder: Object.prototype, key };
-  }
-  return found;
 }
 
 /**
- * Takes a few microseconds. Call it before each write.
- *
- * @throws Error if what this process writes would be wrong
+ * Packages of monitoring replace built-ins by functions that still work. False if one that runs need returns a wrong result. Takes tens of
+ * microseconds, and says nothing of what calls back later.
  */
-export function assertIntact(): void {
-  const [member] = harmfulMembers();
-  if (member === undefined && builtinsWork()) return;
-  const what = member ? `added ${member.name}` : 'replaced built-ins of JavaScript';
-  throw new Error(`a step ${what}, and nothing that this process writes can be trusted`);
+export function builtinsWork(): boolean {
+  return jsonWorks() && othersWork();
 }
 
-/** Packages of monitoring replace built-ins by functions that still work. False if the results are wrong. */
-export function builtinsWork(): boolean {
+function jsonWorks(): boolean {
   try {
     const text = JSON.stringify({ a: [1, 'x', null, { b: true }], c: undefined });
     const parsed = JSON.parse(text);
@@ -88,13 +91,94 @@ export function builtinsWork(): boolean {
   }
 }
 
-function isHarmful(key: PropertyKey): boolean {
-  for (let at = 0; at < ASKED_OF_PLAIN.length; at += 1) if (ASKED_OF_PLAIN[at] === key) return true;
-  const probe = {};
+/** Each replaced function is to give another result. */
+function othersWork(): boolean {
   try {
-    set(probe, key, 1);
+    const text = ' Ab-c ';
+    const numbers = [3, 1, 2];
+    numbers.push(4);
+    const removed = [numbers.pop(), numbers.shift(), ...numbers.splice(0, 1)];
+    numbers.unshift(5);
+    const abort = new AbortController();
+    abort.abort('x');
+    const set = new Set(['a']).add('b');
+    const map = new Map([['a', 1]]);
+    const seen: unknown[] = [];
+    const see = (one: unknown) => void seen.push(one);
+    numbers.forEach(see);
+    map.forEach(see);
+    set.forEach(see);
+    const results = [
+      text.slice(1, 3),
+      text.trim().toLowerCase().toUpperCase(),
+      text.indexOf('b') + text.lastIndexOf('c'),
+      [
+        text.includes('-'),
+        text.startsWith(' A'),
+        text.endsWith('c '),
+        'x'.isWellFormed(),
+        'x'.toWellFormed(),
+      ],
+      [text.substring(1, 2), text.at(1), text.charAt(2), text.charCodeAt(1), text.codePointAt(1)],
+      [
+        text.trimEnd(),
+        text.trimStart(),
+        'a'.repeat(2),
+        'a'.padEnd(2, '.'),
+        'aa'.replaceAll('a', 'b'),
+        'a'.concat('b'),
+      ],
+      ['ab'.match(/b/)?.index, 'ab'.search(/b/), [...'ab'.matchAll(/b/g)].length, 'a'.localeCompare('b')],
+      removed,
+      [
+        numbers.find((one) => one > 4),
+        numbers.findIndex((one) => one % 2 === 0),
+        numbers.indexOf(2),
+        numbers.at(-1),
+      ],
+      [
+        numbers.some((one) => one > 4),
+        numbers.every((one) => one > 4),
+        numbers.includes(2),
+        numbers.lastIndexOf(5),
+      ],
+      [
+        numbers.reduce((sum, one) => sum + one, 0),
+        [[1]].flat(),
+        [1].flatMap((one) => [one, one]),
+        [2, 1].toSorted(),
+      ],
+      [
+        new Array(2).fill(7),
+        [...[1].entries()],
+        [...[1].keys()],
+        [...[1].values()],
+        [2, 1].findLast((one) => one > 1),
+      ],
+      [
+        Array.from([1]),
+        Array.of(1),
+        Object.fromEntries([['a', 1]]),
+        Object.values({ a: 1 }),
+        Object.hasOwn({ a: 1 }, 'a'),
+      ],
+      [set.has('a'), set.has('z'), set.delete('a'), set.size, map.has('a'), map.delete('z'), map.size],
+      [[...set.keys()], [...set.values()], [...set.entries()], [...map.keys()], [...map.values()]],
+      [Object.isFrozen(Object.freeze({})), Object.create(null) === undefined, Object.is(0, -0)],
+      [Object.getPrototypeOf([]) === Array.prototype, Object.getOwnPropertyNames({ a: 1 })],
+      [
+        abort.signal.aborted,
+        new Date(0).toISOString(),
+        Buffer.from('a').toString('hex'),
+        Buffer.byteLength('\u00e9'),
+      ],
+      seen,
+    ];
+    return JSON.stringify(results) === OTHER_RESULTS;
   } catch {
-    return true;
+    return false;
   }
-  return getOwnPropertyDescriptor(probe, key)?.value !== 1;
 }
+
+const OTHER_RESULTS =
+  '["Ab","AB-C",6,[true,true,true,true,"x"],["A","A","b",65,65],[" Ab-c","Ab-c ","aa","a.","bb","ab"],[1,1,1,-1],[4,3,1],[5,1,1,2],[true,false,true,0],[7,[1],[1,1],[1,2]],[[7,7],[[0,1]],[0],[1],2],[[1],[1],{"a":1},[1],true],[true,false,true,1,true,false,1],[["b"],["b"],[["b","b"]],["a"],[1]],[true,false,false],[true,["a"]],[true,"1970-01-01T00:00:00.000Z","61",2],[5,2,1,"a","b"]]';

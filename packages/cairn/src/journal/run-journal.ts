@@ -6,7 +6,6 @@
  * Must not: decide anything about a run; appended events come from the callers' `Decide` functions.
  */
 import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
-import { assertIntact } from '../core/intact.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import { mustWriteSnapshot } from '../core/run/lag.ts';
 import { reduce } from '../core/run/reduce/index.ts';
@@ -32,6 +31,8 @@ export interface JournalDeps {
    * Destination of published events; absent: none. An append only records that they are unpublished: drives publish.
    */
   readonly bus?: EventBus | undefined;
+  /** Called before each write; throws if a body has spoilt the language, so that the write would be wrong. Absent: never. */
+  readonly assertIntact?: (() => void) | undefined;
 }
 
 /** Another worker took the run over: this writer must not append any more. */
@@ -326,7 +327,7 @@ export class RunJournal {
     send: () => Promise<T>,
     deadline: number,
   ): Promise<T> {
-    assertIntact();
+    this.#deps.assertIntact?.();
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await send();

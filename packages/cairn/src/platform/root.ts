@@ -47,6 +47,7 @@ import { functionNames, runningFunction, servedModule } from './installation/exp
 import { type CairnInstallation, servedInstallations } from './installation/installation.ts';
 import type { CairnOptions, Lazily } from './installation/options.ts';
 import { assertApart } from './installation/store-location.ts';
+import { assertIntact } from './instance/builtins.ts';
 import { admitNewBody } from './instance/new-bodies.ts';
 import { shutdown } from './instance/shutdown.ts';
 import { platformLog } from './log.ts';
@@ -156,6 +157,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
     plans: new KnownPlans({ store: plans, ...world }),
     ...(settings.local ? { processingLockMs: LOCAL_PROCESSING_LOCK_MS } : {}),
     bus: lazyBus({ settings, ...world }),
+    assertIntact,
     poolOf: poolsOf(options),
   };
   const { mailboxes, effects, findings, statistics, integrity, retention, erasures, schedules } = stores;
