@@ -198,6 +198,45 @@ describe('the sentence that explains a run', () => {
     expect(explainRun(run(facts)).text).toBe(text);
   });
 
+  test('names the wait of which it tells all, and no other: what it leaves out is told elsewhere', () => {
+    const asks = { detail: { question: 'Raise the budget of ask?' } };
+    const waits = [
+      wait('approval'),
+      ...['budget', 'doubt', 'effect'].map((purpose) => wait('approval', 'ask', { purpose, ...asks })),
+      wait('event'),
+      wait('timer'),
+    ];
+    const states = [
+      {},
+      { lease, running: [{ step: 'pay' }] },
+      { suspension: { reason: 'the bank is down', requestedAt: AT } },
+      { blocked: { code: 'PLAN_CHANGED', message: 'not deployed', help: 'Deploy it.', since: AT } },
+      { cancellation: { requestedAt: AT } },
+      { compensating: true },
+      { parked: 'PLAN_CHANGED' },
+      { steps: retrying },
+    ];
+    let told = 0;
+    for (const status of RUN_STATUSES)
+      for (const facts of states)
+        for (const one of waits)
+          for (const more of [[], [wait('approval', 'sign')]]) {
+            const { text, waitId } = explainRun(run({ status, ...facts, waits: [one, ...more] }));
+            const isTold = /\bask\b/.test(text);
+            expect([status, facts, text, waitId === one.id]).toEqual([status, facts, text, isTold]);
+            told += isTold ? 1 : 0;
+          }
+    expect(told).toBeGreaterThan(waits.length);
+    // The times are those of the wait that is told.
+    const [, budget = wait('approval')] = waits;
+    const many = [wait('approval', 'sign', { openedAt: LATER }), budget];
+    expect(explainRun(run({ status: 'awaiting_approval', waits: many }))).toMatchObject({
+      text: asks.detail.question,
+      since: AT,
+      waitId: budget.id,
+    });
+  });
+
   test('exists for every status, and ends as a sentence does', () => {
     for (const status of RUN_STATUSES) expect(explainRun(run({ status })).text).toMatch(/^[A-Z].*\.$/);
   });

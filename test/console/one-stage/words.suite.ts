@@ -90,6 +90,26 @@ test('a run that has reached its budget has its question once, and room for each
   }
 });
 
+test.each([
+  [
+    'runs another step',
+    { status: 'running', lease: { owner: 'w', epoch: 1, expiresAt: '2999-01-01T00:00:00.000Z' } },
+  ],
+  ['is suspended', { suspension: { reason: 'the bank is down', requestedAt: '2026-01-02T03:04:05.000Z' } }],
+])('a run that has reached its budget and %s has its question once', async (_, facts) => {
+  const question = 'The run has reached its budget: 1.00 USD. Raise the budget?';
+  const page = await stage.browser.open('/inbox');
+  await page.route(`**/v1/runs/${show.asking}`, async (route) => {
+    const run = (await (await route.fetch()).json()) as { waits: readonly object[] };
+    const waits = [{ ...run.waits[0], purpose: 'budget', detail: { question } }];
+    await route.fulfill({ json: { ...run, ...facts, waits } });
+  });
+  await page.goto(`/runs/${show.asking}`);
+  const state = page.locator('.run-state');
+  await state.locator('.wait-view').waitFor();
+  expect((await state.textContent())?.split(question)).toHaveLength(2);
+});
+
 test('a run of a paused workflow says so, until it moves', async () => {
   const page = await stage.browser.open('/inbox');
   let hasMoved = false;

@@ -3,10 +3,10 @@
  * explain` show the same words.
  */
 import type { Answer } from 'cairn/api/calls';
-import { stepKey } from '../step-key.ts';
 import { helpFor } from './help-for.ts';
 import { type ExplainedMove, moveOf } from './moves.ts';
 import { explainStop, mayBeStopped, type Stop } from './stop.ts';
+import { waitSentence } from './wait-sentence.ts';
 
 type RunToExplain = Answer<'Run'>;
 
@@ -68,6 +68,8 @@ export interface Explanation {
   readonly until?: string | undefined;
   /** Steps to fix the problem. */
   readonly help?: string | undefined;
+  /** The wait of which the text tells all; undefined: it tells of none, or counts several. */
+  readonly waitId?: string | undefined;
   readonly moves: readonly ExplainedMove[];
 }
 
@@ -290,58 +292,15 @@ function waiting(run: ExplainedRun): Explanation {
       moves: [{ words: ['runs', 'resume', run.id], what: 'continue it now' }],
     };
   const { waits } = run;
-  // A wait for a person is named first, because other waits end by themselves.
-  const first = waits.find(({ kind }) => kind === 'approval') ?? waits[0];
-  if (!first) return { text: 'Waiting.', until: run.wakeAt, moves: [] };
+  if (waits.length === 0) return { text: 'Waiting.', until: run.wakeAt, moves: [] };
   return {
-    text: waitingText(first, waits),
-    since: first.openedAt,
-    until: first.dueAt,
+    ...waitSentence(waits),
     moves: waits.slice(0, MAX_MOVES).flatMap((wait) => moveOf(run.id, wait) ?? []),
   };
 }
 
 /** Most answers shown for a run with many waits. */
 const MAX_MOVES = 5;
-
-function waitingText(first: RunToExplain['waits'][number], waits: RunToExplain['waits']): string {
-  const budget = waits.find(({ purpose }) => purpose === 'budget');
-  if (budget) return budgetText(budget);
-  const alike = waits.filter(({ kind }) => kind === first.kind).length;
-  const others = waits.length - alike;
-  const more = others === 0 ? '' : ` and ${others} other ${others === 1 ? 'wait' : 'waits'}`;
-  const step = stepKey(first.execution);
-  if (alike > 1) return `Waiting for ${alike} ${MANY[first.kind]}${more}.`;
-  if (first.purpose === 'doubt')
-    return `Step ${step} was interrupted and may have acted. A person must decide how to continue.`;
-  if (first.purpose === 'effect')
-    return `An action of step ${step} is in doubt. A person must say whether it took place.`;
-  switch (first.kind) {
-    case 'approval':
-      return `Waiting for approval at step ${step}${more}.`;
-    case 'event':
-      return `Waiting for event ${first.name ?? ''} for ${first.key ?? ''} at step ${step}${more}.`;
-    case 'timer':
-      return `Sleeping at step ${step}${more}.`;
-    case 'child':
-      return `Waiting for child run ${first.child?.runId ?? ''} of step ${step}${more}.`;
-  }
-}
-
-/** The question names the limits and the step. */
-function budgetText({ detail, execution }: RunToExplain['waits'][number]): string {
-  const { question } = (detail ?? {}) as { readonly question?: unknown };
-  return typeof question === 'string'
-    ? question
-    : `The run has reached its budget at step ${stepKey(execution)}. A person must decide how to continue.`;
-}
-
-const MANY: Readonly<Record<RunToExplain['waits'][number]['kind'], string>> = {
-  approval: 'approvals',
-  event: 'events',
-  timer: 'timers',
-  child: 'child runs',
-};
 
 function cancelled({ stopKind, cancellation }: ExplainedRun): string {
   const by = cancellation?.actor === undefined ? '' : ` by ${cancellation.actor}`;

@@ -26,6 +26,8 @@ import { AllFacts, Values } from './values.tsx';
 import { ViewLink } from './view-link.tsx';
 import { WaitView } from './wait-view.tsx';
 
+/** More than any type has: a heading has the whole name. */
+const MAX_TYPE = 300;
 /** The steps show the others. */
 const MAX_WAITS = 3;
 /** The steps show the others. */
@@ -45,7 +47,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
       <div className="row run-title">
         <h1>
           <Link href={`/workflows/${encodeURIComponent(declaredType(run.type))}`} className="run-name">
-            <CutText value={run.type} max={120} />
+            <CutText value={run.type} max={MAX_TYPE} />
           </Link>{' '}
           <span className="dim run-version">v{run.planVersion}</span>
         </h1>
@@ -81,7 +83,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           <ProgressLine key={progress.step} progress={progress} linked />
         ))}
         {run.waits.slice(0, MAX_WAITS).map((wait) => (
-          <WaitView key={wait.id} wait={wait} linked isExplained={run.waitCount === 1} />
+          <WaitView key={wait.id} wait={wait} linked isExplained={wait.id === why.waitId} />
         ))}
         {run.completedAt !== undefined && run.inbox.length > 0 && (
           <p className="dim">{unreadText(run.inbox)}</p>

@@ -16,7 +16,7 @@ interface WaitViewProps {
   readonly wait: WaitOfRun;
   /** Names the step, with a link to it, and leaves out the answers. */
   readonly linked?: boolean;
-  /** The sentence above says what the run waits for: it is the only wait. */
+  /** The sentence above is about this wait. */
   readonly isExplained?: boolean;
 }
 
