@@ -51,6 +51,57 @@ test('a form that is closed while it is sent says on the open page what became o
   await done.waitFor({ state: 'detached' });
 });
 
+test('many outcomes of forms and the notice that the API is away leave half of a phone to the page, and cover none of each other', async () => {
+  const page = await stage.browser.open('/workflows/gift', {
+    prepare: (one) => one.clock.install(),
+    viewport: { width: 320, height: 640 },
+  });
+  const { promise, resolve: letGo } = Promise.withResolvers<void>();
+  await page.route('**/v1/runs', async (route) => {
+    await promise;
+    const problem = { title: 'Refused', status: 400, code: 'INVALID_INPUT', detail: 'no '.repeat(100) };
+    await route.fulfill({ status: 400, json: problem });
+  });
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await dialog.getByRole('textbox', { name: 'cents' }).fill('3');
+  await dialog.getByRole('textbox', { name: 'to' }).fill('nobody');
+  await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+  await dialog.getByText('Sending…').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  letGo();
+  const refused = page.getByRole('alert').filter({ hasText: 'Start gift: not done' });
+  await refused.waitFor();
+  // Nine more: forms of other pages.
+  await refused.evaluate((one) => {
+    for (let more = 1; more < 10; more += 1)
+      one.querySelector('p')?.after(one.querySelector('p')?.cloneNode(true) ?? '');
+  });
+  await page.route('**/v1/**', (route) => route.abort());
+  const away = page.getByText('The API has not responded for');
+  await becomes(async () => {
+    await page.clock.runFor('00:05');
+    return away.isVisible();
+  }, true);
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  const covers = () =>
+    page.locator('main').evaluate((main) => {
+      const at = (y: number) => document.elementFromPoint(160, y);
+      const message = (one: Element | null) => one?.closest('.notices, [role=alert]:not(dialog *)');
+      const rows = Array.from({ length: 64 }, (_, row) => row * 10 + 5);
+      return { covered: rows.filter((y) => main.contains(at(y)) && message(at(y))).length, of: rows.length };
+    });
+  const { covered, of } = await covers();
+  expect(covered).toBeGreaterThan(0);
+  expect(covered).toBeLessThanOrEqual(of / 2);
+  const boxes = [await page.locator('.notices').boundingBox(), await refused.boundingBox()];
+  expect((boxes[0]?.y ?? 0) + (boxes[0]?.height ?? Number.NaN)).toBeLessThanOrEqual(boxes[1]?.y ?? 0);
+  // All of it is reached.
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await refused.waitFor({ state: 'detached' });
+});
+
 test('a form leads on once it is done, however long it takes to read its page again', async () => {
   const page = await stage.browser.open('/workflows/echo');
   const dialog = page.getByRole('dialog');

@@ -53,9 +53,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         ))}
       </nav>
       <main id="content" tabIndex={-1}>
-        <Notices />
-        <LateRefusals />
-        <ClosedForms />
+        <div className="messages">
+          <Notices />
+          <LateRefusals />
+          <ClosedForms />
+        </div>
         {children}
       </main>
     </div>
