@@ -147,6 +147,25 @@ test('the step of a cause is not broken beside a long error', async () => {
   expect(await brokenIn(names)).toEqual([]);
 });
 
+test('the longest name of a run and of a step is whole on its page, also at 320 px', async () => {
+  const type = `${'settlement.'.repeat(9)}x.${'part-'.repeat(20)}`;
+  const step = `${'s'.repeat(100)}[${'o'.repeat(100)}]`;
+  const page = await stage.browser.open('/inbox', { viewport: { width: 320, height: 640 } });
+  await page.route(`**/v1/runs/${show.completed}`, async (route) => {
+    const run = (await (await route.fetch()).json()) as object;
+    await route.fulfill({ json: { ...run, type } });
+  });
+  await page.goto(`/runs/${show.completed}?step=${encodeURIComponent(step)}`);
+  const panel = page.getByRole('region', { name: 'The selected step' });
+  expect(await panel.getByRole('heading', { level: 2 }).textContent()).toBe(step);
+  const heading = page.getByRole('heading', { level: 1 });
+  expect(await heading.textContent()).toContain(`${type} v`);
+  for (const one of [heading, panel]) {
+    const box = await one.boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? Number.NaN)).toBeLessThanOrEqual(320);
+  }
+});
+
 test('words of a status are not broken within a row of 320 px', async () => {
   const page = await stage.browser.open('/runs?status=completed', { viewport: { width: 320, height: 640 } });
   await page.locator('[id^=row-] [data-status=completed]').first().waitFor();

@@ -21,6 +21,9 @@ import { SentBackTimes } from './sent-back.tsx';
 import { itemKind, itemStatus, itemsText, type StepView } from './step-view.ts';
 import { useClosing } from './use-closing.ts';
 
+/** More than any step has: its name is whole. An address can hold anything. */
+const MAX_KEY = 300;
+
 interface StepPanelProps {
   readonly stepKey: string;
   viewOf(id: string): StepView | undefined;
@@ -50,7 +53,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
     <section className="step-panel card" aria-label="The selected step" ref={panel}>
       <header className="row">
         <h2>
-          <Text value={stepKey} max={200} />
+          <Text value={stepKey} max={MAX_KEY} />
         </h2>
         <button type="button" className="plain" onClick={onClose} aria-label="Close the step">
           ✕
