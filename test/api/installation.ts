@@ -83,6 +83,7 @@ export class Installation {
       concurrency: undefined,
       tokens: { verify: async () => undefined },
       config,
+      runtime: this.world.deps.runtime,
       statistics,
       finder: new MemoryRunFinder(this.world.db),
       counts: this.metrics,

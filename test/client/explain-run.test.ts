@@ -35,17 +35,18 @@ const retrying = { begun: 2, retrying: 1, skipped: 0, degraded: 0 };
 
 test.each([
   [{ by: 'kill_switch' }, /^The kill switch is on/, 'unpause --everything'],
+  [{ by: 'restored' }, /^The database was restored: no run/, 'restore release'],
   [
-    { by: 'pause', type: 'order', since: AT, reason: 'stocktaking' },
+    { by: 'paused', type: 'order', since: AT, reason: 'stocktaking' },
     /^Workflow order is paused: stocktaking\./,
     'unpause order',
   ],
-  [{ by: 'pause', type: 'order', since: AT }, /^Workflow order is paused\. Its runs wait/, 'unpause order'],
+  [{ by: 'paused', type: 'order', since: AT }, /^Workflow order is paused\. Its runs wait/, 'unpause order'],
 ] as const)(
   'a run that operators keep from moving says so, not that it is queued: %j',
-  (stop, text, move) => {
-    const of = (facts: object) => explainRun(run(facts), { working: [], retrying: [], stop });
-    for (const status of ['pending', 'running', 'interrupted']) {
+  (stopped, text, move) => {
+    const of = (facts: object) => explainRun(run({ stopped, ...facts }));
+    for (const status of ['pending', 'running', 'replaying', 'interrupted']) {
       expect(of({ status }).text).toMatch(text);
       expect(of({ status }).moves.map(({ words }) => words.join(' '))).toEqual([move]);
     }

@@ -6,7 +6,7 @@ type Run = Parameters<typeof readActivity>[1];
 
 const run = (facts: object): Run =>
   ({
-    ...{ id: 'run_1', type: 'order', status: 'running', lease: {}, running: [], steps: { retrying: 0 } },
+    ...{ id: 'run_1', status: 'running', lease: {}, running: [], steps: { retrying: 0 } },
     ...facts,
   }) as never;
 
@@ -31,30 +31,13 @@ const LATER = '2026-01-01T00:00:05.000Z';
 const retrying = (key: string, seq: number, more = {}) => ({ key, phase: 'retrying', seq, ...more });
 
 describe('the activity of a run', () => {
-  test.each([
-    [{ killSwitch: true, items: [] }, { by: 'kill_switch' }],
-    [
-      { killSwitch: false, items: [{ type: 'order', paused: { since: AT, reason: 'stocktaking' } }] },
-      { by: 'pause', type: 'order', since: AT, reason: 'stocktaking' },
-    ],
-    [{ killSwitch: false, items: [{ type: 'order', paused: null }] }, undefined],
-  ])('has the switch that keeps it from moving: %j', async (workflows, stop) => {
-    const client = { get: async () => workflows } as unknown as CairnClient;
-    const found = async (facts: object) => (await readActivity(client, run(facts))).stop;
-    for (const status of ['pending', 'running', 'replaying', 'interrupted'])
-      expect([status, await found({ status, lease: undefined })]).toEqual([status, stop]);
-    expect(await found({ type: 'order.rows', lease: undefined })).toEqual(stop);
-    // It moves, waits for somebody, or has ended.
-    expect(await found({})).toBeUndefined();
-    for (const status of ['awaiting_approval', 'waiting_external', 'completed', 'failed', 'cancelled'])
-      expect([status, await found({ status, lease: undefined })]).toEqual([status, undefined]);
-  });
-
   test('is that of the run alone unless steps are retried', async () => {
     const { client, asked } = api([]);
     expect(await readActivity(client, run({}))).toEqual({ working: [], retrying: [] });
     const busy = run({ steps: { retrying: 1 }, running: [{ step: 'pay' }] });
     expect(await readActivity(client, busy)).toEqual({ working: ['pay'], retrying: [] });
+    const queued = run({ status: 'pending', lease: undefined });
+    expect(await readActivity(client, queued)).toEqual({ working: [], retrying: [] });
     const over = run({ status: 'failed', steps: { retrying: 1 } });
     expect((await readActivity(client, over)).retrying).toEqual([]);
     expect(asked).toEqual([]);

@@ -20,7 +20,7 @@ export {
 export { helpFor } from './explain/help-for.ts';
 export { BUDGET_DECISIONS, DOUBT_DECISIONS, type ExplainedMove as Move, moveOf } from './explain/moves.ts';
 export { readActivity } from './explain/read-activity.ts';
-export { mayBeStopped, type Stop, stopOf } from './explain/stop.ts';
+export { mayBeStopped } from './explain/stop.ts';
 export type { Followed, RunEventView as RunEvent } from './follow.ts';
 export type { FollowedLog, FollowingLogs } from './follow-logs.ts';
 export { followStream, type Stream, type Streamed } from './follow-stream.ts';

@@ -30,8 +30,18 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       return answer;
     });
   return (deps) => {
-    const { start, clients, clientRegistry, mailboxes, config, statistics, finder, schedules, dayBudgets } =
-      deps;
+    const {
+      start,
+      clients,
+      clientRegistry,
+      mailboxes,
+      config,
+      runtime,
+      statistics,
+      finder,
+      schedules,
+      dayBudgets,
+    } = deps;
     return {
       ...deps,
       start: { ...start, store: port(start.store), records: port(start.records), queue: port(start.queue) },
@@ -39,6 +49,7 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       clientRegistry: port(clientRegistry),
       mailboxes: port(mailboxes),
       config: port(config),
+      runtime: port(runtime),
       statistics: port(statistics),
       finder: port(finder),
       schedules: port(schedules),

@@ -84,6 +84,7 @@ export const OVERLAYS = {
       help: 'Deploy it.',
     },
   }),
+  stopped: () => ({ status: 'pending', waits: [], stopped: { by: 'restored' } }),
   parked: () => ({ parked: 'PLAN_CHANGED', waits: [] }),
   failing: () => ({ status: 'running', waits: [], failures: { times: 3, error: failed }, dueAt: LATER }),
   stuck: () => ({
@@ -161,6 +162,7 @@ export const SHOWN: { readonly [M in keyof Run]?: MemberShown } = {
   error: { of: 'failed', shows: text('BROKEN', 'the press is jammed', 'Stack') },
   finding: { of: 'stuck', shows: text('RUN_STUCK', 'Dispatches fail', 'out of ink', 'Fill it.') },
   blocked: { of: 'blocked', shows: text('Version 1 is not deployed.', 'Deploy it.') },
+  stopped: { of: 'stopped', shows: text('The database was restored: no run of any tenant moves') },
   parked: { of: 'parked', shows: text('Blocked: PLAN_CHANGED.') },
   failures: { of: 'failing', shows: text('The last 3 dispatches failed: the press is jammed.') },
   dueAt: { of: 'failing', shows: text({ time: LATER }) },

@@ -115,13 +115,15 @@ test('a run of a paused workflow says so, until it moves', async () => {
   let hasMoved = false;
   await page.route(`**/v1/runs/${show.asking}`, async (route) => {
     const run = (await (await route.fetch()).json()) as object;
-    await route.fulfill({ json: hasMoved ? run : { ...run, status: 'pending', waits: [], waitCount: 0 } });
-  });
-  await page.route('**/v1/workflows?summary=true', async (route) => {
-    const list = (await (await route.fetch()).json()) as { items: readonly { type: string }[] };
-    const paused = { since: '2026-01-02T03:04:05.000Z', reason: 'the bank is closed' };
-    const items = list.items.map((one) => (one.type === 'pay-invoice' ? { ...one, paused } : one));
-    await route.fulfill({ json: { ...list, items } });
+    const stopped = {
+      by: 'paused',
+      type: 'pay-invoice',
+      since: '2026-01-02T03:04:05.000Z',
+      reason: 'the bank is closed',
+    };
+    await route.fulfill({
+      json: hasMoved ? run : { ...run, status: 'pending', waits: [], waitCount: 0, stopped },
+    });
   });
   await page.goto(`/runs/${show.asking}`);
   const state = page.locator('.run-state');

@@ -20,7 +20,7 @@ import type { RetentionStore } from '../ports/runs/retention-store.ts';
 import type { RunFinder } from '../ports/runs/run-finder.ts';
 import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
-import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
+import type { RuntimeConfigReader, RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedule-store.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -48,6 +48,7 @@ export interface ApiDeps {
   readonly clientRegistry: ClientRegistry;
   readonly mailboxes: MailboxStore;
   readonly config: RuntimeConfigStore;
+  readonly runtime: RuntimeConfigReader;
   readonly statistics: RunStatistics;
   readonly finder: RunFinder;
   readonly diagnosis: DiagnosisParts;

@@ -201,6 +201,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
       start,
       registry,
       bindings,
+      runtime,
       retentionOf,
       environment,
       clientRegistry: stores.clients,

@@ -5,7 +5,7 @@
 import type { Answer } from 'cairn/api/calls';
 import { helpFor } from './help-for.ts';
 import { type ExplainedMove, moveOf } from './moves.ts';
-import { explainStop, mayBeStopped, type Stop } from './stop.ts';
+import { explainStop, mayBeStopped } from './stop.ts';
 import { waitSentence } from './wait-sentence.ts';
 
 type RunToExplain = Answer<'Run'>;
@@ -34,6 +34,7 @@ export type ExplainedRun = Pick<
   | 'lastHeartbeatAt'
   | 'currentStep'
   | 'supersededBy'
+  | 'stopped'
   | 'createdAt'
   | 'completedAt'
 > &
@@ -56,8 +57,6 @@ export interface Activity {
     readonly isPolling: boolean;
     readonly held?: Held | undefined;
   }[];
-  /** The switch that keeps the run from moving, if the caller has read it. */
-  readonly stop?: Stop | undefined;
 }
 
 export interface Explanation {
@@ -81,9 +80,9 @@ const FAILING_HELP =
 
 /** @param activity default: that of the run itself */
 export function explainRun(run: ExplainedRun, activity: Activity = activityOf(run)): Explanation {
-  const { status, source, suspension, cancellation } = run;
+  const { status, source, suspension, cancellation, stopped } = run;
   if (suspension && !cancellation) return suspended(run, suspension);
-  if (activity.stop && mayBeStopped(run)) return explainStop(activity.stop);
+  if (stopped && mayBeStopped(run)) return explainStop(stopped);
   switch (status) {
     case 'pending':
       return {

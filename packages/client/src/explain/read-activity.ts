@@ -4,25 +4,17 @@ import type { CairnClient } from '../client.ts';
 import type { RunEventView } from '../follow.ts';
 import { eventAt } from './event-at.ts';
 import { type Activity, activityOf, type Held } from './explain-run.ts';
-import { mayBeStopped, stopOf } from './stop.ts';
 
 /** Most steps of which an event is read: one request each. */
 const MAX_READ = 3;
 
-type ActiveRun = Pick<
-  Answer<'Run'>,
-  'id' | 'type' | 'status' | 'running' | 'steps' | 'currentStep' | 'lease' | 'cancellation'
->;
+type ActiveRun = Pick<Answer<'Run'>, 'id' | 'status' | 'running' | 'steps' | 'currentStep'>;
 
 /**
- * One more request for a run that no worker has and that waits for nothing; one for a run that retries steps and runs none, and one for each of
- * the first {@link MAX_READ} of these.
+ * One more request for a run that retries steps and runs none, and one for each of the first {@link MAX_READ} of these.
  */
 export async function readActivity(client: CairnClient, run: ActiveRun): Promise<Activity> {
-  const stop = mayBeStopped(run)
-    ? stopOf(await client.get('/v1/workflows', { query: { summary: true } }), run.type)
-    : undefined;
-  const known = { ...activityOf(run), ...(stop && { stop }) };
+  const known = activityOf(run);
   const { id, status, steps } = run;
   const mayRetry = (status === 'running' || status === 'replaying') && known.working.length === 0;
   if (!mayRetry || steps.retrying === 0) return known;

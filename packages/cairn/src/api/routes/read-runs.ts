@@ -9,6 +9,7 @@ import { isOver, type RunState } from '../../core/run/state.ts';
 import { knownWord, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { matchOf } from '../../core/search/match.ts';
 import { INDEXED } from '../../core/search/match-index.ts';
+import { CONFIG_AGE_MS } from '../../engine/admission.ts';
 import { deployedFor } from '../../engine/deployed.ts';
 import { located } from '../../engine/stored-text.ts';
 import { byIndex, matchingRuns } from '../../operations/search/matching-runs.ts';
@@ -23,6 +24,7 @@ import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { findingView } from '../views/finding.ts';
 import { leaseWaitView, runSummary, runView, type View } from '../views/run.ts';
 import { withRunning } from '../views/running.ts';
+import { stoppedView } from '../views/stopped.ts';
 import { ownRun } from './own-run.ts';
 import { ownRunAfterWait } from './stream/await-end.ts';
 
@@ -61,17 +63,18 @@ export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
 /**
  * `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). An input or result in a
  * payload is referenced, not shown: together they may exceed the size of a response. The finding about a run that makes
- * no progress is one more read for a run that has not ended.
+ * no progress is one more read for a run that has not ended; what operators stopped, one for all of three seconds.
  */
 export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
-  const { start, diagnosis, registry } = call.deps;
+  const { start, diagnosis, registry, runtime } = call.deps;
   const { vocabulary } = call.query;
   const run = await ownRunAfterWait(call);
   const { state } = run;
-  const [input, result, named] = await Promise.all([
+  const [input, result, named, config] = await Promise.all([
     located(start.store, state.id, state.input),
     state.result && located(start.store, state.id, state.result),
     isOver(state) ? undefined : diagnosis.findings.find(state.id),
+    isOver(state) ? undefined : runtime.current(CONFIG_AGE_MS),
   ]);
   const finding = named && isFindingCurrent(named, state) ? findingView(named) : undefined;
   const deployed = deployedFor(registry, state);
@@ -80,6 +83,7 @@ export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
     ...runView(run, { input, result }, vocabulary),
     leaseWait: leaseWaitView(run, leaseWaitOf(state, deployed)),
     finding,
+    stopped: config && stoppedView(config, state, call.caller),
     blocked: blocked && blockedView(blocked, state),
   };
 };

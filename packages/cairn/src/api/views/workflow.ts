@@ -35,9 +35,13 @@ export function workflowView(facts: WorkflowFacts): View {
     .filter(([planVersion]) => !known.has(planVersion))
     .map(([planVersion, runs]) => ({ planVersion, deployed: false, liveRuns: runs }));
   const versions = [...here, ...missingVersions].sort((a, b) => b.planVersion - a.planVersion);
-  // The author of a pause may belong to another tenant, so the name is not shown here.
-  const mark = paused && { since: iso(paused.since), ...(showsReason ? reasonOf(paused) : {}) };
+  const mark = paused && listedPause(paused, showsReason);
   return { type, newest: deployed[0]?.planVersion ?? null, paused: mark ?? null, versions };
+}
+
+/** A pause, for all callers: its author may belong to another tenant, so the name is left out. */
+export function listedPause(mark: PauseMark, showsReason: boolean): { readonly [name: string]: Json } {
+  return { since: iso(mark.since), ...(showsReason ? reasonOf(mark) : {}) };
 }
 
 /** Differences in a version under the same number; undefined: none. */

@@ -76,3 +76,18 @@ export const Location = z
 export const OperationRequest = z
   .string()
   .describe('Kind and hash of what the code of a flow asked for. Absent for other steps.');
+
+/** A switch of the operators, as a run shows it that is not dispatched because of it. */
+export const Stopped = z
+  .discriminatedUnion('by', [
+    z.object({ by: z.enum(['kill_switch', 'restored']) }),
+    z.object({
+      by: z.literal('paused'),
+      type: z.string(),
+      since: Time,
+      reason: z.string().optional().describe('Only for the role `installation`.'),
+    }),
+  ])
+  .describe(
+    'What operators stopped, so that the run is not dispatched: all runs, those of a restored database, or those of its workflow. Known within 3 seconds.',
+  );

@@ -5,7 +5,17 @@ import { STEP_KINDS } from '../../../core/run/data/step-kind.ts';
 import { DECISIONS, ON_PARENT_END, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
 import { PROJECTED_WORDS } from '../../../core/run/vocabulary.ts';
-import { Count, Finding, Location, OperationRequest, pageOfRuns, Seq, Time, Value } from './common.ts';
+import {
+  Count,
+  Finding,
+  Location,
+  OperationRequest,
+  pageOfRuns,
+  Seq,
+  Stopped,
+  Time,
+  Value,
+} from './common.ts';
 
 export const Status = z
   .enum(RUN_STATUSES)
@@ -377,6 +387,7 @@ export const Run = RunSummary.extend({
       'For a run with a worker: time at which another worker takes over if this one has died, and why not earlier.',
     ),
   finding: Finding.optional(),
+  stopped: Stopped.optional(),
   blocked: Blocked.extend({ message: z.string(), help: z.string() })
     .optional()
     .describe(

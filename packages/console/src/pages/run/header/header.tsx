@@ -21,7 +21,6 @@ import { ProgressLine } from './progress-line.tsx';
 import { RunLink } from './run-link.tsx';
 import { Trouble } from './trouble.tsx';
 import { unreadText } from './unread-text.ts';
-import { useStop } from './use-stop.ts';
 import { AllFacts, Values } from './values.tsx';
 import { ViewLink } from './view-link.tsx';
 import { WaitView } from './wait-view.tsx';
@@ -40,8 +39,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
     () => doingOf({ nodes: graph?.nodes, steps, histories }, run),
     [graph?.nodes, steps, histories, events, run],
   );
-  const stop = useStop(run);
-  const why = explainRun(run, { ...activityOf(doing), stop });
+  const why = explainRun(run, activityOf(doing));
   return (
     <header className="run-head">
       <div className="row run-title">

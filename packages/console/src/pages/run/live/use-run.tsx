@@ -1,4 +1,5 @@
 /** One run, read once and then followed. */
+import { mayBeStopped } from '@cairn/client';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { targetOf } from '../../../api/client.ts';
@@ -20,6 +21,8 @@ const DRIVEN_REREAD_MS = 10_000;
 const UNNAMED_REREAD_MS = 900;
 /** While a body says how far it has come. */
 const PROGRESS_REREAD_MS = 3_000;
+/** While no worker has it although it waits for nothing: operators may stop it, which is no event. */
+const STOPPABLE_REREAD_MS = 15_000;
 /** The API's own bound of a page. */
 const PAGE = '100';
 
@@ -48,7 +51,7 @@ function useRun(id: string): RunData {
     refetch,
   } = useQuery({
     ...runQuery(api, id),
-    refetchInterval: ({ state: { data } }) => (data?.lease ? rereadMs(data) : false),
+    refetchInterval: ({ state: { data } }) => (data ? rereadMs(data) : false),
   });
   const isBehind = run !== undefined && run.head < followed.head;
   useEffect(() => {
@@ -95,7 +98,10 @@ function useRun(id: string): RunData {
   );
 }
 
-function rereadMs({ progress, running }: Run): number {
+/** False: the events tell when to. */
+function rereadMs(run: Run): number | false {
+  const { lease, progress, running } = run;
+  if (!lease) return mayBeStopped(run) && STOPPABLE_REREAD_MS;
   if (progress) return PROGRESS_REREAD_MS;
   return running.length === 0 ? UNNAMED_REREAD_MS : DRIVEN_REREAD_MS;
 }
