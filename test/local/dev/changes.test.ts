@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { codebasesOf, effectOf } from '../../../packages/local/src/dev/project.ts';
+import { codebasesOf, effectOf, isIgnored } from '../../../packages/local/src/dev/project.ts';
 import { codebase, filesOf, TSCONFIG } from './codebase.ts';
 
 describe('a change of a file', () => {
@@ -185,4 +185,20 @@ describe('a package of the workspace', () => {
     );
     expect(codebasesOf('/shop', [], files)[0]?.linked).toEqual([]);
   });
+});
+
+test('a folder ignores nothing outside of it, also beside it where one name begins with the other', () => {
+  const folder = fc.constantFrom('/ws/functions', '/ws/packages/api');
+  const suffix = fc.constantFrom('-functions', '-shared', '2', '.d');
+  const inside = fc.constantFrom('', '/src/index.ts', '/package.json', '/lib');
+  fc.assert(
+    fc.property(folder, suffix, inside, (shorter, end, path) => {
+      const longer = `${shorter}${end}`;
+      expect(isIgnored(shorter, longer + path)).toBe(false);
+      expect(isIgnored(longer, shorter + path)).toBe(false);
+      expect(isIgnored(shorter, '/ws')).toBe(false);
+      expect(isIgnored(longer, `${longer}/node_modules/zod`)).toBe(true);
+      expect(isIgnored(longer, `${longer}/.git`)).toBe(true);
+    }),
+  );
 });

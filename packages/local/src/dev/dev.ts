@@ -170,7 +170,7 @@ class DevSession implements AsyncDisposable {
       ignored: (path) =>
         codebases
           .flatMap(({ folder, linked }) => [folder, ...linked])
-          .some((folder) => path.startsWith(folder) && isIgnored(folder, path)),
+          .some((folder) => isIgnored(folder, path)),
       take: (paths) => this.#changed(paths),
       onError: (error) => this.#logEvent('watch_failed', String(error), {}, 'ERROR'),
     });

@@ -87,7 +87,7 @@ export function reloadOnChange(
   };
   return watchFiles({
     folders,
-    ignored: (path) => [...folders].some((folder) => path.startsWith(folder) && isIgnored(folder, path)),
+    ignored: (path) => [...folders].some((folder) => isIgnored(folder, path)),
     take(paths) {
       const modules = [...paths].filter((path) => isModule(extname(path)));
       if (modules.length > 0) void reload(modules);

@@ -214,9 +214,10 @@ const MODULES = new Set(['.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts'])
 /** Node does not load them, a build compiles them. */
 const ONLY_BUILT = new Set(['.tsx', '.jsx']);
 
-/** Folders that are never watched: installed packages, and names that begin with a dot. */
+/** Paths within the folder that are never watched: installed packages, and names that begin with a dot. */
 export function isIgnored(folder: string, path: string): boolean {
   const parts = relative(folder, path).split(sep);
+  if (parts[0] === '..') return false;
   return parts.some((part, place) => {
     if (part === 'node_modules') return true;
     return part.startsWith('.') && !(place === parts.length - 1 && SETTINGS.test(part));
