@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { durationText, parseDuration } from '../../packages/cairn/src/core/duration.ts';
+import fc from 'fast-check';
+import { durationText, exactDurationText, parseDuration } from '../../packages/cairn/src/core/duration.ts';
 
 describe('the words of a duration', () => {
   test.each([
@@ -10,6 +11,9 @@ describe('the words of a duration', () => {
     [300, '300ms'],
     [0, '0ms'],
     [90_061_001, '1d 1h'],
+    [86_400_005, '1d'],
+    [3_600_500, '1h'],
+    [3_661_000, '1h 1m'],
   ])('%d ms are %s', (ms, text) => {
     expect(durationText(ms)).toBe(text);
   });
@@ -21,5 +25,14 @@ describe('the words of a duration', () => {
       const smallest = parseDuration(`1${parts.at(-1)?.replace(/\d+/, '')}`);
       expect([ms, ms - said >= 0, ms - said < smallest]).toEqual([ms, true, true]);
     }
+  });
+
+  test('that are compared lose nothing', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 40 * 86_400_000 }), (ms) => {
+        const parts = exactDurationText(ms).split(' ');
+        expect(parts.reduce((sum, part) => sum + parseDuration(part), 0)).toBe(ms);
+      }),
+    );
   });
 });

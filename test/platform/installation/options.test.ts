@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { budgetOf, longestStepIn } from '../../../packages/cairn/src/core/drive-time.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cairnFunctions } from '../../../packages/cairn/src/platform/installation/cairn-functions.ts';
@@ -151,6 +152,15 @@ describe('the timeout of drives as a parameter', () => {
   });
 });
 
+function failing(call: () => void): string {
+  try {
+    call();
+  } catch (error) {
+    return String(error);
+  }
+  throw new Error('nothing was thrown');
+}
+
 describe('drives', () => {
   const stepOf = (type: string, timeout: string) =>
     defineWorkflow({
@@ -166,6 +176,14 @@ describe('drives', () => {
     expect(() => assertDrivesFit({}, registry)).toThrow("step 'only' of 'video' has a timeout of 25m, but");
     expect(() => assertDrivesFit({ drives: { video } }, registry)).not.toThrow();
     expect(() => assertDrivesFit({ drive: { timeoutSeconds: 1_800 } }, registry)).not.toThrow();
+  });
+
+  test('are refused with times that tell the step from its dispatch', () => {
+    const overMs = longestStepIn(budgetOf(540)) + 5;
+    const steps = new WorkflowRegistry([stepOf('video', `${overMs}ms`)]);
+    const message = failing(() => assertDrivesFit({}, steps));
+    const [, asked, allowed] = /timeout of (.*), but its dispatch allows ([^.]*)\./.exec(message) ?? [];
+    expect(asked).toBe(`${allowed} 5ms`);
   });
 
   test('are refused for missing workflows', () => {

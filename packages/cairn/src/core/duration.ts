@@ -34,18 +34,38 @@ function parseText(text: string): number | undefined {
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
 
-/** Most units of a duration in words. */
-const MAX_UNITS = 2;
-
-/** `'14d'`, `'1h 30m'`, `'1s 500ms'`: the units of {@link parseDuration}, the two largest of them. */
+/** `'14d'`, `'1h 30m'`, `'1s 500ms'`: in the units of {@link parseDuration}, cut to the largest and the next smaller one. */
 export function durationText(ms: number): string {
+  const [largest, next] = unitsOf(ms);
+  return textOf(next && largest && next.place === largest.place + 1 ? [largest, next] : [largest ?? NONE]);
+}
+
+/** `'1d 5ms'`: as {@link durationText}, but whole, so that two durations that differ have different texts. */
+export function exactDurationText(ms: number): string {
+  const units = unitsOf(ms);
+  return textOf(units.length === 0 ? [NONE] : units);
+}
+
+interface UnitCount {
+  readonly count: number;
+  readonly unit: string;
+  /** Number of the units that are larger. */
+  readonly place: number;
+}
+
+const NONE: UnitCount = { count: 0, unit: 'ms', place: 0 };
+
+/** The units that a duration has, the largest first. */
+function unitsOf(ms: number): UnitCount[] {
   let left = Math.max(0, Math.round(ms));
-  const parts: string[] = [];
-  for (const [unit, unitMs] of Object.entries(UNIT_MS).toReversed()) {
+  const units = Object.entries(UNIT_MS).toReversed();
+  return units.flatMap(([unit, unitMs], place) => {
     const count = Math.floor(left / unitMs);
     left -= count * unitMs;
-    if (count > 0) parts.push(`${count}${unit}`);
-    if (parts.length === MAX_UNITS) break;
-  }
-  return parts.length === 0 ? '0ms' : parts.join(' ');
+    return count > 0 ? [{ count, unit, place }] : [];
+  });
+}
+
+function textOf(units: readonly UnitCount[]): string {
+  return units.map(({ count, unit }) => `${count}${unit}`).join(' ');
 }

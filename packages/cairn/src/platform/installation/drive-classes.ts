@@ -7,7 +7,7 @@ import {
   longestStepIn,
   SHORTEST_DRIVE_S,
 } from '../../core/drive-time.ts';
-import { durationText } from '../../core/duration.ts';
+import { exactDurationText } from '../../core/duration.ts';
 import { DELETION_GRACE_MS } from '../../core/retention/lineage.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { driveTimeoutSeconds } from '../settings/parameters.ts';
@@ -70,7 +70,7 @@ export function assertDrivesFit(options: DriveChoices, registry: WorkflowRegistr
       if (!('body' in step) || step.timeoutMs <= longest) continue;
       const where = pool === undefined ? 'drive' : `drives.${pool}`;
       throw new Error(
-        `the step '${step.id}' of '${workflow.type}' has a timeout of ${durationText(step.timeoutMs)}, but its dispatch allows ${durationText(longest)}. ` +
+        `the step '${step.id}' of '${workflow.type}' has a timeout of ${exactDurationText(step.timeoutMs)}, but its dispatch allows ${exactDurationText(longest)}. ` +
           `Increase ${where}.timeoutSeconds of cairnFunctions, or give the workflow its own entry in drives`,
       );
     }
