@@ -11,11 +11,12 @@ import { DevProblem } from './problem.ts';
 import type { DevCodebase } from './project.ts';
 
 interface BuildsOptions {
-  readonly children: Children;
+  readonly children: Pick<Children, 'run' | 'isStopping'>;
   /** Folder of the project: packages may be installed there for all codebases. */
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   log(source: string, severity: Severity, message: string): void;
+  pause(ms: number): Promise<void>;
 }
 
 /** A watching build writes its first output within this time, ms. */
@@ -23,6 +24,8 @@ const FIRST_OUTPUT_MS = 120_000;
 const POLL_MS = 100;
 /** Changes of files are reported within this time, ms (watch-files.ts). */
 const REPORTED_MS = 500;
+/** Time without a build after which a file that changes during the next one is not saved by a person, ms: longer than the delay of editors that save while one types. */
+const QUIET_MS = 2_000;
 
 export class Builds {
   readonly #options: BuildsOptions;
@@ -47,7 +50,8 @@ export class Builds {
         this.#options.log(`${name} build`, 'ERROR', `build:watch exited with code ${code}`);
       });
       const until = performance.now() + FIRST_OUTPUT_MS;
-      while (!existsSync(module) && !hasEnded && performance.now() < until) await pause(POLL_MS);
+      while (!existsSync(module) && !hasEnded && performance.now() < until)
+        await this.#options.pause(POLL_MS);
     }
     if (existsSync(module)) return;
     throw new DevProblem(
@@ -61,7 +65,7 @@ export class Builds {
 
   /**
    * Runs the script `build` after a change of sources, unless it wrote them itself; if it is running, once more afterwards. Resolves when
-   * it runs no more.
+   * it runs no more, or if it is running.
    */
   async change(codebase: DevCodebase, paths: readonly string[]): Promise<void> {
     const { name, folder } = codebase;
@@ -78,14 +82,37 @@ export class Builds {
       this.#running.set(name, true);
       return;
     }
+    let isAfterQuiet = false;
+    do {
+      await this.#buildWhileChanged(codebase, triggers, isAfterQuiet);
+      isAfterQuiet = true;
+    } while (triggers.isUncertain && (await this.#staysQuiet(triggers)));
+  }
+
+  async #buildWhileChanged(
+    codebase: DevCodebase,
+    triggers: BuildTriggers,
+    isAfterQuiet: boolean,
+  ): Promise<void> {
+    const { name } = codebase;
+    const { children, pause } = this.#options;
+    let isFirst = true;
     do {
       this.#running.set(name, false);
-      triggers.began();
+      triggers.began({ isAfterQuiet: isAfterQuiet && isFirst });
+      isFirst = false;
       await this.#build(codebase);
       await pause(REPORTED_MS);
       triggers.ended();
-    } while (this.#running.get(name) === true && !this.#options.children.isStopping);
+    } while (this.#running.get(name) === true && !children.isStopping);
     this.#running.delete(name);
+  }
+
+  /** False: another change has started a build meanwhile, or all ends. */
+  async #staysQuiet(triggers: BuildTriggers): Promise<boolean> {
+    const { builds } = triggers;
+    await this.#options.pause(QUIET_MS);
+    return triggers.builds === builds && !this.#options.children.isStopping;
   }
 
   async #build(codebase: DevCodebase): Promise<void> {
@@ -130,10 +157,4 @@ function compilerOf(folder: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

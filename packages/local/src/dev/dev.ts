@@ -107,6 +107,7 @@ class DevSession implements AsyncDisposable {
       root: project.root,
       env: options.env,
       log: (source, severity, message) => this.#logLine(source, { severity, message, fields: {} }),
+      pause,
     });
   }
 
@@ -313,5 +314,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
   });
 }
