@@ -1,7 +1,12 @@
 /** A second `cairn init` after another version of the packages was installed beside `firebase.json`. */
-import { afterEach, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type TemporaryProject, temporaryProject, withPackage } from './project.ts';
+import { type Files, filesOf } from '../../../packages/cli/src/init/files.ts';
+import { packageManagerOf, usablePackage } from '../../../packages/cli/src/init/project.ts';
+import { decodeRecord } from '../../../packages/cli/src/init/record.ts';
+import { applyUpgrade, upgradeOf } from '../../../packages/cli/src/init/upgrade.ts';
+import { isThere, type TemporaryProject, temporaryProject, withPackage } from './project.ts';
 
 const opened: TemporaryProject[] = [];
 afterEach(() => {
@@ -10,6 +15,8 @@ afterEach(() => {
 
 const MANIFEST = 'node_modules/cairn/package.json';
 const FUNCTIONS = 'cairn/package.json';
+const INDEXES = 'cairn/firestore.indexes.json';
+const RECORD = 'cairn/init-record.json';
 
 interface Installed {
   readonly version: string;
@@ -90,22 +97,175 @@ test('keeps an edited package.json but for the version, and says what to do abou
   expect(programs).toEqual([expect.stringContaining('npm install')]);
 });
 
+/** Gives the codebase indexes as an earlier version wrote them. @returns those of this version */
+function withEarlierIndexes(project: TemporaryProject): string {
+  const { [INDEXES]: indexes = '', [RECORD]: text = '' } = project.files();
+  const earlier = '{"indexes": []}';
+  const record = JSON.parse(text);
+  for (const one of record.created)
+    if (one.path === INDEXES) one.sha256 = createHash('sha256').update(earlier).digest('hex');
+  project.write(RECORD, JSON.stringify(record));
+  project.write(INDEXES, earlier);
+  return indexes;
+}
+
 test('replaces the indexes that nobody edited', async () => {
   const project = projectWith({ version: '0.2.0', content: undefined });
   await project.init(['--yes']);
-  const { 'cairn/firestore.indexes.json': indexes = '', 'cairn/init-record.json': text = '' } =
-    project.files();
-  // As an earlier version wrote them.
-  const earlier = '{"indexes": []}';
-  const record = JSON.parse(text);
-  const { createHash } = await import('node:crypto');
-  for (const one of record.created)
-    if (one.path.endsWith('indexes.json')) one.sha256 = createHash('sha256').update(earlier).digest('hex');
-  project.write('cairn/init-record.json', JSON.stringify(record));
-  project.write('cairn/firestore.indexes.json', earlier);
+  const indexes = withEarlierIndexes(project);
   install(project, { version: '0.3.0', content: undefined });
   await project.init(['--yes']);
-  expect(project.files()['cairn/firestore.indexes.json']).toBe(indexes);
+  expect(project.files()[INDEXES]).toBe(indexes);
+});
+
+describe('a process that dies at any write of it', () => {
+  /** @returns false: it ended before */
+  function diesAt(change: number, project: TemporaryProject): boolean {
+    const files = filesOf(project.root);
+    const record = decodeRecord(Buffer.from(files.read(RECORD) ?? []).toString(), 'cairn');
+    const found = usablePackage(project.root);
+    if (!found) throw new Error('no package');
+    const source = { installed: found, packageManager: packageManagerOf(project.root) };
+    const plan = upgradeOf(record, source, (path) => files.read(path));
+    if (!plan) return false;
+    const mortal = dyingFiles(files, change);
+    try {
+      applyUpgrade('cairn', plan, mortal);
+      return false;
+    } catch (error) {
+      if (mortal.isAlive()) throw error;
+      return true;
+    }
+  }
+
+  const old = { version: '0.2.0', content: 'first build' };
+  const upgrades: [string, Installed, Installed, string][] = [
+    ['another version', old, { version: '0.3.0', content: 'second build' }, 'package-lock.json'],
+    ['another build', old, { version: '0.2.0', content: 'second build' }, 'package-lock.json'],
+    ['one of a registry', old, { version: '0.3.0', content: undefined }, 'pnpm-lock.yaml'],
+    ['a tarball', { version: '0.2.0', content: undefined }, old, 'pnpm-lock.yaml'],
+  ];
+
+  test.each(upgrades)(
+    'to %s leaves a state that the next init completes or an undo clears',
+    async (...given) => {
+      const [, first, second, lock] = given;
+      let deaths = 0;
+      for (let isDead = true; isDead; deaths += 1)
+        for (const isCompleted of [true, false]) {
+          const project = projectWith(first);
+          await project.init(['--yes']);
+          const indexes = withEarlierIndexes(project);
+          project.write(lock, '');
+          install(project, second);
+          isDead = diesAt(deaths + 1, project);
+          if (isCompleted) {
+            const { out, err } = await project.init(['--yes', '--no-install']);
+            expect(out + err).not.toContain('was edited');
+            expectCompleted(project, { second, indexes });
+            expect((await project.init(['--yes'])).out).toContain('Nothing to change');
+          }
+          await expectUndone(project);
+        }
+      expect(deaths).toBeGreaterThan(8);
+    },
+  );
+
+  interface Completed {
+    readonly second: Installed;
+    readonly indexes: string;
+  }
+
+  function expectCompleted(project: TemporaryProject, { second, indexes }: Completed): void {
+    const files = project.files();
+    const needed = second.content ?? second.version;
+    expect([neededBy(project), files[INDEXES]]).toEqual([needed, indexes]);
+    const paths = Object.keys(files);
+    const tarballs = paths.filter((path) => path.startsWith('cairn/packages/'));
+    expect(tarballs).toHaveLength(second.content === undefined ? 0 : 1);
+    expect(paths.filter((path) => path.endsWith('.cairn-init'))).toEqual([]);
+  }
+
+  async function expectUndone(project: TemporaryProject): Promise<void> {
+    const { code, out } = await project.init(['--undo', '--yes']);
+    expect([code, out]).toEqual([0, expect.not.stringContaining('left:')]);
+    expect(Object.keys(project.files()).filter((path) => path.startsWith('cairn/'))).toEqual([]);
+    expect(isThere(project, 'cairn')).toBe(false);
+  }
+});
+
+/** Files whose writes all fail from the given one on, like those of a process that is gone. */
+function dyingFiles(files: Files, change: number): Files & { isAlive(): boolean } {
+  let changes = 0;
+  const living =
+    <A extends unknown[], R>(call: (...args: A) => R) =>
+    (...args: A): R => {
+      changes += 1;
+      if (changes >= change) throw new Error('the process is gone');
+      return call(...args);
+    };
+  return {
+    ...files,
+    isAlive: () => changes < change,
+    write: living(files.write),
+    rename: living(files.rename),
+    remove: living(files.remove),
+    makeFolder: living(files.makeFolder),
+    removeFolder: living(files.removeFolder),
+  };
+}
+
+describe('after an installation that failed', () => {
+  const PACKAGES = 'cairn/node_modules/cairn/package.json';
+  const LOCK = 'cairn/node_modules/.package-lock.json';
+  const integrity = (content: string) => `sha512-${createHash('sha512').update(content).digest('base64')}`;
+  const lockOf = (content: string) =>
+    JSON.stringify({ packages: { 'node_modules/cairn': { integrity: integrity(content) } } });
+
+  test.each([
+    ['an older version', '0.2.0', lockOf('second build'), true],
+    ['another build', '0.3.0', lockOf('first build'), true],
+    ['what it needs', '0.3.0', lockOf('second build'), false],
+    ['its version, by another package manager', '0.3.0', undefined, false],
+  ])('with %s in its folder it says to install', async (_, version, lock, isTold) => {
+    const project = projectWith({ version: '0.2.0', content: 'first build' });
+    await project.init(['--yes']);
+    install(project, { version: '0.3.0', content: 'second build' });
+    const failed = await project.init(['--yes'], { program: { code: 1, output: 'EINTEGRITY' } });
+    expect(failed.err).toContain('INSTALL_FAILED');
+    project.write(PACKAGES, JSON.stringify({ version }));
+    if (lock) project.write(LOCK, lock);
+    const { out } = await project.init(['--yes']);
+    expect(out).toContain('Nothing to change');
+    expect(out.includes('Run npm --prefix cairn install for the packages')).toBe(isTold);
+  });
+});
+
+test.each([
+  ['another package of that name', (project: TemporaryProject) => project.write(MANIFEST, '{"exports":{}}')],
+  ['a tarball that is gone', (project: TemporaryProject) => project.remove('packed')],
+])('with %s above there is nothing to change', async (_, spoil) => {
+  const project = projectWith({ version: '0.2.0', content: 'first build' });
+  await project.init(['--yes']);
+  spoil(project);
+  const before = project.files();
+  const { code, out } = await project.init(['--yes']);
+  expect([code, out]).toEqual([0, expect.stringContaining('Nothing to change')]);
+  expect(project.files()).toEqual(before);
+});
+
+test('gives a codebase without it what makes it a project of its own for pnpm', async () => {
+  const project = projectWith({ version: '0.2.0', content: undefined });
+  await project.init(['--yes']);
+  project.write('pnpm-lock.yaml', '');
+  const { out } = await project.init(['--yes', '--json']);
+  expect(project.files()['cairn/pnpm-workspace.yaml']).toContain("packages: ['.']");
+  expect(JSON.parse(out).next[0].command).toBe('pnpm --dir cairn install');
+  project.remove('cairn/pnpm-workspace.yaml');
+  // A clone, in which nothing that could be added is installed.
+  project.remove('node_modules');
+  const { next } = JSON.parse((await project.init(['--yes', '--json'])).out);
+  expect(next[0].command).toBe('pnpm --dir cairn install --ignore-workspace');
 });
 
 test('asks first, and changes nothing if the answer is no', async () => {

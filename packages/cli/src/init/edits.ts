@@ -8,7 +8,7 @@ import { withoutEntries } from './firebase-json.ts';
 import { withoutLines } from './ignore-file.ts';
 import type { FileChange } from './plan.ts';
 import { InitProblem } from './problem.ts';
-import { type Edited, type InitRecord, recordPath, sha256 } from './record.ts';
+import { type Created, type Edited, type InitRecord, isAsWritten, recordPath, sha256 } from './record.ts';
 
 /** Suffix of a file that is written and not yet renamed into place. */
 const UNPLACED = '.cairn-init';
@@ -58,6 +58,15 @@ export function removeUnplaced(name: string, files: Files): void {
       `what an interrupted init left cannot be removed: ${(error as Error).message}`,
       'Correct the named problem, then run the command again.',
     );
+  }
+}
+
+/** Removes what an upgrade wrote that died before it put that into its place. */
+export function removeUnplacedBy(name: string, files: Files): void {
+  for (const folder of [`${name}/packages`, name]) {
+    const unplaced = files.names(folder).filter((path) => path.endsWith(UNPLACED));
+    for (const path of unplaced) files.remove(`${folder}/${path}`);
+    files.removeFolder(folder);
   }
 }
 
@@ -145,16 +154,17 @@ function restore(record: InitRecord, files: Files): Restored {
     files.removeAll(path);
     restored.push(path);
   }
-  for (const { path, sha256: hash } of record.created) {
+  for (const created of record.created) {
+    const { path } = created;
     files.remove(path + UNPLACED);
-    if (!isAsWritten(path, hash, files)) left.push({ path, why: 'it was edited since' });
+    if (!isLeftAsWritten(created, files)) left.push({ path, why: 'it was edited since' });
     else {
       files.remove(path);
       restored.push(path);
     }
   }
+  removeUnplacedBy(record.name, files);
   const own = recordPath(record.name);
-  files.remove(own + UNPLACED);
   files.remove(own);
   restored.push(own);
   const written = [own, ...record.created.map(({ path }) => path)];
@@ -182,17 +192,16 @@ const OF_PACKAGES = ['node_modules', 'package-lock.json', 'pnpm-lock.yaml', 'yar
 function derivedFrom({ name, created }: InitRecord, files: Files): string[] {
   const isOurs = (file: string) =>
     created.some(
-      ({ path, sha256: hash }) =>
-        path === `${name}/${file}` && files.exists(path) && isAsWritten(path, hash, files),
+      (one) => one.path === `${name}/${file}` && files.exists(one.path) && isLeftAsWritten(one, files),
     );
   const paths = [...(isOurs('package.json') ? OF_PACKAGES : []), ...(isOurs('tsconfig.json') ? ['lib'] : [])];
   return paths.map((path) => `${name}/${path}`).filter((path) => files.exists(path));
 }
 
 /** Also true if it does not exist any more. */
-function isAsWritten(path: string, hash: string, files: Files): boolean {
-  const now = files.read(path);
-  return now === undefined || sha256(now) === hash;
+function isLeftAsWritten(created: Created, files: Files): boolean {
+  const now = files.read(created.path);
+  return now === undefined || isAsWritten(created, now);
 }
 
 type UndoneEdit = 'restored' | 'taken out' | { readonly left: string };

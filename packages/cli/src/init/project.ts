@@ -156,9 +156,14 @@ function manifestIn(text: string | undefined): Manifest {
   }
 }
 
-/** True if a folder `node_modules` has the package, here or above. */
-export function isCairnInstalled(root: string): boolean {
-  return homeOf(root) !== undefined;
+/** Undefined: there is none that a codebase could get, as in a fresh clone. */
+export function usablePackage(root: string): InstalledPackage | undefined {
+  try {
+    return installedIn(root);
+  } catch (error) {
+    if (error instanceof InitProblem && error.code === 'NOT_INSTALLED') return undefined;
+    throw error;
+  }
 }
 
 function homeOf(root: string): string | undefined {
@@ -166,7 +171,7 @@ function homeOf(root: string): string | undefined {
 }
 
 /** The nearest `node_modules` that has it, upwards, like Node's resolution. @throws InitProblem NOT_INSTALLED */
-export function installedIn(root: string): InstalledPackage {
+function installedIn(root: string): InstalledPackage {
   const home = homeOf(root);
   if (home === undefined) {
     // Cloud Functions and firebase-tools look for packages in node_modules too.

@@ -9,6 +9,8 @@ import { InitProblem } from './problem.ts';
 export interface Created {
   readonly path: string;
   readonly sha256: string;
+  /** Hash of what an upgrade replaced: that is still there if the upgrade was interrupted. */
+  readonly replaced?: string;
 }
 
 export interface Edited extends Created {
@@ -35,6 +37,12 @@ export function recordPath(name: string): string {
 
 export function sha256(content: Uint8Array | string): string {
   return createHash('sha256').update(content).digest('hex');
+}
+
+/** True for a content that `init` wrote. */
+export function isAsWritten({ sha256: hash, replaced }: Created, content: Uint8Array): boolean {
+  const now = sha256(content);
+  return now === hash || now === replaced;
 }
 
 export function encodeRecord(record: InitRecord): string {
@@ -73,8 +81,10 @@ function damaged(path: string, why: string): InitProblem {
 
 function isCreated(value: unknown): value is Created {
   if (!isObject(value)) return false;
-  const { path, sha256: hash } = value;
-  return typeof path === 'string' && isInside(path) && typeof hash === 'string';
+  const { path, sha256: hash, replaced = '' } = value;
+  return (
+    typeof path === 'string' && isInside(path) && typeof hash === 'string' && typeof replaced === 'string'
+  );
 }
 
 function isEdited(value: unknown): value is Edited {

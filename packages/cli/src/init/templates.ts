@@ -84,10 +84,10 @@ function manifestOf({ name, language, node, installed }: TemplateOptions): strin
 }
 
 /** Beside the package.json. */
-const PNPM_SETTINGS = 'pnpm-workspace.yaml';
+export const PNPM_SETTINGS = 'pnpm-workspace.yaml';
 
 /** Older versions of pnpm need `packages`. */
-const PNPM_WORKSPACE = `# A project of its own: a deployment sees only this folder. No package here needs its build scripts,
+export const PNPM_WORKSPACE = `# A project of its own: a deployment sees only this folder. No package here needs its build scripts,
 # and from version 11 on pnpm fails, also in the build of a deployment, if it ignores one.
 packages: ['.']
 strictDepBuilds: false

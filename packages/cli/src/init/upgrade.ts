@@ -1,13 +1,16 @@
-/** Plans how a codebase that `init` made gets the installed version of Cairn, newer or older than its own. Pure. */
+/** Plans how a codebase that `init` made gets the installed version of Cairn, newer or older than its own, and carries it out. */
+import { createHash } from 'node:crypto';
 import { firestoreIndexes } from 'cairn/indexes';
+import { apply, removeUnplacedBy } from './edits.ts';
+import type { Files } from './files.ts';
 import { readableJson, withMember } from './firebase-json.ts';
 import type { FileChange } from './plan.ts';
-import type { InstalledPackage } from './project.ts';
-import { encodeRecord, type InitRecord, recordPath, sha256 } from './record.ts';
-import { json } from './templates.ts';
+import type { InstalledPackage, Project } from './project.ts';
+import { encodeRecord, type InitRecord, isAsWritten, recordPath, sha256 } from './record.ts';
+import { json, PNPM_SETTINGS, PNPM_WORKSPACE } from './templates.ts';
 
 export interface UpgradePlan {
-  /** The record is first. */
+  /** The record is first, so that an interrupted upgrade can be undone. */
   readonly changes: readonly FileChange[];
   /** Tarballs that nothing names afterwards. */
   readonly unused: readonly string[];
@@ -15,47 +18,54 @@ export interface UpgradePlan {
   readonly advice: readonly string[];
 }
 
+type UpgradeSource = Pick<Project, 'installed' | 'packageManager'>;
+type Read = (path: string) => Uint8Array | undefined;
+
 /** A dependency as `init` writes it: others are the user's own. */
 const BY_INIT = /^(?:file:packages\/.*\.tgz|\d+\.\d+\.\d+\S*)$/;
 /** Characters of a hash that distinguish tarballs of one version. */
 const HASH_CHARS = 8;
 
-/** @returns undefined: the codebase has the installed version, or does not name any */
+/**
+ * By what is there and not by what was done, so that it completes an upgrade that was interrupted anywhere.
+ *
+ * @returns undefined: the codebase has the installed version, or does not name any
+ */
 export function upgradeOf(
   record: InitRecord,
-  installed: InstalledPackage,
-  read: (path: string) => Uint8Array | undefined,
+  { installed, packageManager }: UpgradeSource,
+  read: Read,
 ): UpgradePlan | undefined {
   const { name } = record;
   const within = (path: string) => `${name}/${path}`;
-  const manifest = textOf(read(within('package.json')));
-  const current = manifest && dependencyIn(manifest);
-  if (manifest === undefined || current === undefined || !BY_INIT.test(current)) return undefined;
-  const tarball = /^file:(.*\.tgz)$/.exec(current)?.[1];
-  const wanted = wantedOf(installed, { tarball, read: (path) => read(within(path)) });
-  if (wanted === undefined || (wanted.dependency === current && !wanted.tarball)) return undefined;
-  const changes: FileChange[] = [];
-  if (wanted.tarball)
-    changes.push({
-      path: within(wanted.tarball.path),
-      before: undefined,
-      after: wanted.tarball.content,
-      what: ['the package cairn: a deployment sees only this folder'],
-    });
-  const isAsWritten = (path: string) => {
+  const dependency = dependencyOf(record, read);
+  if (dependency === undefined) return undefined;
+  const { manifest, current } = dependency;
+  const wanted = wantedOf(installed, { current, read: (path) => read(within(path)) });
+  const settings: FileChange[] =
+    packageManager === 'pnpm' && read(within(PNPM_SETTINGS)) === undefined
+      ? [
+          created(
+            within(PNPM_SETTINGS),
+            Buffer.from(PNPM_WORKSPACE),
+            'makes it a project of its own for pnpm',
+          ),
+        ]
+      : [];
+  const isOurs = (path: string) => {
     const now = read(path);
-    return now !== undefined && record.created.some((one) => one.path === path && one.sha256 === sha256(now));
+    return now !== undefined && record.created.some((one) => one.path === path && isAsWritten(one, now));
   };
-  const indexes = within('firestore.indexes.json');
-  const before = textOf(read(indexes));
-  const after = json(firestoreIndexes(`${name}_`));
-  const advice: string[] = [];
-  if (before !== after && isAsWritten(indexes))
-    changes.push({ path: indexes, before, after: Buffer.from(after), what: ['indexes of this version'] });
-  else if (before !== after)
-    advice.push(
-      `${indexes} was edited: compare it with the output of cairn indexes --prefix ${name}_, and add what it lacks.`,
-    );
+  const tarballs = record.created.map(({ path }) => path).filter((path) => path.endsWith('.tgz'));
+  const unused = tarballs.filter((path) => path !== within(pathOf(wanted.dependency)) && isOurs(path));
+  const hasVersion = wanted.dependency === current && !wanted.tarball;
+  if (hasVersion && unused.length === 0 && settings.length === 0) return undefined;
+  const indexes = hasVersion ? NOTHING : changedIndexes(name, { read, isOurs });
+  const changes = [...settings, ...indexes.changes];
+  if (wanted.tarball) {
+    const { path, content } = wanted.tarball;
+    changes.unshift(created(within(path), content, 'the package cairn: a deployment sees only this folder'));
+  }
   // Last: by it the next init sees whether this one was interrupted.
   if (wanted.dependency !== current)
     changes.push({
@@ -64,46 +74,109 @@ export function upgradeOf(
       after: Buffer.from(withMember(manifest, ['dependencies', 'cairn'], wanted.dependency)),
       what: [`needs cairn ${installed.version}`],
     });
-  const isUnused = tarball !== undefined && wanted.dependency !== current && isAsWritten(within(tarball));
-  const unused = isUnused ? [within(tarball)] : [];
   const recorded = recordAfter(record, {
     version: installed.version,
-    changes: changes.filter(({ path, before: text }) => text === undefined || isAsWritten(path)),
+    changes: changes.filter(({ path, before }) => before === undefined || isOurs(path)),
     isThere: (path) => read(path) !== undefined,
     text: textOf(read(recordPath(name))),
   });
-  return { changes: [recorded, ...changes], unused, advice };
+  return { changes: [recorded, ...changes], unused, advice: indexes.advice };
+}
+
+/** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED */
+export function applyUpgrade(name: string, { changes, unused }: UpgradePlan, files: Files): void {
+  removeUnplacedBy(name, files);
+  apply(changes, files);
+  for (const path of unused) files.remove(path);
+}
+
+/** True if the folder has installed another version or build than its package.json names, as after an installation that failed. */
+export function hasOtherPackages(
+  record: InitRecord,
+  { version, tarball }: InstalledPackage,
+  read: Read,
+): boolean {
+  if (dependencyOf(record, read) === undefined) return false;
+  const within = (path: string) => jsonIn(read(`${record.name}/node_modules/${path}`));
+  const manifest = within('cairn/package.json') as { version?: unknown } | undefined;
+  if (manifest === undefined) return false;
+  if (manifest.version !== version) return true;
+  const lock = within('.package-lock.json') as NpmLock | undefined;
+  const integrity = lock?.packages?.['node_modules/cairn']?.integrity;
+  if (tarball === undefined || integrity === undefined) return false;
+  return integrity !== `sha512-${createHash('sha512').update(tarball.content).digest('base64')}`;
+}
+
+/** The lock file that npm keeps in `node_modules`. */
+interface NpmLock {
+  readonly packages?: Readonly<Record<string, { readonly integrity?: string }>>;
+}
+
+type ChangedIndexes = Pick<UpgradePlan, 'changes' | 'advice'>;
+
+const NOTHING: ChangedIndexes = { changes: [], advice: [] };
+
+interface CodebaseFiles {
+  readonly read: Read;
+  /** True for a file that is as `init` wrote it. */
+  isOurs(path: string): boolean;
+}
+
+function changedIndexes(name: string, { read, isOurs }: CodebaseFiles): ChangedIndexes {
+  const path = `${name}/firestore.indexes.json`;
+  const before = textOf(read(path));
+  const after = json(firestoreIndexes(`${name}_`));
+  if (before === after) return NOTHING;
+  if (isOurs(path))
+    return {
+      changes: [{ path, before, after: Buffer.from(after), what: ['indexes of this version'] }],
+      advice: [],
+    };
+  const command = `cairn indexes --prefix ${name}_`;
+  return {
+    changes: [],
+    advice: [`${path} was edited: compare it with the output of ${command}, and add what it lacks.`],
+  };
 }
 
 interface Wanted {
   /** As in a package.json. */
   readonly dependency: string;
+  /** Left out: it is there. */
   readonly tarball?: { readonly path: string; readonly content: Uint8Array };
 }
 
 interface CurrentPackage {
-  /** From the folder of the codebase, as what `read` takes. */
-  readonly tarball: string | undefined;
-  readonly read: (path: string) => Uint8Array | undefined;
+  /** As in a package.json. */
+  readonly current: string;
+  /** From the folder of the codebase. */
+  readonly read: Read;
 }
 
-/** Undefined: it is there. */
-function wantedOf({ version, tarball: given }: InstalledPackage, { tarball, read }: CurrentPackage) {
+function wantedOf({ version, tarball: given }: InstalledPackage, { current, read }: CurrentPackage): Wanted {
   if (given === undefined) return { dependency: version };
   const { fileName, content } = given;
   const isSame = (path: string) => {
     const there = read(path);
     return there !== undefined && sha256(there) === sha256(content);
   };
-  if (tarball !== undefined && isSame(tarball)) return undefined;
+  if (isSame(pathOf(current))) return { dependency: current };
   const plain = `packages/${fileName}`;
   // Another name for other content of the same version: a lock file has the hash of a path.
   const path =
-    read(plain) === undefined
+    read(plain) === undefined || isSame(plain)
       ? plain
       : plain.replace(/\.tgz$/, `-${sha256(content).slice(0, HASH_CHARS)}.tgz`);
-  const wanted: Wanted = { dependency: `file:${path}`, ...(!isSame(path) && { tarball: { path, content } }) };
-  return wanted;
+  return { dependency: `file:${path}`, ...(!isSame(path) && { tarball: { path, content } }) };
+}
+
+/** From the folder of the codebase; of a version it is no path of a file. */
+function pathOf(dependency: string): string {
+  return dependency.replace(/^file:/, '');
+}
+
+function created(path: string, content: Uint8Array, what: string): FileChange {
+  return { path, before: undefined, after: content, what: [what] };
 }
 
 interface RecordedUpgrade {
@@ -116,7 +189,11 @@ interface RecordedUpgrade {
 }
 
 function recordAfter(record: InitRecord, { version, changes, isThere, text }: RecordedUpgrade): FileChange {
-  const written = changes.map(({ path, after }) => ({ path, sha256: sha256(after) }));
+  const written = changes.map(({ path, before, after }) => ({
+    path,
+    sha256: sha256(after),
+    ...(before !== undefined && { replaced: sha256(before) }),
+  }));
   const isWritten = (path: string) => written.some((one) => one.path === path);
   const kept = record.created.filter(({ path }) => !isWritten(path) && isThere(path));
   return {
@@ -127,9 +204,17 @@ function recordAfter(record: InitRecord, { version, changes, isThere, text }: Re
   };
 }
 
-function dependencyIn(manifest: string): string | undefined {
-  const { dependencies } = (readableJson(manifest) ?? {}) as { dependencies?: { cairn?: unknown } };
-  return typeof dependencies?.cairn === 'string' ? dependencies.cairn : undefined;
+/** Undefined: it has none, or one of the user's own. */
+function dependencyOf({ name }: InitRecord, read: Read) {
+  const manifest = textOf(read(`${name}/package.json`));
+  const { dependencies } = (readableJson(manifest ?? '') ?? {}) as { dependencies?: { cairn?: unknown } };
+  const current = dependencies?.cairn;
+  if (manifest === undefined || typeof current !== 'string' || !BY_INIT.test(current)) return undefined;
+  return { manifest, current };
+}
+
+function jsonIn(bytes: Uint8Array | undefined): unknown {
+  return bytes && readableJson(Buffer.from(bytes).toString('utf8'));
 }
 
 function textOf(bytes: Uint8Array | undefined): string | undefined {

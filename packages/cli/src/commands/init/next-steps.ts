@@ -1,6 +1,7 @@
 /** The commands that `init` names for afterwards, by package manager. */
 import type { Files } from '../../init/files.ts';
 import { type PackageManager, packageManagerOf, packagesIn } from '../../init/project.ts';
+import { PNPM_SETTINGS } from '../../init/templates.ts';
 import type { Style } from '../../render/style.ts';
 
 interface InitializedFolder {
@@ -54,9 +55,14 @@ export const INSTALL: Readonly<Record<PackageManager, (folder: string) => string
   bun: (folder) => `bun install --cwd ${folder}`,
 };
 
-export function nextSteps(name: string, manager: PackageManager, isInstalled: boolean): NextStep[] {
+/** Call when the files of the folder are in their places. */
+export function nextSteps({ root, name, files }: InitializedFolder, isInstalled: boolean): NextStep[] {
+  const manager = packageManagerOf(root);
+  const isPartOfWorkspace = manager === 'pnpm' && !files.exists(`${name}/${PNPM_SETTINGS}`);
+  // In a workspace pnpm installs the members of that otherwise.
+  const install = `${INSTALL[manager](name)}${isPartOfWorkspace ? ' --ignore-workspace' : ''}`;
   return [
-    ...(isInstalled ? [] : [{ command: INSTALL[manager](name), why: 'packages of the codebase' }]),
+    ...(isInstalled ? [] : [{ command: install, why: 'packages of the codebase' }]),
     { command: `${RUN[manager]} cairn dev`, why: "your functions and Cairn's on this machine" },
     {
       command: `firebase firestore:databases:create ${name} --location=LOCATION`,

@@ -9,14 +9,14 @@ import { readFirebaseJson } from '../../init/firebase-json.ts';
 import { assertName, type FileChange, type InitPlan, planOf } from '../../init/plan.ts';
 import { InitProblem } from '../../init/problem.ts';
 import {
-  installedIn,
-  isCairnInstalled,
+  type InstalledPackage,
   packageManagerOf,
   projectFolder,
   readProject,
+  usablePackage,
 } from '../../init/project.ts';
 import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts';
-import { type UpgradePlan, upgradeOf } from '../../init/upgrade.ts';
+import { applyUpgrade, hasOtherPackages, type UpgradePlan, upgradeOf } from '../../init/upgrade.ts';
 import type { Style } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
 import { INSTALL, nextSteps, stepsAfterUndo, stepsText } from './next-steps.ts';
@@ -43,9 +43,15 @@ export async function initOrUndo(context: CommandContext, request: InitRequest):
   else if (record === undefined) await add(context, place, request);
   else {
     assertWhole(place);
-    const upgrade = upgradeFor(place, record);
+    const installed = usablePackage(root);
+    const upgrade = installed && upgradeFor(place, record, installed);
     if (upgrade) await carryOut(upgrade, { context, place, request });
-    else printAdded(context, place, record);
+    else {
+      const isOther = installed && hasOtherPackages(record, installed, (path) => place.files.read(path));
+      // Missing in a fresh clone.
+      const isInstalled = place.files.exists(`${name}/node_modules`) && !isOther;
+      printAdded(context, place, { cairn: record.cairn, isInstalled });
+    }
   }
 }
 
@@ -69,13 +75,12 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
   // An `init` that died may have left the folder empty.
   const folderExists = files.read(name) !== undefined || files.names(name).length > 0;
   const plan = planOf(project, { name, language, region, nodeVersion, folderExists });
-  const manager = project.packageManager;
-  const isInstalled = request.installs && manager === 'npm';
+  const isInstalled = request.installs && project.packageManager === 'npm';
   print(context, planText(plan, { ...place, isInstalled }, context.notes.style));
   await confirm(context, place, 'Change these files?');
   apply(plan.changes, files);
   if (isInstalled) await install(context, place);
-  const next = nextSteps(name, manager, isInstalled);
+  const next = nextSteps(place, isInstalled);
   const changes = plan.changes.map(listedChange);
   const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
   const { region: found, advice } = plan;
@@ -94,11 +99,13 @@ interface Upgrade extends UpgradePlan {
 }
 
 /** Undefined: there is nothing to change. */
-function upgradeFor({ root, files }: InitTarget, record: InitRecord): Upgrade | undefined {
-  // In a fresh clone nothing is installed yet.
-  if (!isCairnInstalled(root)) return undefined;
-  const installed = installedIn(root);
-  const plan = upgradeOf(record, installed, (path) => files.read(path));
+function upgradeFor(
+  { root, files }: InitTarget,
+  record: InitRecord,
+  installed: InstalledPackage,
+): Upgrade | undefined {
+  const source = { installed, packageManager: packageManagerOf(root) };
+  const plan = upgradeOf(record, source, (path) => files.read(path));
   return plan && { ...plan, from: record.cairn, to: installed.version };
 }
 
@@ -108,31 +115,25 @@ interface UpgradeConversation {
   readonly request: InitRequest;
 }
 
-async function carryOut(
-  { changes, unused, advice, from, to }: Upgrade,
-  { context, place, request }: UpgradeConversation,
-): Promise<void> {
+async function carryOut(upgrade: Upgrade, { context, place, request }: UpgradeConversation): Promise<void> {
+  const { changes, unused, advice, from, to } = upgrade;
   const { root, name, files } = place;
-  const manager = packageManagerOf(root);
-  const isInstalled = request.installs && manager === 'npm';
+  const isInstalled = request.installs && packageManagerOf(root) === 'npm';
   const { style } = context.notes;
   const lines = [
     ...changeLines(changes, style),
     ...unused.map((path) => `  remove  ${clean(path)}\n`),
     ...(isInstalled ? [`  run     ${INSTALL.npm(name)}\n`] : []),
   ];
-  const versions = from === to ? `another build of Cairn ${to}` : `Cairn ${to} in place of ${from}`;
+  const versions = from === to ? `the installed build of Cairn ${to}` : `Cairn ${to} in place of ${from}`;
   print(
     context,
     `cairn init in ${clean(root)} gives '${name}' ${versions}:\n\n${lines.join('')}\n${advised(advice)}\n`,
   );
   await confirm(context, place, 'Change these files?');
-  apply(changes, files);
-  for (const path of unused) files.remove(path);
+  applyUpgrade(name, upgrade, files);
   if (isInstalled) await install(context, place);
-  const next = nextSteps(name, manager, isInstalled).filter(
-    ({ command: line }) => !line.includes(':create '),
-  );
+  const next = nextSteps(place, isInstalled).filter(({ command: line }) => !line.includes(':create '));
   const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
   context.out.answer(
     { root, name, from, to, changes: changes.map(listedChange), removed: unused, advice, installed, next },
@@ -169,15 +170,21 @@ function assertWhole({ name, files }: InitTarget): void {
   );
 }
 
-function printAdded({ out }: CommandContext, { root, name, files }: InitTarget, record: InitRecord): void {
-  // Missing in a fresh clone.
-  const isInstalled = files.exists(`${name}/node_modules`);
-  const next = nextSteps(name, packageManagerOf(root), isInstalled).slice(0, isInstalled ? 0 : 1);
+interface AddedCodebase {
+  /** Version of Cairn. */
+  readonly cairn: string;
+  /** False: its packages are missing, or others than its package.json names. */
+  readonly isInstalled: boolean;
+}
+
+function printAdded({ out }: CommandContext, place: InitTarget, { cairn, isInstalled }: AddedCodebase): void {
+  const { root, name } = place;
+  const next = nextSteps(place, isInstalled).slice(0, isInstalled ? 0 : 1);
   const steps = next.map(({ command, why }) => `Run ${command} for the ${why}.\n`).join('');
   out.answer(
     { root, name, changes: [], installed: [], next },
     ({ call = PLAIN_CALL }) =>
-      `Nothing to change: Cairn ${record.cairn} was added as '${name}'.\n${call} init --undo removes it.\n${steps}`,
+      `Nothing to change: Cairn ${cairn} was added as '${name}'.\n${call} init --undo removes it.\n${steps}`,
   );
 }
 
