@@ -110,26 +110,24 @@ test.each([
   expect((await state.textContent())?.split(question)).toHaveLength(2);
 });
 
-test('a run of a paused workflow says so, until it moves', async () => {
-  const page = await stage.browser.open('/inbox');
-  let hasMoved = false;
+test('a run of a workflow that is paused meanwhile says so on its open page, until it moves', async () => {
+  const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
+  const queued = { status: 'pending', waits: [], waitCount: 0 };
+  const since = '2026-01-02T03:04:05.000Z';
+  const stopped = { by: 'paused', type: 'pay-invoice', since, reason: 'the bank is closed' };
+  let now: object = queued;
   await page.route(`**/v1/runs/${show.asking}`, async (route) => {
     const run = (await (await route.fetch()).json()) as object;
-    const stopped = {
-      by: 'paused',
-      type: 'pay-invoice',
-      since: '2026-01-02T03:04:05.000Z',
-      reason: 'the bank is closed',
-    };
-    await route.fulfill({
-      json: hasMoved ? run : { ...run, status: 'pending', waits: [], waitCount: 0, stopped },
-    });
+    await route.fulfill({ json: { ...run, ...now } });
   });
   await page.goto(`/runs/${show.asking}`);
   const state = page.locator('.run-state');
+  await state.getByText('Queued. A worker will pick it up.').waitFor();
+  now = { ...queued, stopped };
+  await page.clock.runFor('00:16');
   await state.getByText('Workflow pay-invoice is paused: the bank is closed.').waitFor();
-  hasMoved = true;
-  await page.reload();
+  now = {};
+  await page.clock.runFor('00:16');
   await state.getByText('Waiting for approval at step approve.').waitFor();
   expect(await state.getByText('is paused').count()).toBe(0);
 });
