@@ -9,6 +9,7 @@ class Refusal {
 }
 const cyclic: { self?: unknown } = {};
 cyclic.self = cyclic;
+const LONG = 'x'.repeat(70_000);
 
 test.each<[string, unknown, string]>([
   ['an error', new Error('no room'), 'no room'],
@@ -23,9 +24,30 @@ test.each<[string, unknown, string]>([
   ['an object with a text of its own', new Refusal(), 'refused'],
   ['an object in itself', cyclic, 'the thrown value has no text'],
   ['an object that JSON leaves out', { toJSON: () => undefined }, 'the thrown value has no text'],
+  ['errors in an array', [new Error('boom'), { message: 'bang' }, 'text', 7], 'boom, bang, text, 7'],
+  ['an array of many', Array.from({ length: 12 }, (_, at) => at), '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, and 2 more'],
+  ['an array in an array', [[1, { a: 2 }]], '[1,{"a":2}]'],
+  ['an array without elements', [], '[]'],
   ['half a character', 'a\ud83d', 'a\ufffd'],
 ])('the message of %s describes the thrown value', (_, thrown, message) => {
   expect(messageOf(thrown)).toBe(message);
+});
+
+test.each<[string, unknown, RegExp]>([
+  ['a text', { code: 'E_X', body: LONG }, /^\{"code":"E_X","body":"x{65000,65536}"\}…$/],
+  ['a text and more', { body: LONG, code: 'E_X', in: { a: 1 } }, /^\{"body":"x{65000,65536}"\}…$/],
+  ['an array', { code: 'E_X', at: Array(70_000).fill(1) }, /^\{"code":"E_X","at":\[(1,){65000,65535}1\]\}…$/],
+])('of an object with %s beyond the bound the message has the beginning', (_, thrown, message) => {
+  expect(messageOf(thrown)).toMatch(message);
+});
+
+test('arrays with many holes within each other have a short message', () => {
+  const holes = (depth: number): unknown => {
+    const each = new Array<unknown>(60_000);
+    if (depth > 0) each[0] = { in: holes(depth - 1) };
+    return each;
+  };
+  expect(messageOf({ in: holes(40) }).length).toBeLessThan(400_000);
 });
 
 test('anything thrown has a well-formed message', () => {

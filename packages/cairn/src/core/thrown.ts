@@ -5,12 +5,14 @@
  *
  * Must not: decide what follows.
  */
-import { boundedJson, JsonTooLong } from './encoding/bounded-json.ts';
+import { beginningOfJson } from './encoding/bounded-json.ts';
 
 /** Members read later by retry decisions and logs. */
 const MEMBERS_READ = ['name', 'message', 'stack', 'code', 'cause'] as const;
 /** Longest text of an object that has no other. */
 const MAX_OBJECT_CHARS = 64 * 1024;
+/** Most elements of an array in its message. */
+const MAX_ELEMENTS = 10;
 const UNREADABLE = 'the thrown value cannot be read';
 
 /** The thrown value, or an error in its place if reading it would throw. */
@@ -30,10 +32,8 @@ export function readableThrown(thrown: unknown): unknown {
 export function messageOf(thrown: unknown): string {
   try {
     return textOf(thrown).toWellFormed();
-  } catch (error) {
-    return error instanceof JsonTooLong
-      ? `the thrown value is an object with ${error.message}`
-      : 'the thrown value has no text';
+  } catch {
+    return 'the thrown value has no text';
   }
 }
 
@@ -41,10 +41,23 @@ export function messageOf(thrown: unknown): string {
 function textOf(thrown: unknown): string {
   const { message } = (thrown ?? {}) as { readonly message?: unknown };
   if (thrown instanceof Error || typeof message === 'string') return String(message);
-  const text = Array.isArray(thrown) ? undefined : String(thrown);
-  if (text !== undefined && text !== '[object Object]') return text;
-  // Without a text of any kind the caller has a message of its own.
-  return boundedJson(thrown, { most: MAX_OBJECT_CHARS }) as string;
+  if (Array.isArray(thrown) && thrown.length > 0) return textOfElements(thrown);
+  const text = Array.isArray(thrown) ? '[]' : String(thrown);
+  return text === '[object Object]' ? jsonOf(thrown) : text;
+}
+
+/** Some libraries throw a list of errors, which are `{}` in JSON. */
+function textOfElements(thrown: readonly unknown[]): string {
+  const texts = thrown
+    .slice(0, MAX_ELEMENTS)
+    .map((each) => (Array.isArray(each) ? jsonOf(each) : messageOf(each)));
+  const left = thrown.length - texts.length;
+  return [...texts, ...(left > 0 ? [`and ${left} more`] : [])].join(', ');
+}
+
+/** Undefined if there is no text of any kind, for which the caller has a message of its own. */
+function jsonOf(thrown: unknown): string {
+  return beginningOfJson(thrown, MAX_OBJECT_CHARS) as string;
 }
 
 /** Returns the stack of an error, if it has one, as well-formed text of any length. Never throws. */

@@ -3,7 +3,10 @@
  * their text may have more characters than there is memory: here their reading ends at the bound.
  */
 
-export class JsonTooLong extends Error {}
+/** Most members that are read and have no text, such as undefined ones: an object with them may be referred to many times. */
+const MAX_WITHOUT_TEXT = 10_000;
+
+class JsonTooLong extends Error {}
 
 interface BoundedJson {
   /** Most characters, without those of punctuation. */
@@ -22,10 +25,46 @@ export function boundedJson(
   { most, plain = (same) => same }: BoundedJson,
 ): string | undefined {
   let left = most;
-  return JSON.stringify(value, (name: string, found: unknown) => {
+  let leftWithoutText = MAX_WITHOUT_TEXT;
+  return JSON.stringify(value, function (this: unknown, name: string, found: unknown) {
     const shown = plain(found);
-    left -= name.length + (typeof shown === 'string' ? shown.length : 1);
+    const isElement = Array.isArray(this);
+    if (!isElement && !hasText(shown)) {
+      leftWithoutText -= 1;
+      if (leftWithoutText < 0) throw new JsonTooLong(`more than ${MAX_WITHOUT_TEXT} members without text`);
+      return undefined;
+    }
+    left -= (isElement ? 0 : name.length) + (typeof shown === 'string' ? shown.length : 1);
     if (left < 0) throw new JsonTooLong(`more than ${most} characters`);
     return shown;
   });
+}
+
+/**
+ * JSON text whose values after the first `most` characters are left out; then it ends with an ellipsis. Undefined: there is no text.
+ *
+ * @throws what `JSON.stringify` throws
+ */
+export function beginningOfJson(value: unknown, most: number): string | undefined {
+  let left = most;
+  let isCut = false;
+  const text = JSON.stringify(value, function (this: unknown, name: string, found: unknown) {
+    // Elements are paid for by their array: what is left of it is `null`.
+    const isElement = Array.isArray(this);
+    const room = isElement ? left : left - name.length - 1;
+    const isTooLarge = room < 0 || (room === 0 && typeof found === 'object' && found !== null);
+    if (isTooLarge && hasText(found)) isCut = true;
+    if (isTooLarge || !hasText(found)) return undefined;
+    left = room;
+    if (typeof found !== 'string' && !Array.isArray(found)) return found;
+    const shown = found.length > left ? found.slice(0, left) : found;
+    isCut ||= shown !== found;
+    left -= shown.length;
+    return shown;
+  }) as string | undefined;
+  return isCut && text !== undefined ? `${text}…` : text;
+}
+
+function hasText(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol';
 }
