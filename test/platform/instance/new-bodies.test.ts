@@ -28,6 +28,23 @@ test('the first runs of a body wait together; later ones, and those of other bod
   expect(admitNewBody('order bill')).toBeInstanceOf(Promise);
 });
 
+test('a wait that fails delays a body as long as the others, and fails neither its first run nor a later one', async () => {
+  const fails = (waits: unknown) => {
+    (waits as Promise<void>[]).push(Promise.reject(new Error('no connection')));
+  };
+  process.on(EVENT, fails);
+  let hasBegun = false;
+  const first = admitNewBody('order pack')?.then(() => {
+    hasBegun = true;
+  });
+  process.off(EVENT, fails);
+  await new Promise(setImmediate);
+  expect(hasBegun).toBe(false);
+  answered.resolve();
+  await first;
+  expect(admitNewBody('order pack')).toBeUndefined();
+});
+
 test('nothing waits where nobody listens, as in production', () => {
   process.off(EVENT, wait);
   expect(admitNewBody('order check')).toBeUndefined();

@@ -14,7 +14,9 @@ export function admitNewBody(body: string): Promise<unknown> | undefined {
   if (asked.size >= MOST_ASKED) asked.clear();
   const waits: Promise<unknown>[] = [];
   process.emit('cairn:new-body' as 'message', waits, undefined);
-  const admitted = waits.length === 0 ? undefined : Promise.all(waits).then(() => asked.set(body, undefined));
+  // A wait protects the callers, not the body: one that fails is over.
+  const admitted =
+    waits.length === 0 ? undefined : Promise.allSettled(waits).then(() => asked.set(body, undefined));
   asked.set(body, admitted);
   return admitted;
 }
