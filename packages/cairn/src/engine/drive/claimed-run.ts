@@ -9,7 +9,7 @@ import { claimDecision } from '../../core/decisions/claim.ts';
 import { recoveryDecision } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import type { EventDraft } from '../../core/run/events.ts';
-import { isImporting, isOver, type RunState } from '../../core/run/state.ts';
+import { isImporting, isOver, type RunState, runsAlone } from '../../core/run/state.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
@@ -170,6 +170,6 @@ export async function enqueueNext(
 ): Promise<void> {
   const name = taskName(state.id, state.head, wakeAt(state) ?? state.updatedAt);
   const reason = at === undefined ? 'continue' : 'retry';
-  const place = { ...poolAndTenant(deps, state), alone: state.suspect?.alone };
+  const place = { ...poolAndTenant(deps, state), alone: runsAlone(state) };
   await deps.queue.enqueue({ runId: state.id, reason, name, ...place, at, trace });
 }

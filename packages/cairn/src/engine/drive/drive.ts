@@ -7,7 +7,7 @@
 import type { AfterEnd } from '../../core/decisions/after-end.ts';
 import { claimDecision, isAbandonedBy } from '../../core/decisions/claim.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
-import type { RunState } from '../../core/run/state.ts';
+import { type RunState, runsAlone } from '../../core/run/state.ts';
 import { patientStore } from '../../journal/patient-store.ts';
 import { countedStores } from '../../journal/spending/counted-stores.ts';
 import { Spending } from '../../journal/spending/spending.ts';
@@ -188,7 +188,7 @@ async function enqueueAfterLease(
 }
 
 function taskOf(deps: EngineDeps, state: RunState, { trace }: DriveAccount) {
-  return { runId: state.id, ...poolAndTenant(deps, state), alone: state.suspect?.alone, trace };
+  return { runId: state.id, ...poolAndTenant(deps, state), alone: runsAlone(state), trace };
 }
 
 /** Publishes events of a run that cannot be dispatched now, and meets its completion duties if it is over. */

@@ -2,7 +2,7 @@
  * A dispatch that arrived in another queue than the run's: suspects run alone, and some workflows have separate
  * functions.
  */
-import type { RunState } from '../../core/run/state.ts';
+import { type RunState, runsAlone } from '../../core/run/state.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
 import type { EngineDeps } from '../deps.ts';
 import { poolAndTenant } from '../enqueue-soon.ts';
@@ -10,7 +10,7 @@ import type { DriveAccount } from '../tracing/drive-account.ts';
 
 /** Hands the run to its own queue unless the dispatch came from it. Returns true if it did. */
 export async function handedOver(deps: EngineDeps, state: RunState, account: DriveAccount): Promise<boolean> {
-  const isSuspect = state.suspect?.alone ?? false;
+  const isSuspect = runsAlone(state);
   const place = poolAndTenant(deps, state);
   const staysInCompany = isSuspect === account.isAlone;
   if (staysInCompany && place.pool === account.pool) return false;
