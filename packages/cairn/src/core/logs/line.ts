@@ -3,7 +3,6 @@
  *
  * Must not: fail for anything that a body logs. A line that cannot be stored as it is, is shortened.
  */
-
 import { boundedJson } from '../encoding/bounded-json.ts';
 import type { RunningStep } from '../run/now/running.ts';
 import { cut } from '../run/records.ts';

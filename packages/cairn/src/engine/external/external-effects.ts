@@ -4,7 +4,6 @@
  *
  * Must not: decide how a row is handled; core/effects does.
  */
-
 import { type Backoff, backoffBoundMs, nextRetry, type RetryPolicy } from '../../core/decisions/retry.ts';
 import { durationText } from '../../core/duration.ts';
 import {

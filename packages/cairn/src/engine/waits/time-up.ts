@@ -1,5 +1,4 @@
 /** Events at the expiry of a wait. Pure. */
-
 import { durationText } from '../../core/duration.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';

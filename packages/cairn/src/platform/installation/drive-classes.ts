@@ -1,5 +1,4 @@
 /** The functions that drive the runs of each workflow, and their time limits. */
-
 import {
   budgetOf,
   DRIVE_TIMEOUT_S,

@@ -1,5 +1,4 @@
 /** One attempt of one step: calls the body under a timeout and returns any end as a value. */
-
 import type { ZodType } from 'zod';
 import { durationText } from '../../../core/duration.ts';
 import { CairnError, Fatal, RetryAt } from '../../../core/errors.ts';
