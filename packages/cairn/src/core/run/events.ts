@@ -17,9 +17,9 @@ export * from './data/wait.ts';
 
 /**
  * Newest schema version that this software reads; a worker touches nothing newer. Each document has the lowest version
- * that reads it correctly, so that older workers continue with all they can. Release 0.2.0 reads 1 and 2: a run document with pages,
- * and events such as one that continues the previous one. 3 are events that it would fold without what they say, and the documents
- * of their runs.
+ * that reads it correctly, so that older workers continue with all they can. Release 0.2.0 reads 1 and 2. Version 2 is for run
+ * documents with pages, and for events such as one that continues the previous one. Version 3 is for events of which 0.2.0 would
+ * ignore a part, such as the limits of a budget, and for the documents of their runs.
  */
 export const SCHEMA_VERSION = 3;
 /** Newest version that every release reads. Events of a later one give it to the document of their run. */
