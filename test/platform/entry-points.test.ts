@@ -154,3 +154,17 @@ test('the OpenTelemetry SDK is not loaded without a collector, whatever is count
   expect(stdout).toMatch(/^loaded .*@google-cloud\/firestore\//m);
   expect(stdout).not.toMatch(/^loaded .*(?:@opentelemetry\/sdk|otlp)/m);
 });
+
+test('all that append to a journal check the language before each write', () => {
+  const script = `${OURS}
+    const { compose } = await import('./packages/cairn/src/platform/root.ts');
+    const { engine, engineOf, api, schedules, messages, sample, retention, restore } = await compose(ours);
+    const writers = { engine, pool: engineOf('big'), start: api.start, schedules, messages: messages.deliver, sample, retention, restore };
+    for (const deps of Object.values(writers)) deps.assertIntact();
+    JSON.stringify = () => '{}';
+    for (const [name, deps] of Object.entries(writers))
+      try { deps.assertIntact(); process.stdout.write(name + ' wrote'); } catch {}
+    process.stdout.write('', () => process.exit(0));`;
+  const { stdout, stderr, status } = inProcess(script);
+  expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: '', stdout: '' });
+});

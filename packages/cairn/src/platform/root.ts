@@ -144,7 +144,14 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
   const counts = new InstanceMetrics();
   const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
   const metrics = telemetry ? countedTwice(counts, telemetry) : counts;
-  const world = { clock: systemClock, random: systemRandomness, log: platformLog, metrics, tracer };
+  const world = {
+    clock: systemClock,
+    random: systemRandomness,
+    log: platformLog,
+    metrics,
+    tracer,
+    assertIntact,
+  };
   const queue = lazyQueue({ settings, ...world });
   const start: StartDeps = {
     ...world,
@@ -157,7 +164,6 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
     plans: new KnownPlans({ store: plans, ...world }),
     ...(settings.local ? { processingLockMs: LOCAL_PROCESSING_LOCK_MS } : {}),
     bus: lazyBus({ settings, ...world }),
-    assertIntact,
     poolOf: poolsOf(options),
   };
   const { mailboxes, effects, findings, statistics, integrity, retention, erasures, schedules } = stores;
