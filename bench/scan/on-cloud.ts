@@ -12,7 +12,7 @@ import { openQueues } from '../cloud/queues.ts';
 import type { ProcessorTime } from '../processes.ts';
 import { rounded } from '../statistics.ts';
 import { OVERDUE_MS } from './overdue.ts';
-import { MANY, OTHER, type ScannedType } from './workflows.ts';
+import { FIRST, MANY, OTHER, type ScannedType } from './workflows.ts';
 
 const STARTS_AT_ONCE = 32;
 const LOOK_MS = 1_000;
@@ -90,7 +90,7 @@ async function startScannedCloud(): Promise<ScannedCloud> {
     for (const [field, value] of Object.entries(filter)) those = those.where(field, '==', value);
     return (await those.count().get()).data().count;
   };
-  return {
+  const scanned: ScannedCloud = {
     async pause(type) {
       const url = `${ready.gateway}/v1/workflows/${type}/pause`;
       const headers = { authorization: `Bearer ${ready.apiKey}`, 'content-type': 'application/json' };
@@ -128,6 +128,10 @@ async function startScannedCloud(): Promise<ScannedCloud> {
       await cloud[Symbol.asyncDispose]();
     },
   };
+  // The functions make further queues when they enqueue their first task, and those would not be paused.
+  await startMany(cloud, FIRST, 1);
+  await scanned.ended(FIRST, 1);
+  return scanned;
 }
 
 async function startMany({ client }: MeasuredCloud, type: string, runs: number): Promise<void> {

@@ -4,9 +4,11 @@ import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.
 
 export const MANY = 'many';
 export const OTHER = 'other';
-export type ScannedType = typeof MANY | typeof OTHER;
+/** Its run comes before the measurement. */
+export const FIRST = 'first';
+export type ScannedType = typeof MANY | typeof OTHER | typeof FIRST;
 
-export const SCANNED = [MANY, OTHER].map((type) =>
+export const SCANNED = [MANY, OTHER, FIRST].map((type) =>
   defineWorkflow({
     type,
     planVersion: 1,
