@@ -32,6 +32,8 @@ const KEYBOARD: Hand = {
     await part.page().keyboard.press(isBox ? 'Space' : 'Enter');
   },
   async choose(list, option) {
+    // Typing chooses among the options that are there.
+    await list.locator('option', { hasText: option }).first().waitFor({ state: 'attached' });
     await reach(list);
     await list.page().keyboard.type(option);
     await becomes(() => list.inputValue(), option);
