@@ -1,6 +1,6 @@
 /**
  * Decides how long HTTP functions share the workers of task-queue functions. Shared, one process compiles, caches and keeps in memory what
- * both use, so the first runs take half the processor time. It ends, until the workers are replaced, when a body of a step blocks such a
+ * both use, so runs take a fifth less of the workers' processor time. It ends, until the workers are replaced, when a body of a step blocks such a
  * worker or ends it: requests then have a worker of their own, which no body delays.
  */
 import type { WorkerLease } from './lease.ts';

@@ -39,7 +39,7 @@ export class Waiters {
    * @throws NoWorkerError
    */
   wait(wanted: Omit<Wanted, 'takesCold'>, { isServed, signal }: WaitOptions): Promise<WorkerLease> {
-    const { spec, role, user } = wanted;
+    const { spec, role, user, byFrames } = wanted;
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiters.delete(waiter);
@@ -51,7 +51,7 @@ export class Waiters {
         leave();
         reject(new NoWorkerError(status, message));
       };
-      const key = `${role} ${spec.name} ${user}`;
+      const key = `${role} ${byFrames} ${spec.name} ${user}`;
       const waiter: Waiter = {
         ...wanted,
         warmKey: key,
