@@ -23,7 +23,7 @@ import { generate, type Repertoire } from './data/generate.ts';
 import { allPrograms, type Program } from './data/program.ts';
 import { workflowOf } from './data/workflow-of.ts';
 import { familyOf } from './family.ts';
-import { Holdings } from './holdings.ts';
+import { Holdings } from './held-outputs.ts';
 import { judge } from './judge.ts';
 import { assertLively } from './liveness.ts';
 import { Redeploys } from './redeploy/redeploys.ts';

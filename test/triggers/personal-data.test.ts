@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createApi } from '../../packages/cairn/src/api/app.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { PRODUCTION_SETTINGS } from '../../packages/cairn/src/engine/settings.ts';
-import { sweepRetention } from '../../packages/cairn/src/operations/retention/sweep.ts';
+import { deleteExpiredRuns } from '../../packages/cairn/src/operations/retention/delete-expired.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { CollectedLog } from '../../packages/cairn/src/testing/world/collected-log.ts';
 import { githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
@@ -210,7 +210,7 @@ test('no line of the log has personal data of runs that are recovered and delete
   await drive();
   const { retention, erasures, retentionOf } = installation.apiDeps;
   for (let ticks = 0; ticks < 3; ticks += 1) {
-    await sweepRetention({ ...deps, retention, erasures, retentionOf });
+    await deleteExpiredRuns({ ...deps, retention, erasures, retentionOf });
     installation.world.clock.jump(DAY_MS);
   }
   assertSilent();

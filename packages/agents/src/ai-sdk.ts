@@ -4,7 +4,7 @@
  */
 import type { Json } from 'cairn';
 import { answerOfStream, type StreamPart } from './ai-sdk-stream.ts';
-import type { AgentModel, ModelRequest, ModelResponse, ToolCall } from './messages.ts';
+import type { AgentModel, ModelRequest, ModelResponse, ToolCall } from './conversation.ts';
 import { objectInput, type PartFormat, providerMessages } from './provider-message.ts';
 
 export type ContentPart = { readonly type: string };

@@ -3,7 +3,7 @@
  * given instance of Genkit is used.
  */
 import type { Json } from 'cairn';
-import type { AgentMessage, AgentModel, ModelRequest, ModelResponse, ToolCall } from './messages.ts';
+import type { AgentMessage, AgentModel, ModelRequest, ModelResponse, ToolCall } from './conversation.ts';
 import { objectInput, type PartFormat, providerMessages } from './provider-message.ts';
 
 interface GenkitPart {

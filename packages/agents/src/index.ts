@@ -8,7 +8,7 @@ export type {
   ModelResponse as ModelAnswer,
   ToolCall,
   ToolResult,
-} from './messages.ts';
+} from './conversation.ts';
 export { type AgentOptions, type AgentResult, MAX_TURNS, runAgent } from './run-agent.ts';
 export {
   type ScriptedResponse,

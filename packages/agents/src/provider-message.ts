@@ -1,6 +1,6 @@
 /** Converts the messages of a conversation to those of a provider. The rules are shared by the adapters, which differ in their parts. */
 import type { Json } from 'cairn';
-import type { AgentMessage, ToolCall, ToolResult } from './messages.ts';
+import type { AgentMessage, ToolCall, ToolResult } from './conversation.ts';
 
 /** Parts of a provider's messages. */
 export interface PartFormat {

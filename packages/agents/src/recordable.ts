@@ -3,7 +3,7 @@
  * escape, `1e400`, endless nesting. Refused as the output of its step, it ended the agent; now the schemas of the tools decide. Pure.
  */
 import { Fatal, type Json } from 'cairn';
-import type { ModelResponse } from './messages.ts';
+import type { ModelResponse } from './conversation.ts';
 
 /** Below the 200 levels of an output, in which they are members. */
 const MAX_DEPTH = 100;

@@ -2,16 +2,16 @@
  * The loop of an agent, as code of a flow: the model answers, its calls are carried out, and it is called again until it makes no more
  * calls. Answers and results of calls are recorded operations, so that a killed turn repeats no action.
  */
-import { type Flow, type Json, OperationFailed } from 'cairn';
-import type { AgentMessage, AgentModel, ModelRequest, ModelResponse } from './messages.ts';
+import { type Flow, OperationFailed } from 'cairn';
+import type { AgentMessage, AgentModel, ModelRequest, ModelResponse } from './conversation.ts';
+import { MessageInbox } from './message-inbox.ts';
 import { recordable } from './recordable.ts';
-import { type AgentTool, assertDistinct, described, invalid, MESSAGE, MODEL } from './tool.ts';
+import { type AgentTool, assertDistinct, described, invalid, MODEL } from './tool.ts';
 import { carryOut } from './tool-calls.ts';
 
 /** Default maximum of calls of the model (`maxTurns`). */
 export const MAX_TURNS = 20;
 const MODEL_TIMEOUT = '2m';
-const MESSAGE_EVENT = 'agent-message';
 /** Stop reasons that mean an incomplete answer. */
 const CUT_OFF = ['length', 'content-filter', 'error', 'blocked', 'aborted'];
 
@@ -56,7 +56,7 @@ export async function runAgent<Input>(flow: Flow<Input>, options: AgentOptions):
     throw invalid('maxTurns', `'maxTurns' must be an integer of at least 1`);
   const messages: AgentMessage[] =
     typeof prompt === 'string' ? [{ role: 'user', text: prompt }] : [...prompt];
-  const inbox = options.messages && new Inbox(flow, options.messages.key);
+  const inbox = options.messages && new MessageInbox(flow, options.messages.key);
   const usage = { input: 0, output: 0 };
   for (let turns = 1; turns <= maxTurns; turns += 1) {
     messages.push(...(inbox?.take() ?? []));
@@ -116,56 +116,4 @@ async function streamed(
 
 function cutOff({ finish }: ModelResponse, turns: number): OperationFailed {
   return new OperationFailed(MODEL, 'AGENT_CUT_OFF', `the answer of turn ${turns} was cut off: ${finish}`);
-}
-
-/**
- * Messages to a running agent. An open event beside the other operations: recorded ends come back in the order of the journal, so
- * that code which runs again sees each message before the same turn.
- */
-class Inbox {
-  readonly #flow: Pick<Flow<unknown>, 'event'>;
-  readonly #key: string;
-  #arrived: AgentMessage[] = [];
-  #failure: unknown;
-
-  constructor(flow: Pick<Flow<unknown>, 'event'>, key: string) {
-    this.#flow = flow;
-    this.#key = key;
-    this.#listen();
-  }
-
-  get hasMessages(): boolean {
-    this.#assertListens();
-    return this.#arrived.length > 0;
-  }
-
-  take(): AgentMessage[] {
-    this.#assertListens();
-    const arrived = this.#arrived;
-    this.#arrived = [];
-    return arrived;
-  }
-
-  #listen(): void {
-    const next = this.#flow.event<Json>(MESSAGE, { event: MESSAGE_EVENT, key: this.#key });
-    next.then(
-      (sent) => {
-        this.#arrived.push({ role: 'user', text: textOf(sent) });
-        this.#listen();
-      },
-      (error: unknown) => {
-        this.#failure = error;
-      },
-    );
-  }
-
-  /** @throws the failure of the wait for the next message, for example for an invalid key */
-  #assertListens(): void {
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-}
-
-function textOf(sent: Json): string {
-  const text = typeof sent === 'object' && sent !== null && 'text' in sent ? sent.text : sent;
-  return typeof text === 'string' ? text : JSON.stringify(text);
 }

@@ -1,5 +1,5 @@
 /** A model without a network, for tests and examples. */
-import type { AgentMessage, AgentModel, ModelResponse, ToolCall } from './messages.ts';
+import type { AgentMessage, AgentModel, ModelResponse, ToolCall } from './conversation.ts';
 
 export interface ScriptedResponse extends Partial<Omit<ModelResponse, 'calls'>> {
   readonly calls?: readonly (Omit<ToolCall, 'id'> & { readonly id?: string })[];

@@ -4,7 +4,7 @@
  */
 import { CairnError, Fatal, type Flow, type Json, OperationFailed } from 'cairn';
 import type { ZodError } from 'zod';
-import type { ToolCall, ToolResult } from './messages.ts';
+import type { ToolCall, ToolResult } from './conversation.ts';
 import { type AgentTool, APPROVE, asJson } from './tool.ts';
 
 /** The model reads them: a list of thousands of wrong items would fill its context. */

@@ -1,10 +1,10 @@
 /** The package's main entry: all that workflows, capabilities and bindings are written with. */
 
 export type { BudgetOptions, DayBudgetLimits } from './core/budget/day-limits.ts';
-export { MAX_ITEMS } from './core/decisions/set-progress.ts';
 export { parseDuration } from './core/duration.ts';
 export type { Json } from './core/encoding/json.ts';
 export { CairnError, type ErrorCode, Fatal, NotApplied, OperationFailed, RetryAt } from './core/errors.ts';
+export { MAX_ITEMS } from './core/run/limits.ts';
 export type { Approved } from './engine/define/approval.ts';
 export type { Degraded } from './engine/define/body-result.ts';
 export { degraded, isDegraded } from './engine/define/body-result.ts';

@@ -1,6 +1,6 @@
 /** Context of a command: the API, its output, and the global options. */
 import type { CairnClient } from '@cairn/client';
-import { callOf } from './call.ts';
+import { callOf } from './invocation.ts';
 import { PLAIN, type Style, styleFor } from './render/style.ts';
 import type { World } from './world.ts';
 

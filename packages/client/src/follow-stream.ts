@@ -1,10 +1,10 @@
 /**
  * Reads a stream of the API from a position on, across interruptions: the API ends a stream within a minute, networks earlier.
- * Reconnects with `Last-Event-ID`, and polls where a proxy delivers only complete answers (passage.ts).
+ * Reconnects with `Last-Event-ID`, and polls where a proxy delivers only complete answers (proxy-buffering.ts).
  */
 import type { CairnClient } from './client.ts';
-import { Passage } from './passage.ts';
 import { isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
+import { ProxyBuffering } from './proxy-buffering.ts';
 import { type EventFrame, framesOf } from './server-sent-events.ts';
 
 export type Streamed =
@@ -34,7 +34,7 @@ export interface Stream {
   /** Ends this stream alone. */
   readonly signal?: AbortSignal;
   /** Observations of other streams; absent: none. */
-  readonly passage?: Passage;
+  readonly passage?: ProxyBuffering;
   readonly pace?: StreamPace;
 }
 
@@ -55,7 +55,7 @@ const MAX_PAUSE_MS = 5_000;
  */
 export async function* followStream(client: CairnClient, stream: Stream): AsyncGenerator<Streamed> {
   const { machine } = client;
-  const { passage = new Passage(), pace = PACE } = stream;
+  const { passage = new ProxyBuffering(), pace = PACE } = stream;
   const signal = stream.signal ? AbortSignal.any([client.signal, stream.signal]) : client.signal;
   const isWholeOnly = () => passage.isWholeOnly(machine.now());
   let seen = stream.after;

@@ -34,7 +34,6 @@ export {
   type Reading,
 } from './health/judge.ts';
 export { newestEvents } from './newest-events.ts';
-export { Passage } from './passage.ts';
 export {
   isPassing,
   isUncertain,
@@ -45,6 +44,7 @@ export {
   retryAfterMs,
   Unreachable,
 } from './problem.ts';
+export { ProxyBuffering } from './proxy-buffering.ts';
 export { questionText } from './question-text.ts';
 export { AT_ONCE, type Refused, type SendAllOptions, type SendState as Sent, sendAll } from './send-all.ts';
 export { BULK_CHUNK, type BulkResult, type SendBulkOptions, sendBulk } from './send-bulk.ts';

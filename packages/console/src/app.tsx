@@ -6,7 +6,7 @@ import type { Api } from './api/client.ts';
 import { isPassing } from './api/problem.ts';
 import { readRunAhead } from './pages/run/live/first-reads.ts';
 // Most sessions begin with this page: it comes with the first script, and does not wait for further ones.
-import { CHAINS, LIST_KEPT_MS } from './pages/runs/list/keys.ts';
+import { CHAINS, LIST_KEPT_MS } from './pages/runs/list/query-keys.ts';
 import RunsPage, { readAhead as readRunsAhead } from './pages/runs/page.tsx';
 import { Loading, NothingHere } from './parts/states.tsx';
 import { SessionGate } from './session/gate.tsx';

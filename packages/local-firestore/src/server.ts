@@ -14,7 +14,7 @@ import type { IndexesFile } from './model/index/index-config.ts';
 import { MAX_REQUEST_BYTES } from './model/limits.ts';
 import { restServer } from './rest/rest-server.ts';
 import { implementation } from './service/calls/grpc-adapter.ts';
-import { Expiry } from './service/expiry.ts';
+import { EXPIRY_INTERVAL_MS, Expiry } from './service/expiry.ts';
 import { reindex } from './service/reindex.ts';
 import { FirestoreSession } from './service/session.ts';
 import { openSqliteStorage } from './storage/sqlite-storage.ts';
@@ -62,8 +62,6 @@ export interface FirestoreServer {
 
 /** Interval of the search for overdue locks and transactions, whose limits are seconds. */
 const SWEEP_INTERVAL_MS = 250;
-/** Production takes hours; often enough that a local run sees it, seldom enough to cost nothing. */
-const EXPIRY_INTERVAL_MS = 10_000;
 /** Extra bytes for the envelope of a request at the limit, so that the refusal comes from this server with a reason. */
 const MAX_MESSAGE_BYTES = 2 * MAX_REQUEST_BYTES;
 

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { type MovableClock, movableClock } from '@cairn/local-kit/time/clock';
+import { assertPlansUnchanged, assertPlansUnchangedAtStart, PlansChangedError } from './changed-plans.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { type ControlPort, startControlPort } from './control/control.ts';
 import { controlRoutes } from './control/routes.ts';
@@ -22,7 +23,6 @@ import type { FunctionSpec, FunctionStore } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
 import type { AskFunction, Codebase } from './host/served-codebase.ts';
 import { indexesOf, mergedIndexes } from './indexes.ts';
-import { assertPlansUnchanged, assertPlansUnchangedAtStart, PlansChangedError } from './plans.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
 

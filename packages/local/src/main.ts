@@ -49,7 +49,7 @@ const terminal = {
   now: () => cloud?.clock.now() ?? Date.now(),
 };
 try {
-  const interactive = isInteractive ? await import('./dev/interactive.ts') : undefined;
+  const interactive = isInteractive ? await import('./dev/terminal.ts') : undefined;
   const started = interactive?.printProgress(terminal);
   try {
     cloud = await start(interactive?.readableLog(terminal));
@@ -173,7 +173,7 @@ async function messageOf(thrown: unknown): Promise<string> {
     return `port ${flags.port ?? DEFAULT_PORT} is in use; choose another with --port, or omit it`;
   }
   if (error.name === 'FunctionsNotLoadedError' && !flags.verbose) {
-    const { readableError } = await import('./dev/load-error.ts');
+    const { readableError } = await import('./dev/readable-error.ts');
     const reason = readableError(error.message, process.cwd(), '(--verbose)');
     return `the functions could not be loaded:\n${reason}`;
   }

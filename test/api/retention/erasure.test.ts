@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
-import { sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
+import { deleteExpiredRuns } from '../../../packages/cairn/src/operations/retention/delete-expired.ts';
 import { Installation } from '../installation.ts';
 
 const SECRET = 'ada@example.com';
@@ -36,7 +36,7 @@ async function finished(): Promise<string> {
 async function tick(): Promise<void> {
   const { apiDeps, world } = installation;
   const { retention, erasures, retentionOf } = apiDeps;
-  await sweepRetention({ ...world.deps, retention, erasures, retentionOf });
+  await deleteExpiredRuns({ ...world.deps, retention, erasures, retentionOf });
   world.clock.jump(DELETION_GRACE_MS);
 }
 

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { MAX_REVISIONS } from '../../../packages/cairn/src/core/decisions/approval.ts';
 import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
 import { DEFAULT_RETRY } from '../../../packages/cairn/src/core/decisions/retry.ts';
-import { MAX_ITEMS } from '../../../packages/cairn/src/core/decisions/set-progress.ts';
 import { MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
 import {
+  MAX_ITEMS,
   MAX_MEMO_NAME_BYTES,
   MAX_MEMOS,
   MAX_PAYLOAD_BYTES,

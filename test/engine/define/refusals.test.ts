@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MAX_ITEMS } from '../../../packages/cairn/src/core/decisions/set-progress.ts';
+import { MAX_ITEMS } from '../../../packages/cairn/src/core/run/limits.ts';
 import { LONGEST_STEP_ANYWHERE_MS } from '../../../packages/cairn/src/engine/settings.ts';
 import { defining, type LooseFactory, refusal } from './loosely.ts';
 

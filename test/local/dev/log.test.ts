@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { diagnosisIn, reportsError } from '../../../packages/local/src/dev/compiler-output.ts';
-import { namesNoFile, readableError } from '../../../packages/local/src/dev/load-error.ts';
 import { forMachine, forPerson, type Paint, readLine } from '../../../packages/local/src/dev/log-line.ts';
+import { namesNoFile, readableError } from '../../../packages/local/src/dev/readable-error.ts';
 
 const PLAIN: Paint = (_, text) => text;
 const TAGGED: Paint = (tone, text) => (text === '' ? '' : `<${tone}>${text}</>`);

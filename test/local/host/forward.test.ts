@@ -18,7 +18,7 @@ import { functionsServer } from '../../../packages/local/src/host/functions-serv
 import { decode, type RequestHead, TOO_LATE } from '../../../packages/local/src/host/link/messages.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
-import { type Acquiring, NoWorkerError } from '../../../packages/local/src/host/workers/lease.ts';
+import { type Acquiring, NoWorkerError } from '../../../packages/local/src/host/workers/worker-lease.ts';
 import type { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
 import { until } from '../support.ts';
 

@@ -10,7 +10,7 @@ import { functionsServer } from '../../../packages/local/src/host/functions-serv
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
-import type { WorkerLease } from '../../../packages/local/src/host/workers/lease.ts';
+import type { WorkerLease } from '../../../packages/local/src/host/workers/worker-lease.ts';
 import { until } from '../support.ts';
 
 const FOREVER_MS = 60_000;

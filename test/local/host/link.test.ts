@@ -14,7 +14,7 @@ import { sendByHttp } from '../../../packages/local/src/host/link/send-by-http.t
 import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
 import { WholeRequest } from '../../../packages/local/src/host/link/whole-request.ts';
-import type { WorkerLease } from '../../../packages/local/src/host/workers/lease.ts';
+import type { WorkerLease } from '../../../packages/local/src/host/workers/worker-lease.ts';
 import { MAX_FRAME_BYTES } from '../../../packages/local-kit/src/wire/frames.ts';
 import { until } from '../support.ts';
 

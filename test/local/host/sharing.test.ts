@@ -1,7 +1,7 @@
 /** The end of the sharing of workers between requests and tasks. */
 import { expect, test } from '@jest/globals';
-import type { WorkerLease } from '../../../packages/local/src/host/workers/lease.ts';
 import { type SharedWorker, Sharing } from '../../../packages/local/src/host/workers/sharing.ts';
+import type { WorkerLease } from '../../../packages/local/src/host/workers/worker-lease.ts';
 
 const SLOW = 150;
 const QUICK = 20;

@@ -1,7 +1,7 @@
 /** Requests that wait for a worker. */
 import { expect, test } from '@jest/globals';
-import type { WorkerLease } from '../../../packages/local/src/host/workers/lease.ts';
 import { Waiters } from '../../../packages/local/src/host/workers/waiters.ts';
+import type { WorkerLease } from '../../../packages/local/src/host/workers/worker-lease.ts';
 import { API } from './pool-fixture.ts';
 
 test('a request that only a worker of its own may serve holds up none that could share one', async () => {

@@ -6,7 +6,7 @@ import {
   assertPlansUnchanged,
   assertPlansUnchangedAtStart,
   PlansChangedError,
-} from '../../../packages/local/src/plans.ts';
+} from '../../../packages/local/src/changed-plans.ts';
 
 const changed = [{ type: 'order', newest: 1, versions: [{ planVersion: 1, changed: ['a step is gone'] }] }];
 

@@ -9,7 +9,8 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import * as build from '../../../packages/cairn/src/engine/recording/event-builders.ts';
 import { resumptionDrafts } from '../../../packages/cairn/src/engine/waits/end-of-wait.ts';
-import { doubtOf, openedDraft } from '../../../packages/cairn/src/engine/waits/open.ts';
+import { openedDraft } from '../../../packages/cairn/src/engine/waits/new-wait.ts';
+import { doubtOf } from '../../../packages/cairn/src/engine/waits/question.ts';
 import { timeUp } from '../../../packages/cairn/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../../packages/cairn/src/journal/run-journal.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
-import type { SweepDeps } from '../../../packages/cairn/src/operations/retention/deps.ts';
-import { sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
+import { deleteExpiredRuns } from '../../../packages/cairn/src/operations/retention/delete-expired.ts';
+import type { DeletionDeps } from '../../../packages/cairn/src/operations/retention/deps.ts';
 import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { row } from '../../conformance/suites/rows.ts';
 import { firestoreHarness } from '../../conformance/support/harness.firestore.ts';
@@ -32,7 +32,7 @@ async function run(stores: Stores, runId: string, { rootRunId = runId, at = T0, 
 
 function ticking(stores: Stores, bounds = WIDE) {
   let now = T0 + 100 * DAY;
-  const deps: SweepDeps = {
+  const deps: DeletionDeps = {
     retention: stores.retention,
     erasures: stores.erasures,
     store: stores.runs,
@@ -43,7 +43,7 @@ function ticking(stores: Stores, bounds = WIDE) {
   };
   return async () => {
     harness.meter().reset();
-    const report = await sweepRetention(deps, bounds);
+    const report = await deleteExpiredRuns(deps, bounds);
     now += 2 * DELETION_GRACE_MS;
     const { reads, writes, deletes } = harness.meter().snapshot().total;
     return { report, billed: { reads, writes, deletes } };

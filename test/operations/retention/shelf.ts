@@ -5,11 +5,12 @@ import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts'
 import type { RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
 import { freeze, MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
-import type { SweepDeps, TickBounds } from '../../../packages/cairn/src/operations/retention/deps.ts';
+import type { TickBounds } from '../../../packages/cairn/src/operations/retention/bounds.ts';
 import {
+  deleteExpiredRuns,
   type RetentionReport,
-  sweepRetention,
-} from '../../../packages/cairn/src/operations/retention/sweep.ts';
+} from '../../../packages/cairn/src/operations/retention/delete-expired.ts';
+import type { DeletionDeps } from '../../../packages/cairn/src/operations/retention/deps.ts';
 import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { row } from '../../conformance/suites/rows.ts';
@@ -108,7 +109,7 @@ export class Shelf {
     if (run.hasPayload) await this.runs.writePayload(runId, JSON.stringify(runId));
   }
 
-  deps(retention: RetentionStore = this.store, retentionOf: RetentionOf = KEPT): SweepDeps {
+  deps(retention: RetentionStore = this.store, retentionOf: RetentionOf = KEPT): DeletionDeps {
     return {
       retention,
       erasures: this.erasures,
@@ -122,7 +123,7 @@ export class Shelf {
 
   /** One tick; the next comes half an hour later. */
   async tick(bounds: TickBounds = WIDE, deps = this.deps()): Promise<RetentionReport> {
-    const report = await sweepRetention(deps, bounds);
+    const report = await deleteExpiredRuns(deps, bounds);
     this.now += TICK_MS;
     return report;
   }

@@ -4,7 +4,7 @@ import {
   functionNames,
   instancePrefix,
 } from '../../../packages/cairn/src/platform/installation/exported-names.ts';
-import { collectionPrefixOf } from '../../../packages/cairn/src/platform/settings/settings.ts';
+import { collectionPrefixOf } from '../../../packages/cairn/src/platform/settings/collection-prefix.ts';
 
 const drive = () => {};
 const driveAlone = () => {};

@@ -7,13 +7,13 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { MAX_KEPT_FEEDBACK_BYTES } from '../../../packages/cairn/src/core/decisions/approval.ts';
 import { MAX_SENT_BACK } from '../../../packages/cairn/src/core/decisions/compensation.ts';
-import { MAX_ITEMS } from '../../../packages/cairn/src/core/decisions/set-progress.ts';
 import { MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
 import { boundedDraft, grouped } from '../../../packages/cairn/src/core/run/bounded.ts';
 import { MAX_INBOX, MAX_INBOX_BYTES } from '../../../packages/cairn/src/core/run/data/inbox.ts';
 import type { EventDraft, RunEvent, StepSettled, Wait } from '../../../packages/cairn/src/core/run/events.ts';
 import {
   CHECKPOINT_VALUE_BYTES,
+  MAX_ITEMS,
   MAX_OPEN_EFFECTS,
   MAX_OPEN_WAITS_BYTES,
   MAX_REGISTRATIONS,

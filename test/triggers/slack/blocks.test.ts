@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { StepQuestion, Wait } from '../../../packages/cairn/src/core/run/events.ts';
-import { doubtOf } from '../../../packages/cairn/src/engine/waits/open.ts';
+import { doubtOf } from '../../../packages/cairn/src/engine/waits/question.ts';
 import { approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
 import { MAX_VALUE_CHARS, readValue } from '../../../packages/cairn/src/triggers/slack/decision-value.ts';
 import { clipped } from '../../../packages/cairn/src/triggers/slack/message.ts';

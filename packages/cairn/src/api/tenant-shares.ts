@@ -13,8 +13,6 @@ interface SharedPlaces {
   openStreams(): number;
 }
 
-/** Default concurrency of an instance with a whole CPU on Google's platform. */
-export const API_CONCURRENCY = 80;
 /** Places that tenants share; the others are for tenants without a request in progress. */
 const SHARED = 0.75;
 /** The number of requests that a page of the console sends at once. */

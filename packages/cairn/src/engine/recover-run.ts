@@ -17,7 +17,8 @@ import { compensationStarted } from './recording/event-builders.ts';
 import { runCancelled, runFailed } from './recording/terminal.ts';
 import { deadDriveSpan, recoverySpan } from './tracing/run-spans.ts';
 import { cutOffSpan } from './tracing/step-spans.ts';
-import { doubtOf, openedDraft } from './waits/open.ts';
+import { openedDraft } from './waits/new-wait.ts';
+import { doubtOf } from './waits/question.ts';
 
 type Recovered =
   /** The run may be dispatched now. */

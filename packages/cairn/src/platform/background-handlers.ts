@@ -8,7 +8,7 @@ import { parseTraceparent } from '../core/trace.ts';
 import { drive } from '../engine/drive/drive.ts';
 import { withHeartbeat } from '../operations/diagnosis/with-heartbeat.ts';
 import { sampleRuns } from '../operations/integrity/sample-runs.ts';
-import { sweepRetention } from '../operations/retention/sweep.ts';
+import { deleteExpiredRuns } from '../operations/retention/delete-expired.ts';
 import { noticeRestore } from '../operations/runtime/restore.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunStatistics } from '../ports/run-statistics.ts';
@@ -158,7 +158,7 @@ export async function checkSample(installation: CairnInstallation): Promise<void
 export async function deleteOldRuns(installation: CairnInstallation): Promise<void> {
   const { retention, telemetry, heartbeat } = await compose(installation);
   await withHeartbeat(heartbeat, 'deleteExpired', async () => {
-    const report = await sweepRetention(retention);
+    const report = await deleteExpiredRuns(retention);
     const { kept: _, off, erasures, ...done } = report;
     if (Object.values({ ...done, ...erasures }).some((count) => count > 0))
       retention.log.info('retention_tick', { ...report });

@@ -3,8 +3,8 @@
  * first request of an instance, so that deployments and cold starts do not pay for it.
  */
 import type { ApiDeps } from '../api/deps.ts';
+import { API_CONCURRENCY, BURST_SECONDS } from '../api/limits.ts';
 import type { RateLimit } from '../api/rate-limit.ts';
-import { API_CONCURRENCY } from '../api/tenant-shares.ts';
 import { dayLimits } from '../core/budget/day-limits.ts';
 import { budgetOf } from '../core/drive-time.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
@@ -17,7 +17,7 @@ import { LOCAL_PROCESSING_LOCK_MS, LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '.
 import type { HeartbeatDeps } from '../operations/diagnosis/with-heartbeat.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
-import type { SweepDeps } from '../operations/retention/deps.ts';
+import type { DeletionDeps } from '../operations/retention/deps.ts';
 import type { HomeDeps } from '../operations/runtime/restore.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
@@ -71,7 +71,7 @@ export interface Root {
   readonly slack: SlackDeps;
   readonly api: ApiDeps;
   readonly schedules: TickDeps;
-  readonly retention: SweepDeps;
+  readonly retention: DeletionDeps;
   readonly messages: PubsubDeps;
   readonly sample: SampleDeps;
   readonly statistics: RunStatistics;
@@ -272,9 +272,6 @@ const secretsOf = ({ name, text }: SecretText) => secretsIn(name, text);
 function daysToMs(days: number | undefined): number | undefined {
   return days === undefined ? undefined : days * 24 * 3_600_000;
 }
-
-/** Burst for a page that loads, or a script that starts. */
-const BURST_SECONDS = 5;
 
 function rateLimitOf({ apiRateLimit: perSecond }: Settings): RateLimit | undefined {
   return perSecond === undefined ? undefined : { perSecond, burst: perSecond * BURST_SECONDS };

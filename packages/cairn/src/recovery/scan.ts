@@ -30,7 +30,7 @@ import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
 import { StoreRefused } from '../ports/store-errors.ts';
 import type { DriveTask } from '../ports/task-queue.ts';
-import { DueRuns, type TakenRun } from './backlog.ts';
+import { DueRuns, type TakenRun } from './due-runs.ts';
 import { watchLeases } from './lease-watch.ts';
 
 interface ScanDeps extends EngineDeps {

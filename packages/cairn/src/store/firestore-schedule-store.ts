@@ -6,8 +6,8 @@ import type { DueSchedule, ScheduleStore, ScheduleWritten, StoredSchedule } from
 import { call } from './call.ts';
 import { scheduleCodec } from './codec/schedule.ts';
 import { FirestoreStore } from './firestore-store.ts';
+import { findDue } from './lists/due-while-index-builds.ts';
 import { readPage } from './lists/pages.ts';
-import { findDue } from './lists/without-index.ts';
 import { lastUpdateTime } from './version.ts';
 import { changedVersion, createdVersion, readVersioned, wholeUpdate } from './versioned-document.ts';
 

@@ -1,5 +1,5 @@
 /** Help texts, made from the table of commands. Pure. */
-import { asCalled } from '../call.ts';
+import { asCalled } from '../invocation.ts';
 import type { Style } from '../render/style.ts';
 import { cells, pad, wrap } from '../render/width.ts';
 import { type CliCommand, GLOBAL_OPTIONS, KEY_OPTION, type OptionSpec, type OptionSpecs } from './command.ts';

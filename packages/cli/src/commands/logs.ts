@@ -7,8 +7,8 @@ import { clean } from '../render/width.ts';
 import { logText } from '../views/logs.ts';
 import { isOver } from '../views/runs.ts';
 import { StreamedPrint } from '../views/streamed.ts';
+import { assertStep } from './did-you-mean.ts';
 import { noteMore } from './listed.ts';
-import { assertStep } from './near.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
 const LEVELS = ['info', 'warn', 'error'] as const;

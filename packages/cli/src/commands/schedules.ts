@@ -4,8 +4,8 @@ import { command } from '../arguments/command.ts';
 import { isAgo, jsonValue, timeValue } from '../arguments/values.ts';
 import { UsageError } from '../exit.ts';
 import { scheduleLines, scheduleTable } from '../views/schedules.ts';
+import { aboutSchedule, aboutType } from './did-you-mean.ts';
 import { limitOption, noteMore } from './listed.ts';
-import { aboutSchedule, aboutType } from './near.ts';
 
 const SCHEDULE = { help: 'id of the schedule; see schedules list' } as const;
 const CATCH_UPS = ['skip', 'latest', 'all'] as const;

@@ -1,7 +1,7 @@
 /** An error as text: the error, its place, and the next step. Pure. */
 import { isUncertain, type Problem, Refusal, Unreachable } from '@cairn/client';
-import { asCalled, PLAIN_CALL } from '../call.ts';
 import { Declined, EXIT, type ExitCode } from '../exit.ts';
+import { asCalled, PLAIN_CALL } from '../invocation.ts';
 import { withCommands } from './requests.ts';
 import type { Style } from './style.ts';
 import { clean } from './width.ts';

@@ -1,8 +1,8 @@
 /** The explanation of a run for a terminal. Pure. */
 
 import { ago, type CodePlace, type Explanation, questionText } from '@cairn/client';
-import { asCalled, PLAIN_CALL } from '../call.ts';
 import type { OutputShape } from '../context.ts';
+import { asCalled, PLAIN_CALL } from '../invocation.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';

@@ -1,8 +1,8 @@
 /** Questions that wait for a person, with the commands that answer them. Pure. */
 import { ago, BUDGET_DECISIONS, DOUBT_DECISIONS } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import { PLAIN_CALL } from '../call.ts';
 import type { OutputShape } from '../context.ts';
+import { PLAIN_CALL } from '../invocation.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { cells, clean } from '../render/width.ts';

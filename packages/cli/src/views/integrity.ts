@@ -1,7 +1,7 @@
 /** Problems of a run, and the changes of a repair. Pure. */
 import type { Answer } from 'cairn/api/calls';
-import { asCalled } from '../call.ts';
 import type { OutputShape } from '../context.ts';
+import { asCalled } from '../invocation.ts';
 import type { Tone } from '../render/style.ts';
 import { clean } from '../render/width.ts';
 import { section } from './run-page.ts';

@@ -1,8 +1,8 @@
 /** Preview of a successor, as a page. Pure. */
 import { stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import { asCalled } from '../call.ts';
 import type { OutputShape } from '../context.ts';
+import { asCalled } from '../invocation.ts';
 import type { Tone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { clean } from '../render/width.ts';

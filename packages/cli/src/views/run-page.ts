@@ -1,8 +1,8 @@
 /** One run as a page: its head, its steps, its waits and how to answer them, and its events. Pure. */
 import { ago, budgetLines, duration, type Move, moveOf, questionText, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import { asCalled, PLAIN_CALL } from '../call.ts';
 import type { OutputShape } from '../context.ts';
+import { asCalled, PLAIN_CALL } from '../invocation.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';

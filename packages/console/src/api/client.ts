@@ -8,7 +8,7 @@ import {
   CairnClient,
   targetOf as filledTarget,
   followStream,
-  Passage,
+  ProxyBuffering,
   type QueryValue,
   type Request,
   problemOf as readProblem,
@@ -45,7 +45,7 @@ export class Api {
   readonly reach = new Reach();
   readonly #client: CairnClient;
   /** Shared by all streams. */
-  readonly #passage = new Passage();
+  readonly #passage = new ProxyBuffering();
   readonly #onRefused: () => void;
 
   /**

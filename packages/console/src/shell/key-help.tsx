@@ -1,7 +1,7 @@
 /** Dialog with the keys of the pages; `?` opens it anywhere. */
 import { useEffect, useState } from 'react';
 import { Dialog } from '../parts/dialog/dialog.tsx';
-import { isCommand } from './keys.ts';
+import { isCommand } from './is-command.ts';
 import { GO_KEYS } from './pages.ts';
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useQueryState } from './address.ts';
-import { isTyping } from './keys.ts';
+import { isTyping } from './is-command.ts';
 
 export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);

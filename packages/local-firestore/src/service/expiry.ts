@@ -17,6 +17,8 @@ import { meterCommit } from './metering.ts';
 import { type QueriedDocument, runQueryPlan } from './query-runner.ts';
 import type { FirestoreSession } from './session.ts';
 
+/** Time between two steps. Production takes hours; often enough that a local run sees it, seldom enough to cost nothing. */
+export const EXPIRY_INTERVAL_MS = 10_000;
 /** Documents read in one step of one collection group, which takes a few milliseconds. */
 const STEP = 500;
 

@@ -17,9 +17,6 @@ import { OptimisticReads } from './transactions/optimistic-reads.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
 import { type Transaction, type TransactionMode, Transactions } from './transactions/transactions.ts';
 
-/** Time a writer waits for readers before it is aborted. */
-const LOCK_TIMEOUT_MS = 10_000;
-
 /** Consistency of a read; with neither member, the newest commit without locks. */
 export interface ReadConsistency {
   /** Owner of the locks. Absent for reads without locks. */
@@ -46,7 +43,7 @@ export class FirestoreSession {
     this.storage = storage;
     this.databases = new Databases(options);
     this.transactions = new Transactions(clock);
-    this.locks = new LockTable({ clock, timeoutMs: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS });
+    this.locks = new LockTable({ clock, timeoutMs: options.lockTimeoutMs });
   }
 
   begin(database: string, mode: TransactionMode): Transaction {

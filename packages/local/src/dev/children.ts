@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { Reaper } from '../host/workers/reaper.ts';
+import { Reaper } from '../host/workers/orphan-killer.ts';
 
 interface ChildProcessOptions {
   readonly command: string;

@@ -13,7 +13,6 @@ import { Builds } from './builds.ts';
 import { Children } from './children.ts';
 import { envOf } from './env-files.ts';
 import { greeting } from './greeting.ts';
-import { namesNoFile, readableError } from './load-error.ts';
 import {
   forMachine,
   forPerson,
@@ -33,6 +32,7 @@ import {
   projectFolder,
   unservedIn,
 } from './project.ts';
+import { namesNoFile, readableError } from './readable-error.ts';
 import { watchFiles } from './watch-files.ts';
 
 export { DEFAULT_PORT, MAX_PORT } from './ports.ts';

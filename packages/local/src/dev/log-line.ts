@@ -2,7 +2,7 @@
  * A line of the log of `cairn dev` and `npm start`: parsed from the output of functions and tools, and printed for a person or
  * as JSON. Pure.
  */
-import { ownFrames } from './load-error.ts';
+import { ownFrames } from './readable-error.ts';
 
 export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 

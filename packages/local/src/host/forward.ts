@@ -12,7 +12,7 @@ import { type RequestBody, RequestHandle, type RequestLine, type ResponseReceive
 import { sendByHttp } from './link/send-by-http.ts';
 import { type NotTaken, sendByLink } from './link/send-by-link.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
-import { type Acquiring, NoWorkerError, type WorkerLease } from './workers/lease.ts';
+import { type Acquiring, NoWorkerError, type WorkerLease } from './workers/worker-lease.ts';
 import type { WorkerPool } from './workers/worker-pool.ts';
 
 const NOTHING = Buffer.alloc(0);

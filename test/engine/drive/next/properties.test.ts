@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { statusOfSet } from '../../../../packages/cairn/src/core/decisions/set-progress.ts';
+import { statusOfSet } from '../../../../packages/cairn/src/core/decisions/item-progress.ts';
 import { Fatal } from '../../../../packages/cairn/src/core/errors.ts';
 import type { Handle, StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
 import { startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';

@@ -1,4 +1,4 @@
-/** Sizes of values, in bytes of canonical JSON text. */
+/** Limits of a run. Sizes of values are bytes of canonical JSON text. */
 
 /** Largest value inline in a snapshot; larger ones are in a checkpoint. */
 export const SNAPSHOT_VALUE_BYTES = 16 * 1024;
@@ -22,3 +22,7 @@ export const MAX_OPEN_EFFECTS = 10_000;
 export const MAX_MEMOS = 1_000;
 /** UTF-8 bytes of a memo's name: each takes up to three in a document id, which ends at 1,500. */
 export const MAX_MEMO_NAME_BYTES = 480;
+/** Items of one map, or children of one step: their states are in the snapshot, their results in one output. */
+export const MAX_ITEMS = 1_000;
+/** Replays and forks in a row: each lookup in the ledger reads all of them. Resumes do not count. */
+export const MAX_SCOPES = 50;

@@ -10,7 +10,7 @@ import { isOver, type RunState } from './state.ts';
 /**
  * Time the oldest open question was opened, epoch ms; undefined: none. An ended run has no questions except effects in
  * doubt: since its end, until the ledger knows each outcome, which is not folded. Then the stored value is removed
- * (operations/inbox/leave-inbox.ts), and `check` asks the ledger whether it may be absent.
+ * (operations/inbox/remove-from-inbox.ts), and `check` asks the ledger whether it may be absent.
  */
 export function askingSince(state: RunState): number | undefined {
   if (isOver(state)) return endedInDoubt(state) ? (state.completedAt ?? state.updatedAt) : undefined;

@@ -4,11 +4,12 @@
  */
 import { type Cost, sumOfCosts } from '../../core/budget/budget.ts';
 import { estimatedCost } from '../../core/budget/given.ts';
+import type { CompletionRule } from '../../core/decisions/item-progress.ts';
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
-import { type CompletionRule, MAX_ITEMS } from '../../core/decisions/set-progress.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { MAX_ITEMS } from '../../core/run/limits.ts';
 import { LONGEST_STEP_ANYWHERE_MS, PRODUCTION_SETTINGS } from '../settings.ts';
 import type { Capability } from './capability.ts';
 import {

@@ -1,8 +1,8 @@
 /** A workflow as the engine reads it; the types of inputs and outputs were the compiler's business. Types only. */
 import type { ZodType } from 'zod';
 import type { BudgetLimits, Cost } from '../../core/budget/budget.ts';
+import type { CompletionRule } from '../../core/decisions/item-progress.ts';
 import type { PollPolicy, RetryPolicy } from '../../core/decisions/retry.ts';
-import type { CompletionRule } from '../../core/decisions/set-progress.ts';
 import type { Graph } from '../../core/graph/graph.ts';
 import type { Retention } from '../../core/retention/policy.ts';
 import type { OnParentEnd } from '../../core/run/events.ts';

@@ -23,7 +23,7 @@ import type { BodyStep } from '../define/steps.ts';
 import * as build from '../recording/event-builders.ts';
 import type { Used } from '../recording/output.ts';
 import { budgetQuestion, dayQuestion } from '../waits/budget-question.ts';
-import { openedDraft } from '../waits/open.ts';
+import { openedDraft } from '../waits/new-wait.ts';
 import { DayAccount, type Spender } from './day-account.ts';
 import type { DispatchState } from './dispatch-state.ts';
 import type { EndedBody, ExecutionChange } from './messages.ts';

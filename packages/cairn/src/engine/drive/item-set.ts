@@ -5,12 +5,12 @@
  * Must not: start anything.
  */
 
-import { type ItemState, MAX_ITEMS, SetProgress, type SetStatus } from '../../core/decisions/set-progress.ts';
+import { type ItemState, SetProgress, type SetStatus } from '../../core/decisions/item-progress.ts';
 import { Fatal } from '../../core/errors.ts';
 import { MAX_STEPS } from '../../core/graph/graph.ts';
 import { markOf } from '../../core/plan/item-marks.ts';
 import type { RecordedError, StepExecution } from '../../core/run/events.ts';
-import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
+import { MAX_ITEMS, MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Context } from '../define/steps.ts';
 import { composedOutput, type Outcome, type Output } from '../recording/output.ts';

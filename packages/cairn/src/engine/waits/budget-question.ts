@@ -18,7 +18,7 @@ import {
 import { type GivenBudget, shownAmounts } from '../../core/budget/given.ts';
 import type { StepExecution, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
-import { questionAbout } from './open.ts';
+import { questionAbout } from './question.ts';
 
 interface BudgetQuestion {
   /** The attempt that cannot begin, or that was stopped before a call. */

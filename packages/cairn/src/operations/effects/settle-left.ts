@@ -10,7 +10,7 @@ import { isOver, type RunState } from '../../core/run/state.ts';
 import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
-import { leaveInbox } from '../inbox/leave-inbox.ts';
+import { removeFromInbox } from '../inbox/remove-from-inbox.ts';
 import type { ResolveRequest } from './request.ts';
 import { type ResolutionContent, resolutionOf, waitFor } from './resolution-events.ts';
 
@@ -39,7 +39,7 @@ export async function settleLeft(
   const change = resolutionOf({ stored, request, content, now });
   const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, stored.version, change));
   if (kind === 'stale') throw new EffectMoved(effectId);
-  await leaveInbox(deps, runId);
+  await removeFromInbox(deps, runId);
   return now;
 }
 

@@ -6,10 +6,10 @@
  */
 import { type EffectRecord, isInDoubt } from '../../core/effects/effect.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
-import type { LeaveInboxDeps } from './leave-inbox.ts';
 import type { OpenQuestion } from './questions.ts';
+import type { RemoveFromInboxDeps } from './remove-from-inbox.ts';
 
-type LeftDeps = LeaveInboxDeps;
+type LeftDeps = RemoveFromInboxDeps;
 
 /** A question of a run that has ended, and the row of the ledger that it is about, if that is there. */
 type LeftQuestion = OpenQuestion & { readonly row?: EffectRecord };

@@ -9,11 +9,11 @@ import type { RunState } from '../../core/run/state.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
-import { type LeaveInboxDeps, leaveInbox } from './leave-inbox.ts';
 import { leftInDoubt } from './left-in-doubt.ts';
 import { type DeployedDefinitions, type OpenQuestion, openQuestions } from './questions.ts';
+import { type RemoveFromInboxDeps, removeFromInbox } from './remove-from-inbox.ts';
 
-interface InboxDeps extends DeployedDefinitions, LeaveInboxDeps {
+interface InboxDeps extends DeployedDefinitions, RemoveFromInboxDeps {
   readonly finder: RunFinder;
   readonly clock: Clock;
 }
@@ -52,7 +52,7 @@ async function askingRun(deps: InboxDeps, run: RunState): Promise<AskingRun> {
   const all = openQuestions(run, deps, deps.clock.now());
   if (all[0]?.kind === 'left_in_doubt') {
     const left = await leftInDoubt(deps, { run, questions: all, most: MAX_QUESTIONS_OF_RUN });
-    if (left.isKnown) await leaveInbox(deps, run.id);
+    if (left.isKnown) await removeFromInbox(deps, run.id);
     return { run, ...left };
   }
   const some = all.slice(0, MAX_QUESTIONS_OF_RUN);

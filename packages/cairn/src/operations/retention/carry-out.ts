@@ -5,9 +5,9 @@
  * Must not: decide; see core/retention/lineage.ts.
  */
 import type { Cleared, LineageMember } from '../../ports/runs/retention-store.ts';
-import type { TickBudget } from './budget.ts';
 import type { CarryDeps } from './deps.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
+import type { TickBudget } from './tick-budget.ts';
 
 /**
  * `unfinished`: the rest is left to the next tick. `moved`: one of the runs was changed concurrently; it is checked

@@ -1,4 +1,4 @@
-/** Dependencies and bounds of retention. Types and constants only. */
+/** Dependencies of retention. Types only. */
 import type { RetentionOf } from '../../core/retention/policy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -28,35 +28,6 @@ export interface ErasingDeps extends CarryDeps {
 }
 
 /** Dependencies for deleting expired runs and erased data. */
-export interface SweepDeps extends ErasingDeps {
+export interface DeletionDeps extends ErasingDeps {
   readonly runtime: RuntimeConfigReader;
 }
-
-/**
- * Runs of a lineage that are read: at about a kilobyte each, they fit one answer of the store. A lineage with more runs is
- * kept, and logged.
- */
-export const MAX_MEMBERS = 2_000;
-/** Ended runs read at once: an interrupted tick reads that many again. */
-export const PAGE = 50;
-/** Lineages processed concurrently: each waits for sequential responses of the store. */
-export const CONCURRENCY = 8;
-/** Documents deleted in one commit: Firestore takes 500, and its index entries count as well. */
-export const DELETES_A_COMMIT = 250;
-
-/** Limits of one tick; the next one continues. */
-export interface TickBounds {
-  /** Deleted documents, except the run documents of lineages in progress. */
-  readonly documents: number;
-  readonly runs: number;
-  /** Runs with payloads that are checked. */
-  readonly owners: number;
-  /** Ms. */
-  readonly forMs: number;
-}
-
-/**
- * A tick every half hour (index.ts) that deletes this much is about a million documents a day, a twentieth of what a
- * database supports; its time leaves the function two minutes for running work.
- */
-export const TICK: TickBounds = { documents: 20_000, runs: 5_000, owners: 200, forMs: 420_000 };

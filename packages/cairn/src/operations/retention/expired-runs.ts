@@ -6,7 +6,8 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { Bucket } from '../../ports/runs/retention-store.ts';
 import { loadOwn } from '../append-to-run.ts';
-import { type LineageDeps, PAGE } from './deps.ts';
+import { PAGE } from './bounds.ts';
+import type { LineageDeps } from './deps.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 import { placeAfter, placeText, readPlace, walk } from './walk.ts';
 

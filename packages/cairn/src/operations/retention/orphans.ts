@@ -3,8 +3,10 @@
  * before the commit. They are deleted a week later, when the start can no longer be repeated. So are results of effects without
  * a run, once all rows of their owner have expired.
  */
-import type { TickBudget } from './budget.ts';
-import { DELETES_A_COMMIT, type SweepDeps } from './deps.ts';
+
+import { DELETES_A_COMMIT } from './bounds.ts';
+import type { DeletionDeps } from './deps.ts';
+import type { TickBudget } from './tick-budget.ts';
 
 /** Also of a start that is repeated under the same id: its commit follows its input within a minute. */
 const ORPHAN_AGE_MS = 7 * 24 * 3_600_000;
@@ -27,7 +29,7 @@ interface OrphansDeleted {
 
 /** @throws errors of the store; the next tick continues */
 export async function deleteOrphans(
-  { retention, clock, log }: SweepDeps,
+  { retention, clock, log }: DeletionDeps,
   { after, owners, budget }: OrphanSearch,
 ): Promise<OrphansDeleted> {
   let next = after;

@@ -10,6 +10,7 @@ import { childRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import { loopOfPart } from '../../core/flow/parts.ts';
 import type { ChildWait, SuccessorMode } from '../../core/run/events.ts';
+import { MAX_SCOPES } from '../../core/run/limits.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { workflowOf } from '../../engine/deployed.ts';
@@ -17,7 +18,6 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage } from '../start/request.ts';
 import { assertAllowed } from './assert-permitted.ts';
-import { MAX_SCOPES } from './prepare.ts';
 import type { SuccessorDeps } from './request.ts';
 import { lineageOf } from './start-successor.ts';
 

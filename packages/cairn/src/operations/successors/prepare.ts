@@ -7,6 +7,7 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { SuccessorSource } from '../../core/run/events.ts';
+import { MAX_SCOPES } from '../../core/run/limits.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
@@ -18,9 +19,6 @@ import { loadOwn } from '../append-to-run.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage } from '../start/request.ts';
 import type { SuccessorDeps, WantedSuccessor } from './request.ts';
-
-/** Replays and forks of one lineage: every lookup in the ledger reads each of them. */
-export const MAX_SCOPES = 50;
 
 /** A successor that could be. */
 export interface Prepared {

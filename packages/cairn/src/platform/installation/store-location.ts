@@ -1,7 +1,7 @@
 /** Location of an installation's runs; no two installations of a codebase may share one. */
 import { type FirestoreIndexes, firestoreIndexes } from '../../store/layout/indexes.ts';
+import { collectionPrefixOf } from '../settings/collection-prefix.ts';
 import { database } from '../settings/parameters.ts';
-import { collectionPrefixOf } from '../settings/settings.ts';
 import type { CairnInstallation } from './installation.ts';
 
 interface StoreLocation {

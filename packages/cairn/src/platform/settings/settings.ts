@@ -3,15 +3,14 @@ import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
 import { MAX_SHARDS, SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { MAX_QUEUES, type QueueSpread } from '../../core/encoding/queue-place.ts';
 import type { DriveQueues, QueueTarget } from '../../queue/cloud-tasks-queue.ts';
-import { PREFIX_OF_THE_MODEL } from '../../store/layout/collections.ts';
 import type { GithubTenantParameters } from '../../triggers/github/tenants.ts';
 import { driveTimeoutS } from '../installation/drive-classes.ts';
 import type { FunctionNames } from '../installation/exported-names.ts';
 import { aloneMember, driveMember } from '../installation/installation.ts';
 import type { CairnOptions } from '../installation/options.ts';
+import { collectionPrefixOf } from './collection-prefix.ts';
 import {
   apiRateLimit,
-  collectionPrefix,
   database,
   driveQueues,
   driveQueuesPerTenant,
@@ -84,21 +83,6 @@ export interface Settings {
   readonly heartbeatMs: number | undefined;
   /** True on the local cloud. */
   readonly local: boolean;
-}
-
-/**
- * Two installations must not share collections, so the default prefix is derived from the installation's deployed name.
- *
- * @param drive the deployed name of the function `drive`
- */
-export function collectionPrefixOf(given: string | undefined, drive: string): string {
-  const prefix = given ?? collectionPrefix.value();
-  if (prefix !== '') return prefix;
-  if (drive === 'drive') return PREFIX_OF_THE_MODEL;
-  return `${drive
-    .replace(/-drive$/, '')
-    .toLowerCase()
-    .replaceAll('-', '_')}_`;
 }
 
 /** @throws Error if the platform did not say which project this is, or the functions that move runs are not exported */

@@ -35,10 +35,10 @@ import type { DocumentCodec } from '../codec/kinds.ts';
 import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
+import { findDue } from './due-while-index-builds.ts';
 import { readPage } from './pages.ts';
 import { inShards, Shards, shardedPage } from './shards.ts';
 import { withWaits } from './waits.ts';
-import { findDue } from './without-index.ts';
 
 /** The members by which the scan orders runs. */
 const DUE_NAMES = ['wakeAt', 'type', 'status', 'parked', 'updatedAt', 'dueAt', 'lease.epoch'];

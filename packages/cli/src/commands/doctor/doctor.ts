@@ -1,8 +1,8 @@
 /** `doctor`: prints the health of an installation, and the places to check that its API does not show. */
 import { type Finding, NOT_SEEN } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
-import { asCalled } from '../../call.ts';
 import { EXIT } from '../../exit.ts';
+import { asCalled } from '../../invocation.ts';
 import type { Tone } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
 import { examine } from './examine.ts';

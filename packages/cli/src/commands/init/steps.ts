@@ -1,6 +1,5 @@
 /** The conversation of `init`, in its order; `src/init/` decides and writes. Only this command loads it, because nothing else needs the JSON parser. */
 import { join } from 'node:path';
-import { PLAIN_CALL } from '../../call.ts';
 import { declined, SAY_YES } from '../../confirm.ts';
 import type { CommandContext } from '../../context.ts';
 import { apply, type Restored, removeUnplaced, undo } from '../../init/edits.ts';
@@ -17,6 +16,7 @@ import {
 } from '../../init/project.ts';
 import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts';
 import { applyUpgrade, hasOtherPackages, type UpgradePlan, upgradeOf } from '../../init/upgrade.ts';
+import { PLAIN_CALL } from '../../invocation.ts';
 import type { Style } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
 import { INSTALL, nextSteps, stepsAfterUndo, stepsText } from './next-steps.ts';

@@ -5,7 +5,7 @@ import { jsonValue } from '../../arguments/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { Declined, UsageError } from '../../exit.ts';
 import { clean } from '../../render/width.ts';
-import { assertStep, isMissing } from '../near.ts';
+import { assertStep, isMissing } from '../did-you-mean.ts';
 import { RUN, runIdOf } from './named.ts';
 
 const STEP = { help: 'step that asks (default: the only one)', optional: true } as const;

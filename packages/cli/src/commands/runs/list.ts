@@ -1,8 +1,8 @@
 /** `runs list`. */
 import { command } from '../../arguments/command.ts';
 import { runTable } from '../../views/runs.ts';
+import { nearType } from '../did-you-mean.ts';
 import { noteUnreadable } from '../listed.ts';
-import { nearType } from '../near.ts';
 import { FILTERS, MATCH, MAX_COSTLY_PAGES, queryOf } from './filters.ts';
 
 const USUAL = 20;

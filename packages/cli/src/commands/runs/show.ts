@@ -15,8 +15,8 @@ import {
 } from '../../views/run-page.ts';
 import { errorDetails } from '../../views/stack.ts';
 import { timelineLine } from '../../views/timeline.ts';
+import { assertStep } from '../did-you-mean.ts';
 import { DEFAULT_LISTED, limitOption, noteMore } from '../listed.ts';
-import { assertStep } from '../near.ts';
 import { RUN, runIdOf } from './named.ts';
 
 /** Events on the page. A run can have far more; `runs events` and `--events` show them. */

@@ -1,7 +1,7 @@
 /** `runs statistics`. */
 import { command } from '../../arguments/command.ts';
 import { statisticsText } from '../../views/statistics.ts';
-import { nearType } from '../near.ts';
+import { nearType } from '../did-you-mean.ts';
 import { FILTERS, queryOf } from './filters.ts';
 
 const { type, repo, thread, tag, since, until } = FILTERS;

@@ -1,7 +1,7 @@
 /** After the database was restored: `restore show`, `begin`, `release`. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
-import { PLAIN_CALL } from '../../call.ts';
+import { PLAIN_CALL } from '../../invocation.ts';
 import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
 

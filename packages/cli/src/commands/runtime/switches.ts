@@ -7,7 +7,7 @@ import { Declined, EXIT, UsageError } from '../../exit.ts';
 import { table } from '../../render/table.ts';
 import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
-import { aboutType, isMissing, nearType } from '../near.ts';
+import { aboutType, isMissing, nearType } from '../did-you-mean.ts';
 
 export const listWorkflows = command({
   name: 'workflows',

@@ -3,7 +3,7 @@
  * focus is answered, the next in its place takes it.
  */
 import { useCallback, useEffect, useRef } from 'react';
-import { isCommand } from '../../shell/keys.ts';
+import { isCommand } from '../../shell/is-command.ts';
 
 const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 

@@ -37,6 +37,8 @@ interface HeldLocks {
 
 /** Key of ranges over every collection; no collection id contains a slash. */
 const EVERY_COLLECTION = '/';
+/** Time a writer waits for readers before it is aborted. */
+const LOCK_TIMEOUT_MS = 10_000;
 
 export class LockTable {
   readonly #clock: () => number;
@@ -47,9 +49,9 @@ export class LockTable {
   #waiting: WaitingLock[] = [];
   #pumping = false;
 
-  constructor(options: { clock: () => number; timeoutMs: number }) {
+  constructor(options: { clock: () => number; timeoutMs?: number | undefined }) {
     this.#clock = options.clock;
-    this.#timeoutMs = options.timeoutMs;
+    this.#timeoutMs = options.timeoutMs ?? LOCK_TIMEOUT_MS;
   }
 
   /** Number of requests that wait now. */

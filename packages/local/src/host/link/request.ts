@@ -1,7 +1,7 @@
 /** A request to a worker and the receiver of its answer, independent of the transport. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { WorkerLease } from '../workers/lease.ts';
+import type { WorkerLease } from '../workers/worker-lease.ts';
 
 export interface RequestLine {
   /** Name of the function. */

@@ -3,7 +3,7 @@
  * both use, so runs take a fifth less of the workers' processor time. It ends, until the workers are replaced, when a body of a step blocks such a
  * worker or ends it: requests then have a worker of their own, which no body delays.
  */
-import type { WorkerLease } from './lease.ts';
+import type { WorkerLease } from './worker-lease.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 /** A worker that answers a probe later is held up by a body. */

@@ -1,6 +1,6 @@
 /** Requests that wait for a worker, in order, and the limits of their waits. Does not choose the worker. */
 import type { FunctionSpec } from '../function-spec.ts';
-import { NoWorkerError, type Wanted, type WorkerLease } from './lease.ts';
+import { NoWorkerError, type Wanted, type WorkerLease } from './worker-lease.ts';
 
 interface Waiter extends Wanted {
   /** Key of the requests that the same worker could serve, before and after `takesCold`. */

@@ -1,6 +1,20 @@
 /** Kills workers that give no sign of life, or that fill the memory of the machine. */
+import type { FunctionSpec } from '../function-spec.ts';
 import { residentMib } from './resident.ts';
 import type { WorkerProcess } from './worker-process.ts';
+
+/**
+ * Least limit of a worker's memory, MiB, so that a body that fills it does not take that of the machine. A worker serves all functions, and
+ * compiles TypeScript, so it needs more than an instance in production.
+ */
+const MIN_LIMIT_MIB = 2_048;
+/** For functions that declare more. */
+const LIMIT_FACTOR = 2;
+
+/** Memory that a worker which serves these functions may use. */
+export function memoryLimitMib(functions: readonly Pick<FunctionSpec, 'memoryMib'>[]): number {
+  return Math.max(MIN_LIMIT_MIB, ...functions.map(({ memoryMib = 0 }) => LIMIT_FACTOR * memoryMib));
+}
 
 interface WatchdogOptions {
   /** A worker that was silent for so long is killed. */

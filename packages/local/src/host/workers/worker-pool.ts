@@ -4,15 +4,15 @@
  */
 import type { FunctionSpec } from '../function-spec.ts';
 import { chooseWorker } from './choice.ts';
-import { type Acquiring, NO_USER, type Wanted, type WorkerLease } from './lease.ts';
+import { Reaper } from './orphan-killer.ts';
 import type { PoolOptions } from './pool-options.ts';
 import { lowerPriority } from './priority.ts';
-import { Reaper } from './reaper.ts';
 import { Restarts } from './restarts.ts';
 import { REQUESTS, roleOf, sizeOf, TASKS, type WorkerRole } from './roles.ts';
 import { Sharing } from './sharing.ts';
 import { Waiters } from './waiters.ts';
 import { Watchdog } from './watchdog.ts';
+import { type Acquiring, NO_USER, type Wanted, type WorkerLease } from './worker-lease.ts';
 import { describeEnd, pidsByRole, type WorkerEnd, WorkerProcess } from './worker-process.ts';
 
 const GRACE_MS = 10_000;

@@ -10,9 +10,10 @@ import { nodeFlags } from '../../node-flags.ts';
 import type { FunctionSpec } from '../function-spec.ts';
 import { openLink } from '../link/open-link.ts';
 import type { Responsiveness, WorkerFacts } from './choice.ts';
-import { NO_USER, type Wanted } from './lease.ts';
 import { type FromWorker, fromWorker, type ToWorker } from './messages.ts';
 import { hasRoom, REQUESTS, type WorkerRole } from './roles.ts';
+import { memoryLimitMib } from './watchdog.ts';
+import { NO_USER, type Wanted } from './worker-lease.ts';
 
 /** Loads the functions and serves them itself. */
 const WORKER_MAIN = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -57,14 +58,6 @@ const LATE_AFTER_MS = 500;
 /** Three heartbeats: longer than a garbage collection, shorter than a lease. */
 const HANGS_AFTER_MS = 3_000;
 
-/**
- * Least limit of a worker's memory, MiB, so that a body that fills it does not take that of the machine. A worker serves all functions, and
- * compiles TypeScript, so it needs more than an instance in production.
- */
-const MIN_LIMIT_MIB = 2_048;
-/** For functions that declare more. */
-const LIMIT_FACTOR = 2;
-
 export class WorkerProcess {
   readonly #child: ChildProcess;
   /** By function, and by function and user. */
@@ -85,7 +78,7 @@ export class WorkerProcess {
   #isWarm = false;
   #retired = false;
   #isKilled = false;
-  #memoryLimitMib = MIN_LIMIT_MIB;
+  #memoryLimitMib = memoryLimitMib([]);
   #error: string | undefined;
   #port: number | undefined;
   #link: FrameClient | undefined;
@@ -128,8 +121,7 @@ export class WorkerProcess {
         const message = fromWorker(sent);
         if (message === undefined || (this.#hasServed && isOfStart(message))) return;
         if (message.kind === 'loaded') {
-          const declared = message.functions.map(({ memoryMib = 0 }) => LIMIT_FACTOR * memoryMib);
-          this.#memoryLimitMib = Math.max(MIN_LIMIT_MIB, ...declared);
+          this.#memoryLimitMib = memoryLimitMib(message.functions);
           this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
         }
         this.#lastHeartbeatAt = performance.now();

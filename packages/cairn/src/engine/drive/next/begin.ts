@@ -8,7 +8,7 @@ import type { FlowStep, StepDefinition, WaitStep } from '../../define/steps.ts';
 import * as build from '../../recording/event-builders.ts';
 import { recordedError } from '../../recording/output.ts';
 import { answerDrafts } from '../../waits/end-of-wait.ts';
-import { openedDraft, waitOf } from '../../waits/open.ts';
+import { openedDraft, waitOf } from '../../waits/new-wait.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import { FlowRun } from '../flows/flow-run.ts';
 import { ItemSet, itemsOf } from '../item-set.ts';

@@ -9,10 +9,11 @@ import { added, type DeletedCounts, type Erasure, NOTHING_GONE } from '../../../
 import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
 import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
-import type { TickBudget } from '../budget.ts';
+import { PAGE } from '../bounds.ts';
 import { type Done, deleteLineage } from '../carry-out.ts';
-import { type ErasingDeps, PAGE } from '../deps.ts';
+import type { ErasingDeps } from '../deps.ts';
 import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
+import type { TickBudget } from '../tick-budget.ts';
 
 type Count = { -readonly [K in keyof DeletedCounts]: number };
 

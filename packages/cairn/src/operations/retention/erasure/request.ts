@@ -17,9 +17,10 @@ import { type SendDeps, sendUntilKnown } from '../../../journal/send-until-known
 import type { Page, PageRequest } from '../../../ports/run-store.ts';
 import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
 import { loadOwn } from '../../append-to-run.ts';
-import { TickBudget } from '../budget.ts';
-import { type ErasingDeps, MAX_MEMBERS, type TickBounds } from '../deps.ts';
+import { MAX_MEMBERS, type TickBounds } from '../bounds.ts';
+import type { ErasingDeps } from '../deps.ts';
 import { inspectLineage } from '../inspect-lineage.ts';
+import { TickBudget } from '../tick-budget.ts';
 import { pass } from './pass.ts';
 
 /** Most lineages of one erasure, including those of children: their ids are in one document. */

@@ -1,7 +1,7 @@
 /** Escape closes a panel beside what it was opened from, and the focus returns there. */
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import { isFocusLost } from '../../../parts/focus.ts';
-import { isTyping } from '../../../shell/keys.ts';
+import { isTyping } from '../../../shell/is-command.ts';
 
 export function useClosing(panel: RefObject<HTMLElement | null>, onClose: () => void): void {
   const latest = useRef(onClose);

@@ -8,7 +8,7 @@ import { type Api, planned } from '../../../api/client.ts';
 import { refusalOf, shownError } from '../../../api/problem.ts';
 import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
-import { PAGE } from '../list/keys.ts';
+import { PAGE } from '../list/query-keys.ts';
 import { readPage } from '../list/use-first-page.ts';
 import { MAX_EMPTY } from '../list/use-older-pages.ts';
 import type { RunRow } from '../row.ts';

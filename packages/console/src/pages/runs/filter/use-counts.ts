@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
-import { countsKey } from '../list/keys.ts';
+import { countsKey } from '../list/query-keys.ts';
 import type { RunListFilter } from './filter.ts';
 
 const EVERY_MS = 15_000;

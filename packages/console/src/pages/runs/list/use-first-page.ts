@@ -16,8 +16,8 @@ import {
   rangeOf,
 } from '../filter/filter.ts';
 import { byAge, type RunRow, rowOf } from '../row.ts';
-import { countsKey, LIST_KEPT_MS, listKey, PAGE, pageKey } from './keys.ts';
 import { headAfter, type Live, NOTHING_LIVE } from './live-head.ts';
+import { countsKey, LIST_KEPT_MS, listKey, PAGE, pageKey } from './query-keys.ts';
 import { type StreamState, useRunStream } from './use-stream.ts';
 
 export interface RowPage {

@@ -1,6 +1,6 @@
 /** Keys of the list. They work from anywhere on the page but for fields, buttons and dialogs. */
 import { useEffect, useRef } from 'react';
-import { isTyping } from '../../../shell/keys.ts';
+import { isTyping } from '../../../shell/is-command.ts';
 
 interface GridKeys {
   move(by: number, isRange: boolean): void;

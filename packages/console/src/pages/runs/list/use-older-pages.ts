@@ -7,7 +7,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
 import type { RunRow } from '../row.ts';
-import { chainKey, pageKey } from './keys.ts';
+import { chainKey, pageKey } from './query-keys.ts';
 import { type RowPage, readPage } from './use-first-page.ts';
 
 /** Pages kept on either side of the visible ones. */

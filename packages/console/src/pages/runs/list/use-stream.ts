@@ -9,8 +9,8 @@ import { followStream } from '../../../api/stream.ts';
 import { useSession } from '../../../session/session.ts';
 import { askedFilter, isLive, type RunListFilter } from '../filter/filter.ts';
 import { type RunSummary, rowOf } from '../row.ts';
-import { PAGE } from './keys.ts';
 import { type Live, type LiveHeadEvent, liveAfter, NOTHING_LIVE } from './live-head.ts';
+import { PAGE } from './query-keys.ts';
 
 /** Short enough to be at once for a person, long enough for the frames of one change to come together. */
 const GATHER_MS = 80;

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { order } from '../../examples/order/order.ts';
 import { pretendedBindings } from '../../examples/order/payments.ts';
 import { helpOfGroup } from '../../packages/cli/src/arguments/help.ts';
-import { asCalled, callOf } from '../../packages/cli/src/call.ts';
+import { asCalled, callOf } from '../../packages/cli/src/invocation.ts';
 import { PLAIN } from '../../packages/cli/src/render/style.ts';
 import { Stage } from './support/stage.ts';
 

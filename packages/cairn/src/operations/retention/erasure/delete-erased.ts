@@ -1,7 +1,7 @@
 /** Continues open erasures, before all other retention work. */
 import { messageOf } from '../../../core/thrown.ts';
-import type { TickBudget } from '../budget.ts';
 import type { ErasingDeps } from '../deps.ts';
+import type { TickBudget } from '../tick-budget.ts';
 import { pass } from './pass.ts';
 
 /** Erasures continued in one tick; the others wait for the next. */
@@ -15,7 +15,7 @@ export interface ErasureReport {
 }
 
 /** @throws the error of the query for open erasures */
-export async function sweepErasures(deps: ErasingDeps, budget: TickBudget): Promise<ErasureReport> {
+export async function deleteErasedData(deps: ErasingDeps, budget: TickBudget): Promise<ErasureReport> {
   const { erasures, log } = deps;
   const report = { open: 0, done: 0, failed: 0 };
   for (const { erasure, version } of await erasures.open(MAX_OPEN)) {

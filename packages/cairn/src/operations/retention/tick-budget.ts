@@ -1,7 +1,7 @@
 /** Remaining budget of a tick, shared by all its concurrent work. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Cleared } from '../../ports/runs/retention-store.ts';
-import { CONCURRENCY, DELETES_A_COMMIT, type TickBounds } from './deps.ts';
+import { CONCURRENCY, DELETES_A_COMMIT, type TickBounds } from './bounds.ts';
 
 export class TickBudget {
   readonly #clock: Clock;

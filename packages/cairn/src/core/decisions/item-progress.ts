@@ -5,9 +5,6 @@
  * Must not: know what an item does or where its outcome is kept.
  */
 
-/** Most items: their states are stored in the snapshot, their results in one output. */
-export const MAX_ITEMS = 1_000;
-
 /** `all`: no item may fail. `tolerate`: number that may fail. `share`: percentage that may fail. `at_least`: number that must succeed. */
 export type CompletionRule =
   | { readonly kind: 'all' }

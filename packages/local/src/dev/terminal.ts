@@ -5,11 +5,11 @@
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
+import { assertPlansUnchanged } from '../changed-plans.ts';
 import type { LocalCloud } from '../cloud.ts';
-import { assertPlansUnchanged } from '../plans.ts';
-import { readableError } from './load-error.ts';
 import { forPerson, type Paint, readLine, type Severity } from './log-line.ts';
 import { isIgnored, isModule } from './project.ts';
+import { readableError } from './readable-error.ts';
 import { watchFiles } from './watch-files.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '');

@@ -4,11 +4,11 @@ import {
   type CompletionRule,
   type ItemCounts,
   type ItemState,
-  MAX_ITEMS,
   SetProgress,
   type SetStatus,
   statusOfSet,
-} from '../../../packages/cairn/src/core/decisions/set-progress.ts';
+} from '../../../packages/cairn/src/core/decisions/item-progress.ts';
+import { MAX_ITEMS } from '../../../packages/cairn/src/core/run/limits.ts';
 
 const ALL: CompletionRule = { kind: 'all' };
 const tolerate = (failures: number): CompletionRule => ({ kind: 'tolerate', failures });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
 // Plain JS, since it runs before anything is installed.
-const url = new URL('../../scripts/packages.mjs', import.meta.url);
+const url = new URL('../../scripts/audit-packages.mjs', import.meta.url);
 const { deprecatedIn, missingIn, auditOf } = (await import(url.href)) as {
   deprecatedIn(lock: object): string[];
   missingIn(lock: object): string[];

@@ -9,7 +9,7 @@ const MUTES = 2;
 const TRY_AGAIN_MS = 600_000;
 
 /** Observations of streams by one way; times are epoch ms. */
-export class Passage {
+export class ProxyBuffering {
   #mutes = 0;
   #wholeUntil = 0;
 

@@ -10,7 +10,7 @@ import type { Log } from '../../ports/log.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { EffectStore } from '../../ports/runs/effect-store.ts';
 
-export interface LeaveInboxDeps {
+export interface RemoveFromInboxDeps {
   readonly store: Pick<RunStore, 'load' | 'touch'>;
   readonly effects: Pick<EffectStore, 'read'>;
   readonly log: Log;
@@ -20,7 +20,10 @@ export interface LeaveInboxDeps {
  * Never throws: until it succeeds, the inbox shows a run without a question, and the next reader of the inbox tries again. A run
  * whose document has changed since it was read is also left to the next reader.
  */
-export async function leaveInbox({ store, effects, log }: LeaveInboxDeps, runId: string): Promise<void> {
+export async function removeFromInbox(
+  { store, effects, log }: RemoveFromInboxDeps,
+  runId: string,
+): Promise<void> {
   try {
     const loaded = await store.load(runId);
     if (!loaded || !endedInDoubt(loaded.state)) return;

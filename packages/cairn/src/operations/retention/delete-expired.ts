@@ -6,12 +6,13 @@ import { workThrough } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/admission.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
-import { TickBudget } from './budget.ts';
+import { CONCURRENCY, PAGE, TICK, type TickBounds } from './bounds.ts';
 import { type Done, deleteLineage } from './carry-out.ts';
-import { CONCURRENCY, PAGE, type SweepDeps, TICK, type TickBounds } from './deps.ts';
-import { type ErasureReport, sweepErasures } from './erasure/sweep.ts';
+import type { DeletionDeps } from './deps.ts';
+import { deleteErasedData, type ErasureReport } from './erasure/delete-erased.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 import { deleteOrphans } from './orphans.ts';
+import { TickBudget } from './tick-budget.ts';
 import { type BucketPosition, placeText, readPlace, walk } from './walk.ts';
 
 export interface RetentionReport {
@@ -34,7 +35,7 @@ export interface RetentionReport {
 
 const NO_ERASURES: ErasureReport = { open: 0, done: 0, failed: 0 };
 
-interface RetentionSweep {
+interface DeletionTick {
   readonly budget: TickBudget;
   /** Lineages that were handled in this tick. */
   readonly handled: Set<string>;
@@ -46,7 +47,10 @@ interface RetentionSweep {
 }
 
 /** @throws what reading the runtime configuration or its own progress throws: then nothing was touched */
-export async function sweepRetention(deps: SweepDeps, bounds: TickBounds = TICK): Promise<RetentionReport> {
+export async function deleteExpiredRuns(
+  deps: DeletionDeps,
+  bounds: TickBounds = TICK,
+): Promise<RetentionReport> {
   const { runtime, retention, clock, log } = deps;
   const counts = { gone: 0, kept: 0, waits: 0, marked: 0, moved: 0, deleted: 0, unfinished: 0, failed: 0 };
   const why = stoppedBy(await runtime.current(0));
@@ -56,42 +60,42 @@ export async function sweepRetention(deps: SweepDeps, bounds: TickBounds = TICK)
   }
   const progress = await retention.readProgress();
   const budget = new TickBudget(bounds, clock);
-  const erasures = await sweepErasures(deps, budget);
-  const sweep: RetentionSweep = {
+  const erasures = await deleteErasedData(deps, budget);
+  const tick: DeletionTick = {
     budget,
     handled: new Set(),
     counts,
     progress,
     underway: new Set(progress.underway),
   };
-  await sweepLineages(deps, sweep, [...sweep.underway]);
-  const runs = await sweepRuns(deps, sweep);
+  await handleLineages(deps, tick, [...tick.underway]);
+  const runs = await handleRuns(deps, tick);
   const { next: payloads, deleted: orphans } = await deleteOrphans(deps, {
     after: progress.payloads,
     owners: bounds.owners,
     budget,
   });
-  await save(deps, sweep, { runs, payloads });
+  await save(deps, tick, { runs, payloads });
   return reportOf(counts, { orphans, erasures, off: false });
 }
 
 /** Position for the next tick; undefined: the beginning, because this one has reached the end. */
-async function sweepRuns(deps: SweepDeps, sweep: RetentionSweep): Promise<string | undefined> {
-  const from = placeIn(deps, sweep.progress.runs);
+async function handleRuns(deps: DeletionDeps, tick: DeletionTick): Promise<string | undefined> {
+  const from = placeIn(deps, tick.progress.runs);
   let before = from;
   for await (const { runs, place } of walk(deps, from, PAGE)) {
     const roots = new Set(runs.map(({ rootRunId }) => rootRunId));
-    sweep.budget.inspected(Math.max(1, runs.length));
-    await sweepLineages(deps, sweep, [...roots], before);
+    tick.budget.inspected(Math.max(1, runs.length));
+    await handleLineages(deps, tick, [...roots], before);
     // Deletion that is under way is continued first of all, so its place is not needed for that.
     before = place;
-    if (sweep.budget.isSpent) return placeText(place);
+    if (tick.budget.isSpent) return placeText(place);
   }
   return undefined;
 }
 
 /** A position stored by another version starts over. */
-function placeIn({ log }: SweepDeps, text: string | undefined): BucketPosition | undefined {
+function placeIn({ log }: DeletionDeps, text: string | undefined): BucketPosition | undefined {
   try {
     return text === undefined ? undefined : readPlace(text);
   } catch (error) {
@@ -106,50 +110,50 @@ interface CheckedLineage {
 }
 
 /** Inspects all lineages, records which will be deleted, and then carries the decisions out. */
-async function sweepLineages(
-  deps: SweepDeps,
-  sweep: RetentionSweep,
+async function handleLineages(
+  deps: DeletionDeps,
+  tick: DeletionTick,
   roots: readonly string[],
   place?: BucketPosition,
 ): Promise<void> {
-  const { handled, counts, budget } = sweep;
+  const { handled, counts, budget } = tick;
   const open = roots.filter((root) => !handled.has(root));
   for (const root of open) handled.add(root);
   const sentences: CheckedLineage[] = [];
   await eachOf(open, (rootRunId) =>
-    guarded(deps, sweep, rootRunId, async () => {
+    guarded(deps, tick, rootRunId, async () => {
       const lineage = await inspectLineage(deps, rootRunId);
       budget.inspected(lineage.members.length);
       if (lineage.decision.kind === 'keep' && lineage.decision.reason.why === 'too_many')
         deps.log.warn('lineage_too_large', { rootRunId });
-      if (lineage.decision.kind === 'delete') sweep.underway.add(rootRunId);
-      else sweep.underway.delete(rootRunId);
+      if (lineage.decision.kind === 'delete') tick.underway.add(rootRunId);
+      else tick.underway.delete(rootRunId);
       sentences.push({ rootRunId, lineage });
     }),
   );
   // Recorded before it begins: if the retention is extended by tomorrow, the rest is still deleted.
   if (sentences.some(({ lineage }) => lineage.decision.kind === 'delete')) {
     const runs = place && placeText(place);
-    await save(deps, sweep, { runs, payloads: sweep.progress.payloads });
+    await save(deps, tick, { runs, payloads: tick.progress.payloads });
   }
   await eachOf(sentences, ({ rootRunId, lineage }) =>
-    guarded(deps, sweep, rootRunId, async () => {
+    guarded(deps, tick, rootRunId, async () => {
       const done = await deleteLineage(deps, { rootRunId, lineage, budget });
       counts[done] += 1;
-      if (done === 'deleted') sweep.underway.delete(rootRunId);
+      if (done === 'deleted') tick.underway.delete(rootRunId);
     }),
   );
 }
 
 async function save(
-  { retention }: SweepDeps,
-  sweep: RetentionSweep,
+  { retention }: DeletionDeps,
+  tick: DeletionTick,
   places: Pick<RetentionProgress, 'runs' | 'payloads'>,
 ): Promise<void> {
-  const progress: RetentionProgress = { ...places, underway: [...sweep.underway] };
-  if (JSON.stringify(textOf(progress)) === JSON.stringify(textOf(sweep.progress))) return;
+  const progress: RetentionProgress = { ...places, underway: [...tick.underway] };
+  if (JSON.stringify(textOf(progress)) === JSON.stringify(textOf(tick.progress))) return;
   await retention.saveProgress(progress);
-  sweep.progress = progress;
+  tick.progress = progress;
 }
 
 function textOf({ runs, payloads, underway = [] }: RetentionProgress): unknown {
@@ -158,8 +162,8 @@ function textOf({ runs, payloads, underway = [] }: RetentionProgress): unknown {
 
 /** A lineage that cannot be handled, such as an undecodable one, must not block the deletion of others. */
 async function guarded(
-  { log }: SweepDeps,
-  { counts }: RetentionSweep,
+  { log }: DeletionDeps,
+  { counts }: DeletionTick,
   rootRunId: string,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -177,7 +181,7 @@ function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<
 }
 
 function reportOf(
-  { kept, waits, marked, moved, deleted, unfinished, failed }: RetentionSweep['counts'],
+  { kept, waits, marked, moved, deleted, unfinished, failed }: DeletionTick['counts'],
   rest: Pick<RetentionReport, 'orphans' | 'erasures' | 'off'>,
 ): RetentionReport {
   return { kept: kept + moved, waiting: waits, marked, deleted, unfinished, failed, ...rest };
