@@ -59,16 +59,14 @@ export class Installation {
     this.world = new World({ workflows, bindings, budgets, metrics: this.metrics });
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
-    const { registry } = this.world.deps;
+    const { registry } = start;
     const { config, statistics, mailboxes, schedules, dayBudgets } = this.world;
     this.diagnosis = pretendedDiagnosis(this.world.db, this.world.clock);
     this.apiDeps = {
-      start,
+      ...start,
       mailboxes,
       dayBudgets,
       dayLimits: dayLimits(budgets),
-      registry,
-      bindings: this.world.deps.bindings,
       effects: this.world.effects,
       logs: new MemoryLogStore(this.world.db),
       integrity: new MemoryIntegrityStore(this.world.db),
@@ -83,7 +81,6 @@ export class Installation {
       concurrency: undefined,
       tokens: { verify: async () => undefined },
       config,
-      runtime: this.world.deps.runtime,
       statistics,
       finder: new MemoryRunFinder(this.world.db),
       counts: this.metrics,
@@ -97,8 +94,7 @@ export class Installation {
     };
     this.api = createApi(this.apiDeps);
     this.github = {
-      start,
-      registry,
+      ...start,
       environment: 'test',
       secrets: () => [GITHUB_SECRET],
       tenants: () => githubTenantsIn({ listed: '', others: 'acme' }),

@@ -163,7 +163,7 @@ test('thousands of problems are counted, but not all shown', async () => {
   expect([body.problems?.length, body.more]).toEqual([200, 100]);
   expect(await repair(true)).toMatchObject({ status: 200, body: { outcome: 'applied', more: 100 } });
   const deps = {
-    ...installation.apiDeps.start,
+    ...installation.apiDeps,
     reader: installation.apiDeps.integrity,
     payloads: installation.world.store,
   };

@@ -297,7 +297,7 @@ test.each([
   const { installation, key, runId } = await withRuns(1);
   const store = Object.create(installation.world.store) as typeof installation.world.store;
   store.load = () => Promise.reject(error);
-  const api = createApi({ ...installation.apiDeps, start: { ...installation.apiDeps.start, store } });
+  const api = createApi({ ...installation.apiDeps, store });
   const answer = await api.request(`/v1/runs/${runId}`, { headers: { authorization: `Bearer ${key}` } });
   expect(answer.status).toBe(503);
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -308,7 +308,7 @@ test('an unexpected error reveals nothing of itself', async () => {
   const { installation, key, runId } = await withRuns(1);
   const store = Object.create(installation.world.store) as typeof installation.world.store;
   store.load = () => Promise.reject(new Error('password=hunter2'));
-  const api = createApi({ ...installation.apiDeps, start: { ...installation.apiDeps.start, store } });
+  const api = createApi({ ...installation.apiDeps, store });
   const answer = await api.request(`/v1/runs/${runId}`, { headers: { authorization: `Bearer ${key}` } });
   expect(answer.status).toBe(500);
   expect(await answer.text()).not.toContain('hunter2');

@@ -93,16 +93,15 @@ describe.each(Object.entries(LATER))('after a deployment in which %s', (_, workf
 
   test('the repetition of a start by the codebase itself has it too', async () => {
     const { installation } = await ready();
-    const { start, environment } = installation.apiDeps;
+    const { apiDeps } = installation;
     const startRequest = {
       tenantId: 'acme',
       type: 'echo',
       input: { text: 'hello' },
       idempotencyKey: 'k1',
     };
-    const { registry } = installation.apiDeps;
-    const { runId } = await startOwn({ start, registry, environment }, startRequest);
-    const later = { start, registry: deployed(installation, workflows).registry, environment };
+    const { runId } = await startOwn(apiDeps, startRequest);
+    const later = { ...apiDeps, registry: deployed(installation, workflows).registry };
     expect(await startOwn(later, startRequest)).toEqual({ runId, replayed: true });
   });
 

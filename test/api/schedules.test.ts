@@ -52,7 +52,7 @@ async function make(changes: object = {}): Promise<string> {
 function tickAfter(ms: number) {
   const { world, apiDeps } = installation;
   world.clock.jump(ms);
-  return tick({ ...apiDeps.start, ...apiDeps, declaredTenant: 'acme' });
+  return tick({ ...apiDeps, declaredTenant: 'acme' });
 }
 
 test('the answer to a creation has a Location, also when repeated; that to a change or a refusal has none', async () => {

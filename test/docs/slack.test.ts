@@ -55,10 +55,10 @@ test('the commands of docs/slack.md are signed as Slack signs', async () => {
   const request = new Request(url, { method: 'POST', body, headers: [type, ...headers] });
 
   const endpoint = await doorOf();
-  const clock = { ...endpoint.deps.start.clock, now: Date.now, timer: () => () => {} };
+  const clock = { ...endpoint.deps.clock, now: Date.now, timer: () => () => {} };
   const deps = {
     ...endpoint.deps,
-    start: { ...endpoint.deps.start, clock },
+    clock,
     tenants: () => new Map([['TLOCAL', 'local']]),
   };
   const answer = await slackWebhook(deps, request);

@@ -62,7 +62,7 @@ describe('GitHub', () => {
   type Asked = Partial<DeliveryRequest> & { path?: string; deps?: (deps: GithubDeps) => GithubDeps };
   const failing = (error: Error) => (deps: GithubDeps) => ({
     ...deps,
-    start: { ...deps.start, store: { ...deps.start.store, start: () => Promise.reject(error) } as never },
+    store: { ...deps.store, start: () => Promise.reject(error) } as never,
   });
   const ROWS: readonly Row<Asked>[] = [
     row(

@@ -27,10 +27,10 @@ function both(type: string, on: NonNullable<WorkflowOptions<unknown>['on']>): re
 }
 
 /** An entry point after the deployment of these definitions, in a process that has asked nothing yet. */
-function deployed<D extends { readonly start: object }>(deps: D, world: World, ...workflows: Workflow[]) {
+function deployed<D extends object>(deps: D, world: World, ...workflows: Workflow[]) {
   const registry = new WorkflowRegistry(workflows);
   const plans = new KnownPlans({ ...world.deps, store: world.planStore });
-  return { ...deps, registry, start: { ...deps.start, registry, plans } };
+  return { ...deps, registry, plans };
 }
 
 const types = (world: World) => [...world.db.runs.values()].map(({ snapshot }) => snapshot.type).sort();

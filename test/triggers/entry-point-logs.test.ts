@@ -39,8 +39,8 @@ beforeEach(async () => {
 /** The dependencies of the entry points, with a log that can be read. */
 function logged() {
   const { apiDeps, github } = installation;
-  const start = { ...apiDeps.start, log };
-  return { api: createApi({ ...apiDeps, start }), github: { ...github, start }, start };
+  const deps = { ...apiDeps, log };
+  return { api: createApi(deps), github: { ...github, log }, deps };
 }
 
 async function post(path: string, body: object, idempotencyKey: string): Promise<number> {
@@ -77,10 +77,8 @@ const ENTRY_POINTS = {
     idempotencyKey: 'slack:T1:1.2.3',
     traceId: TRACE,
     send() {
-      const { start } = logged();
-      const { registry, environment } = installation.apiDeps;
       const tenants = () => new Map([['T1', 'acme']]);
-      const deps = { start, registry, environment, secrets: () => [SLACK_SECRET], tenants };
+      const deps = { ...logged().deps, secrets: () => [SLACK_SECRET], tenants };
       const now = installation.world.clock.now();
       return slackWebhook(deps, slackRequest({ now, form: commandForm(), headers: TRACEPARENT }));
     },
@@ -90,12 +88,9 @@ const ENTRY_POINTS = {
     idempotencyKey: 'pubsub:sub-1:7',
     traceId: undefined,
     send() {
-      const { start } = logged();
-      const { registry, environment, mailboxes } = installation.apiDeps;
-      const deliver = { ...start, mailboxes, registry };
       const message = { messageId: '7', data: Buffer.from('{}').toString('base64') };
       const delivered = { subscription: 'projects/p/subscriptions/sub-1', message };
-      return takeMessage({ start, deliver, registry, environment, tenantId: 'acme' }, 'releases', delivered);
+      return takeMessage({ ...logged().deps, tenantId: 'acme' }, 'releases', delivered);
     },
   },
   schedule: {
@@ -104,9 +99,8 @@ const ENTRY_POINTS = {
     // Nobody asked, so nobody has a trace: the run draws one.
     traceId: undefined,
     async send() {
-      const { start } = logged();
-      const { apiDeps, world } = installation;
-      const deps = { ...start, ...apiDeps, log, declaredTenant: 'acme' };
+      const { world } = installation;
+      const deps = { ...logged().deps, declaredTenant: 'acme' };
       await tick(deps);
       if (log.lines.length === 0 || !log.lines.some(({ event }) => event === 'run_created')) {
         world.clock.jump(HOUR_MS);

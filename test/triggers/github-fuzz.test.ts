@@ -190,7 +190,7 @@ test(
       fc.asyncProperty(fc.array(deliveries, { minLength: IN_A_ROW, maxLength: IN_A_ROW }), async (row) => {
         const { world, github } = new Installation([review, archive]);
         const log = new CollectedLog(world.clock);
-        const deps = { ...github, start: { ...github.start, log } };
+        const deps = { ...github, log };
         let before = imageOf(world);
         for (const delivery of row.flatMap((one) => (one.isRepeated ? [one, one] : [one]))) {
           const answer = await githubWebhook(deps, requestOf(delivery));

@@ -32,8 +32,7 @@ beforeEach(() => {
 
 async function deliver(listed: string, body: object, id?: string) {
   const { github } = installation;
-  const start = { ...github.start, log };
-  const deps: GithubDeps = { ...github, start, tenants: () => githubTenantsIn({ listed, others: '' }) };
+  const deps: GithubDeps = { ...github, log, tenants: () => githubTenantsIn({ listed, others: '' }) };
   const sent = { body: JSON.stringify(body), ...(id === undefined ? {} : { id }) };
   const answer = await githubWebhook(deps, deliveryRequest(sent));
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };

@@ -59,13 +59,13 @@ beforeEach(async () => {
 
 function logged() {
   const { apiDeps, github, world } = installation;
-  const start = { ...apiDeps.start, log };
+  const all = { ...apiDeps, log };
   // On one's own machine the log shows what bodies throw.
   const settings = { ...world.deps.settings, logsThrown: PRODUCTION_SETTINGS.logsThrown };
   return {
-    api: createApi({ ...apiDeps, start }),
-    github: { ...github, start },
-    start,
+    api: createApi(all),
+    github: { ...github, log },
+    all,
     deps: { ...world.deps, log, settings },
   };
 }
@@ -147,11 +147,8 @@ describe('no line of the log has personal data of a run that is started by', () 
     [
       'Slack',
       () => {
-        const { start } = logged();
         const slack = {
-          start,
-          registry: installation.apiDeps.registry,
-          environment: 'test',
+          ...logged().all,
           secrets: () => [SLACK_SECRET],
           tenants: () => new Map([['T1', 'acme']]),
         };
@@ -162,26 +159,16 @@ describe('no line of the log has personal data of a run that is started by', () 
     [
       'Pub/Sub',
       () => {
-        const { start } = logged();
         const data = Buffer.from(JSON.stringify({ mail: MARK })).toString('base64');
         const message = { messageId: '1', data, attributes: {} };
-        const { mailboxes, registry } = installation.apiDeps;
-        const deps = {
-          start,
-          deliver: { ...start, mailboxes, registry },
-          registry,
-          environment: 'test',
-          tenantId: 'acme',
-        };
+        const deps = { ...logged().all, tenantId: 'acme' };
         return takeMessage(deps, 'told', { subscription: 'projects/p/subscriptions/s', message });
       },
     ],
     [
       'a schedule',
       async () => {
-        const { start } = logged();
-        const { schedules, registry } = installation.apiDeps;
-        const deps = { ...start, schedules, registry, environment: 'test', declaredTenant: 'acme' };
+        const deps = { ...logged().all, declaredTenant: 'acme' };
         await tick(deps);
         installation.world.clock.jump(3_600_000);
         await tick(deps);

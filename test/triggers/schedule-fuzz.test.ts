@@ -172,7 +172,7 @@ class Run {
     world.clock.jump(afterMs);
     const before = this.stage.image();
     const runsBefore = world.db.runs.size;
-    const deps = { ...apiDeps.start, ...apiDeps, log: this.stage.log, declaredTenant: TENANT };
+    const deps = { ...apiDeps, log: this.stage.log, declaredTenant: TENANT };
     const reports = await Promise.all(Array.from({ length: atOnce }, () => tick(deps)));
     const total = (of: (report: TickReport) => number) => reports.reduce((sum, one) => sum + of(one), 0);
     expect(total(({ failed }) => failed)).toBe(0);

@@ -40,7 +40,7 @@ class Side {
       runId: () => this.#random.runId(),
     };
     const { apiDeps } = stage;
-    this.#api = createApi({ ...apiDeps, start: { ...apiDeps.start, random } });
+    this.#api = createApi({ ...apiDeps, random });
   }
 
   static async make(): Promise<Side> {

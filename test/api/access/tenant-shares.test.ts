@@ -20,11 +20,11 @@ class Flooded {
 
   constructor(concurrency: number) {
     const { apiDeps } = this.installation;
-    const store = intercept(apiDeps.start.store, async ({ method, args }, proceed) => {
+    const store = intercept(apiDeps.store, async ({ method, args }, proceed) => {
       if (method === 'start' && JSON.stringify(args).includes('"flood"')) await this.#gate.promise;
       return proceed();
     });
-    this.api = createApi({ ...apiDeps, start: { ...apiDeps.start, store }, concurrency });
+    this.api = createApi({ ...apiDeps, store, concurrency });
   }
 
   letGo(): void {

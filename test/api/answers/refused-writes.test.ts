@@ -68,7 +68,6 @@ class Gate {
   }
 
   before(deps: ApiDeps): ApiDeps {
-    const { start } = deps;
     const guarded = <T extends object>(port: T): T =>
       intercept(port, (call, proceed) => {
         if (this.#isHealed || !WRITES.has(call.method)) return proceed();
@@ -78,7 +77,8 @@ class Gate {
       });
     return {
       ...deps,
-      start: { ...start, store: guarded(start.store), records: guarded(start.records) },
+      store: guarded(deps.store),
+      records: guarded(deps.records),
       mailboxes: guarded(deps.mailboxes),
       effects: guarded(deps.effects),
       integrity: guarded(deps.integrity),

@@ -29,33 +29,21 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       if (fate === 'after') throw lost;
       return answer;
     });
-  return (deps) => {
-    const {
-      start,
-      clients,
-      clientRegistry,
-      mailboxes,
-      config,
-      runtime,
-      statistics,
-      finder,
-      schedules,
-      dayBudgets,
-    } = deps;
-    return {
-      ...deps,
-      start: { ...start, store: port(start.store), records: port(start.records), queue: port(start.queue) },
-      clients: port(clients),
-      clientRegistry: port(clientRegistry),
-      mailboxes: port(mailboxes),
-      config: port(config),
-      runtime: port(runtime),
-      statistics: port(statistics),
-      finder: port(finder),
-      schedules: port(schedules),
-      dayBudgets: port(dayBudgets),
-    };
-  };
+  return (deps) => ({
+    ...deps,
+    store: port(deps.store),
+    records: port(deps.records),
+    queue: port(deps.queue),
+    clients: port(deps.clients),
+    clientRegistry: port(deps.clientRegistry),
+    mailboxes: port(deps.mailboxes),
+    config: port(deps.config),
+    runtime: port(deps.runtime),
+    statistics: port(deps.statistics),
+    finder: port(deps.finder),
+    schedules: port(deps.schedules),
+    dayBudgets: port(deps.dayBudgets),
+  });
 }
 
 /** The answer, with time moved on whenever the request only waits. */

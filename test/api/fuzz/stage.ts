@@ -120,7 +120,7 @@ export class Stage {
     this.credentials = known.credentials;
     this.log = new CollectedLog(installation.world.clock);
     const { apiDeps } = installation;
-    const deps: ApiDeps = { ...apiDeps, start: { ...apiDeps.start, log: this.log }, tokens: TOKENS };
+    const deps: ApiDeps = { ...apiDeps, log: this.log, tokens: TOKENS };
     this.apiDeps = options.around?.(deps) ?? deps;
     this.api = createApi(this.apiDeps);
   }
@@ -152,7 +152,7 @@ export class Stage {
     const made = await post(installation, { path: '/v1/schedules', as: credentials.admin, body: schedule });
     const theirs = { ...schedule, name: OTHERS_SECRET };
     const other = await post(installation, { path: '/v1/schedules', as: credentials.other, body: theirs });
-    await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: TENANT });
+    await tick({ ...apiDeps, declaredTenant: TENANT });
     await keepRecords(installation);
     const ids: Ids = {
       runs: [

@@ -60,9 +60,9 @@ async function told(billed: BilledWorld, runId: string) {
   const { shutdown, ...parts } = installation.apiDeps;
   const api = createApi({
     ...parts,
+    ...deps,
+    records,
     shutdown,
-    start: { ...deps, records },
-    registry: deps.registry,
     effects: new FirestoreEffectStore(db),
     mailboxes,
     integrity: new FirestoreIntegrityStore(db),

@@ -10,14 +10,14 @@ export async function floodedApi(held: keyof RunStore) {
   const { apiDeps } = installation;
   const open = Promise.withResolvers<void>();
   let calls = 0;
-  const store = intercept(apiDeps.start.store, async ({ method, args }, proceed) => {
+  const store = intercept(apiDeps.store, async ({ method, args }, proceed) => {
     if (method === held && JSON.stringify(args).includes('"flood"')) {
       calls += 1;
       await open.promise;
     }
     return proceed();
   });
-  const api = createApi({ ...apiDeps, start: { ...apiDeps.start, store } });
+  const api = createApi({ ...apiDeps, store });
   const keys = {
     flood: await installation.key('flooder', { tenantId: 'flood', roles: ['operator'] }),
     acme: await installation.key('neighbour', { tenantId: 'acme', roles: ['operator'] }),

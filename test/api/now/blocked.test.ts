@@ -106,7 +106,7 @@ test('a run cancelled while the version that undoes it is missing says so, and c
   const { runId } = (await answer.json()) as { runId: string };
   await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
   const registry = new WorkflowRegistry([]);
-  const api = createApi({ ...apiDeps, registry, start: { ...apiDeps.start, registry } as never });
+  const api = createApi({ ...apiDeps, registry });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const cancel = async (body: object) => {
     const init = { method: 'POST', headers, body: JSON.stringify(body) };

@@ -217,7 +217,7 @@ test('schedules match their description', async () => {
   installation.world.clock.jump(2 * HOUR_MS);
   const at = (hours: number) => new Date(installation.world.clock.now() + hours * HOUR_MS).toISOString();
   const { apiDeps } = installation;
-  await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: PLACE.tenantId });
+  await tick({ ...apiDeps, declaredTenant: PLACE.tenantId });
   const fired = await checked.ask('GET /v1/schedules/{id}', { path });
   expect(fired).toMatchObject({ last: expect.anything(), lastCatchUp: expect.anything() });
   const declared = { path: { id: 'nightly.late' }, body: {} };

@@ -117,7 +117,7 @@ export class Stage {
     const { apiDeps, world } = this.installation;
     const registry = new WorkflowRegistry(workflows);
     this.#deps = { ...world.deps, registry };
-    this.#api = createApi({ ...apiDeps, registry, start: { ...apiDeps.start, ...this.#deps } });
+    this.#api = createApi({ ...apiDeps, registry });
   }
 
   /** The API, as the command line reaches it. */

@@ -239,8 +239,7 @@ async function keyed(follow: Follow): Promise<World> {
     return proceed();
   });
   const { apiDeps } = installation;
-  const start = { ...apiDeps.start, store };
-  await cancel('fails', createApi({ ...apiDeps, start }));
+  await cancel('fails', createApi({ ...apiDeps, store }));
   return world;
 }
 

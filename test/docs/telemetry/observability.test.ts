@@ -48,7 +48,7 @@ test('docs/observability.md names the fields of the log lines that it shows', as
   const installation = new Installation();
   const log = new CollectedLog(installation.world.clock);
   const { apiDeps } = installation;
-  const api = createApi({ ...apiDeps, start: { ...apiDeps.start, log } });
+  const api = createApi({ ...apiDeps, log });
   const authorization = `Bearer ${await installation.key('dev', { roles: ['operator'] })}`;
   const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'k' };
   const body = JSON.stringify({ type: 'echo', input: { text: 'x' } });

@@ -17,7 +17,7 @@ async function installed(): Promise<Installation> {
 
 test('the schedules of docs/schedules.md are declared and fire', async () => {
   const { world, apiDeps } = await installed();
-  const deps = { ...apiDeps.start, ...apiDeps, declaredTenant: 'acme' };
+  const deps = { ...apiDeps, declaredTenant: 'acme' };
   await tick(deps);
   // The first weekday of that year is a Thursday; half past eight in Berlin is half past seven.
   world.clock.jump(7.5 * 3_600_000 + 1_000);

@@ -102,8 +102,8 @@ function installed(project: string, { deadlineMs, patienceMs }: Patience = PATIE
   const world = { ...installation.world.deps, clock: systemClock, store, settings };
   const engine = { ...world, mailboxes: stores.mailboxes, effects: stores.effects };
   const deps = { ...engine, otherRuns: otherRuns({ ...engine, records }) };
-  const api = createApi({ ...installation.apiDeps, start: { ...deps, records } });
-  const github = { ...installation.github, start: { ...deps, records } };
+  const api = createApi({ ...installation.apiDeps, ...deps, records });
+  const github = { ...installation.github, ...deps, records };
   return { installation, deps, api, github };
 }
 

@@ -13,8 +13,7 @@ const order = defineWorkflow({
 
 function installed() {
   const world = new World({ workflows: [order] });
-  const { registry } = world.deps;
-  return { world, deps: { start: { ...world.deps, records: world.records }, registry, environment: 'test' } };
+  return { world, deps: { ...world.deps, records: world.records, environment: 'test' } };
 }
 const acme = { tenantId: 'acme', actor: 'user-1' };
 

@@ -108,7 +108,7 @@ describe('a request to the API', () => {
     const installation = new Installation();
     const { apiDeps } = installation;
     const key = await installation.key('dev', { roles: ['submitter'] });
-    const api = createApi({ ...apiDeps, start: { ...apiDeps.start, tracer } });
+    const api = createApi({ ...apiDeps, tracer });
     const handler = tracedHandler(tracer, (response, span) => api.fetch(response, span && { span }));
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ type: 'echo', input: { text: 'hunter2' } });

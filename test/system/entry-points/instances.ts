@@ -134,17 +134,16 @@ export class Instance {
     // `Process` returns all ports that it was given, with each call counted.
     const ports = this.process.deps as InstancePorts;
     const start = { ...ports, recent: new RecentStarts() };
-    const { registry, environment } = apiDeps;
-    this.api = createApi({ ...apiDeps, ...ports, start });
-    this.github = { ...installation.github, start };
+    const { environment } = apiDeps;
+    this.api = createApi({ ...apiDeps, ...start });
+    this.github = { ...installation.github, ...start };
     this.slack = {
-      start,
-      registry,
+      ...start,
       environment,
       secrets: () => [SLACK_SECRET],
       tenants: () => new Map([[TEAM, TENANT]]),
     };
-    this.pubsub = { start, deliver: start, registry, environment, tenantId: TENANT };
+    this.pubsub = { ...start, environment, tenantId: TENANT };
     this.schedules = { ...start, environment, declaredTenant: TENANT };
   }
 }

@@ -22,14 +22,7 @@ export class PubsubEndpoint {
     this.world = new World({ workflows });
     const { deps, records, mailboxes } = this.world;
     const log: Log = { debug() {}, info() {}, warn() {}, error: (event) => this.errors.push(event) };
-    const start = { ...deps, records, log };
-    this.deps = {
-      start,
-      deliver: { ...start, mailboxes, registry: deps.registry },
-      registry: deps.registry,
-      environment: 'test',
-      tenantId: 't1',
-    };
+    this.deps = { ...deps, records, log, mailboxes, environment: 'test', tenantId: 't1' };
   }
 
   take(topic: string, sent: Sent, deps: Partial<PubsubDeps> = {}) {

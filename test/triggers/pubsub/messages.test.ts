@@ -216,8 +216,7 @@ test('a message is rejected while the store does not respond, and accepted at th
     return proceed();
   });
   const sent = { data: { id: 'a', amount: 1 } };
-  const start = { ...endpoint.deps.start, store };
-  await expect(endpoint.take('orders', sent, { start })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(endpoint.take('orders', sent, { store })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   expect(endpoint.written()).toBe(0);
   expect(await endpoint.take('orders', sent)).toMatchObject({ kind: 'started' });
 });

@@ -20,7 +20,7 @@ function opened() {
   const spans = new CollectedSpans();
   const endpoint = new PubsubEndpoint([orders]);
   const tracer = spans.tracerBy(endpoint.world.clock);
-  return { endpoint, spans, traced: { start: { ...endpoint.deps.start, tracer } } };
+  return { endpoint, spans, traced: { tracer } };
 }
 
 describe('a message whose publisher traces', () => {

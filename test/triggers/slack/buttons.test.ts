@@ -155,7 +155,7 @@ describe('a button press without effect gets a text response, leaves the questio
     const at = await stage();
     const { head } = at.scene.state;
     const endpoint = new SlackEndpoint([{ ...at.scene.workflow, planVersion: 2 }]);
-    Object.assign(endpoint.deps.start, { store: at.scene.world.store });
+    Object.assign(endpoint.deps, { store: at.scene.world.store });
     expect((await endpoint.press(at.values.approve)).text).toMatch(
       /^version 1 of 'release' is not deployed\n/,
     );
@@ -165,7 +165,7 @@ describe('a button press without effect gets a text response, leaves the questio
   test('a store that fails', async () => {
     const at = await stage();
     const store = intercept(at.scene.world.store, () => Promise.reject(new TypeError('secret')));
-    Object.assign(at.endpoint.deps.start, { store });
+    Object.assign(at.endpoint.deps, { store });
     expect((await at.endpoint.press(at.values.approve)).text).toMatch(/^Cairn cannot determine/);
   });
 });

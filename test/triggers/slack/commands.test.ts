@@ -98,20 +98,19 @@ describe('a command', () => {
 
 test('a command costs one commit and one task before it is answered, and reads nothing', async () => {
   const endpoint = new SlackEndpoint([deploy]);
-  const { world, deps } = endpoint;
+  const { world } = endpoint;
   const calls: string[] = [];
   const noted = <T extends object>(name: string, port: T) =>
     intercept(port, ({ method }, proceed) => {
       calls.push(`${name}.${method}`);
       return proceed();
     });
-  const start = {
-    ...deps.start,
+  const ports = {
     store: noted('store', world.store),
     records: noted('records', world.records),
     queue: noted('queue', world.queue),
   };
-  await endpoint.post({}, { start });
+  await endpoint.post({}, ports);
   expect(calls).toEqual(['store.start', 'queue.enqueue']);
 });
 
@@ -167,11 +166,10 @@ describe('a trigger id', () => {
       lost += 1;
       throw new OutcomeUnknown('start', 'the answer was lost');
     });
-    const start = { ...endpoint.deps.start, store };
     const answers = Promise.all(
       Array.from({ length: 500 }, async (_, i) => {
         const form = commandForm({ trigger_id: `1.${i % 25}` });
-        const answer = await endpoint.post({ form }, { start });
+        const answer = await endpoint.post({ form }, { store });
         return ((await answer.json()) as { text: string }).text;
       }),
     );
@@ -211,7 +209,7 @@ describe('a store in trouble', () => {
   function troubled(around: () => Promise<unknown>): SlackEndpoint {
     const world = new World({ workflows: [deploy] });
     const endpoint = new SlackEndpoint([deploy], world);
-    Object.assign(endpoint.deps.start, { store: intercept(world.store, around) });
+    Object.assign(endpoint.deps, { store: intercept(world.store, around) });
     return endpoint;
   }
 
@@ -236,7 +234,7 @@ describe('a store in trouble', () => {
   test('a queue that fails changes nothing, because the run exists', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     const queue = intercept(endpoint.world.queue, () => Promise.reject(new Error('no queue')));
-    Object.assign(endpoint.deps.start, { queue });
+    Object.assign(endpoint.deps, { queue });
     expect(await endpoint.type({})).toMatch(STARTED);
     expect(endpoint.world.db.runs.size).toBe(1);
   });

@@ -26,8 +26,9 @@ export class SlackEndpoint {
     };
     const log: Log = { debug() {}, info() {}, warn: note('warn'), error: note('error') };
     this.deps = {
-      start: { ...world.deps, records: world.records, log },
-      registry: world.deps.registry,
+      ...world.deps,
+      records: world.records,
+      log,
       environment: 'test',
       secrets: () => [SLACK_SECRET],
       tenants: () => new Map([['T1', 't1']]),

@@ -27,7 +27,7 @@ type Env = { Bindings: { readonly span?: Span }; Variables: { caller: Caller | u
 
 export function createApi(deps: ApiDeps): Hono<Env> {
   const { clients, tokens, rateLimit, concurrency } = deps;
-  const { clock, log } = deps.start;
+  const { clock, log } = deps;
   const authenticator = new Authenticator({ clients, tokens, clock });
   const limiter = rateLimit && new RateLimiter(rateLimit, clock);
   const instance = newInstance(deps);

@@ -29,8 +29,7 @@ export type DiagnosisParts = Pick<
   'storeProbe' | 'queueProbe' | 'heartbeats' | 'findings' | 'setup' | 'operations'
 >;
 
-export interface ApiDeps {
-  readonly start: StartDeps;
+export interface ApiDeps extends StartDeps {
   readonly registry: WorkflowRegistry;
   readonly bindings: Bindings;
   readonly logs: LogStore;

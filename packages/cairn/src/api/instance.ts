@@ -28,8 +28,7 @@ export interface Instance {
 }
 
 export function newInstance(deps: ApiDeps): Instance {
-  const { start, statistics, schedules, config, registry, diagnosis, finder, version } = deps;
-  const { clock, log, plans } = start;
+  const { diagnosis, finder, clock, version } = deps;
   return {
     starts: new Semaphore(LARGE_STARTS),
     mediumStarts: new Semaphore(MEDIUM_STARTS),
@@ -41,15 +40,6 @@ export function newInstance(deps: ApiDeps): Instance {
     activeRuns: new ActiveRunCounts(deps),
     runCounts: new CountedRuns(finder, clock),
     indexedRuns: new IndexedRuns(finder, clock),
-    diagnostician: new Diagnostician({
-      ...diagnosis,
-      statistics,
-      schedules,
-      config,
-      registry,
-      plans,
-      clock,
-      log,
-    }),
+    diagnostician: new Diagnostician({ ...deps, ...diagnosis }),
   };
 }

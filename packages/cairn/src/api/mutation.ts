@@ -82,12 +82,12 @@ export type RequestByKey = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trac
  * request, so that a second attempt is recognised.
  */
 export async function answerOnce(
-  { deps: { start }, caller, key, requestHash: hash, trace }: RequestByKey,
+  { deps, caller, key, requestHash: hash, trace }: RequestByKey,
   work: (requestId: string) => Promise<KeptResponse>,
   locationOf?: LocationOf,
 ): Promise<Response> {
   const answer = (outcome: OnceResult) => answerFor(outcome, locationOf);
-  if (key === undefined) return answer({ kind: 'done', response: await work(start.random.token()) });
+  if (key === undefined) return answer({ kind: 'done', response: await work(deps.random.token()) });
   const request: KeyedRequest = {
     key: apiKey(caller.principal, key),
     source: 'api',
@@ -96,7 +96,7 @@ export async function answerOnce(
     traceId: trace?.traceId,
   };
   const idOf = (begunAt: number) => sha256Hex(`${begunAt}:${request.key}`).slice(0, REQUEST_ID_DIGITS);
-  return answer(await oncePerKey(start, request, (begunAt) => work(idOf(begunAt))));
+  return answer(await oncePerKey(deps, request, (begunAt) => work(idOf(begunAt))));
 }
 
 const LATER_REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
@@ -119,7 +119,7 @@ const OF_NO_REPETITION: ReadonlySet<ExistingDecision['kind']> = new Set<Existing
  * @param check throws the refusal
  */
 export async function checkUnlessRepeated(
-  { deps: { start }, caller, key, requestHash: hash }: RequestByKey,
+  { deps, caller, key, requestHash: hash }: RequestByKey,
   check: () => unknown,
 ): Promise<void> {
   try {
@@ -128,8 +128,8 @@ export async function checkUnlessRepeated(
     const mayBeLater = error instanceof CairnError && LATER_REFUSALS.has(error.code);
     if (!mayBeLater || key === undefined) throw error;
     const name = apiKey(caller.principal, key);
-    const stored = await sendUntilKnown(start, () => start.records.read(name));
-    const repeated = { tenantId: caller.tenantId, requestHash: hash, now: start.clock.now() };
+    const stored = await sendUntilKnown(deps, () => deps.records.read(name));
+    const repeated = { tenantId: caller.tenantId, requestHash: hash, now: deps.clock.now() };
     if (!stored || OF_NO_REPETITION.has(decideExisting(stored.record, repeated).kind)) throw error;
   }
 }

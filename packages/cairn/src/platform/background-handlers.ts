@@ -177,7 +177,7 @@ export async function takeTopicMessage(
   try {
     await takeMessage(messages, topic, delivered);
   } catch (error) {
-    messages.start.log.warn('pubsub_message_postponed', { topic, error });
+    messages.log.warn('pubsub_message_postponed', { topic, error });
     throw error;
   } finally {
     await telemetry?.workEnded();

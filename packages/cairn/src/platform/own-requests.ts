@@ -13,8 +13,7 @@ import type { StartDeps } from '../operations/start/request.ts';
 import { startRun } from '../operations/start/start-run.ts';
 import type { Asking, RunResult, Signal, StartAsking, StartedRun } from './installation/in-process.ts';
 
-interface OwnDeps {
-  readonly start: StartDeps;
+interface OwnDeps extends StartDeps {
   readonly registry: WorkflowRegistry;
   readonly environment: string;
 }
@@ -25,7 +24,7 @@ const APP = 'app';
 const principalOf = ({ tenantId, actor = APP }: Asking) => `a.${requestHash(APP, { tenantId, actor })}`;
 
 export async function startOwn(
-  { start, registry, environment }: OwnDeps,
+  deps: OwnDeps,
   { type, input, ...asking }: StartAsking & { readonly type: string; readonly input: unknown },
 ): Promise<StartedRun> {
   const { tenantId, actor = APP, threadId } = asking;
@@ -36,9 +35,10 @@ export async function startOwn(
     key: key === undefined ? undefined : apiKey(principalOf(asking), key),
     requestHash: requestHash('POST /v1/runs', body),
   };
+  const { registry, environment } = deps;
   const workflow = registry.newest(type);
   const outcome = workflow
-    ? await startRun(start, {
+    ? await startRun(deps, {
         ...keyed,
         environment,
         workflow,
@@ -48,7 +48,7 @@ export async function startOwn(
         threadId,
         a2aCorrelationId: correlationId(asking.a2aCorrelationId, 'a2aCorrelationId'),
       })
-    : await startedBefore(start, keyed, notDeployed(registry, type));
+    : await startedBefore(deps, keyed, notDeployed(registry, type));
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'the same request is in progress');
   return { runId: outcome.runId, replayed: outcome.kind === 'replayed' };
 }
@@ -61,29 +61,26 @@ function notDeployed(registry: WorkflowRegistry, type: string): CairnError {
 }
 
 export async function signalOwn(
-  { start, registry }: OwnDeps,
+  deps: OwnDeps,
   { runId, signal, ...asking }: Asking & { readonly runId: string; readonly signal: Signal },
 ): Promise<{ readonly outcome: 'taken_in' | 'kept' }> {
   const { tenantId, actor = APP } = asking;
   const key = keyOf(asking);
   const sending =
     key === undefined
-      ? start.random.token()
+      ? deps.random.token()
       : requestHash(`signal ${runId}`, apiKey(principalOf(asking), key));
-  const { outcome } = await signalRun(
-    { ...start, registry },
-    { ...signal, runId, tenantId, signalId: `s.${sending}`, actor },
-  );
+  const { outcome } = await signalRun(deps, { ...signal, runId, tenantId, signalId: `s.${sending}`, actor });
   return { outcome };
 }
 
 export async function resultOwn(
-  { start }: OwnDeps,
+  deps: OwnDeps,
   { runId, tenantId }: { readonly runId: string; readonly tenantId: string },
 ): Promise<RunResult> {
-  const { state } = await loadOwn(start, { runId, tenantId });
+  const { state } = await loadOwn(deps, { runId, tenantId });
   const { status, result, error } = state;
-  const value = result && (JSON.parse(await storedText(start.store, runId, result)) as unknown);
+  const value = result && (JSON.parse(await storedText(deps.store, runId, result)) as unknown);
   return { runId, status, result: value, error };
 }
 

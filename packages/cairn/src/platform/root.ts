@@ -201,10 +201,10 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
       const budgetMs = budgetOf(driveTimeoutS(options, pool));
       return { ...engine, settings: { ...engine.settings, budgetMs } };
     },
-    ...webhooksOf(settings, { start, registry, environment }),
+    ...webhooksOf(settings, { ...start, registry, environment }),
     api: {
+      ...start,
       ...stores,
-      start,
       registry,
       bindings,
       runtime,
@@ -233,13 +233,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
       graceMs: deletionGraceMs(options),
     },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
-    messages: {
-      start,
-      deliver: { ...start, mailboxes, registry },
-      registry,
-      environment,
-      tenantId: settings.pubsubTenant,
-    },
+    messages: { ...start, mailboxes, registry, environment, tenantId: settings.pubsubTenant },
     sample: { ...start, reader: integrity, payloads: runs, statistics, sample, problems: telemetry },
     statistics,
     heartbeat,
@@ -251,7 +245,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
 /** Secrets and tenants are asked for with each request: parameters have values then. */
 function webhooksOf(
   { githubTenants, slackTenants }: Settings,
-  shared: Pick<GithubDeps & SlackDeps, 'start' | 'registry' | 'environment'>,
+  shared: Pick<GithubDeps & SlackDeps, keyof StartDeps | 'registry' | 'environment'>,
 ): Pick<Root, 'github' | 'slack'> {
   return {
     github: {

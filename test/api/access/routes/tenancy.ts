@@ -205,7 +205,7 @@ export class Tenancy {
     this.#scheduleId = [...world.db.schedules.keys()].filter((id) => id.startsWith('sch_')).at(-1) ?? '';
     await apiDeps.erasures.create(erasureOf(OWNER));
     await this.installation.key('ci', { tenantId: OWNER, roles: ['submitter'] });
-    await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: OWNER });
+    await tick({ ...apiDeps, declaredTenant: OWNER });
   }
 
   /** As one that cannot be written, as far as it has come. */
@@ -235,8 +235,7 @@ export class Tenancy {
   #spied(): ApiDeps {
     const { apiDeps } = this.installation;
     const random = seededRandomness(99);
-    const start = { ...this.#portsOf(apiDeps.start), random };
-    return { ...this.#portsOf(apiDeps), start };
+    return { ...this.#portsOf(apiDeps), random };
   }
 
   #portsOf<T extends object>(deps: T): T {

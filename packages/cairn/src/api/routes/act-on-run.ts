@@ -16,12 +16,9 @@ import { assertOwnRun, runOf } from './own-run.ts';
 export const cancel: ChangeHandler<'POST /v1/runs/{id}/cancel'> = {
   before: assertOwnRun,
   async work(call) {
-    const { start, registry } = call.deps;
     const { reason, withoutUndo } = call.body;
-    const cancellation = await cancelRun(
-      { ...start, registry },
-      { ...runOf(call), reason, stopKind: 'user', withoutUndo },
-    );
+    const request = { ...runOf(call), reason, stopKind: 'user', withoutUndo } as const;
+    const cancellation = await cancelRun(call.deps, request);
     return { status: 200, body: { ...cancellation, requestedAt: iso(cancellation.requestedAt) } };
   },
 };
@@ -29,7 +26,7 @@ export const cancel: ChangeHandler<'POST /v1/runs/{id}/cancel'> = {
 export const suspend: ChangeHandler<'POST /v1/runs/{id}/suspend'> = {
   before: assertOwnRun,
   async work(call) {
-    const suspension = await suspendRun(call.deps.start, { ...runOf(call), ...call.body });
+    const suspension = await suspendRun(call.deps, { ...runOf(call), ...call.body });
     return { status: 200, body: { ...suspension, requestedAt: iso(suspension.requestedAt) } };
   },
 };
@@ -37,7 +34,7 @@ export const suspend: ChangeHandler<'POST /v1/runs/{id}/suspend'> = {
 export const continueSuspended: ChangeHandler<'POST /v1/runs/{id}/continue'> = {
   before: assertOwnRun,
   async work(call) {
-    const continued = await continueRun(call.deps.start, { ...runOf(call), reason: call.body.reason });
+    const continued = await continueRun(call.deps, { ...runOf(call), reason: call.body.reason });
     return { status: 200, body: { ...continued } };
   },
 };
@@ -49,13 +46,10 @@ export const decide: ChangeHandler<'POST /v1/runs/{id}/approvals/{stepId}'> = {
     await assertOwnRun(call);
   },
   async work(call) {
-    const { start, registry, dayBudgets, dayLimits } = call.deps;
     const { stepId } = call.params;
     const mayRaiseDay = mayActAs(call.caller.role, 'installation');
-    const decided = await decideApproval(
-      { ...start, registry, dayBudgets, dayLimits },
-      { ...call.body, ...runOf(call), stepId, mayRaiseDay },
-    );
+    const request = { ...call.body, ...runOf(call), stepId, mayRaiseDay };
+    const decided = await decideApproval(call.deps, request);
     return { status: 200, body: { ...decided, decidedAt: iso(decided.decidedAt) } };
   },
 };
@@ -68,9 +62,8 @@ export const signal: ChangeHandler<'POST /v1/runs/{id}/signals'> = {
     await assertOwnRun(call);
   },
   async work(call, requestId) {
-    const { start, registry } = call.deps;
     const signalId = `s.${requestId}`;
-    const signalled = await signalRun({ ...start, registry }, { ...call.body, ...runOf(call), signalId });
+    const signalled = await signalRun(call.deps, { ...call.body, ...runOf(call), signalId });
     return { status: 200, body: { ...signalled } };
   },
 };
@@ -79,12 +72,9 @@ export const signal: ChangeHandler<'POST /v1/runs/{id}/signals'> = {
 export const fail: ChangeHandler<'POST /v1/runs/{id}/waits/{stepId}/fail'> = {
   before: assertOwnRun,
   async work(call, requestId) {
-    const { start, registry } = call.deps;
     const { stepId } = call.params;
-    const failed = await failWait(
-      { ...start, registry },
-      { ...call.body, ...runOf(call), stepId, requestId: `f.${requestId}` },
-    );
+    const request = { ...call.body, ...runOf(call), stepId, requestId: `f.${requestId}` };
+    const failed = await failWait(call.deps, request);
     return { status: 200, body: { ...failed } };
   },
 };
@@ -93,7 +83,7 @@ export const fail: ChangeHandler<'POST /v1/runs/{id}/waits/{stepId}/fail'> = {
 export const heartbeat: Carried<'POST /v1/runs/{id}/waits/{stepId}/heartbeat'> = {
   async answer(call) {
     const { stepId } = call.params;
-    const beaten = await heartbeatWait(call.deps.start, { ...runOf(call), stepId });
+    const beaten = await heartbeatWait(call.deps, { ...runOf(call), stepId });
     return { ...beaten, dueAt: iso(beaten.dueAt) };
   },
 };

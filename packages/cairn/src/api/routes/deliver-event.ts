@@ -9,11 +9,13 @@ export const MAX_EVENT_BODY_BYTES = 320 * 1024;
 export const deliver: ChangeHandler<'POST /v1/events'> = {
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   before: ({ body }) => eventDataText(body),
-  async work({ deps: { start, registry, mailboxes }, caller, body }, requestId) {
-    const { keptUntil, refused, ...outcome } = await deliverEvent(
-      { ...start, registry, mailboxes },
-      { ...body, tenantId: caller.tenantId, eventId: `e.${requestId}`, actor: caller.principal },
-    );
+  async work({ deps, caller, body }, requestId) {
+    const { keptUntil, refused, ...outcome } = await deliverEvent(deps, {
+      ...body,
+      tenantId: caller.tenantId,
+      eventId: `e.${requestId}`,
+      actor: caller.principal,
+    });
     const delivered = {
       ...outcome,
       refused: refused.map((refusal) => ({ ...refusal })),

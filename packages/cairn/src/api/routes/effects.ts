@@ -56,12 +56,11 @@ export const resolve: ChangeHandler<'POST /v1/runs/{id}/effects/{effectId}/resol
     }
   },
   async work(call) {
-    const { start, effects, bindings, registry } = call.deps;
     const { effectId } = call.params;
     const request = { ...call.body, ...runOf(call), effectId };
     const resolved = isOwnExternal(request.runId, request.tenantId)
-      ? await resolveExternal({ ...start, effects, bindings }, request)
-      : await resolveEffect({ ...start, effects, bindings, registry }, request);
+      ? await resolveExternal(call.deps, request)
+      : await resolveEffect(call.deps, request);
     return { status: 200, body: { ...resolved, resolvedAt: iso(resolved.resolvedAt) } };
   },
 };

@@ -13,7 +13,7 @@ const CREATED = 201;
 
 /** `key` is bare or quoted, like the header. @throws CairnError NOT_FOUND, IDEMPOTENCY_EXPIRED, INVALID_INPUT for what can be no key */
 export const readIdempotency: ReadHandler<'GET /v1/idempotency/{key}'> = async ({ deps, caller, params }) => {
-  const { records, clock } = deps.start;
+  const { records, clock } = deps;
   const key =
     readApiIdempotencyHeader((header) => (header === 'Idempotency-Key' ? params.key : undefined)) ?? '';
   const stored = await records.read(apiKey(caller.principal, key));

@@ -9,9 +9,7 @@ import { runOf } from './own-run.ts';
 
 /** `GET /v1/runs/{id}/consistency`: problems in the documents of a run. Reads all of them, and writes nothing. */
 export const readConsistency: ReadHandler<'GET /v1/runs/{id}/consistency'> = async (call) => {
-  const { start, integrity } = call.deps;
-  const reading = { ...start, reader: integrity, payloads: start.store };
-  return consistencyView(await checkConsistency(reading, runOf(call)));
+  return consistencyView(await checkConsistency(repairDeps(call.deps), runOf(call)));
 };
 
 /**
@@ -30,6 +28,6 @@ export const repair: ChangeHandler<'POST /v1/runs/{id}/repair'> = {
   },
 };
 
-function repairDeps({ start, integrity, registry, mailboxes }: ApiDeps) {
-  return { ...start, registry, mailboxes, reader: integrity, repairs: integrity, payloads: start.store };
+function repairDeps(deps: ApiDeps) {
+  return { ...deps, reader: deps.integrity, repairs: deps.integrity, payloads: deps.store };
 }

@@ -6,7 +6,7 @@ import { ownRun } from './own-run.ts';
 
 export const listMemos: ReadHandler<'GET /v1/runs/{id}/memos'> = async (call) => {
   const { step, revision, undoes, ...page } = call.query;
-  const found = await listOf(call.deps.start.store, await ownRun(call), { step, revision, undoes, page });
+  const found = await listOf(call.deps.store, await ownRun(call), { step, revision, undoes, page });
   const { items, revision: shown, ...more } = found;
   const of = { step, revision: shown, undoes: undoes || undefined };
   return {

@@ -20,7 +20,7 @@ export function runOf({ params, caller }: Omit<AboutRun, 'deps'>) {
 /** For reads: one attempt. @throws CairnError RUN_NOT_FOUND */
 export async function ownRun({ deps, caller, params }: AboutRun): Promise<LoadedRun> {
   const { tenantId } = caller;
-  const loaded = isRunId(params.id) ? await deps.start.store.load(params.id, tenantId) : undefined;
+  const loaded = isRunId(params.id) ? await deps.store.load(params.id, tenantId) : undefined;
   if (loaded?.state.tenantId === tenantId) return loaded;
   throw runNotFound();
 }
@@ -30,5 +30,5 @@ export async function ownRun({ deps, caller, params }: AboutRun): Promise<Loaded
  * UNAVAILABLE
  */
 export function assertOwnRun(about: AboutRun): Promise<LoadedRun> {
-  return loadOwn(about.deps.start, runOf(about));
+  return loadOwn(about.deps, runOf(about));
 }

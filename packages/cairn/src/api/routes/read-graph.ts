@@ -20,11 +20,11 @@ import { ownRun } from './own-run.ts';
 const STEPS_A_READ = 500;
 
 export const readGraph: ReadHandler<'GET /v1/runs/{id}/graph'> = async (call) => {
-  const { start, registry } = call.deps;
+  const { store, registry } = call.deps;
   const run = await ownRun(call);
   const { state } = run;
   const { id, type, planVersion, status, head } = state;
-  const durationOf = call.query.durations ? await durationsOf(start.store, id) : () => ({});
+  const durationOf = call.query.durations ? await durationsOf(store, id) : () => ({});
   return {
     runId: id,
     type,

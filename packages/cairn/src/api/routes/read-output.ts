@@ -16,7 +16,7 @@ const LARGE_BYTES = 1024 * 1024;
 
 export const readOutput: ReadHandler<'GET /v1/runs/{id}/checkpoints/{seq}/output'> = async (call) => {
   const { deps, instance, params } = call;
-  const { store } = deps.start;
+  const { store } = deps;
   const { id: runId, seq } = params;
   await ownRun(call);
   const checkpoint = SEQ.test(seq) ? await store.findCheckpoint(runId, Number(seq)) : undefined;

@@ -33,7 +33,7 @@ type RunSelection = Partial<QueryValues<typeof WHICH_RUNS & typeof WORDS>>;
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
 export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
-  deps: { start, finder, registry },
+  deps,
   instance: { indexedRuns },
   caller,
   query,
@@ -48,15 +48,15 @@ export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
   const call = { limit, cursor };
   const page: Page<ListedRun> =
     sort === 'newest'
-      ? await matchingRuns({ store: start.store, indexedRuns }, filter, call)
-      : await sortedRuns({ ...start, finder }, await byIndex({ indexedRuns }, filter), {
+      ? await matchingRuns({ ...deps, indexedRuns }, filter, call)
+      : await sortedRuns(deps, await byIndex({ indexedRuns }, filter), {
           ...call,
           order: sort,
         });
-  const now = start.clock.now();
+  const now = deps.clock.now();
   return pageAnswer(page, (run) => ({
     ...runSummary(run, vocabulary),
-    ...listedBlocked(registry, run, now),
+    ...listedBlocked(deps.registry, run, now),
   }));
 };
 
@@ -66,13 +66,13 @@ export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
  * no progress is one more read for a run that has not ended; what operators stopped, one for all of three seconds.
  */
 export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
-  const { start, diagnosis, registry, runtime } = call.deps;
+  const { store, diagnosis, registry, runtime } = call.deps;
   const { vocabulary } = call.query;
   const run = await ownRunAfterWait(call);
   const { state } = run;
   const [input, result, named, config] = await Promise.all([
-    located(start.store, state.id, state.input),
-    state.result && located(start.store, state.id, state.result),
+    located(store, state.id, state.input),
+    state.result && located(store, state.id, state.result),
     isOver(state) ? undefined : diagnosis.findings.find(state.id),
     isOver(state) ? undefined : runtime.current(CONFIG_AGE_MS),
   ]);
@@ -91,22 +91,21 @@ export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
 /** `GET /v1/runs/{id}/events`, oldest first. */
 export const listEvents: ReadHandler<'GET /v1/runs/{id}/events'> = (call) =>
   listUnder(call, {
-    read: (page) => call.deps.start.store.listEvents(call.params.id, page),
+    read: (page) => call.deps.store.listEvents(call.params.id, page),
     view: eventView,
   });
 
 /** `GET /v1/runs/{id}/steps`, by step id; including running ones, which have no document yet. */
 export const listSteps: ReadHandler<'GET /v1/runs/{id}/steps'> = (call) =>
   listUnder(call, {
-    read: async (page, run) =>
-      withRunning(await call.deps.start.store.listSteps(call.params.id, page), page, run),
+    read: async (page, run) => withRunning(await call.deps.store.listSteps(call.params.id, page), page, run),
     view: stepView,
   });
 
 /** `GET /v1/runs/{id}/checkpoints`, oldest first. An output in a payload is referenced: see read-output.ts. */
 export const listCheckpoints: ReadHandler<'GET /v1/runs/{id}/checkpoints'> = (call) =>
   listUnder(call, {
-    read: (page) => call.deps.start.store.listCheckpoints(call.params.id, page),
+    read: (page) => call.deps.store.listCheckpoints(call.params.id, page),
     view: checkpointView,
   });
 

@@ -51,9 +51,9 @@ async function startOf(
   try {
     target = bodyOf(deps, body);
   } catch (refusal) {
-    return answerFor(await startedBefore(deps.start, keyed, refusal));
+    return answerFor(await startedBefore(deps, keyed, refusal));
   }
-  const outcome = await startRun(deps.start, {
+  const outcome = await startRun(deps, {
     ...keyed,
     ...target,
     environment: deps.environment,

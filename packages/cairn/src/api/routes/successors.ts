@@ -28,7 +28,7 @@ export const resume: Carried<'POST /v1/runs/{id}/resume'> = {
   async answer(call) {
     const { deps, body } = call;
     const run = runOf(call);
-    const { state } = await loadOwn(deps.start, run);
+    const { state } = await loadOwn(deps, run);
     if (isOver(state) && !(await wasUnparked(call))) return startedBy(call, 'resume');
     if (body.from !== undefined || body.force || body.signals) {
       throw new CairnError(
@@ -38,16 +38,16 @@ export const resume: Carried<'POST /v1/runs/{id}/resume'> = {
       );
     }
     return answerOnce(call, async () => {
-      const resumed = await resumeRun({ ...deps.start, registry: deps.registry }, run);
+      const resumed = await resumeRun(deps, run);
       return { status: 200, body: { ...resumed } };
     });
   },
 };
 
 /** The run has ended since, but the first request under this key unblocked it: that response is repeated. */
-async function wasUnparked({ deps: { start }, caller, key }: MutationCall<'POST /v1/runs/{id}/resume'>) {
+async function wasUnparked({ deps, caller, key }: MutationCall<'POST /v1/runs/{id}/resume'>) {
   if (key === undefined) return false;
-  const stored = await sendUntilKnown(start, () => start.records.read(apiKey(caller.principal, key)));
+  const stored = await sendUntilKnown(deps, () => deps.records.read(apiKey(caller.principal, key)));
   return stored !== undefined && stored.record.runId === undefined;
 }
 
@@ -65,9 +65,8 @@ export const preview: Carried<'POST /v1/runs/{id}/preview'> = {
   maxBodyBytes: MAX_PAYLOAD_BYTES,
   waitsIfLarge: true,
   async answer(call) {
-    const { start, registry, effects, bindings } = call.deps;
     const wanted = wantedBy(call, call.body.mode);
-    const previewed = await previewSuccessor({ ...start, registry, effects, bindings }, wanted);
+    const previewed = await previewSuccessor(call.deps, wanted);
     const unread = previewed.unread.map(({ at, ...signal }) => ({ ...signal, at: iso(at) }));
     return { ...previewed, unread, blockers: previewed.blockers.map(toProblem) };
   },
@@ -81,19 +80,16 @@ type SuccessorCall = Omit<MutationCall<'POST /v1/runs/{id}/fork'>, 'body' | 'que
 async function startedBy(call: SuccessorCall, mode: SuccessorMode): Promise<Response> {
   const { deps, caller, key, body, requestHash, trace, client, a2aCorrelationId } = call;
   if (body.force) assertRole(caller, 'admin');
-  const outcome = await startSuccessor(
-    { ...deps.start, registry: deps.registry },
-    {
-      ...wantedBy(call, mode),
-      actor: caller.principal,
-      key: key === undefined ? undefined : apiKey(caller.principal, key),
-      requestHash,
-      client,
-      force: body.force === true,
-      trace,
-      a2aCorrelationId,
-    },
-  );
+  const outcome = await startSuccessor(deps, {
+    ...wantedBy(call, mode),
+    actor: caller.principal,
+    key: key === undefined ? undefined : apiKey(caller.principal, key),
+    requestHash,
+    client,
+    force: body.force === true,
+    trace,
+    a2aCorrelationId,
+  });
   return answerFor(outcome);
 }
 

@@ -28,7 +28,7 @@ export interface ExpiredRun extends RetentionState, Bucket {
   readonly completedAt: number;
 }
 
-export type RetentionStateDeps = LineageDeps & JournalDeps;
+type RetentionStateDeps = LineageDeps & JournalDeps;
 
 /**
  * Most runs checked per page, including those of other tenants: about 400 reads. A page that reaches it has fewer runs

@@ -22,8 +22,7 @@ import { type GithubDelivery, readDelivery } from './delivery.ts';
 import { contentKey, subjectOf } from './subject.ts';
 import { type GithubTenants, senderOf, tenantOf } from './tenants.ts';
 
-export interface GithubDeps {
-  readonly start: StartDeps;
+export interface GithubDeps extends StartDeps {
   readonly registry: WorkflowRegistry;
   readonly environment: string;
   /** Secrets shared with GitHub; asked on each delivery, since reading one may wait for the platform. */
@@ -39,7 +38,7 @@ export async function githubWebhook(deps: GithubDeps, request: Request): Promise
     const delivery = await readDelivery(request, deps.secrets());
     return await answer(deps, delivery, contextOf(request.headers));
   } catch (error) {
-    return problemResponse(error, deps.start.log);
+    return problemResponse(error, deps.log);
   }
 }
 
@@ -54,7 +53,7 @@ async function answer(
   const tenantId = tenantOf(deps.tenants(), sender);
   if (tenantId === undefined) {
     const reason = 'this GitHub installation is not connected';
-    deps.start.log.warn('github_installation_unknown', { deliveryId: delivery.id, event, ...sender });
+    deps.log.warn('github_installation_unknown', { deliveryId: delivery.id, event, ...sender });
     return json(202, { ignored: true, reason });
   }
   const listeners = deps.registry.githubListeners(event, action);
@@ -64,7 +63,7 @@ async function answer(
     const reason = payloadProblems(listeners, payload);
     const before = await startsBefore(deps, delivery, { tenantId, workflows: listeners, reason });
     if (before.length > 0) return answerFor(before);
-    deps.start.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
+    deps.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
     return json(202, { ignored: true, reason });
   }
   return answerFor(await startAll(deps, delivery, { tenantId, workflows: matching, context }));
@@ -78,7 +77,7 @@ interface RefusedDelivery {
 
 /** Runs that the delivery started while another version was deployed: it may be a redelivery. */
 async function startsBefore(
-  { start }: GithubDeps,
+  deps: GithubDeps,
   delivery: GithubDelivery,
   { tenantId, workflows, reason }: RefusedDelivery,
 ): Promise<readonly StartResult[]> {
@@ -86,7 +85,7 @@ async function startsBefore(
   const results: StartResult[] = [];
   for (const suffix of ['', ...workflows.map(({ type }) => `:${type}`)]) {
     try {
-      results.push(await startedBefore(start, { tenantId, ...identityOf(delivery, suffix) }, refusal));
+      results.push(await startedBefore(deps, { tenantId, ...identityOf(delivery, suffix) }, refusal));
     } catch (error) {
       if (error !== refusal) throw error;
     }
@@ -131,7 +130,7 @@ async function startAll(
     } catch (error) {
       if (!(error instanceof CairnError) || !isPlanMissing(error)) throw error;
       const { code, message } = error;
-      deps.start.log.error('github_start_refused', { deliveryId: delivery.id, type, code, reason: message });
+      deps.log.error('github_start_refused', { deliveryId: delivery.id, type, code, reason: message });
       refused ??= error;
     }
   }
@@ -157,7 +156,7 @@ function start(
   { tenantId, workflow, suffix, context }: ListeningWorkflow,
 ): Promise<StartResult> {
   const subject = subjectOf(delivery);
-  return startRun(deps.start, {
+  return startRun(deps, {
     tenantId,
     environment: deps.environment,
     workflow,

@@ -11,7 +11,6 @@ import { pubsubKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { MessageEvent, PubsubDelivery, PubsubMessage, PubsubStart } from '../../engine/define/pubsub.ts';
-import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { deliverEvent } from '../../operations/events/deliver-event.ts';
@@ -21,10 +20,7 @@ import { errorTypeOf, type Span } from '../../ports/tracing.ts';
 import { type DeliveredMessage, readMessage } from './message.ts';
 import { messageSpan, messageTrace, outcomeAttributes } from './trace.ts';
 
-export interface PubsubDeps {
-  readonly start: StartDeps;
-  readonly deliver: DeliverDeps;
-  readonly registry: WorkflowRegistry;
+export interface PubsubDeps extends StartDeps, DeliverDeps {
   /** Written on every run. */
   readonly environment: string;
   /** Owns the runs that messages start, and gets the events that they bring. */
@@ -52,11 +48,11 @@ export async function takeMessage(
   topic: string,
   delivered: unknown,
 ): Promise<MessageResult> {
-  const { log } = deps.start;
+  const { log } = deps;
   let span: Span | undefined;
   try {
     const read = readMessage(topic, delivered);
-    span = deps.start.tracer?.open(messageSpan(read));
+    span = deps.tracer?.open(messageSpan(read));
     const taken = await take(deps, read, span?.context ?? messageTrace(read.message));
     span?.set(outcomeAttributes(taken));
     return taken;
@@ -100,7 +96,7 @@ async function start(
   const { tenantId, environment } = deps;
   const { message } = delivered;
   const { topic, messageId, attributes, text } = message;
-  const outcome = await startRun(deps.start, {
+  const outcome = await startRun(deps, {
     tenantId,
     environment,
     workflow,
@@ -124,7 +120,7 @@ async function deliverToRun(
   const by = deliver === 'attributes' ? byAttributes : deliver;
   const event = mapped(deps, message, by);
   if (!event) return { kind: 'ignored' };
-  const { delivered } = await deliverEvent(deps.deliver, {
+  const { delivered } = await deliverEvent(deps, {
     tenantId: deps.tenantId,
     event: event.event,
     key: event.key,
@@ -150,13 +146,13 @@ function requireJson({ json }: PubsubMessage): unknown {
 }
 
 /** A mapping that fails, fails each time: the message is refused, and the log has the author's error. */
-function mapped<T>({ start }: PubsubDeps, message: PubsubMessage, mapping: (message: PubsubMessage) => T): T {
+function mapped<T>({ log }: PubsubDeps, message: PubsubMessage, mapping: (message: PubsubMessage) => T): T {
   try {
     return mapping(message);
   } catch (error) {
     if (error instanceof CairnError && error.httpStatus < 500) throw error;
     const { topic, messageId } = message;
-    start.log.error('pubsub_mapping_failed', { topic, messageId, error });
+    log.error('pubsub_mapping_failed', { topic, messageId, error });
     throw new CairnError('INVALID_INPUT', 'the message mapping of the workflow failed', { cause: error });
   }
 }

@@ -43,7 +43,7 @@ export async function runCommand(
   const listener = deps.registry.slackListener(command.command);
   if (!listener) return privately(`No workflow handles ${quoted(command.command)}.`);
   const { workflow, subscription } = listener;
-  const outcome = await startRun(deps.start, {
+  const outcome = await startRun(deps, {
     tenantId,
     environment: deps.environment,
     workflow,
@@ -63,19 +63,19 @@ export async function runCommand(
 }
 
 /** The same answer for commands and buttons: nothing was done, and the log has the team. */
-export function notConnected({ start }: SlackScope, teamId: string): SlackMessage {
-  start.log.warn('slack_team_unknown', { teamId });
+export function notConnected({ log }: SlackScope, teamId: string): SlackMessage {
+  log.warn('slack_team_unknown', { teamId });
   return privately('This Slack workspace is not connected to Cairn. Nothing was done.');
 }
 
 /** User input must not look like an internal error, even if the author's mapping did not expect it. */
-function inputOf({ start }: SlackScope, { input }: SlackSubscription, command: SlackCommand): unknown {
+function inputOf({ log }: SlackScope, { input }: SlackSubscription, command: SlackCommand): unknown {
   if (!input) return command;
   try {
     return input(command);
   } catch (error) {
     if (error instanceof CairnError && error.httpStatus < 500) throw error;
-    start.log.error('slack_input_failed', { command: command.command, error });
+    log.error('slack_input_failed', { command: command.command, error });
     throw new CairnError('INVALID_INPUT', `${command.command} cannot be parsed`, { cause: error });
   }
 }

@@ -2,8 +2,7 @@
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
 
-interface Common {
-  readonly start: StartDeps;
+interface Common extends StartDeps {
   readonly registry: WorkflowRegistry;
   /** Written on every run. */
   readonly environment: string;

@@ -56,14 +56,11 @@ export async function decidePress(deps: SlackScope, press: ButtonPress): Promise
   const tenantId = deps.tenants.get(teamId);
   if (tenantId === undefined) return notConnected(deps, teamId);
   if (deps.tenants.get(homeTeamId) !== tenantId) {
-    deps.start.log.warn('slack_guest_refused', { teamId, homeTeamId, userId, runId: decision.runId });
+    deps.log.warn('slack_guest_refused', { teamId, homeTeamId, userId, runId: decision.runId });
     return privately('Only members of the workspace that received the question can decide this.');
   }
   const actor = actorOf(homeTeamId, userId);
-  const decided = await decideApproval(
-    { ...deps.start, registry: deps.registry },
-    { ...decision, tenantId, actor },
-  );
+  const decided = await decideApproval(deps, { ...decision, tenantId, actor });
   return instead(sentence(decided, homeTeamId));
 }
 

@@ -17,7 +17,7 @@ const ANSWER_WITHIN_MS = 2_500;
 
 /** Never rejects. */
 export async function slackWebhook(deps: SlackDeps, request: Request): Promise<Response> {
-  const { log, clock } = deps.start;
+  const { log, clock } = deps;
   try {
     assertPostTo('/webhooks/slack', request);
     const form = await readForm(request, { secrets: deps.secrets(), now: clock.now() });
@@ -48,21 +48,21 @@ function workOf(scope: SlackScope, form: Form, context: RequestContext): SlackWo
 }
 
 /** Never rejects: Slack shows people the body of a 200, and of anything else only that it failed. */
-async function inWords({ start }: SlackDeps, work: SlackWork): Promise<SlackMessage> {
+async function inWords({ log }: SlackDeps, work: SlackWork): Promise<SlackMessage> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof CairnError && error.httpStatus < 500) return refusal(error);
-    start.log.error('slack_request_failed', { error });
+    log.error('slack_request_failed', { error });
     return UNKNOWN_OUTCOME;
   }
 }
 
 /** The response, or after {@link ANSWER_WITHIN_MS} a notice that there is none yet. The work continues, and its key keeps it to one run. */
-async function inTime({ start }: SlackDeps, answer: Promise<SlackMessage>): Promise<SlackMessage> {
+async function inTime({ clock, log }: SlackDeps, answer: Promise<SlackMessage>): Promise<SlackMessage> {
   const late = Promise.withResolvers<SlackMessage>();
-  const cancel = start.clock.timer(ANSWER_WITHIN_MS, () => {
-    start.log.warn('slack_answer_late', { afterMs: ANSWER_WITHIN_MS });
+  const cancel = clock.timer(ANSWER_WITHIN_MS, () => {
+    log.warn('slack_answer_late', { afterMs: ANSWER_WITHIN_MS });
     late.resolve(STILL_BUSY);
   });
   try {

@@ -111,15 +111,14 @@ async function selected(call: BulkSent & { readonly requestId?: string }): Promi
   const { act, runs, filter = {}, limit = DEFAULT_LIMIT, cursor } = body;
   if (runs) return { targets: distinct(runs.map((one) => (typeof one === 'string' ? { runId: one } : one))) };
   const place = cursor === undefined ? undefined : placeOf(cursor, listOf(call));
-  const deployed = { registry: deps.registry, bindings: deps.bindings };
   const select = () =>
     selectTargets(
-      { ...deps.start, indexedRuns: instance.indexedRuns, ...deployed },
+      { ...deps, indexedRuns: instance.indexedRuns },
       { act, filter: filterOf(caller, filter), step: filter.step, page: { limit, cursor: place } },
     );
   if (key === undefined || requestId === undefined) return select();
   const outcome = await oncePerKey(
-    deps.start,
+    deps,
     {
       key: apiKey(caller.principal, `bulk:${requestId}:targets`),
       source: 'api',
@@ -142,12 +141,12 @@ async function report(
   work: (target: BulkTarget) => Promise<Result>,
 ): Promise<Report> {
   const { deps, body } = call;
-  const { start } = deps;
-  const until = start.clock.now() + TIME_MS;
+  const { clock } = deps;
+  const until = clock.now() + TIME_MS;
   const results = targets.map(notReached);
   const places = results.keys();
   await workThrough(
-    () => (start.clock.now() < until ? places.next().value : undefined),
+    () => (clock.now() < until ? places.next().value : undefined),
     AT_ONCE,
     async (place) => {
       results[place] = await work(targets[place] as BulkTarget);

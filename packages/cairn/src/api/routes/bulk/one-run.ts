@@ -30,7 +30,7 @@ export async function changeOne(
   target: BulkTarget,
 ): Promise<Result> {
   const answer = await responseOf(call, target).catch((error: unknown) =>
-    problemResponse(error, call.deps.start.log),
+    problemResponse(error, call.deps.log),
   );
   const body: unknown = await answer.json();
   if (answer.status >= 400) return failed(target, body as ProblemJson);
@@ -39,13 +39,9 @@ export async function changeOne(
 }
 
 export async function previewOne({ deps, caller, body }: BulkSent, target: BulkTarget): Promise<Result> {
-  const { start, registry, effects, bindings } = deps;
   try {
     const { act } = body;
-    const { question, ...would } = await previewChange(
-      { ...start, registry, effects, bindings },
-      { act, tenantId: caller.tenantId, target },
-    );
+    const { question, ...would } = await previewChange(deps, { act, tenantId: caller.tenantId, target });
     return { ...target, ...question, outcome: 'possible', would };
   } catch (error) {
     return failed(target, toProblem(asOurs(error)));
@@ -102,11 +98,10 @@ async function approve(
 ): Promise<Response> {
   const { deps, caller, params, body } = call;
   const run = runOf({ params, caller });
-  await loadOwn(deps.start, run);
+  await loadOwn(deps, run);
   return answerOnce(call, async (requestId) => {
-    const { state, readAt } = await loadOwn(deps.start, run);
-    const deployed = { registry: deps.registry, bindings: deps.bindings };
-    const { stepId, waitId } = approvalOf(state, deployed, { target, now: readAt });
+    const { state, readAt } = await loadOwn(deps, run);
+    const { stepId, waitId } = approvalOf(state, deps, { target, now: readAt });
     return decide.work(
       { ...call, params: { ...params, stepId }, body: { decision: 'approve', waitId, note: body.note } },
       requestId,

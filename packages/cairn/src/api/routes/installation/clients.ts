@@ -8,7 +8,6 @@ import { createClient, type Issued } from '../../../operations/clients/create-cl
 import { apiKeyOf } from '../../../operations/clients/secret.ts';
 import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
 import { type Caller, mayActAs, ROLES } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
 import { answerOnce, type RequestByKey } from '../../mutation.ts';
 import type { Carried, ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
@@ -20,7 +19,7 @@ const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;
 /** `GET /v1/clients`, by id. `more: true` if there are more than are shown; no pages. */
 export const listClients: ReadHandler<'GET /v1/clients'> = async ({ deps, caller }) => {
   const found = await deps.clientRegistry.list(caller.tenantId, MAX_CLIENTS_LISTED + 1);
-  const now = deps.start.clock.now();
+  const now = deps.clock.now();
   const items = found.slice(0, MAX_CLIENTS_LISTED).map((client) => clientView(client, now));
   return { items, more: found.length > items.length ? true : undefined };
 };
@@ -31,7 +30,7 @@ export const create: Carried<'POST /v1/clients'> = {
     const { tenantId, principal: actor } = caller;
     assertOutranks(caller, body.role);
     return answerWithKey(call, 201, (requestId) =>
-      createClient(operationDeps(deps), { ...body, tenantId, actor, requestId }),
+      createClient(deps, { ...body, tenantId, actor, requestId }),
     );
   },
 };
@@ -41,7 +40,7 @@ export const rotate: Carried<'POST /v1/clients/{id}/rotate'> = {
     const graceMs = call.body.graceSeconds * 1_000;
     await assertOwn(call);
     return answerWithKey(call, 200, (requestId) =>
-      rotateClient(operationDeps(call.deps), { ...clientOf(call), graceMs, requestId }),
+      rotateClient(call.deps, { ...clientOf(call), graceMs, requestId }),
     );
   },
 };
@@ -55,8 +54,8 @@ export const revoke: ChangeHandler<'POST /v1/clients/{id}/revoke'> = {
   },
   async work(call, requestId) {
     const { deps } = call;
-    const client = await revokeClient(operationDeps(deps), { ...clientOf(call), requestId });
-    return { status: 200, body: clientView(client, deps.start.clock.now()) };
+    const client = await revokeClient(deps, { ...clientOf(call), requestId });
+    return { status: 200, body: clientView(client, deps.clock.now()) };
   },
 };
 
@@ -76,7 +75,7 @@ async function answerWithKey(
   const keptResponse = await answerOnce(call, async (requestId) => {
     const { client, secret } = await issue(requestId);
     if (secret !== undefined) key = apiKeyOf(client.id, secret);
-    return { status, body: { ...clientView(client, call.deps.start.clock.now()), secretShown: true } };
+    return { status, body: { ...clientView(client, call.deps.clock.now()), secretShown: true } };
   });
   if (key === undefined || keptResponse.status !== status || keptResponse.headers.has('idempotency-replayed'))
     return keptResponse;
@@ -104,10 +103,6 @@ function assertOutranks({ role }: Caller, wanted: Role): void {
 
 function roleOf({ roles }: ApiClient): Role | null {
   return ROLES.findLast((one) => roles.includes(one)) ?? null;
-}
-
-function operationDeps({ start, clientRegistry }: ApiDeps) {
-  return { ...start, clientRegistry };
 }
 
 /** Without secrets and their hashes. */

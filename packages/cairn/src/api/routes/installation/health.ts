@@ -26,7 +26,7 @@ export class HealthProbe {
   }
 
   #reachable(): Promise<boolean> {
-    const { clock } = this.#deps.start;
+    const { clock } = this.#deps;
     const now = clock.now();
     if (!this.#probe || now >= this.#probe.until) {
       this.#probe = { reachable: this.#read(clock), until: now + PROBE_TTL_MS };
@@ -35,12 +35,12 @@ export class HealthProbe {
   }
 
   async #read(clock: Clock): Promise<boolean> {
-    const { start, clients } = this.#deps;
+    const { log, clients } = this.#deps;
     const done = new AbortController();
     const read = clients.read(PROBE_CLIENT).then(
       () => true,
       (error: unknown) => {
-        start.log.warn('store_unreachable', { error });
+        log.warn('store_unreachable', { error });
         return false;
       },
     );

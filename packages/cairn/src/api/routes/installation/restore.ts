@@ -3,25 +3,20 @@
  * That concerns the runs of every tenant, so it takes the role `installation`.
  */
 import type { RestoreMark } from '../../../core/recovery/restored.ts';
-import {
-  beginRestore,
-  type HomeDeps,
-  readRestore,
-  releaseRestore,
-} from '../../../operations/runtime/restore.ts';
+import { beginRestore, readRestore, releaseRestore } from '../../../operations/runtime/restore.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { isoIf } from '../../views/values.ts';
-import { actingOf, runtimeDeps } from './runtime.ts';
+import { actingOf } from './runtime.ts';
 
 export const read: ReadHandler<'GET /v1/restore'> = async ({ deps }) => {
-  const { held, restore } = await readRestore(homeDeps(deps));
+  const { held, restore } = await readRestore(deps);
   return restoreView(deps, held, restore);
 };
 
 export const begin: ChangeHandler<'POST /v1/restore/begin'> = {
   async work({ deps, caller }) {
-    const mark = await beginRestore(homeDeps(deps), actingOf(caller));
+    const mark = await beginRestore(deps, actingOf(caller));
     return { status: 200, body: restoreView(deps, mark.held, mark) };
   },
 };
@@ -29,15 +24,10 @@ export const begin: ChangeHandler<'POST /v1/restore/begin'> = {
 /** `woken`: enqueued runs of the caller's tenant. */
 export const release: ChangeHandler<'POST /v1/restore/release'> = {
   async work({ deps, caller }) {
-    const all = { ...runtimeDeps(deps), ...homeDeps(deps) };
-    const { restore, woken } = await releaseRestore(all, actingOf(caller));
+    const { restore, woken } = await releaseRestore(deps, actingOf(caller));
     return { status: 200, body: { ...restoreView(deps, restore?.held ?? false, restore), woken } };
   },
 };
-
-function homeDeps({ start, config, home }: ApiDeps): HomeDeps {
-  return { ...start, config, home };
-}
 
 function restoreView({ home }: ApiDeps, held: boolean, mark: RestoreMark | undefined) {
   return { home, held, restoredAt: isoIf(mark?.at), by: mark?.by };

@@ -5,12 +5,11 @@
 import { readConfig } from '../../../operations/runtime/change-config.ts';
 import { setKillSwitch } from '../../../operations/runtime/kill-switch.ts';
 import type { Caller } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { pauseView } from '../../views/workflow.ts';
 
 export const readRuntime: ReadHandler<'GET /v1/runtime'> = async ({ deps }) => {
-  const { killSwitch, paused } = await readConfig({ ...deps.start, config: deps.config });
+  const { killSwitch, paused } = await readConfig(deps);
   const marks = [...paused]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([type, mark]) => [type, pauseView(mark)]);
@@ -20,15 +19,10 @@ export const readRuntime: ReadHandler<'GET /v1/runtime'> = async ({ deps }) => {
 /** `woken`: runs of the caller's tenant that were enqueued when the switch was turned off. */
 export const setRuntime: ChangeHandler<'PUT /v1/runtime'> = {
   async work({ deps, caller, body: { killSwitch } }) {
-    const { woken } = await setKillSwitch(runtimeDeps(deps), { on: killSwitch, ...actingOf(caller) });
+    const { woken } = await setKillSwitch(deps, { on: killSwitch, ...actingOf(caller) });
     return { status: 200, body: { killSwitch, woken } };
   },
 };
-
-/** Dependencies of the operations on the whole installation. */
-export function runtimeDeps({ start, config, statistics, registry }: ApiDeps) {
-  return { ...start, config, statistics, registry };
-}
 
 export function actingOf({ principal, tenantId }: Caller) {
   return { actor: principal, tenantId };

@@ -16,7 +16,7 @@ import { mayActAs } from '../../auth.ts';
 import type { ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
 import { inputSchemaOf } from '../../views/input-schema.ts';
 import { pauseView, workflowView } from '../../views/workflow.ts';
-import { actingOf, runtimeDeps } from './runtime.ts';
+import { actingOf } from './runtime.ts';
 
 /** Versions with live runs that are counted. More than this is years of deployments with runs never ended. */
 const MAX_LIVE_VERSIONS = 200;
@@ -25,12 +25,12 @@ const MAX_LIVE_VERSIONS = 200;
  * there are no pages.
  */
 export const listWorkflows: ReadHandler<'GET /v1/workflows'> = async ({ deps, caller, query }) => {
-  const { registry, statistics, start } = deps;
+  const { registry, statistics } = deps;
   const isSummary = query.summary;
   const [config, live, changes] = await Promise.all([
-    readConfig({ ...start, config: deps.config }),
+    readConfig(deps),
     statistics.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),
-    isSummary ? [] : changesIn(start.plans, registry),
+    isSummary ? [] : changesIn(deps.plans, registry),
   ]);
   // Parts of a loop are not listed: the run of the loop is counted.
   const declared = live.filter(({ type }) => declaredType(type) === type);
@@ -73,7 +73,7 @@ export const readWorkflowInput: ReadHandler<'GET /v1/workflows/{type}/input'> = 
 export const pause: ChangeHandler<'POST /v1/workflows/{type}/pause'> = {
   before: assertKnown,
   async work({ deps, caller, params: { type }, body }) {
-    const mark = await pauseWorkflow(runtimeDeps(deps), { type, ...actingOf(caller), reason: body.reason });
+    const mark = await pauseWorkflow(deps, { type, ...actingOf(caller), reason: body.reason });
     return { status: 200, body: { type, paused: pauseView(mark) } };
   },
 };
@@ -82,11 +82,11 @@ export const unpause: ChangeHandler<'POST /v1/workflows/{type}/unpause'> = {
   before: assertKnown,
   async work({ deps, caller, params: { type }, body }) {
     const request = { type, ...actingOf(caller), reason: body.reason };
-    const { woken } = await unpauseWorkflow(runtimeDeps(deps), request);
+    const { woken } = await unpauseWorkflow(deps, request);
     return { status: 200, body: { type, paused: null, woken } };
   },
 };
 
 function assertKnown(call: MutationCall<'POST /v1/workflows/{type}/pause'>): Promise<void> {
-  return assertKnownWorkflow(runtimeDeps(call.deps), call.params.type);
+  return assertKnownWorkflow(call.deps, call.params.type);
 }

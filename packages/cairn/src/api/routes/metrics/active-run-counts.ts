@@ -9,17 +9,17 @@ const COUNT_TTL_MS = 10_000;
 const TENANTS_KEPT = 500;
 
 export class ActiveRunCounts {
-  readonly #deps: Pick<ApiDeps, 'start' | 'statistics'>;
+  readonly #deps: Pick<ApiDeps, 'clock' | 'random' | 'statistics'>;
   readonly #shared: SharedAnswers<readonly ActiveRuns[]>;
 
-  constructor(deps: Pick<ApiDeps, 'start' | 'statistics'>) {
+  constructor(deps: Pick<ApiDeps, 'clock' | 'random' | 'statistics'>) {
     this.#deps = deps;
-    this.#shared = new SharedAnswers({ clock: deps.start.clock, ttlMs: COUNT_TTL_MS, most: TENANTS_KEPT });
+    this.#shared = new SharedAnswers({ clock: deps.clock, ttlMs: COUNT_TTL_MS, most: TENANTS_KEPT });
   }
 
   /** @throws CairnError UNAVAILABLE if the runs cannot be counted: no answer is better than a zero */
   of(tenantId: string): Promise<readonly ActiveRuns[]> {
-    const { start, statistics } = this.#deps;
-    return this.#shared.get(tenantId, () => sendUntilKnown(start, () => statistics.activeRuns(tenantId)));
+    const deps = this.#deps;
+    return this.#shared.get(tenantId, () => sendUntilKnown(deps, () => deps.statistics.activeRuns(tenantId)));
   }
 }

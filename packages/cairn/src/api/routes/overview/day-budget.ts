@@ -6,10 +6,10 @@ import type { ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 
 export const readDayBudget: ReadHandler<'GET /v1/budgets/today'> = async ({ deps, caller, query }) => {
-  const { start, dayBudgets, dayLimits } = deps;
+  const { clock, dayBudgets, dayLimits } = deps;
   const { tenantId = caller.tenantId } = query;
   if (tenantId !== caller.tenantId) assertRole(caller, 'installation');
-  const now = start.clock.now();
+  const now = clock.now();
   const day = dayOf(now);
   const limits = dayLimits(tenantId)?.limits ?? {};
   const stored = await dayBudgets.read(tenantId, day);

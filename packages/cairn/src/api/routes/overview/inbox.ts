@@ -13,15 +13,12 @@ import { inboxItems } from '../../views/inbox.ts';
 
 /** Pages are of runs: all questions of a run are on one page. */
 export const listInbox: ReadHandler<'GET /v1/inbox'> = async (call) => {
-  const { finder, effects, registry, bindings, start, diagnosis } = call.deps;
+  const { deps, query: page } = call;
   const { tenantId } = call.caller;
-  const page = call.query;
-  const { store, clock, log } = start;
-  const deps = { finder, effects, registry, bindings, store, clock, log };
   const isFirst = page.cursor === undefined;
   const [{ items, ...listed }, findings, external] = await Promise.all([
     readInbox(deps, tenantId, page),
-    isFirst ? diagnosis.findings.ofTenant(tenantId, FINDINGS_READ) : [],
+    isFirst ? deps.diagnosis.findings.ofTenant(tenantId, FINDINGS_READ) : [],
     isFirst ? externalQuestions(deps, tenantId) : { items: [], unreadable: [] },
   ]);
   return {

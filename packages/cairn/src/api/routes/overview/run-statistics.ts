@@ -16,14 +16,14 @@ const DEFAULT_STRETCH_MS = 86_400_000;
 /** `GET /v1/runs/statistics`: how many runs there were in a time, how they ended, and why they failed. */
 export const readRunStatistics: ReadHandler<'GET /v1/runs/statistics'> = async ({ deps, caller, query }) => {
   const { createdFrom, createdBefore, ...filter } = runFilter(caller, query).filter;
-  const until = createdBefore ?? deps.start.clock.now();
+  const until = createdBefore ?? deps.clock.now();
   const from = createdFrom ?? Math.max(MIN_TIME, until - DEFAULT_STRETCH_MS);
   if (from >= until)
     throw new CairnError('INVALID_INPUT', 'since: the time does not lie before its end', {
       field: 'since',
       help: 'Send a since before until, or before now.',
     });
-  const { parts, causes, ...read } = await readStatistics(deps.start.store, filter, { from, until });
+  const { parts, causes, ...read } = await readStatistics(deps.store, filter, { from, until });
   return {
     ...read,
     from: iso(read.from),

@@ -6,13 +6,12 @@ import { runSummary } from '../../views/run.ts';
 
 /** Runs that do not exist and runs of other tenants give the same empty response. */
 export const searchRuns: ReadHandler<'GET /v1/search'> = async ({ deps, caller, query }) => {
-  const { finder, start, registry } = deps;
-  const now = start.clock.now();
-  const found = await findRuns({ ...start, finder }, caller.tenantId, query.q);
+  const now = deps.clock.now();
+  const found = await findRuns(deps, caller.tenantId, query.q);
   return {
     items: found.map(({ by, run }) => ({
       by,
-      run: { ...runSummary(run, query.vocabulary), ...listedBlocked(registry, run, now) },
+      run: { ...runSummary(run, query.vocabulary), ...listedBlocked(deps.registry, run, now) },
     })),
   };
 };

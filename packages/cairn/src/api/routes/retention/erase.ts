@@ -6,14 +6,12 @@ import { CairnError } from '../../../core/errors.ts';
 import type { Erasure } from '../../../core/retention/erasure.ts';
 import {
   assertErasable,
-  type EraseDeps,
   eraseRun,
   eraseTenant,
   listErasures,
   readErasure,
 } from '../../../operations/retention/erasure/request.ts';
 import { type Caller, mayActAs } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { iso, isoIf } from '../../views/values.ts';
 import { runOf } from '../own-run.ts';
@@ -22,25 +20,25 @@ export const eraseOne: ChangeHandler<'POST /v1/runs/{id}/erase'> = {
   async before(call) {
     assertConfirmed(call.body.confirm, call.params.id, 'the id of the run');
     // A request about a missing run leaves no record.
-    await assertErasable(eraseDeps(call.deps), runOf(call));
+    await assertErasable(call.deps, runOf(call));
   },
-  work: async (call) => accepted(await eraseRun(eraseDeps(call.deps), runOf(call))),
+  work: async (call) => accepted(await eraseRun(call.deps, runOf(call))),
 };
 
 export const eraseAll: ChangeHandler<'POST /v1/erasures'> = {
   before: ({ body }) => assertConfirmed(body.confirm, body.tenantId, 'the id of the tenant'),
   async work({ deps, caller, body }) {
     const tenant = { erased: body.tenantId, actor: caller.principal };
-    return accepted(await eraseTenant(eraseDeps(deps), tenant));
+    return accepted(await eraseTenant(deps, tenant));
   },
 };
 
 export const readOne: ReadHandler<'GET /v1/erasures/{id}'> = async ({ deps, caller, params }) => {
-  return erasureView(await readErasure(eraseDeps(deps), params.id, tenantSeenBy(caller)));
+  return erasureView(await readErasure(deps, params.id, tenantSeenBy(caller)));
 };
 
 export const list: ReadHandler<'GET /v1/erasures'> = async ({ deps, caller, query }) => {
-  const { items, ...rest } = await listErasures(eraseDeps(deps), tenantSeenBy(caller), query);
+  const { items, ...rest } = await listErasures(deps, tenantSeenBy(caller), query);
   return { items: items.map(erasureView), ...rest };
 };
 
@@ -80,8 +78,4 @@ function erasureView({
     requestedBy,
     finishedAt: finishedAt === undefined ? undefined : isoIf(finishedAt),
   };
-}
-
-function eraseDeps({ start, retention, erasures, retentionOf }: ApiDeps): EraseDeps {
-  return { ...start, retention, erasures, retentionOf };
 }

@@ -1,20 +1,15 @@
 /** The retention of runs: what becomes of a run and when, and whether it is held. */
-import {
-  expiredRuns,
-  type RetentionStateDeps,
-  retentionStateOf,
-} from '../../../operations/retention/expired-runs.ts';
+import { expiredRuns, retentionStateOf } from '../../../operations/retention/expired-runs.ts';
 import { holdRun, releaseRun } from '../../../operations/retention/hold.ts';
-import type { ApiDeps } from '../../deps.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { expiredRunView, holdView, runRetentionView } from '../../views/retention.ts';
 import { assertOwnRun, runOf } from '../own-run.ts';
 export const readRetention: ReadHandler<'GET /v1/runs/{id}/retention'> = async (call) =>
-  runRetentionView(await retentionStateOf(retentionStateDeps(call.deps), runOf(call)));
+  runRetentionView(await retentionStateOf(call.deps, runOf(call)));
 
 /** `GET /v1/retention`: runs past their retention period that would be deleted, or are kept nevertheless. */
 export const listExpired: ReadHandler<'GET /v1/retention'> = async ({ deps, caller, query }) => {
-  const { items, next } = await expiredRuns(retentionStateDeps(deps), caller.tenantId, query);
+  const { items, next } = await expiredRuns(deps, caller.tenantId, query);
   return { items: items.map(expiredRunView), next };
 };
 
@@ -26,7 +21,7 @@ export const hold: ChangeHandler<'POST /v1/runs/{id}/hold'> = {
   before: assertOwnRun,
   async work(call) {
     const run = runOf(call);
-    const held = await holdRun(holdDeps(call.deps), run, call.body.reason);
+    const held = await holdRun(call.deps, run, call.body.reason);
     return { status: 200, body: { runId: run.runId, legalHold: holdView(held) } };
   },
 };
@@ -35,15 +30,7 @@ export const release: ChangeHandler<'POST /v1/runs/{id}/release-hold'> = {
   before: assertOwnRun,
   async work(call) {
     const run = runOf(call);
-    await releaseRun(holdDeps(call.deps), run);
+    await releaseRun(call.deps, run);
     return { status: 200, body: { runId: run.runId } };
   },
 };
-
-function retentionStateDeps({ start, retention, retentionOf }: ApiDeps): RetentionStateDeps {
-  return { ...start, retention, retentionOf };
-}
-
-function holdDeps({ start, retention }: ApiDeps) {
-  return { ...start, retention };
-}

@@ -1,13 +1,7 @@
 /** Common parts of the schedule routes: the schedule in the path, and whether a request is worth a record. */
 import { ownSchedule } from '../../../operations/schedules/change-schedule.ts';
-import type { ScheduleDeps } from '../../../operations/schedules/deps.ts';
 import type { Caller } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
 import type { MutationCall } from '../../route.ts';
-
-export function scheduleDeps({ start, schedules, registry, environment }: ApiDeps): ScheduleDeps {
-  return { ...start, schedules, registry, environment };
-}
 
 export function scheduleOf({ params, caller }: { params: { readonly id: string }; caller: Caller }) {
   return { id: params.id, tenantId: caller.tenantId };
@@ -17,5 +11,5 @@ export function scheduleOf({ params, caller }: { params: { readonly id: string }
 export async function assertOwnSchedule(
   call: Omit<MutationCall<'POST /v1/schedules/{id}/trigger'>, 'body'>,
 ): Promise<void> {
-  await ownSchedule(scheduleDeps(call.deps), scheduleOf(call));
+  await ownSchedule(call.deps, scheduleOf(call));
 }

@@ -2,7 +2,7 @@
 import { ownSchedule } from '../../../operations/schedules/change-schedule.ts';
 import type { ReadHandler } from '../../route.ts';
 import { scheduleDetails, scheduleView } from '../../views/schedule.ts';
-import { scheduleDeps, scheduleOf } from './access.ts';
+import { scheduleOf } from './access.ts';
 
 /** Newest first. */
 export const listAll: ReadHandler<'GET /v1/schedules'> = async ({ deps, caller, query }) => {
@@ -11,6 +11,6 @@ export const listAll: ReadHandler<'GET /v1/schedules'> = async ({ deps, caller, 
 };
 
 export const readOne: ReadHandler<'GET /v1/schedules/{id}'> = async (call) => {
-  const { schedule } = await ownSchedule(scheduleDeps(call.deps), scheduleOf(call));
-  return scheduleDetails(schedule, call.deps.start.clock.now());
+  const { schedule } = await ownSchedule(call.deps, scheduleOf(call));
+  return scheduleDetails(schedule, call.deps.clock.now());
 };

@@ -2,7 +2,7 @@
 import { assertPast, backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
 import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.ts';
 import type { ChangeHandler, MutationCall } from '../../route.ts';
-import { assertOwnSchedule, scheduleDeps, scheduleOf } from './access.ts';
+import { assertOwnSchedule, scheduleOf } from './access.ts';
 
 export const trigger: ChangeHandler<'POST /v1/schedules/{id}/trigger'> = {
   before: assertOwnSchedule,
@@ -11,7 +11,7 @@ export const trigger: ChangeHandler<'POST /v1/schedules/{id}/trigger'> = {
     const { trace, a2aCorrelationId } = call;
     const context = { trace, a2aCorrelationId };
     const request = { ...scheduleOf(call), actor: call.caller.principal, requestId, context };
-    const runId = await triggerSchedule(scheduleDeps(call.deps), request);
+    const runId = await triggerSchedule(call.deps, request);
     return { status: 201, body: { scheduleId: request.id, runId } };
   },
 };
@@ -19,14 +19,14 @@ export const trigger: ChangeHandler<'POST /v1/schedules/{id}/trigger'> = {
 /** Slots from `from` to `to`, both included. */
 export const backfill: ChangeHandler<'POST /v1/schedules/{id}/backfill'> = {
   async before(call) {
-    assertPast(call.deps.start, rangeOf(call));
+    assertPast(call.deps, rangeOf(call));
     await assertOwnSchedule(call);
   },
   async work(call) {
     const { dryRun } = call.body;
     const schedule = scheduleOf(call);
     const backfill = { ...schedule, ...rangeOf(call), isDryRun: dryRun };
-    const filled = await backfillSchedule(scheduleDeps(call.deps), backfill);
+    const filled = await backfillSchedule(call.deps, backfill);
     return { status: 200, body: { scheduleId: schedule.id, dryRun, ...filled } };
   },
 };

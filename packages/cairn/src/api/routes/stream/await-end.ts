@@ -38,15 +38,15 @@ function placeOf({ instance, caller }: RunCall): { leave?: () => void; refusal?:
 }
 
 async function resultOf({ deps, caller, params, request }: RunCall, forMs: number): Promise<AwaitEndResult> {
-  const { start, watch, shutdown } = deps;
+  const { log, shutdown } = deps;
   // The place of a caller that disconnected is needed: it may have asked again already.
   const signal = AbortSignal.any([request.signal, shutdown]);
   const awaited = { runId: params.id, tenantId: caller.tenantId, forMs, signal };
   try {
-    return await awaitEnd({ watch, clock: start.clock }, awaited);
+    return await awaitEnd(deps, awaited);
   } catch (error) {
     // A watch that failed ends the wait, not the request.
-    start.log.warn('wait_broken', { runId: params.id, error });
+    log.warn('wait_broken', { runId: params.id, error });
     return 'unknown';
   }
 }

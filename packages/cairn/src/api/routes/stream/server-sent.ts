@@ -65,7 +65,7 @@ export function answerStream<T>(
 ): Response {
   if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
   const leave = instance.places.take(caller.tenantId);
-  const { clock, log } = deps.start;
+  const { clock, log } = deps;
   const disconnected = new AbortController();
   const source = follow({
     onlyNow,

@@ -22,11 +22,7 @@ export const streamLogs: ReadHandler<'GET /v1/runs/{id}/logs/stream'> = async (c
   const { id: runId, status, stopKind } = state;
   return answerStream(call, {
     onlyNow: !query.follow,
-    follow: (bounds) =>
-      followLogs(
-        { logs: deps.logs, watch: deps.watch, clock: deps.start.clock },
-        { runId, filter, sort, after: from, status, stopKind, ...bounds },
-      ),
+    follow: (bounds) => followLogs(deps, { runId, filter, sort, after: from, status, stopKind, ...bounds }),
     frame: (one) => frame(one, vocabulary),
     about: { runId },
   });

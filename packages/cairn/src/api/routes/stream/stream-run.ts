@@ -21,7 +21,7 @@ export const streamRun: ReadHandler<'GET /v1/runs/{id}/stream'> = async (call) =
   const { vocabulary } = query;
   const { state } = await ownRun(call);
   if (after > state.head) throw invalidSeq(from.field, `the run has only ${state.head} events`);
-  const { store, clock } = deps.start;
+  const { store, clock } = deps;
   const { status, stopKind } = state;
   return answerStream(call, {
     onlyNow: !query.follow,

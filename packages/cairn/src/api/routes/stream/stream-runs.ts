@@ -14,7 +14,7 @@ export const streamRuns: ReadHandler<'GET /v1/runs/stream'> = (call) => {
   const { deps, caller, query } = call;
   const { filter, vocabulary } = runFilter(caller, query);
   const { limit } = query;
-  const { clock } = deps.start;
+  const { clock } = deps;
   const frame = (one: FollowedList): string => {
     switch (one.kind) {
       case 'quiet':
