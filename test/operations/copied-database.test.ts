@@ -10,9 +10,9 @@ import {
   readRestore,
   releaseRestore,
 } from '../../packages/cairn/src/operations/runtime/restore.ts';
+import { FirestoreRuntimeConfigStore } from '../../packages/cairn/src/store/firestore-documents.ts';
 import { FirestoreRunStatistics } from '../../packages/cairn/src/store/firestore-run-statistics.ts';
 import { FirestoreRunStore } from '../../packages/cairn/src/store/firestore-run-store.ts';
-import { FirestoreRuntimeConfigStore } from '../../packages/cairn/src/store/firestore-runtime-config-store.ts';
 import { VirtualClock } from '../../packages/cairn/src/testing/world/virtual-clock.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../packages/local-firestore/src/server.ts';
 import { beginning } from '../conformance/support/run-fixture.ts';

@@ -9,7 +9,7 @@ import { canonicalJson } from '../../packages/cairn/src/core/encoding/json.ts';
 import { CairnError } from '../../packages/cairn/src/core/errors.ts';
 import { NewerSchemaError } from '../../packages/cairn/src/core/run/events.ts';
 import { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
-import { MemoryIdempotencyStore } from '../../packages/cairn/src/memory/memory-idempotency-store.ts';
+import { MemoryIdempotencyStore } from '../../packages/cairn/src/memory/memory-documents.ts';
 import {
   type KeptResponse,
   type KeyedRequest,

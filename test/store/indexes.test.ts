@@ -2,15 +2,17 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { firestoreIndexes } from '../../packages/cairn/src/indexes.ts';
 import { clientCodec, recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
+import {
+  erasureCodec,
+  findingCodec,
+  heartbeatsCodec,
+  mailboxCodec,
+  runtimeConfigCodec,
+  scheduleCodec,
+} from '../../packages/cairn/src/store/codec/documents.ts';
 import { effectCodec } from '../../packages/cairn/src/store/codec/effect.ts';
-import { erasureCodec } from '../../packages/cairn/src/store/codec/erasure.ts';
-import { findingCodec } from '../../packages/cairn/src/store/codec/finding.ts';
-import { heartbeatsCodec } from '../../packages/cairn/src/store/codec/heartbeats.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
-import { mailboxCodec } from '../../packages/cairn/src/store/codec/mailbox.ts';
 import { progressCodec } from '../../packages/cairn/src/store/codec/retention.ts';
-import { runtimeConfigCodec } from '../../packages/cairn/src/store/codec/runtime-config.ts';
-import { scheduleCodec } from '../../packages/cairn/src/store/codec/schedule.ts';
 import { SNAPSHOT_NAMES } from '../../packages/cairn/src/store/codec/snapshot.ts';
 import {
   chunkCodec,
@@ -18,8 +20,7 @@ import {
   pageCodec,
   segmentCodec,
 } from '../../packages/cairn/src/store/codec/values.ts';
-import { dayBudgetCodec } from '../../packages/cairn/src/store/firestore-day-budget-store.ts';
-import { planCodec } from '../../packages/cairn/src/store/firestore-plan-store.ts';
+import { dayBudgetCodec, planCodec } from '../../packages/cairn/src/store/firestore-documents.ts';
 import { collectionNames } from '../../packages/cairn/src/store/layout/collections.ts';
 
 interface IndexFile {

@@ -1,7 +1,7 @@
 /** Diagnosis inputs besides the stores, for an installation in memory: healthy queue, secrets and counts. */
 import type { DiagnosisParts } from '../../packages/cairn/src/api/deps.ts';
 import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
-import { MemoryFindingStore } from '../../packages/cairn/src/memory/memory-finding-store.ts';
+import { MemoryFindingStore } from '../../packages/cairn/src/memory/memory-documents.ts';
 import { InstanceOperations } from '../../packages/cairn/src/platform/diagnosis/instance-operations.ts';
 import { MemoryHeartbeatStore } from './memory/memory-heartbeat-store.ts';
 import { MemoryStoreProbe } from './memory/memory-store-probe.ts';

@@ -13,15 +13,17 @@ import { FirestoreFindingStore } from '../../../packages/cairn/src/store/diagnos
 import { FirestoreHeartbeatStore } from '../../../packages/cairn/src/store/diagnosis/firestore-heartbeat-store.ts';
 import { FirestoreStoreProbe } from '../../../packages/cairn/src/store/diagnosis/firestore-store-probe.ts';
 import { FirestoreClientStore } from '../../../packages/cairn/src/store/firestore-client-store.ts';
-import { FirestoreDayBudgetStore } from '../../../packages/cairn/src/store/firestore-day-budget-store.ts';
+import {
+  FirestoreDayBudgetStore,
+  FirestoreMailboxStore,
+  FirestorePlanStore,
+  FirestoreRuntimeConfigStore,
+} from '../../../packages/cairn/src/store/firestore-documents.ts';
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
 import { FirestoreLogStore } from '../../../packages/cairn/src/store/firestore-log-store.ts';
-import { FirestoreMailboxStore } from '../../../packages/cairn/src/store/firestore-mailbox-store.ts';
-import { FirestorePlanStore } from '../../../packages/cairn/src/store/firestore-plan-store.ts';
 import { FirestoreRunStatistics } from '../../../packages/cairn/src/store/firestore-run-statistics.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
-import { FirestoreRuntimeConfigStore } from '../../../packages/cairn/src/store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../../../packages/cairn/src/store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../../../packages/cairn/src/store/integrity/firestore-integrity-store.ts';
 import { FirestoreRunSample } from '../../../packages/cairn/src/store/integrity/firestore-run-sample.ts';

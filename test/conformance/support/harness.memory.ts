@@ -1,16 +1,18 @@
 /** The memory adapters under a clock that only moves when told to. */
 
 import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { MemoryDayBudgetStore } from '../../../packages/cairn/src/memory/memory-day-budget-store.ts';
+import {
+  MemoryDayBudgetStore,
+  MemoryFindingStore,
+  MemoryIdempotencyStore,
+  MemoryMailboxStore,
+  MemoryPlanStore,
+  MemoryRuntimeConfigStore,
+  MemoryScheduleStore,
+} from '../../../packages/cairn/src/memory/memory-documents.ts';
 import { MemoryEffectStore } from '../../../packages/cairn/src/memory/memory-effect-store.ts';
-import { MemoryFindingStore } from '../../../packages/cairn/src/memory/memory-finding-store.ts';
-import { MemoryIdempotencyStore } from '../../../packages/cairn/src/memory/memory-idempotency-store.ts';
-import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-mailbox-store.ts';
-import { MemoryPlanStore } from '../../../packages/cairn/src/memory/memory-plan-store.ts';
 import { MemoryRunStatistics } from '../../../packages/cairn/src/memory/memory-run-statistics.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
-import { MemoryRuntimeConfigStore } from '../../../packages/cairn/src/memory/memory-runtime-config-store.ts';
-import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
 import { MemoryClientStore } from '../../support/memory/memory-client-store.ts';
 import { MemoryErasureStore } from '../../support/memory/memory-erasure-store.ts';
 import { MemoryHeartbeatStore } from '../../support/memory/memory-heartbeat-store.ts';

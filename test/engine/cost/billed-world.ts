@@ -13,9 +13,9 @@ import { callsByFrames } from '../../../packages/cairn/src/platform/clients/call
 import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import type { EventBus } from '../../../packages/cairn/src/ports/runs/event-bus.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
+import { FirestoreMailboxStore } from '../../../packages/cairn/src/store/firestore-documents.ts';
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
-import { FirestoreMailboxStore } from '../../../packages/cairn/src/store/firestore-mailbox-store.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import type { PageBudget } from '../../../packages/cairn/src/store/pages/spill.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';

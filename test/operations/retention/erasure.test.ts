@@ -2,9 +2,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { erasureId } from '../../../packages/cairn/src/core/retention/erasure.ts';
 import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
-import { MemoryIdempotencyStore } from '../../../packages/cairn/src/memory/memory-idempotency-store.ts';
-import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-mailbox-store.ts';
-import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
+import {
+  MemoryIdempotencyStore,
+  MemoryMailboxStore,
+  MemoryScheduleStore,
+} from '../../../packages/cairn/src/memory/memory-documents.ts';
 import {
   type EraseDeps,
   eraseRun,

@@ -12,7 +12,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-mailbox-store.ts';
+import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-documents.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
 import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';

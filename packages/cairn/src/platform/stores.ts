@@ -4,15 +4,17 @@ import { EncodedBatch } from '../store/commits/encoded-batch.ts';
 import type { CommitChannel } from '../store/commits/store-batch.ts';
 import { FirestoreFindingStore } from '../store/diagnosis/firestore-finding-store.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
-import { FirestoreDayBudgetStore } from '../store/firestore-day-budget-store.ts';
+import {
+  FirestoreDayBudgetStore,
+  FirestoreMailboxStore,
+  FirestorePlanStore,
+  FirestoreRuntimeConfigStore,
+} from '../store/firestore-documents.ts';
 import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreLogStore } from '../store/firestore-log-store.ts';
-import { FirestoreMailboxStore } from '../store/firestore-mailbox-store.ts';
-import { FirestorePlanStore } from '../store/firestore-plan-store.ts';
 import { FirestoreRunStatistics } from '../store/firestore-run-statistics.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
-import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
 import { FirestoreRunSample } from '../store/integrity/firestore-run-sample.ts';

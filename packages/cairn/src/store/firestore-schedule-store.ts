@@ -4,7 +4,7 @@ import type { Schedule } from '../core/schedule/schedule.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
 import type { DueSchedule, ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedule-store.ts';
 import { call } from './call.ts';
-import { scheduleCodec } from './codec/schedule.ts';
+import { scheduleCodec } from './codec/documents.ts';
 import { FirestoreStore } from './firestore-store.ts';
 import { findDue } from './lists/due-while-index-builds.ts';
 import { readPage } from './lists/pages.ts';

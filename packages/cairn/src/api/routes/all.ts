@@ -11,21 +11,14 @@ import * as restore from './installation/restore.ts';
 import * as runtime from './installation/runtime.ts';
 import * as workflows from './installation/workflows.ts';
 import { readConsistency, repair } from './integrity.ts';
-import { listLogs } from './list-logs.ts';
-import { listMemos } from './list-memos.ts';
 import { readMetrics } from './metrics/read-metrics.ts';
-import { readDayBudget } from './overview/day-budget.ts';
-import { listInbox } from './overview/inbox.ts';
-import { readRunCounts, readRunStatistics } from './overview/run-statistics.ts';
-import { searchRuns } from './overview/search.ts';
+import { listInbox, readDayBudget, readRunCounts, readRunStatistics, searchRuns } from './overview.ts';
 import { readGraph } from './read-graph.ts';
 import { readOutput } from './read-output.ts';
 import * as runs from './read-runs.ts';
 import * as erasures from './retention/erase.ts';
 import * as retention from './retention/retention.ts';
-import * as scheduleChanges from './schedules/change.ts';
-import * as schedules from './schedules/read.ts';
-import * as scheduleRuns from './schedules/run.ts';
+import * as schedules from './schedules.ts';
 import { start } from './start-run.ts';
 import { streamLogs } from './stream/stream-logs.ts';
 import { streamRun } from './stream/stream-run.ts';
@@ -49,8 +42,8 @@ export const ROUTES: Routes = {
   'GET /v1/runs/{id}/stream': streamRun,
   'GET /v1/runs/{id}/graph': readGraph,
   'GET /v1/runs/{id}/steps': runs.listSteps,
-  'GET /v1/runs/{id}/memos': listMemos,
-  'GET /v1/runs/{id}/logs': listLogs,
+  'GET /v1/runs/{id}/memos': runs.listMemos,
+  'GET /v1/runs/{id}/logs': runs.listLogs,
   'GET /v1/runs/{id}/logs/stream': streamLogs,
   'GET /v1/runs/{id}/checkpoints': runs.listCheckpoints,
   'GET /v1/runs/{id}/checkpoints/{seq}/output': readOutput,
@@ -82,14 +75,14 @@ export const ROUTES: Routes = {
   'GET /v1/me': ({ caller: { principal, tenantId, role } }) => ({ principal, tenantId, role }),
 
   'GET /v1/schedules': schedules.listAll,
-  'POST /v1/schedules': scheduleChanges.create,
+  'POST /v1/schedules': schedules.create,
   'GET /v1/schedules/{id}': schedules.readOne,
-  'PATCH /v1/schedules/{id}': scheduleChanges.patch,
-  'DELETE /v1/schedules/{id}': scheduleChanges.remove,
-  'POST /v1/schedules/{id}/pause': scheduleChanges.pause,
-  'POST /v1/schedules/{id}/resume': scheduleChanges.resume,
-  'POST /v1/schedules/{id}/trigger': scheduleRuns.trigger,
-  'POST /v1/schedules/{id}/backfill': scheduleRuns.backfill,
+  'PATCH /v1/schedules/{id}': schedules.patch,
+  'DELETE /v1/schedules/{id}': schedules.remove,
+  'POST /v1/schedules/{id}/pause': schedules.pause,
+  'POST /v1/schedules/{id}/resume': schedules.resume,
+  'POST /v1/schedules/{id}/trigger': schedules.trigger,
+  'POST /v1/schedules/{id}/backfill': schedules.backfill,
 
   'GET /v1/workflows': workflows.listWorkflows,
   'GET /v1/workflows/{type}/input': workflows.readWorkflowInput,

@@ -1,9 +1,9 @@
 /** Reading runs: one, a list, and the lists under one. Only ever the caller's tenant. */
-
 import { blockedOn } from '../../core/decisions/blocked.ts';
 import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
 import { CairnError } from '../../core/errors.ts';
 import { isFindingCurrent } from '../../core/findings.ts';
+import type { LogLine } from '../../core/logs/line.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { knownWord, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
@@ -12,6 +12,8 @@ import { INDEXED } from '../../core/search/match-index.ts';
 import { CONFIG_AGE_MS } from '../../engine/admission.ts';
 import { deployedFor } from '../../engine/deployed.ts';
 import { located } from '../../engine/stored-text.ts';
+import { listLogs as linesOf } from '../../operations/list-logs.ts';
+import { listMemos as memosOf } from '../../operations/list-memos.ts';
 import { byIndex, matchingRuns } from '../../operations/search/matching-runs.ts';
 import { sortedRuns } from '../../operations/search/sorted-runs.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
@@ -25,6 +27,7 @@ import { findingView } from '../views/finding.ts';
 import { leaseWaitView, runSummary, runView, type View } from '../views/run.ts';
 import { withRunning } from '../views/running.ts';
 import { stoppedView } from '../views/stopped.ts';
+import { iso } from '../views/values.ts';
 import { ownRun } from './own-run.ts';
 import { ownRunAfterWait } from './stream/await-end.ts';
 
@@ -175,3 +178,29 @@ function statusFilter(
 function pageAnswer<T>({ items, ...page }: Page<T>, view: (item: T) => View): object {
   return { items: items.map(view), ...page };
 }
+
+/** `GET /v1/runs/{id}/logs`, oldest first. Lines of running bodies are there within three seconds. */
+export const listLogs: ReadHandler<'GET /v1/runs/{id}/logs'> = async (call) => {
+  const { step, level, ...page } = call.query;
+  const request = { filter: { step, level }, page };
+  // Before its lines: those of the commit that ended it are read then.
+  const { state } = await ownRun(call);
+  const { items, ...more } = await linesOf(call.deps.logs, state.id, request);
+  return { items: items.map(lineView), ...more, ended: isOver(state) };
+};
+
+function lineView({ at, ...line }: LogLine): object {
+  return { ...line, at: iso(at) };
+}
+
+/** `GET /v1/runs/{id}/memos?step=`, by name. */
+export const listMemos: ReadHandler<'GET /v1/runs/{id}/memos'> = async (call) => {
+  const { step, revision, undoes, ...page } = call.query;
+  const found = await memosOf(call.deps.store, await ownRun(call), { step, revision, undoes, page });
+  const { items, revision: shown, ...more } = found;
+  const of = { step, revision: shown, undoes: undoes || undefined };
+  return {
+    items: items.map(({ recordedAt, ...memo }) => ({ ...of, ...memo, recordedAt: iso(recordedAt) })),
+    ...more,
+  };
+};

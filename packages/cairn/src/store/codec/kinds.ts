@@ -121,6 +121,16 @@ export const storedValue: Kind<StoredValue> = kind<StoredValue>(
   },
 );
 
+/** Values of one kind by names that are not fixed, as a native map. */
+export function byName<V>(of: Kind<V>): Kind<Readonly<Record<string, V>>> {
+  const each = <A, B>(values: Readonly<Record<string, A>>, turn: (value: A) => B) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, turn(value)]));
+  return kind(
+    (values) => each(values, of.encode),
+    (raw) => (isMembers(raw) ? each(raw, of.decode) : mismatch('a map', raw)),
+  );
+}
+
 /** A custom kind. */
 export function kind<V>(encode: (value: V) => unknown, decode: (raw: unknown) => V): Kind<V> {
   return { optional: false, encode, decode };

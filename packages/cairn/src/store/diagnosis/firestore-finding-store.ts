@@ -2,7 +2,7 @@
 import { FieldPath, type Query } from '@google-cloud/firestore';
 import type { FindingStore, RunFinding } from '../../ports/diagnosis/findings.ts';
 import { call } from '../call.ts';
-import { findingCodec } from '../codec/finding.ts';
+import { findingCodec } from '../codec/documents.ts';
 import { FirestoreStore } from '../firestore-store.ts';
 
 export class FirestoreFindingStore extends FirestoreStore implements FindingStore {

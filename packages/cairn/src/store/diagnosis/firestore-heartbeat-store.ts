@@ -8,7 +8,7 @@ import type {
   StoredHeartbeats,
 } from '../../ports/diagnosis/heartbeats.ts';
 import { call } from '../call.ts';
-import { heartbeatsCodec } from '../codec/heartbeats.ts';
+import { heartbeatsCodec } from '../codec/documents.ts';
 import { FirestoreStore } from '../firestore-store.ts';
 
 export class FirestoreHeartbeatStore extends FirestoreStore implements HeartbeatStore {

@@ -26,11 +26,10 @@ import type {
 } from '../../ports/runs/integrity-store.ts';
 import { call, isStale, isTaken } from '../call.ts';
 import { recordCodec } from '../codec/access.ts';
+import { findingCodec, mailboxCodec } from '../codec/documents.ts';
 import { effectCodec } from '../codec/effect.ts';
-import { findingCodec } from '../codec/finding.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { DocumentCodec, Members } from '../codec/kinds.ts';
-import { mailboxCodec } from '../codec/mailbox.ts';
 import { encodeRepairedSnapshot } from '../codec/snapshot.ts';
 import { MAX_PAGES, RunPages } from '../pages/run-pages.ts';
 import { spill } from '../pages/spill.ts';

@@ -8,7 +8,7 @@ import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
 import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
 import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
 import { call } from '../call.ts';
-import { erasureCodec } from '../codec/erasure.ts';
+import { erasureCodec } from '../codec/documents.ts';
 import { readPage } from '../lists/pages.ts';
 import { Paths } from '../paths.ts';
 import { FirestorePayloads } from '../payloads.ts';

@@ -14,16 +14,18 @@ import type { EngineDeps } from '../../engine/deps.ts';
 import { KnownPlans } from '../../engine/plans/known-plans.ts';
 import type { EngineSettings } from '../../engine/settings.ts';
 import { MemoryDatabase } from '../../memory/memory-database.ts';
-import { MemoryDayBudgetStore } from '../../memory/memory-day-budget-store.ts';
+import {
+  MemoryDayBudgetStore,
+  MemoryFindingStore,
+  MemoryIdempotencyStore,
+  MemoryMailboxStore,
+  MemoryPlanStore,
+  MemoryRuntimeConfigStore,
+  MemoryScheduleStore,
+} from '../../memory/memory-documents.ts';
 import { MemoryEffectStore } from '../../memory/memory-effect-store.ts';
-import { MemoryFindingStore } from '../../memory/memory-finding-store.ts';
-import { MemoryIdempotencyStore } from '../../memory/memory-idempotency-store.ts';
-import { MemoryMailboxStore } from '../../memory/memory-mailbox-store.ts';
-import { MemoryPlanStore } from '../../memory/memory-plan-store.ts';
 import { MemoryRunStatistics } from '../../memory/memory-run-statistics.ts';
 import { MemoryRunStore } from '../../memory/memory-run-store.ts';
-import { MemoryRuntimeConfigStore } from '../../memory/memory-runtime-config-store.ts';
-import { MemoryScheduleStore } from '../../memory/memory-schedule-store.ts';
 import { MemoryTaskQueue } from '../../memory/memory-task-queue.ts';
 import { otherRuns } from '../../operations/other-runs.ts';
 import type { Log } from '../../ports/log.ts';

@@ -1,7 +1,6 @@
 /** Every operation. `routes/all.ts` can have no other, because its type is derived from this table. */
-import { DIAGNOSIS_OPERATIONS } from './diagnosis.ts';
+import { DIAGNOSIS_OPERATIONS, INTEGRITY_OPERATIONS } from './checks.ts';
 import { INSTALLATION_OPERATIONS } from './installation.ts';
-import { INTEGRITY_OPERATIONS } from './integrity.ts';
 import { OVERVIEW_OPERATIONS } from './overview.ts';
 import { RETENTION_OPERATIONS } from './retention.ts';
 import { RUN_OPERATIONS } from './runs.ts';

@@ -1,6 +1,15 @@
-/** The routes by which operators check the documents of a run and repair them. */
+/** The operations that check the installation, and the documents of a run. */
 import { flag } from '../../parameters.ts';
 import type { OperationTable } from './describe.ts';
+
+export const DIAGNOSIS_OPERATIONS = {
+  'GET /v1/diagnosis': {
+    id: 'readDiagnosis',
+    summary: 'Diagnoses the installation: indexes, queue, scheduled functions, overdue runs',
+    role: 'installation',
+    answers: { 200: { what: 'Findings and figures, at most a few seconds old', schema: 'Diagnosis' } },
+  },
+} as const satisfies OperationTable;
 
 export const INTEGRITY_OPERATIONS = {
   'GET /v1/runs/{id}/consistency': {
