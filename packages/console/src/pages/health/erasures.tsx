@@ -3,6 +3,7 @@ import type { Answer } from '../../api/client.ts';
 import { More } from '../../parts/more.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
+import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { usePages } from '../../parts/use-pages.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
@@ -41,47 +42,34 @@ export function Erasures() {
       {items.length === 0 ? (
         <p className="dim">Nothing was erased on request.</p>
       ) : (
-        <table className="stacks">
-          <thead>
-            <tr>
-              <th>Requested</th>
-              <th>By</th>
-              <th>Erases</th>
-              <th>State</th>
-              <th>Gone</th>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((erasure) => (
-              <Row key={erasure.id} erasure={erasure} />
-            ))}
-          </tbody>
-        </table>
+        <StackTable rows={items} columns={COLUMNS} keyOf={({ id }) => id} />
       )}
       <More of={list}>More</More>
     </Scrolls>
   );
 }
 
-function Row({ erasure }: { readonly erasure: ListedErasure }) {
-  const { id, scope, state, requestedAt, requestedBy, finishedAt, keptBy, gone, lineagesLeft } = erasure;
-  const counts = Object.entries(KINDS)
-    .map(([kind, name]) => [gone[kind as keyof ListedErasure['gone']], name] as const)
-    .filter(([count]) => count > 0)
-    .map(([count, name]) => `${count} ${name}`);
-  return (
-    <tr>
-      <td>
-        <When at={requestedAt} />
-      </td>
-      <td data-label="By">
-        {requestedBy === undefined ? 'a user, named in the log' : <Text value={requestedBy} />}
-      </td>
-      <td>
+const COLUMNS: readonly Column<ListedErasure>[] = [
+  { title: 'Requested', cell: ({ requestedAt }) => <When at={requestedAt} /> },
+  {
+    title: 'By',
+    label: true,
+    cell: ({ requestedBy }) =>
+      requestedBy === undefined ? 'a user, named in the log' : <Text value={requestedBy} />,
+  },
+  {
+    title: 'Erases',
+    cell: ({ id, scope }) => (
+      <>
         {scope === 'tenant' ? 'a tenant' : 'a run with its lineage'}
         <div className="hint mono">{id}</div>
-      </td>
-      <td>
+      </>
+    ),
+  },
+  {
+    title: 'State',
+    cell: ({ state, finishedAt, keptBy, lineagesLeft }) => (
+      <>
         {state === 'done' ? (
           <>
             <span className="good">✓ nothing is left</span> {finishedAt && <When at={finishedAt} />}
@@ -97,8 +85,16 @@ function Row({ erasure }: { readonly erasure: ListedErasure }) {
             kept by <Text value={keptBy.runId} />: {keptBy.why}
           </div>
         )}
-      </td>
-      <td data-label="Gone">{counts.length === 0 ? 'nothing yet' : counts.join(', ')}</td>
-    </tr>
-  );
+      </>
+    ),
+  },
+  { title: 'Gone', label: true, cell: ({ gone }) => countsText(gone) },
+];
+
+function countsText(gone: ListedErasure['gone']): string {
+  const counts = Object.entries(KINDS)
+    .map(([kind, name]) => [gone[kind as keyof ListedErasure['gone']], name] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, name]) => `${count} ${name}`);
+  return counts.length === 0 ? 'nothing yet' : counts.join(', ');
 }

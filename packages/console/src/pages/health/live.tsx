@@ -6,6 +6,7 @@ import { deviceNow } from '../../api/device-clock.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
+import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
@@ -76,33 +77,22 @@ interface RunTableProps<R extends LiveRun> {
 
 function RunTable<R extends LiveRun>({ title, runs, column, of }: RunTableProps<R>) {
   if (runs.length === 0) return null;
+  const columns: readonly Column<R>[] = [
+    {
+      title: 'Run',
+      cell: ({ id }) => (
+        <Link href={`/runs/${id}`} className="mono">
+          {id}
+        </Link>
+      ),
+    },
+    { title: 'Workflow', label: true, cell: ({ type }) => <Text value={type} max={100} /> },
+    { title: column, label: true, cell: of },
+  ];
   return (
     <Scrolls label={title} isCard>
       <h3>{title}</h3>
-      <table className="stacks">
-        <thead>
-          <tr>
-            <th>Run</th>
-            <th>Workflow</th>
-            <th>{column}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.slice(0, MAX_SHOWN).map((run) => (
-            <tr key={run.id}>
-              <td>
-                <Link href={`/runs/${run.id}`} className="mono">
-                  {run.id}
-                </Link>
-              </td>
-              <td data-label="Workflow">
-                <Text value={run.type} max={100} />
-              </td>
-              <td data-label={column}>{of(run)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <StackTable rows={runs.slice(0, MAX_SHOWN)} columns={columns} keyOf={({ id }) => id} />
       {runs.length > MAX_SHOWN && <p className="dim">and {runs.length - MAX_SHOWN} more</p>}
     </Scrolls>
   );

@@ -5,6 +5,7 @@ import type { Answer } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
 import { type NamedReading, Readings } from '../../parts/readings/readings.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
+import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
@@ -124,6 +125,26 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
   return <Readings of={readings} />;
 }
 
+const FUNCTION_COLUMNS: readonly Column<Diagnosed['functions'][number]>[] = [
+  { title: 'Function', cell: ({ name }) => name, tone: () => 'mono' },
+  { title: 'Last run', label: true, cell: ({ lastAt }) => <When at={lastAt} /> },
+  { title: 'Took', label: true, cell: ({ tookMs }) => duration(tookMs) },
+  {
+    title: 'Outcome',
+    cell: ({ outcome, error }) => (
+      <>
+        {outcome}
+        {error && (
+          <>
+            : <Text value={error} />
+          </>
+        )}
+      </>
+    ),
+    tone: ({ outcome }) => (outcome === 'failed' ? 'bad' : undefined),
+  },
+];
+
 function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {
   return (
     <Scrolls label="Scheduled functions" isCard>
@@ -131,35 +152,7 @@ function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {
       {functions.length === 0 ? (
         <p className="dim">None has run yet. The first signs come within a minute of a deployment.</p>
       ) : (
-        <table className="stacks">
-          <thead>
-            <tr>
-              <th>Function</th>
-              <th>Last run</th>
-              <th>Took</th>
-              <th>Outcome</th>
-            </tr>
-          </thead>
-          <tbody>
-            {functions.map(({ name, lastAt, tookMs, outcome, error }) => (
-              <tr key={name}>
-                <td className="mono">{name}</td>
-                <td data-label="Last run">
-                  <When at={lastAt} />
-                </td>
-                <td data-label="Took">{duration(tookMs)}</td>
-                <td className={outcome === 'failed' ? 'bad' : ''}>
-                  {outcome}
-                  {error && (
-                    <>
-                      : <Text value={error} />
-                    </>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <StackTable rows={functions} columns={FUNCTION_COLUMNS} keyOf={({ name }) => name} />
       )}
     </Scrolls>
   );

@@ -5,10 +5,11 @@ import type { Answer } from '../../api/client.ts';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
+import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
-import { rowOf } from './row.ts';
+import { type RunRow, rowOf } from './row.ts';
 
 type SearchHit = Answer<'FoundRuns'>['items'][number];
 
@@ -36,6 +37,7 @@ export function SearchView({ sought }: { readonly sought: string }) {
   const [only] = data.items;
   if (only && data.items.length === 1) return <Redirect to={`/runs/${only.run.id}`} replace />;
   if (data.items.length === 0) return <NothingFound sought={sought} />;
+  const hits = data.items.map(({ by, run }) => ({ by, row: rowOf(run) }));
   return (
     <div className="runs-page">
       <header className="row runs-head">
@@ -46,51 +48,35 @@ export function SearchView({ sought }: { readonly sought: string }) {
         <Link href="/runs">All runs</Link>
       </header>
       <Scrolls label="Runs found">
-        <table className="found stacks">
-          <thead>
-            <tr>
-              <th>Status</th>
-              <th>Run</th>
-              <th>Found by</th>
-              <th>Started</th>
-              <th>Now</th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.items.map((found) => (
-              <FoundRow key={found.run.id} found={found} />
-            ))}
-          </tbody>
-        </table>
+        <StackTable className="found" rows={hits} columns={COLUMNS} keyOf={({ row }) => row.id} />
       </Scrolls>
     </div>
   );
 }
 
-function FoundRow({ found }: { readonly found: SearchHit }) {
-  const row = rowOf(found.run);
-  return (
-    <tr>
-      <td>
-        <Status status={row.status} />
-      </td>
-      <td>
+interface Hit {
+  readonly by: SearchHit['by'];
+  readonly row: RunRow;
+}
+
+const COLUMNS: readonly Column<Hit>[] = [
+  { title: 'Status', cell: ({ row }) => <Status status={row.status} /> },
+  {
+    title: 'Run',
+    cell: ({ row }) => (
+      <>
         <Link href={`/runs/${row.id}`}>
           <CutText value={row.type} max={200} />
         </Link>
         <br />
         <small className="mono dim">{row.id}</small>
-      </td>
-      <td data-label="Found by">{BY[found.by]}</td>
-      <td data-label="Started">
-        <When at={row.startedAt ?? row.createdAt} />
-      </td>
-      <td>
-        <Text value={row.now} />
-      </td>
-    </tr>
-  );
-}
+      </>
+    ),
+  },
+  { title: 'Found by', label: true, cell: ({ by }) => BY[by] },
+  { title: 'Started', label: true, cell: ({ row }) => <When at={row.startedAt ?? row.createdAt} /> },
+  { title: 'Now', cell: ({ row }) => <Text value={row.now} /> },
+];
 
 function NothingFound({ sought }: { readonly sought: string }) {
   return (

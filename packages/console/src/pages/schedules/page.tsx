@@ -6,6 +6,7 @@ import { CronText } from '../../parts/cron/text.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { More } from '../../parts/more.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { usePages } from '../../parts/use-pages.ts';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
@@ -62,48 +63,33 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
   return (
     <Scrolls label="Schedules" isCard>
       {failure}
-      <table className="stacks">
-        <thead>
-          <tr>
-            <th>Schedule</th>
-            <th>Workflow</th>
-            <th>When</th>
-            <th>Next</th>
-            <th>Last</th>
-            <th>State</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((schedule) => (
-            <Row key={schedule.id} schedule={schedule} isChosen={schedule.id === chosen} />
-          ))}
-        </tbody>
-      </table>
+      <StackTable
+        rows={items}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        isCurrent={({ id }) => id === chosen}
+      />
       <More of={list}>More</More>
     </Scrolls>
   );
 }
 
-function Row({ schedule, isChosen }: { readonly schedule: Summary; readonly isChosen: boolean }) {
-  const { id, name, type, cron, timezone, nextAt, last, state } = schedule;
-  return (
-    <tr aria-current={isChosen || undefined}>
-      <td>
-        <Link href={`/schedules/${encodeURIComponent(id)}`}>
-          <CutText value={name ?? id} max={80} />
-        </Link>
-      </td>
-      <td>
-        <Text value={type} max={80} />
-      </td>
-      <td>
-        <CronText cron={cron} timezone={timezone} />
-      </td>
-      <td data-label="Next">{nextAt ? <When at={nextAt} /> : '—'}</td>
-      <td data-label="Last">
-        <LastOutcome last={last} />
-      </td>
-      <td className={state === 'active' ? 'good' : 'warn'}>{state}</td>
-    </tr>
-  );
-}
+const COLUMNS: readonly Column<Summary>[] = [
+  {
+    title: 'Schedule',
+    cell: ({ id, name }) => (
+      <Link href={`/schedules/${encodeURIComponent(id)}`}>
+        <CutText value={name ?? id} max={80} />
+      </Link>
+    ),
+  },
+  { title: 'Workflow', cell: ({ type }) => <Text value={type} max={80} /> },
+  { title: 'When', cell: ({ cron, timezone }) => <CronText cron={cron} timezone={timezone} /> },
+  { title: 'Next', label: true, cell: ({ nextAt }) => (nextAt ? <When at={nextAt} /> : '—') },
+  { title: 'Last', label: true, cell: ({ last }) => <LastOutcome last={last} /> },
+  {
+    title: 'State',
+    cell: ({ state }) => state,
+    tone: ({ state }) => (state === 'active' ? 'good' : 'warn'),
+  },
+];

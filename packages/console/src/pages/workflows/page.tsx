@@ -6,6 +6,7 @@ import type { Answer } from '../../api/client.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
@@ -38,7 +39,9 @@ export default function WorkflowsPage({ type }: { readonly type?: string }) {
           </p>
         </Empty>
       )}
-      <Table items={data.items} />
+      <Scrolls label="Workflows" isCard>
+        <StackTable rows={data.items} columns={COLUMNS} keyOf={({ type }) => type} />
+      </Scrolls>
       {data.countedVersions !== undefined && (
         <p className="hint">Runs of {data.countedVersions} versions were counted; there are more.</p>
       )}
@@ -71,60 +74,53 @@ function Head({ killSwitch }: Pick<List, 'killSwitch'>) {
   );
 }
 
-function Table({ items }: Pick<List, 'items'>) {
-  return (
-    <Scrolls label="Workflows" isCard>
-      <table className="stacks">
-        <thead>
-          <tr>
-            <th>Workflow</th>
-            <th>Newest</th>
-            <th>Steps</th>
-            <th>Live runs</th>
-            <th>Older versions with runs</th>
-            <th>State</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map(({ type, newest, paused, versions }) => {
-            const current = versions.find(({ planVersion }) => planVersion === newest);
-            const older = versions.filter(
-              ({ planVersion, liveRuns }) => planVersion !== newest && liveRuns > 0,
-            );
-            return (
-              <tr key={type}>
-                <td>
-                  <Link href={`/workflows/${encodeURIComponent(type)}`}>
-                    <CutText value={type} max={100} />
-                  </Link>
-                </td>
-                <td data-label="Newest">
-                  {newest === null ? <span className="bad">not deployed</span> : `v${newest}`}
-                </td>
-                <td data-label="Steps">{current?.steps?.length ?? '—'}</td>
-                <td data-label="Live runs">{versions.reduce((sum, { liveRuns }) => sum + liveRuns, 0)}</td>
-                <td data-label="Older">
-                  {older.map(({ planVersion, liveRuns, deployed }) => (
-                    <span key={planVersion} className={deployed ? '' : 'bad'}>
-                      v{planVersion}: {liveRuns}
-                      {deployed ? '' : ', not deployed'}{' '}
-                    </span>
-                  ))}
-                </td>
-                <td>
-                  {paused ? (
-                    <span className="warn">
-                      ‖ paused <When at={paused.since} />
-                    </span>
-                  ) : (
-                    <span className="good">✓ active</span>
-                  )}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </Scrolls>
-  );
-}
+const COLUMNS: readonly Column<List['items'][number]>[] = [
+  {
+    title: 'Workflow',
+    cell: ({ type }) => (
+      <Link href={`/workflows/${encodeURIComponent(type)}`}>
+        <CutText value={type} max={100} />
+      </Link>
+    ),
+  },
+  {
+    title: 'Newest',
+    label: true,
+    cell: ({ newest }) => (newest === null ? <span className="bad">not deployed</span> : `v${newest}`),
+  },
+  {
+    title: 'Steps',
+    label: true,
+    cell: ({ newest, versions }) =>
+      versions.find(({ planVersion }) => planVersion === newest)?.steps?.length ?? '—',
+  },
+  {
+    title: 'Live runs',
+    label: true,
+    cell: ({ versions }) => versions.reduce((sum, { liveRuns }) => sum + liveRuns, 0),
+  },
+  {
+    title: 'Older versions with runs',
+    label: 'Older',
+    cell: ({ newest, versions }) =>
+      versions
+        .filter(({ planVersion, liveRuns }) => planVersion !== newest && liveRuns > 0)
+        .map(({ planVersion, liveRuns, deployed }) => (
+          <span key={planVersion} className={deployed ? '' : 'bad'}>
+            v{planVersion}: {liveRuns}
+            {deployed ? '' : ', not deployed'}{' '}
+          </span>
+        )),
+  },
+  {
+    title: 'State',
+    cell: ({ paused }) =>
+      paused ? (
+        <span className="warn">
+          ‖ paused <When at={paused.since} />
+        </span>
+      ) : (
+        <span className="good">✓ active</span>
+      ),
+  },
+];

@@ -10,6 +10,7 @@ import { OverTime } from '../../parts/statistics/over-time.tsx';
 import { partsOf } from '../../parts/statistics/parts.ts';
 import { type Figures, type Statistics, useStatistics } from '../../parts/statistics/use-statistics.ts';
 import { rateText, shareText } from '../../parts/statistics/words.ts';
+import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { duration } from '../../parts/time.ts';
 import { When } from '../../parts/when.tsx';
 import { useQueryState } from '../../shell/address.ts';
@@ -90,40 +91,24 @@ function Shown({ of }: { readonly of: Statistics }) {
 
 /** The readings of each version; of the whole time, in which one may have been deployed late. */
 function Versions({ of: { versions, from, until } }: { readonly of: Statistics }) {
+  const columns: readonly Column<Statistics['versions'][number]>[] = [
+    { title: 'Version', cell: ({ planVersion }) => `v${planVersion}` },
+    { title: 'Runs', label: true, cell: ({ runs }) => runs.toLocaleString('en') },
+    { title: 'Started', label: true, cell: (version) => rateText({ from, until, total: version }) },
+    {
+      title: 'Failed',
+      label: true,
+      cell: ({ completed, failed, failureShare }) =>
+        `${shareText(failureShare)}${failed > 0 ? `, ${failed} of ${(completed + failed).toLocaleString('en')}` : ''}`,
+      tone: ({ failed }) => (failed > 0 ? 'bad' : undefined),
+    },
+    { title: 'p50', label: true, cell: ({ p50Ms }) => timeText(p50Ms) },
+    { title: 'p95', label: true, cell: ({ p95Ms }) => timeText(p95Ms) },
+    { title: 'Cost of a run', label: true, cell: ({ cost, runs }) => usdText(cost.usd / runs) },
+  ];
   return (
     <Scrolls label="Statistics by version">
-      <table className="stacks">
-        <thead>
-          <tr>
-            <th>Version</th>
-            <th>Runs</th>
-            <th>Started</th>
-            <th>Failed</th>
-            <th>p50</th>
-            <th>p95</th>
-            <th>Cost of a run</th>
-          </tr>
-        </thead>
-        <tbody>
-          {versions.map((version) => {
-            const { planVersion, runs, completed, failed, failureShare, p50Ms, p95Ms, cost } = version;
-            return (
-              <tr key={planVersion}>
-                <td>v{planVersion}</td>
-                <td data-label="Runs">{runs.toLocaleString('en')}</td>
-                <td data-label="Started">{rateText({ from, until, total: version })}</td>
-                <td data-label="Failed" className={failed > 0 ? 'bad' : undefined}>
-                  {shareText(failureShare)}
-                  {failed > 0 && `, ${failed} of ${(completed + failed).toLocaleString('en')}`}
-                </td>
-                <td data-label="p50">{timeText(p50Ms)}</td>
-                <td data-label="p95">{timeText(p95Ms)}</td>
-                <td data-label="Cost of a run">{usdText(cost.usd / runs)}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <StackTable rows={versions} columns={columns} keyOf={({ planVersion }) => planVersion} />
     </Scrolls>
   );
 }

@@ -1,56 +1,57 @@
 /** Failed runs by their cause, each with the list of its runs and the newest of them. */
 import { Link } from 'wouter';
 import { countOf } from '../json-view/words.ts';
+import { type Column, StackTable } from '../tables/stack-table.tsx';
 import { Text } from '../value-text.tsx';
 import { When } from '../when.tsx';
 import type { Statistics } from './use-statistics.ts';
 import './statistics.css';
 
+type Cause = Statistics['causes'][number];
+
 interface CausesProps extends Pick<Statistics, 'causes'> {
   /** They are of several workflows. */
   readonly withType: boolean;
   /** The list of the runs of a cause. */
-  hrefOf(cause: Statistics['causes'][number]): string;
+  hrefOf(cause: Cause): string;
 }
 
 export function Causes({ causes, withType, hrefOf }: CausesProps) {
-  return (
-    <table className="causes stacks">
-      <thead>
-        <tr>
-          <th>Runs</th>
-          {withType && <th>Workflow</th>}
-          <th>Step</th>
-          <th>Error</th>
-          <th>Newest</th>
-        </tr>
-      </thead>
-      <tbody>
-        {causes.map((cause) => {
-          const { type, code, step, runs, last } = cause;
-          return (
-            <tr key={`${type} ${code} ${step}`}>
-              <td data-label="Runs">
-                <Link href={hrefOf(cause)}>{countOf(runs, 'run')}</Link>
-              </td>
-              {withType && (
-                <td data-label="Workflow">
-                  <Text value={type} max={100} />
-                </td>
-              )}
-              <td data-label="Step">{step === undefined ? '—' : <Text value={step} max={100} />}</td>
-              <td>
-                <code>{code}</code> <Text value={last.message} max={160} />
-              </td>
-              <td data-label="Newest">
-                <Link href={`/runs/${last.runId}`}>
-                  <When at={last.at} />
-                </Link>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
-  );
+  const type: Column<Cause> = {
+    title: 'Workflow',
+    label: true,
+    cell: (cause) => <Text value={cause.type} max={100} />,
+  };
+  const columns: readonly Column<Cause>[] = [
+    {
+      title: 'Runs',
+      label: true,
+      cell: (cause) => <Link href={hrefOf(cause)}>{countOf(cause.runs, 'run')}</Link>,
+    },
+    ...(withType ? [type] : []),
+    {
+      title: 'Step',
+      label: true,
+      cell: ({ step }) => (step === undefined ? '—' : <Text value={step} max={100} />),
+    },
+    {
+      title: 'Error',
+      cell: ({ code, last }) => (
+        <>
+          <code>{code}</code> <Text value={last.message} max={160} />
+        </>
+      ),
+    },
+    {
+      title: 'Newest',
+      label: true,
+      cell: ({ last }) => (
+        <Link href={`/runs/${last.runId}`}>
+          <When at={last.at} />
+        </Link>
+      ),
+    },
+  ];
+  const keyOf = ({ type, code, step }: Cause) => `${type} ${code} ${step}`;
+  return <StackTable className="causes" rows={causes} columns={columns} keyOf={keyOf} />;
 }

@@ -2,6 +2,7 @@
 import type { CSSProperties, ReactNode } from 'react';
 import { countOf } from '../json-view/words.ts';
 import { Scrolls } from '../scrolls.tsx';
+import { type Column, StackTable } from '../tables/stack-table.tsx';
 import { duration } from '../time.ts';
 import { type PartShown, partRateText, partText, stamp, timesText } from './parts.ts';
 import './statistics.css';
@@ -83,41 +84,28 @@ function Bar({ of, share }: { readonly of: string; readonly share: number }) {
   return share > 0 ? <span className={of} style={{ height: `${share * 100}%` }} /> : null;
 }
 
+const COLUMNS: readonly Column<PartShown>[] = [
+  { title: 'From, UTC', cell: ({ from }) => stamp(from) },
+  { title: 'Runs', label: true, cell: ({ runs }) => runs.toLocaleString('en') },
+  { title: 'Started', label: true, cell: partRateText },
+  {
+    title: 'Failed',
+    label: true,
+    cell: ({ failureShare }) => shareText(failureShare),
+    tone: ({ failed }) => (failed > 0 ? 'bad' : undefined),
+  },
+  { title: 'p50', label: true, cell: ({ p50Ms }) => (p50Ms === undefined ? '—' : duration(p50Ms)) },
+  { title: 'p95', label: true, cell: ({ p95Ms }) => (p95Ms === undefined ? '—' : duration(p95Ms)) },
+  { title: 'Of completed', label: true, cell: ({ completed }) => completed.toLocaleString('en') },
+];
+
 function PartsTable({ parts }: { readonly parts: readonly PartShown[] }) {
+  const rows = parts.filter(({ runs }) => runs > 0);
   return (
     <details>
       <summary>As a table</summary>
       <Scrolls label="Statistics over time">
-        <table className="stacks">
-          <thead>
-            <tr>
-              <th>From, UTC</th>
-              <th>Runs</th>
-              <th>Started</th>
-              <th>Failed</th>
-              <th>p50</th>
-              <th>p95</th>
-              <th>Of completed</th>
-            </tr>
-          </thead>
-          <tbody>
-            {parts
-              .filter(({ runs }) => runs > 0)
-              .map((part) => (
-                <tr key={part.from}>
-                  <td>{stamp(part.from)}</td>
-                  <td data-label="Runs">{part.runs.toLocaleString('en')}</td>
-                  <td data-label="Started">{partRateText(part)}</td>
-                  <td data-label="Failed" className={part.failed > 0 ? 'bad' : undefined}>
-                    {shareText(part.failureShare)}
-                  </td>
-                  <td data-label="p50">{part.p50Ms === undefined ? '—' : duration(part.p50Ms)}</td>
-                  <td data-label="p95">{part.p95Ms === undefined ? '—' : duration(part.p95Ms)}</td>
-                  <td data-label="Of completed">{part.completed.toLocaleString('en')}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
+        <StackTable rows={rows} columns={COLUMNS} keyOf={({ from }) => from} />
       </Scrolls>
     </details>
   );

@@ -1,9 +1,9 @@
 /** One checkpoint: its output, the actions from it, and the checkpoints to compare it with. */
 import { useState } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
-import { Facts } from '../../../parts/row-table/facts.tsx';
 import { isFinal } from '../../../parts/run-status.ts';
 import { Failure, Loading } from '../../../parts/states.tsx';
+import { Facts } from '../../../parts/tables/facts.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { sizeWords } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';

@@ -1,8 +1,8 @@
 /** The tab of the run's checkpoints: the output of each step, and the difference of two outputs. */
 import { useEffect } from 'react';
-import { RowTable } from '../../../parts/row-table/row-table.tsx';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
+import { RowTable } from '../../../parts/tables/row-table.tsx';
 import { duration } from '../../../parts/time.ts';
 import { usePages } from '../../../parts/use-pages.ts';
 import { visibleText } from '../../../parts/visible-text.ts';

@@ -1,7 +1,7 @@
 /** All ledger data of one external call. */
 import { stepKey } from '@cairn/client';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
-import { Facts } from '../../../parts/row-table/facts.tsx';
+import { Facts } from '../../../parts/tables/facts.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { sizeWords, visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';

@@ -1,7 +1,7 @@
 /** The tab of external calls: the rows of the ledger, their outcomes, and the resolution of those in doubt. */
 import { useMemo } from 'react';
-import { RowTable } from '../../../parts/row-table/row-table.tsx';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
+import { RowTable } from '../../../parts/tables/row-table.tsx';
 import { usePages } from '../../../parts/use-pages.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';

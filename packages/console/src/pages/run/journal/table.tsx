@@ -1,8 +1,8 @@
 /** The rows of the journal. */
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
-import { Facts } from '../../../parts/row-table/facts.tsx';
-import { RowTable } from '../../../parts/row-table/row-table.tsx';
 import { Status } from '../../../parts/status.tsx';
+import { Facts } from '../../../parts/tables/facts.tsx';
+import { RowTable } from '../../../parts/tables/row-table.tsx';
 import { headOf, visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';
 import { ViewLink } from '../header/view-link.tsx';

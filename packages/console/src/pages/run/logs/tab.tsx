@@ -1,9 +1,9 @@
 /** The tab of what the steps stream, and of what they logged, the newest last, by level and step. */
 import { useMemo } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
-import { Facts } from '../../../parts/row-table/facts.tsx';
-import { RowTable } from '../../../parts/row-table/row-table.tsx';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
+import { Facts } from '../../../parts/tables/facts.tsx';
+import { RowTable } from '../../../parts/tables/row-table.tsx';
 import { headOf, visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';
 import { useQueryChange, useQueryState } from '../../../shell/address.ts';
