@@ -1,4 +1,5 @@
 /** Made-up Firebase projects in folders of their own, with the package `cairn` as npm would have installed it. */
+import { createHash } from 'node:crypto';
 import {
   cpSync,
   existsSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProgramEnd } from '../../../packages/cli/src/world.ts';
 import { listening, type Said, saying } from '../support/stage.ts';
@@ -20,7 +21,7 @@ export const EXAMPLE = join(ROOT, 'examples/existing-app');
 
 export interface TemporaryProject {
   readonly root: string;
-  /** Every file outside of node_modules, by its path. */
+  /** Every file outside of folders node_modules, by its path. */
   files(): Readonly<Record<string, string>>;
   write(path: string, text: string): void;
   remove(path: string): void;
@@ -57,11 +58,35 @@ export function temporaryProject(files: Readonly<Record<string, string>>): Tempo
     remove: (path) => rmSync(at(path), { recursive: true }),
     async init(words, { cwd = '.', answer, program, nodeVersion = '24.0.0' } = {}) {
       const world = listening({ ...(answer !== undefined && { answer }), ...(program && { program }) });
-      const output = await saying(['init', ...words], { ...world, cwd: at(cwd), nodeVersion });
+      const runProgram: typeof world.runProgram = async (command, args, folder) => {
+        const end = await world.runProgram(command, args, folder);
+        if (end.code === 0) leavePackages(folder);
+        return end;
+      };
+      const output = await saying(['init', ...words], { ...world, cwd: at(cwd), nodeVersion, runProgram });
       return { ...output, programs: world.programs };
     },
     dispose: () => rmSync(root, { recursive: true, force: true }),
   };
+}
+
+/** Writes what `npm install` leaves in a folder, as far as `init` looks at it. */
+export function leavePackages(folder: string): void {
+  const { cairn = '' } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).dependencies;
+  const [version] = /\d+\.\d+\.\d+/.exec(cairn) ?? [];
+  const [, tarball] = /^file:(.*)$/.exec(cairn) ?? [];
+  const integrity = tarball && integrityOf(readFileSync(join(folder, tarball), 'utf8'));
+  mkdirSync(join(folder, 'node_modules/cairn'), { recursive: true });
+  writeFileSync(join(folder, 'node_modules/cairn/package.json'), JSON.stringify({ version }));
+  writeFileSync(
+    join(folder, 'node_modules/.package-lock.json'),
+    JSON.stringify({ packages: { 'node_modules/cairn': { integrity } } }),
+  );
+}
+
+/** As in a lock file. */
+export function integrityOf(content: string): string {
+  return `sha512-${createHash('sha512').update(content).digest('base64')}`;
 }
 
 /** The package, as far as `init` looks at it. */
@@ -95,7 +120,7 @@ function filesBelow(root: string): Readonly<Record<string, string>> {
   const paths = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
-    .filter((path) => !path.startsWith('node_modules'));
+    .filter((path) => !path.split(sep).includes('node_modules'));
   return Object.fromEntries(paths.sort().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 

@@ -1,12 +1,20 @@
 /** A second `cairn init` after another version of the packages was installed beside `firebase.json`. */
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Files, filesOf } from '../../../packages/cli/src/init/files.ts';
 import { packageManagerOf, usablePackage } from '../../../packages/cli/src/init/project.ts';
 import { decodeRecord } from '../../../packages/cli/src/init/record.ts';
 import { applyUpgrade, upgradeOf } from '../../../packages/cli/src/init/upgrade.ts';
-import { isThere, type TemporaryProject, temporaryProject, withPackage } from './project.ts';
+import {
+  integrityOf,
+  isThere,
+  leavePackages,
+  type TemporaryProject,
+  temporaryProject,
+  withPackage,
+} from './project.ts';
 
 const opened: TemporaryProject[] = [];
 afterEach(() => {
@@ -49,10 +57,12 @@ function neededBy(project: TemporaryProject): string {
   return path === undefined ? cairn : (files[`cairn/${path}`] ?? `${path} is missing`);
 }
 
-const installed = fc.record({
-  version: fc.constantFrom('0.2.0', '0.3.0'),
-  content: fc.option(fc.constantFrom('first build', 'second build'), { nil: undefined }),
-});
+const installed = fc
+  .record({
+    version: fc.constantFrom('0.2.0', '0.3.0'),
+    build: fc.option(fc.constantFrom('first', 'second'), { nil: undefined }),
+  })
+  .map(({ version, build }) => ({ version, content: build && `${build} build of ${version}` }));
 
 test('gives the codebase what is installed, once, keeps what others added, and is undone', async () => {
   await fc.assert(
@@ -160,9 +170,10 @@ describe('a process that dies at any write of it', () => {
           install(project, second);
           isDead = diesAt(deaths + 1, project);
           if (isCompleted) {
-            const { out, err } = await project.init(['--yes', '--no-install']);
+            const { out, err } = await project.init(['--yes']);
             expect(out + err).not.toContain('was edited');
             expectCompleted(project, { second, indexes });
+            leavePackages(join(project.root, 'cairn'));
             expect((await project.init(['--yes'])).out).toContain('Nothing to change');
           }
           await expectUndone(project);
@@ -215,29 +226,67 @@ function dyingFiles(files: Files, change: number): Files & { isAlive(): boolean 
   };
 }
 
-describe('after an installation that failed', () => {
+describe('packages in the folder', () => {
   const PACKAGES = 'cairn/node_modules/cairn/package.json';
   const LOCK = 'cairn/node_modules/.package-lock.json';
-  const integrity = (content: string) => `sha512-${createHash('sha512').update(content).digest('base64')}`;
   const lockOf = (content: string) =>
-    JSON.stringify({ packages: { 'node_modules/cairn': { integrity: integrity(content) } } });
+    JSON.stringify({ packages: { 'node_modules/cairn': { integrity: integrityOf(content) } } });
+  const completed = { [LOCK]: lockOf('second build') };
+  const newer = { [PACKAGES]: '{"version": "0.3.0"}' };
 
   test.each([
-    ['an older version', '0.2.0', lockOf('second build'), true],
-    ['another build', '0.3.0', lockOf('first build'), true],
-    ['what it needs', '0.3.0', lockOf('second build'), false],
-    ['its version, by another package manager', '0.3.0', undefined, false],
-  ])('with %s in its folder it says to install', async (_, version, lock, isTold) => {
+    ['none', {}, false],
+    ['an older version', { ...completed, [PACKAGES]: '{"version": "0.2.0"}' }, false],
+    ['another build', { ...newer, [LOCK]: lockOf('first build') }, false],
+    ['only those that an installation got to', newer, false],
+    ['all but Cairn', completed, false],
+    ['what it needs', { ...completed, ...newer }, true],
+    ['its version, by pnpm', { ...newer, 'cairn/node_modules/.modules.yaml': '' }, true],
+  ])('are completed by the next init after an installation that failed: %s', async (...given) => {
+    const [, files, isComplete] = given;
     const project = projectWith({ version: '0.2.0', content: 'first build' });
     await project.init(['--yes']);
     install(project, { version: '0.3.0', content: 'second build' });
     const failed = await project.init(['--yes'], { program: { code: 1, output: 'EINTEGRITY' } });
-    expect(failed.err).toContain('INSTALL_FAILED');
-    project.write(PACKAGES, JSON.stringify({ version }));
-    if (lock) project.write(LOCK, lock);
-    const { out } = await project.init(['--yes']);
-    expect(out).toContain('Nothing to change');
-    expect(out.includes('Run npm --prefix cairn install for the packages')).toBe(isTold);
+    expect(failed.err).toMatch(/INSTALL_FAILED.*EINTEGRITY\nCorrect.*then run cairn init again/);
+    project.remove('cairn/node_modules');
+    for (const [path, text] of Object.entries(files)) project.write(path, text);
+    const told = await project.init(['--no-install']);
+    expect([told.code, told.programs, told.out.includes('run npm --prefix cairn install')]).toEqual([
+      0,
+      [],
+      !isComplete,
+    ]);
+    const { code, out, programs } = await project.init([]);
+    expect([code, programs.length]).toEqual([0, isComplete ? 0 : 1]);
+    expect(out.includes('The packages of cairn/ are installed')).toBe(!isComplete);
+    const again = await project.init([]);
+    expect([again.out, again.programs]).toEqual([expect.stringContaining('Nothing to change'), []]);
+  });
+
+  test('that cannot be removed are named, and the next init continues', async () => {
+    const project = projectWith({ version: '0.2.0', content: 'first build' });
+    await project.init(['--yes']);
+    install(project, { version: '0.3.0', content: 'second build' });
+    const files = filesOf(project.root);
+    const read = (path: string) => files.read(path);
+    const found = usablePackage(project.root);
+    const record = decodeRecord(project.files()[RECORD] ?? '', 'cairn');
+    const plan = found && upgradeOf(record, { installed: found, packageManager: 'npm' }, read);
+    if (!plan) throw new Error('no upgrade');
+    const remove = (path: string) => {
+      if (path.endsWith('.tgz')) throw new Error(`EPERM: ${path}`);
+      files.remove(path);
+    };
+    expect(() => applyUpgrade('cairn', plan, { ...files, remove })).toThrow(
+      expect.objectContaining({ code: 'WRITE_FAILED', message: expect.stringContaining('EPERM: cairn/') }),
+    );
+    expect((await project.init(['--yes'])).code).toBe(0);
+    expect(Object.keys(project.files()).filter((path) => path.endsWith('.tgz'))).toEqual([
+      'cairn/packages/cairn-0.3.0.tgz',
+      'packed/cairn-0.2.0.tgz',
+      'packed/cairn-0.3.0.tgz',
+    ]);
   });
 });
 
@@ -264,6 +313,7 @@ test('gives a codebase without it what makes it a project of its own for pnpm', 
   project.remove('cairn/pnpm-workspace.yaml');
   // A clone, in which nothing that could be added is installed.
   project.remove('node_modules');
+  project.remove('cairn/node_modules');
   const { next } = JSON.parse((await project.init(['--yes', '--json'])).out);
   expect(next[0].command).toBe('pnpm --dir cairn install --ignore-workspace');
 });
@@ -300,6 +350,11 @@ test('in a clone without packages changes nothing', async () => {
   const project = projectWith({ version: '0.2.0', content: undefined });
   await project.init(['--yes']);
   project.remove('node_modules');
+  const before = project.files();
   const { out } = await project.init(['--yes']);
   expect(out).toContain('Nothing to change');
+  project.remove('cairn/node_modules');
+  const { err, programs } = await project.init([]);
+  expect([err, programs.length]).toEqual([expect.stringContaining('not installed'), 1]);
+  expect(project.files()).toEqual(before);
 });

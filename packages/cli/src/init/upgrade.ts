@@ -1,10 +1,10 @@
 /** Plans how a codebase that `init` made gets the installed version of Cairn, newer or older than its own, and carries it out. */
-import { createHash } from 'node:crypto';
 import { firestoreIndexes } from 'cairn/indexes';
 import { apply, removeUnplacedBy } from './edits.ts';
 import type { Files } from './files.ts';
 import { readableJson, withMember } from './firebase-json.ts';
 import type { FileChange } from './plan.ts';
+import { InitProblem } from './problem.ts';
 import type { InstalledPackage, Project } from './project.ts';
 import { encodeRecord, type InitRecord, isAsWritten, recordPath, sha256 } from './record.ts';
 import { json, PNPM_SETTINGS, PNPM_WORKSPACE } from './templates.ts';
@@ -83,33 +83,25 @@ export function upgradeOf(
   return { changes: [recorded, ...changes], unused, advice: indexes.advice };
 }
 
-/** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED */
+/** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED; after a WRITE_FAILED the next `init` completes it */
 export function applyUpgrade(name: string, { changes, unused }: UpgradePlan, files: Files): void {
-  removeUnplacedBy(name, files);
+  removing(() => removeUnplacedBy(name, files));
   apply(changes, files);
-  for (const path of unused) files.remove(path);
+  removing(() => {
+    for (const path of unused) files.remove(path);
+  });
 }
 
-/** True if the folder has installed another version or build than its package.json names, as after an installation that failed. */
-export function hasOtherPackages(
-  record: InitRecord,
-  { version, tarball }: InstalledPackage,
-  read: Read,
-): boolean {
-  if (dependencyOf(record, read) === undefined) return false;
-  const within = (path: string) => jsonIn(read(`${record.name}/node_modules/${path}`));
-  const manifest = within('cairn/package.json') as { version?: unknown } | undefined;
-  if (manifest === undefined) return false;
-  if (manifest.version !== version) return true;
-  const lock = within('.package-lock.json') as NpmLock | undefined;
-  const integrity = lock?.packages?.['node_modules/cairn']?.integrity;
-  if (tarball === undefined || integrity === undefined) return false;
-  return integrity !== `sha512-${createHash('sha512').update(tarball.content).digest('base64')}`;
-}
-
-/** The lock file that npm keeps in `node_modules`. */
-interface NpmLock {
-  readonly packages?: Readonly<Record<string, { readonly integrity?: string }>>;
+function removing(remove: () => void): void {
+  try {
+    remove();
+  } catch (error) {
+    throw new InitProblem(
+      'WRITE_FAILED',
+      `what this version does not need cannot be removed: ${(error as Error).message}`,
+      'Correct the named problem, then run cairn init again: it continues where it stopped.',
+    );
+  }
 }
 
 type ChangedIndexes = Pick<UpgradePlan, 'changes' | 'advice'>;
@@ -204,6 +196,11 @@ function recordAfter(record: InitRecord, { version, changes, isThere, text }: Re
   };
 }
 
+/** True if the codebase is given its version of Cairn by `init`. */
+export function isVersioned(record: InitRecord, read: Read): boolean {
+  return dependencyOf(record, read) !== undefined;
+}
+
 /** Undefined: it has none, or one of the user's own. */
 function dependencyOf({ name }: InitRecord, read: Read) {
   const manifest = textOf(read(`${name}/package.json`));
@@ -211,10 +208,6 @@ function dependencyOf({ name }: InitRecord, read: Read) {
   const current = dependencies?.cairn;
   if (manifest === undefined || typeof current !== 'string' || !BY_INIT.test(current)) return undefined;
   return { manifest, current };
-}
-
-function jsonIn(bytes: Uint8Array | undefined): unknown {
-  return bytes && readableJson(Buffer.from(bytes).toString('utf8'));
 }
 
 function textOf(bytes: Uint8Array | undefined): string | undefined {

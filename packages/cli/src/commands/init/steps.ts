@@ -5,6 +5,7 @@ import type { CommandContext } from '../../context.ts';
 import { apply, type Restored, removeUnplaced, undo } from '../../init/edits.ts';
 import { type Files, filesOf, readingOnly } from '../../init/files.ts';
 import { readFirebaseJson } from '../../init/firebase-json.ts';
+import { hasItsPackages } from '../../init/installed-packages.ts';
 import { assertName, type FileChange, type InitPlan, planOf } from '../../init/plan.ts';
 import { InitProblem } from '../../init/problem.ts';
 import {
@@ -15,7 +16,7 @@ import {
   usablePackage,
 } from '../../init/project.ts';
 import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts';
-import { applyUpgrade, hasOtherPackages, type UpgradePlan, upgradeOf } from '../../init/upgrade.ts';
+import { applyUpgrade, isVersioned, type UpgradePlan, upgradeOf } from '../../init/upgrade.ts';
 import { PLAIN_CALL } from '../../invocation.ts';
 import type { Style } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
@@ -47,10 +48,12 @@ export async function initOrUndo(context: CommandContext, request: InitRequest):
     const upgrade = installed && upgradeFor(place, record, installed);
     if (upgrade) await carryOut(upgrade, { context, place, request });
     else {
-      const isOther = installed && hasOtherPackages(record, installed, (path) => place.files.read(path));
-      // Missing in a fresh clone.
-      const isInstalled = place.files.exists(`${name}/node_modules`) && !isOther;
-      printAdded(context, place, { cairn: record.cairn, isInstalled });
+      const read = (path: string) => place.files.read(path);
+      const wanted = isVersioned(record, read) ? installed : undefined;
+      const isInstalled = hasItsPackages(wanted, (path) => read(`${name}/${path}`));
+      const { cairn } = record;
+      if (isInstalled || !installsIn(root, request)) printAdded(context, place, { cairn, isInstalled });
+      else await completeInstallation(context, place, cairn);
     }
   }
 }
@@ -75,14 +78,14 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
   // An `init` that died may have left the folder empty.
   const folderExists = files.read(name) !== undefined || files.names(name).length > 0;
   const plan = planOf(project, { name, language, region, nodeVersion, folderExists });
-  const isInstalled = request.installs && project.packageManager === 'npm';
+  const isInstalled = installsIn(root, request);
   print(context, planText(plan, { ...place, isInstalled }, context.notes.style));
   await confirm(context, place, 'Change these files?');
   apply(plan.changes, files);
   if (isInstalled) await install(context, place);
   const next = nextSteps(place, isInstalled);
   const changes = plan.changes.map(listedChange);
-  const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
+  const installed = isInstalled ? installedPaths(name) : [];
   const { region: found, advice } = plan;
   context.out.answer({ root, name, region: found.region, changes, advice, installed, next }, ({ style }) => {
     return `${style.paint('good', '✓')} Cairn is added. Next:\n\n${stepsText(next, style)}`;
@@ -118,7 +121,7 @@ interface UpgradeConversation {
 async function carryOut(upgrade: Upgrade, { context, place, request }: UpgradeConversation): Promise<void> {
   const { changes, unused, advice, from, to } = upgrade;
   const { root, name, files } = place;
-  const isInstalled = request.installs && packageManagerOf(root) === 'npm';
+  const isInstalled = installsIn(root, request);
   const { style } = context.notes;
   const lines = [
     ...changeLines(changes, style),
@@ -134,7 +137,7 @@ async function carryOut(upgrade: Upgrade, { context, place, request }: UpgradeCo
   applyUpgrade(name, upgrade, files);
   if (isInstalled) await install(context, place);
   const next = nextSteps(place, isInstalled).filter(({ command: line }) => !line.includes(':create '));
-  const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
+  const installed = isInstalled ? installedPaths(name) : [];
   context.out.answer(
     { root, name, from, to, changes: changes.map(listedChange), removed: unused, advice, installed, next },
     () => `${style.paint('good', '✓')} '${name}' has Cairn ${to}. Next:\n\n${stepsText(next, style)}`,
@@ -144,7 +147,12 @@ async function carryOut(upgrade: Upgrade, { context, place, request }: UpgradeCo
 /** Most characters of npm's output in an error. */
 const MAX_TOLD_CHARS = 2_000;
 /** Files that npm creates. */
-const INSTALLED = ['node_modules', 'package-lock.json'];
+const installedPaths = (name: string) => [`${name}/node_modules`, `${name}/package-lock.json`];
+
+/** True if `init` runs npm itself. */
+function installsIn(root: string, { installs }: InitRequest): boolean {
+  return installs && packageManagerOf(root) === 'npm';
+}
 
 async function install(context: CommandContext, { root, name }: InitTarget): Promise<void> {
   print(context, `Installing the packages of ${name}/ …\n`);
@@ -155,8 +163,29 @@ async function install(context: CommandContext, { root, name }: InitTarget): Pro
   throw new InitProblem(
     'INSTALL_FAILED',
     `the files are in their places, but npm install failed: ${output.trim().slice(-MAX_TOLD_CHARS)}`,
-    `Run ${INSTALL.npm(name)} when what npm names is put right. cairn init --undo takes everything back.`,
+    `Correct what npm names, then run cairn init again: it installs them. cairn init --undo takes everything back.`,
   );
+}
+
+/** After an installation that failed, and in a fresh clone. */
+async function completeInstallation(
+  context: CommandContext,
+  place: InitTarget,
+  version: string,
+): Promise<void> {
+  const { root, name } = place;
+  print(context, `${withoutPackages(name, version)}.\n`);
+  await install(context, place);
+  const next = nextSteps(place, true);
+  context.out.answer(
+    { root, name, changes: [], installed: installedPaths(name), next },
+    ({ style }) =>
+      `${style.paint('good', '✓')} The packages of ${name}/ are installed. Next:\n\n${stepsText(next, style)}`,
+  );
+}
+
+function withoutPackages(name: string, version: string): string {
+  return `Cairn ${version} was added as '${name}', but the packages of ${name}/ are not installed`;
 }
 
 /** An `init` that died has left its record, since that is placed first. */
@@ -180,12 +209,11 @@ interface AddedCodebase {
 function printAdded({ out }: CommandContext, place: InitTarget, { cairn, isInstalled }: AddedCodebase): void {
   const { root, name } = place;
   const next = nextSteps(place, isInstalled).slice(0, isInstalled ? 0 : 1);
-  const steps = next.map(({ command, why }) => `Run ${command} for the ${why}.\n`).join('');
-  out.answer(
-    { root, name, changes: [], installed: [], next },
-    ({ call = PLAIN_CALL }) =>
-      `Nothing to change: Cairn ${cairn} was added as '${name}'.\n${call} init --undo removes it.\n${steps}`,
-  );
+  const steps = next.map(({ command }) => `${withoutPackages(name, cairn)}: run ${command}\n`).join('');
+  out.answer({ root, name, changes: [], installed: [], next }, ({ call = PLAIN_CALL }) => {
+    const all = isInstalled ? `Nothing to change: Cairn ${cairn} was added as '${name}'.\n` : steps;
+    return `${all}${call} init --undo removes it.\n`;
+  });
 }
 
 async function takeOut(
