@@ -60,6 +60,7 @@ describe('in the example of an app', () => {
     expect(firestore[0]).toEqual({ database: '(default)', ...old.firestore });
     expect(firestore[1]).toEqual({
       database: 'cairn',
+      location: 'us-central1',
       rules: 'cairn/firestore.rules',
       indexes: 'cairn/firestore.indexes.json',
     });

@@ -104,12 +104,31 @@ test('cairn init writes and prints the region of the project, and accepts anothe
       }),
     );
     opened.push(project);
-    const { code, err } = await project.init(['--yes', '--no-install', ...words]);
-    expect([code, err]).toEqual([0, expect.stringContaining(`Region of its functions: ${wanted} (as `)]);
-    expect(project.files()['cairn/src/index.js']).toContain(`region: '${wanted}',`);
+    const { code, out, err } = await project.init(['--yes', '--no-install', ...words]);
+    expect([code, err]).toEqual([
+      0,
+      expect.stringContaining(`Region of its functions and database: ${wanted} (as `),
+    ]);
+    const files = project.files();
+    expect(files['cairn/src/index.js']).toContain(`region: '${wanted}',`);
+    const { firestore } = JSON.parse(files['firebase.json'] ?? '');
+    expect(firestore).toEqual([expect.objectContaining({ database: 'cairn', location: wanted })]);
+    expect(out).toContain(`firebase firestore:databases:create cairn --location=${wanted}\n`);
   }
   const project = temporaryProject(withPackage({ 'firebase.json': '{}' }));
   opened.push(project);
   const { err } = await project.init(['--yes', '--no-install', '--region', 'here', '--json']);
   expect(JSON.parse(err).error.code).toBe('REGION_INVALID');
+});
+
+test('a database that an earlier version added without a location is created where the user says', async () => {
+  const project = temporaryProject(withPackage({ 'firebase.json': '{}' }));
+  opened.push(project);
+  await project.init(['--yes', '--no-install']);
+  project.write(
+    'firebase.json',
+    (project.files()['firebase.json'] ?? '').replace(/"location": "us-central1",/, ''),
+  );
+  const { out } = await project.init([]);
+  expect(out).toContain('firebase firestore:databases:create cairn --location=LOCATION\n');
 });

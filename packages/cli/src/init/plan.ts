@@ -65,7 +65,7 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
       what: [what],
     }),
   );
-  const entries = entriesOf(name, language);
+  const entries = entriesOf(name, { language, region: region.region });
   const wanted = [
     '.cairn/',
     ...(hasLine(gitignore ?? '', 'node_modules/') ? [] : [`${name}/node_modules/`]),
@@ -100,8 +100,14 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
   };
 }
 
-/** Entry of Cairn's database among those of the project. */
-function entriesOf(name: string, language: Language): Entries {
+interface EntryOptions {
+  readonly language: Language;
+  /** Region of the functions. */
+  readonly region: string;
+}
+
+/** Entries of Cairn's codebase and database among those of the project. */
+function entriesOf(name: string, { language, region }: EntryOptions): Entries {
   return {
     functions: {
       source: name,
@@ -111,6 +117,8 @@ function entriesOf(name: string, language: Language): Entries {
     },
     firestore: {
       database: name,
+      // Else firebase-tools creates it in a multi-region, which costs twice as much and cannot be changed.
+      location: region,
       rules: `${name}/firestore.rules`,
       indexes: `${name}/firestore.indexes.json`,
     },

@@ -1,5 +1,6 @@
 /** The commands that `init` names for afterwards, by package manager. */
 import type { Files } from '../../init/files.ts';
+import { readFirebaseJson } from '../../init/firebase-json.ts';
 import { type PackageManager, packageManagerOf, packagesIn } from '../../init/project.ts';
 import { PNPM_SETTINGS } from '../../init/templates.ts';
 import type { Style } from '../../render/style.ts';
@@ -55,6 +56,13 @@ export const INSTALL: Readonly<Record<PackageManager, (folder: string) => string
   bun: (folder) => `bun install --cwd ${folder}`,
 };
 
+/** Location of the database as `firebase.json` names it. One that an earlier version added has none. */
+function locationIn(files: Files, name: string): unknown {
+  const text = Buffer.from(files.read('firebase.json') ?? []).toString('utf8');
+  const entry = readFirebaseJson(text).firestore.find(({ database }) => database === name);
+  return entry?.location ?? 'LOCATION';
+}
+
 /** Call when the files of the folder are in their places. */
 export function nextSteps({ root, name, files }: InitializedFolder, isInstalled: boolean): NextStep[] {
   const manager = packageManagerOf(root);
@@ -65,7 +73,7 @@ export function nextSteps({ root, name, files }: InitializedFolder, isInstalled:
     ...(isInstalled ? [] : [{ command: install, why: 'packages of the codebase' }]),
     { command: `${RUN[manager]} cairn dev`, why: "your functions and Cairn's on this machine" },
     {
-      command: `firebase firestore:databases:create ${name} --location=LOCATION`,
+      command: `firebase firestore:databases:create ${name} --location=${locationIn(files, name)}`,
       why: 'once, before the first deployment',
     },
     {

@@ -260,7 +260,7 @@ function planText(
 ): string {
   const lines = changeLines(changes, style);
   const installing = isInstalled ? `  run     ${INSTALL.npm(name)}\n` : '';
-  const regionText = `Region of its functions: ${region.region} (${clean(region.why)}). Another one: --region REGION, or edit ${name}/src/index before the first deployment.`;
+  const regionText = `Region of its functions and database: ${region.region} (${clean(region.why)}). Another one: --region REGION. Neither can be moved after the first deployment.`;
   return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}${installing}
 ${advised([regionText, ...advice])}
 Nothing else: your functions, rules, indexes and site stay as they are.
