@@ -114,7 +114,7 @@ test.each([
 describe('cairnFunctions({ console: true })', () => {
   let server: Server;
   const on = (options: { readonly console?: boolean }) =>
-    cairnFunctions({ workflows: [], database: 'd', collectionPrefix: 'gwi_', ...options })
+    cairnFunctions({ workflows: [], database: 'runs', collectionPrefix: 'gwi_', ...options })
       .api as unknown as FunctionHandler;
 
   beforeAll(async () => {

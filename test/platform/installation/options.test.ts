@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { budgetOf, longestStepIn } from '../../../packages/cairn/src/core/drive-time.ts';
-import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cairnFunctions } from '../../../packages/cairn/src/platform/installation/cairn-functions.ts';
 import {
@@ -169,26 +168,25 @@ describe('drives', () => {
       input: z.object({}),
       steps: (step) => ({ only: step('only', { timeout }, () => 1) }),
     });
-  const registry = new WorkflowRegistry([stepOf('video', '25m'), stepOf('order', '1m')]);
+  const installed = [stepOf('video', '25m'), stepOf('order', '1m')];
   const video = { workflows: ['video'], timeoutSeconds: 1_800 };
 
   test('are refused for steps that may take longer than their budget', () => {
-    expect(() => assertDrivesFit({}, registry)).toThrow("step 'only' of 'video' has a timeout of 25m, but");
-    expect(() => assertDrivesFit({ drives: { video } }, registry)).not.toThrow();
-    expect(() => assertDrivesFit({ drive: { timeoutSeconds: 1_800 } }, registry)).not.toThrow();
+    expect(() => assertDrivesFit({}, installed)).toThrow("step 'only' of 'video' has a timeout of 25m, but");
+    expect(() => assertDrivesFit({ drives: { video } }, installed)).not.toThrow();
+    expect(() => assertDrivesFit({ drive: { timeoutSeconds: 1_800 } }, installed)).not.toThrow();
   });
 
   test('are refused with times that tell the step from its dispatch', () => {
     const overMs = longestStepIn(budgetOf(540)) + 5;
-    const steps = new WorkflowRegistry([stepOf('video', `${overMs}ms`)]);
-    const message = failing(() => assertDrivesFit({}, steps));
+    const message = failing(() => assertDrivesFit({}, [stepOf('video', `${overMs}ms`)]));
     const [, asked, allowed] = /timeout of (.*), but its dispatch allows ([^.]*)\./.exec(message) ?? [];
     expect(asked).toBe(`${allowed} 5ms`);
   });
 
   test('are refused for missing workflows', () => {
     const drives = { video, image: { workflows: ['imgae'] } };
-    expect(() => assertDrivesFit({ drives }, registry)).toThrow("'imgae', which is not installed");
+    expect(() => assertDrivesFit({ drives }, installed)).toThrow("'imgae', which is not installed");
   });
 
   test('are found by the type of the workflow', () => {

@@ -111,7 +111,7 @@ async function composed(installation: CairnInstallation): Promise<Root> {
   const registry = new WorkflowRegistry(workflows);
   const bindings = new Bindings(bindingsFor(options, own));
   bindings.assertBound(registry);
-  assertDrivesFit(options, registry);
+  assertDrivesFit(options, workflows);
   return build({ settings, options, registry, bindings, secrets: boundSecrets(options, names) });
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../core/drive-time.ts';
 import { exactDurationText } from '../../core/duration.ts';
 import { DELETION_GRACE_MS } from '../../core/retention/lineage.ts';
-import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
 import { driveTimeoutSeconds } from '../settings/parameters.ts';
 import type { CairnOptions } from './options.ts';
 
@@ -53,16 +53,16 @@ export function deletionGraceMs(options: DriveChoices): number {
  * @throws Error naming a step whose timeout exceeds its dispatch, or a class whose workflow is not installed, which
  * would run elsewhere than intended
  */
-export function assertDrivesFit(options: DriveChoices, registry: WorkflowRegistry): void {
+export function assertDrivesFit(options: DriveChoices, installed: readonly Workflow[]): void {
   const poolOf = poolsOf(options);
   for (const [pool, { workflows }] of Object.entries(options.drives ?? {})) {
-    const missing = workflows.find((type) => registry.newest(type) === undefined);
+    const missing = workflows.find((type) => installed.every((one) => one.type !== type));
     if (missing !== undefined)
       throw new Error(
         `cairnFunctions: drives.${pool} is for the workflow '${missing}', which is not installed`,
       );
   }
-  for (const workflow of registry.types().flatMap((type) => registry.versions(type))) {
+  for (const workflow of installed) {
     const pool = poolOf?.(workflow.type);
     const longest = longestStepIn(budgetOf(driveTimeoutS(options, pool)));
     for (const step of workflow.steps.values()) {

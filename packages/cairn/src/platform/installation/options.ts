@@ -3,11 +3,20 @@ import type { HttpsOptions } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { type BudgetOptions, dayLimits } from '../../core/budget/day-limits.ts';
 import { closest } from '../../core/closest.ts';
-import { LONGEST_DRIVE_S, SHORTEST_DRIVE_S } from '../../core/drive-time.ts';
 import type { CallPolicy } from '../../engine/define/call-policy.ts';
 import type { Binding } from '../../engine/define/capability.ts';
 import type { Names } from '../../engine/define/known-options.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
+import { collectionNames } from '../../store/layout/collections.ts';
+import { assertDrivesFit } from './drive-classes.ts';
+import {
+  checkValues,
+  DRIVE_RULES,
+  OPTION_RULES,
+  TENANT_RULES,
+  WORKFLOW_TYPES,
+  WORKFLOWS,
+} from './option-rules.ts';
 
 /**
  * The value itself, or a function that makes it for the first request that needs it, so that neither a deployment nor a cold
@@ -138,20 +147,55 @@ const OPTIONS: Names<CairnOptions> = {
 /** Name of a drive class, which is part of the names of its functions. */
 const CLASS_NAME = /^[a-z][A-Za-z0-9]{0,19}$/;
 
-/** @throws TypeError that names the option */
+/** @throws TypeError that names the option; Error about workflows that do not fit together or into their dispatches */
 export function checkOptions(options: CairnOptions): void {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError("cairnFunctions: the options are missing: { workflows: […], region: '…' }");
   known('cairnFunctions', options, OPTIONS);
-  const { workflows, drive = {}, drives = {}, github, slack } = options;
-  if (!Array.isArray(workflows) && typeof workflows !== 'function')
-    throw new TypeError(
-      "cairnFunctions: 'workflows' must be a list of workflows, or a function that returns one",
-    );
+  const { workflows, drive = {}, drives = {}, github, slack, collectionPrefix } = options;
+  if (typeof workflows !== 'function' && !WORKFLOWS.isMet(workflows))
+    throw new TypeError(`cairnFunctions: 'workflows' must be ${WORKFLOWS.what}`);
   if (options.callPolicy !== undefined && typeof options.callPolicy !== 'function')
     throw new TypeError("cairnFunctions: 'callPolicy' must be a function of a call");
   dayLimits(options.budgets);
+  checkValues('', options, OPTION_RULES);
+  if (collectionPrefix) checkPrefix(collectionPrefix);
   checkDrive('drive', drive, DRIVE);
-  if (typeof github === 'object') known('cairnFunctions: github', github, GITHUB);
-  if (typeof slack === 'object') known('cairnFunctions: slack', slack, SLACK);
+  if (typeof github === 'object') checkTenants('github', github, GITHUB);
+  if (typeof slack === 'object') checkTenants('slack', slack, SLACK);
+  checkClasses(drives);
+  if (typeof workflows !== 'function') checkWorkflows(workflows, options);
+}
+
+/** As the first request does, but for what takes long to load. Those that are a function are checked only then. */
+function checkWorkflows(workflows: readonly Workflow[], options: CairnOptions): void {
+  const versions = new Set<string>();
+  for (const { type, planVersion } of workflows) {
+    const version = `${planVersion} ${type}`;
+    if (versions.has(version))
+      throw new TypeError(
+        `cairnFunctions: the workflow '${type}' is given twice with version ${planVersion}`,
+      );
+    versions.add(version);
+  }
+  // A deployment does not know the value of the parameter for the timeout.
+  if (!options.parameters || options.drive?.timeoutSeconds !== undefined) assertDrivesFit(options, workflows);
+}
+
+function checkPrefix(prefix: string): void {
+  try {
+    collectionNames(prefix);
+  } catch (error) {
+    throw new TypeError(`cairnFunctions: collectionPrefix: ${(error as Error).message}`);
+  }
+}
+
+function checkTenants(name: string, given: object, names: Readonly<Record<string, true>>): void {
+  known(`cairnFunctions: ${name}`, given, names);
+  checkValues(`${name}.`, given, TENANT_RULES);
+}
+
+function checkClasses(drives: Readonly<Record<string, DriveClassOptions>>): void {
   const claimed = new Map<string, string>();
   for (const [name, one] of Object.entries(drives)) {
     if (!CLASS_NAME.test(name) || /^alone$/i.test(name) || name.endsWith('Alone'))
@@ -159,6 +203,8 @@ export function checkOptions(options: CairnOptions): void {
         `cairnFunctions: '${name}' is not a valid name in drives; use letters and digits, such as video`,
       );
     checkDrive(`drives.${name}`, one, DRIVE_CLASS);
+    if (!WORKFLOW_TYPES.isMet(one.workflows))
+      throw new TypeError(`cairnFunctions: drives.${name}.workflows must be ${WORKFLOW_TYPES.what}`);
     for (const type of one.workflows) {
       const other = claimed.get(type);
       if (other !== undefined)
@@ -172,11 +218,11 @@ export function checkOptions(options: CairnOptions): void {
 
 function checkDrive(where: string, options: DriveOptions, names: Readonly<Record<string, true>>): void {
   known(`cairnFunctions: ${where}`, options, names);
-  const { timeoutSeconds: seconds } = options;
-  if (seconds === undefined) return;
-  if (!Number.isInteger(seconds) || seconds < SHORTEST_DRIVE_S || seconds > LONGEST_DRIVE_S)
+  checkValues(`${where}.`, options, DRIVE_RULES);
+  const { minInstances, maxInstances } = options;
+  if (minInstances !== undefined && maxInstances !== undefined && minInstances > maxInstances)
     throw new TypeError(
-      `cairnFunctions: ${where}.timeoutSeconds is ${seconds}; it must be an integer from ${SHORTEST_DRIVE_S} to ${LONGEST_DRIVE_S}`,
+      `cairnFunctions: ${where}.minInstances is ${minInstances}; it must be at most ${where}.maxInstances, ${maxInstances}`,
     );
 }
 
