@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import type { ToWorker } from '../../../packages/local/src/host/workers/messages.ts';
+import type { FromWorker, ToWorker } from '../../../packages/local/src/host/workers/messages.ts';
 
 const WORKER = join(import.meta.dirname, '../../../packages/local/src/host/workers/worker.ts');
 
@@ -29,4 +29,31 @@ test('a worker whose cloud was killed while it was logging exits silently', asyn
   const [code] = await once(worker, 'exit');
   expect(await complaints).toBe('');
   expect(code).toBe(1);
+});
+
+test('a worker exits with its cloud, whatever a body did to `process`', async () => {
+  const worker = fork(WORKER, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  const load: ToWorker = {
+    kind: 'load',
+    module: join(import.meta.dirname, 'fixtures/sabotage.ts'),
+    region: 'us-central1',
+    env: {},
+    clockOffsetMs: 0,
+  };
+  const serving = new Promise<number>((resolve) => {
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'loaded') worker.send({ kind: 'serve', env: {} } satisfies ToWorker);
+      if (message.kind === 'ready') resolve(message.port);
+    });
+  });
+  worker.send(load);
+  await fetch(`http://127.0.0.1:${await serving}/sabotage`);
+  const ended = once(worker, 'exit');
+  worker.disconnect();
+  const killer = setTimeout(() => worker.kill('SIGKILL'), 20_000);
+  expect(await ended).toEqual([1, null]);
+  clearTimeout(killer);
 });

@@ -5,10 +5,11 @@ import { Watchdog } from '../../../packages/local/src/host/workers/watchdog.ts';
 
 const TICK_MS = 500;
 
-/** A worker that sends no heartbeat between checks, and notes the signals that it got. */
+/** A worker that sends no heartbeat and no answer between checks, and notes the signals that it got. */
 function worker(pid: number, memoryLimitMib = 2_048) {
   const signals: string[] = [];
   let silentMs = 0;
+  let unansweredMs = 0;
   return {
     pid,
     memoryLimitMib,
@@ -17,6 +18,7 @@ function worker(pid: number, memoryLimitMib = 2_048) {
       return signals.length > 0;
     },
     silentFor: (tickMs: number) => (silentMs += tickMs),
+    unansweredFor: (tickMs: number) => (unansweredMs += tickMs),
     kill: (signal: string) => void signals.push(signal),
   };
 }
@@ -55,6 +57,19 @@ test('an unresponsive worker is killed once after the watchdog time', () => {
   for (let check = 0; check < 5; check += 1) dog.check(new Set([silent]));
   expect(silent.signals).toEqual(['SIGKILL']);
   expect(lines).toEqual(['worker 1 sent no heartbeat for 1 s and is killed']);
+});
+
+test('a worker that sends heartbeats and answers nothing is killed once after ten seconds', () => {
+  const broken = Object.assign(worker(1), { silentFor: () => 0 });
+  const sound = Object.assign(worker(2), { silentFor: () => 0, unansweredFor: () => TICK_MS });
+  const { watchdog: dog, lines } = watchdog({});
+  const check = () => dog.check(new Set([broken, sound]));
+  for (let ms = TICK_MS; ms < 10_000; ms += TICK_MS) check();
+  expect(lines).toEqual([]);
+  check();
+  check();
+  expect([broken.signals, sound.signals]).toEqual([['SIGKILL'], []]);
+  expect(lines).toEqual([expect.stringMatching(/^worker 1 answered no request for 10 s and is killed\./)]);
 });
 
 test('the memory of processes is that of the operating system, without ended ones', async () => {

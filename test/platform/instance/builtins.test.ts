@@ -143,6 +143,23 @@ test('an instance stays alive when built-ins are wrapped, extended, or changed w
   expect(inInstances(WRAPS)).toEqual(WRAPS.map(() => ['alive', null, true]));
 });
 
+test('an instance ends also when the body has replaced `process.exit`', () => {
+  const script = `
+    import { endWhenBroken } from './packages/cairn/src/platform/instance/builtins.ts';
+    let check;
+    globalThis.setInterval = (given) => { check = given; return { unref() { return this } } };
+    endWhenBroken({ error() {} });
+    process.exit = () => {};
+    JSON.stringify = () => '{}';
+    check();
+    console.log('alive');`;
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '../../..'),
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([1, '']);
+});
+
 test.each([
   "define(Object.prototype, 'tap', { value: () => 1 })",
   "define(Object.prototype, 'status', { value: 'x' })",

@@ -6,6 +6,7 @@
  */
 import { type AddedMember, AddedMembers, builtinsWork } from '../../core/intact.ts';
 import type { Log } from '../../ports/log.ts';
+import { exit } from './exit.ts';
 
 /** Time between two checks, ms. A check compares about 400 references, which takes microseconds. */
 const CHECK_MS = 1_000;
@@ -157,7 +158,7 @@ export function assertIntact(): void {
 }
 
 /** Call it with the first work of an instance: what the app replaced or added before belongs to it. */
-export function endWhenBroken(log: Log, end: () => void = () => process.exit(1)): void {
+export function endWhenBroken(log: Log, end: () => void = () => exit(1)): void {
   const { added, working } = ofThisProcess();
   let haveCallbacksWorked: (() => boolean) | undefined;
   const timer = setInterval(() => {

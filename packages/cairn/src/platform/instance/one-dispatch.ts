@@ -5,6 +5,7 @@
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
+import { exit } from './exit.ts';
 
 /** Names of these functions, `driveAlone` or of a class of workflows, such as `driveVideoAlone`. */
 const ALONE = /^drive\w*Alone$/;
@@ -17,7 +18,7 @@ const ALONE = /^drive\w*Alone$/;
  */
 export function endAfterDispatch(
   memberOf: (name: string) => string | undefined,
-  end: () => void = () => process.exit(0),
+  end: () => void = () => exit(0),
 ): void {
   const { FUNCTION_TARGET: target, FUNCTIONS_EMULATOR: isEmulated, CAIRN_LOCAL: isLocal } = process.env;
   if (target === undefined || isEmulated !== undefined || isLocal !== undefined) return;

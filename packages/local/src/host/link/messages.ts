@@ -7,6 +7,8 @@
 /** Value of the `Upgrade` header that asks a worker's server for frames. */
 export const UPGRADE = 'cairn-frames';
 export const PATH = '/Serve';
+/** Name of a request that is answered with its body by the link itself: its sender wants to know whether the worker answers. */
+export const ECHO = '';
 /** A larger body is streamed by HTTP. */
 export const MAX_WHOLE_BYTES = 1024 * 1024;
 /** gRPC's FAILED_PRECONDITION: the worker is ending and has not read the request. */

@@ -14,6 +14,8 @@ import type { FunctionHandler } from '../function-spec.ts';
 import { answerUncaught } from '../uncaught.ts';
 import {
   decode,
+  ECHO,
+  encode,
   isSafe,
   type LinkMessage,
   machineMs,
@@ -109,6 +111,11 @@ export class ServedLink extends EventEmitter {
     call.once('data', (message: LinkMessage<RequestHead>) => {
       if (this.#onIdle) {
         call.emit('error', { code: NOT_TAKEN, details: 'the worker is ending' });
+        return;
+      }
+      if (message.head.name === ECHO) {
+        call.write(encode({ status: 200, headers: {} }, message.body));
+        call.end();
         return;
       }
       // The functions may have been replaced since its worker was chosen.

@@ -1,8 +1,10 @@
-/** Kills workers that give no sign of life, or that fill the memory of the machine. */
+/** Kills workers that give no sign of life, that answer nothing, or that fill the memory of the machine. */
 import type { FunctionSpec } from '../function-spec.ts';
 import { residentMib } from './resident.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
+/** Far longer than an answer takes that waits for other work of a busy worker, and shorter than a lease. */
+const UNANSWERED_MS = 10_000;
 /**
  * Least limit of a worker's memory, MiB, so that a body that fills it does not take that of the machine. A worker serves all functions, and
  * compiles TypeScript, so it needs more than an instance in production.
@@ -27,7 +29,10 @@ interface WatchdogOptions {
 }
 
 /** The part of a {@link WorkerProcess} that is watched. */
-type WatchedWorker = Pick<WorkerProcess, 'pid' | 'silentFor' | 'memoryLimitMib' | 'isKilled' | 'kill'>;
+type WatchedWorker = Pick<
+  WorkerProcess,
+  'pid' | 'silentFor' | 'unansweredFor' | 'memoryLimitMib' | 'isKilled' | 'kill'
+>;
 
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -40,8 +45,13 @@ export class Watchdog {
   check(workers: ReadonlySet<WatchedWorker>): void {
     const { watchdogMs, tickMs } = this.#options;
     for (const worker of workers) {
-      if (worker.silentFor(tickMs) < watchdogMs) continue;
-      this.#kill(worker, `sent no heartbeat for ${watchdogMs / 1000} s and is killed`);
+      if (worker.silentFor(tickMs) >= watchdogMs)
+        this.#kill(worker, `sent no heartbeat for ${watchdogMs / 1000} s and is killed`);
+      else if (worker.unansweredFor(tickMs) >= UNANSWERED_MS)
+        this.#kill(
+          worker,
+          `answered no request for ${UNANSWERED_MS / 1000} s and is killed. A body may have replaced what requests need, such as 'net.Socket.prototype.write'`,
+        );
     }
     void this.#measure(workers);
   }

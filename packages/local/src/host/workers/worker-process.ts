@@ -11,6 +11,7 @@ import type { FunctionSpec } from '../function-spec.ts';
 import { openLink } from '../link/open-link.ts';
 import type { Responsiveness, WorkerFacts } from './choice.ts';
 import { type FromWorker, fromWorker, type ToWorker } from './messages.ts';
+import { Probes } from './probes.ts';
 import { hasRoom, REQUESTS, type WorkerRole } from './roles.ts';
 import { memoryLimitMib } from './watchdog.ts';
 import { NO_USER, type Wanted } from './worker-lease.ts';
@@ -82,8 +83,7 @@ export class WorkerProcess {
   #error: string | undefined;
   #port: number | undefined;
   #link: FrameClient | undefined;
-  /** Callbacks of unanswered probes, the oldest first. */
-  #onAlive: (() => void)[] = [];
+  readonly #probes = new Probes(() => this.#send({ kind: 'are-you-alive' }));
   /** Requests and tasks under way. */
   #underWay = { requests: 0, tasks: 0 };
   /** True once a task has ended, so that it has loaded what tasks need. */
@@ -112,7 +112,7 @@ export class WorkerProcess {
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         this.#port = undefined;
-        this.#onAlive = [];
+        this.#probes.forget();
         resolve({ pid: this.pid, code, signal, error: this.#error });
       });
     });
@@ -128,7 +128,7 @@ export class WorkerProcess {
         this.#silentMs = 0;
         this.#isLate = false;
         if (message.kind === 'warm') this.#isWarm = true;
-        if (message.kind === 'alive') this.#onAlive.shift()?.();
+        if (message.kind === 'alive') this.#probes.answeredByChannel();
         if (message.kind === 'clock-moved') this.#onMoved.shift()?.();
         if (message.kind === 'failed') this.#error = message.error;
         if (message.kind === 'ready') {
@@ -240,6 +240,14 @@ export class WorkerProcess {
     return this.#silentMs;
   }
 
+  /**
+   * Time in ms that it has answered nothing while it sent heartbeats, counted like that of {@link silentFor}. 0 for one that does not
+   * serve, or is ending.
+   */
+  unansweredFor(tickMs: number): number {
+    return this.#hasServed && !this.#retired ? this.#probes.unansweredFor(tickMs, !this.hangs) : 0;
+  }
+
   /** True if it was stopped, or its event loop is blocked. */
   get hangs(): boolean {
     return performance.now() - this.#lastHeartbeatAt > HANGS_AFTER_MS;
@@ -270,7 +278,7 @@ export class WorkerProcess {
     if (port !== undefined) {
       this.#port = undefined;
       const answered = new Promise<void>((resolve) => {
-        this.#onAlive.push(() => {
+        this.#probes.ask(() => {
           this.#port = port;
           this.#probe = undefined;
           resolve();
@@ -278,7 +286,6 @@ export class WorkerProcess {
       });
       const over = Promise.race([answered, this.ended.then(() => {})]);
       this.#probe = { sentAt: performance.now(), over };
-      this.#send({ kind: 'are-you-alive' });
     }
     await this.#probe?.over;
   }
@@ -299,10 +306,9 @@ export class WorkerProcess {
   timeAnswer(): void {
     const sentAt = performance.now();
     this.#answerTime = 'missing';
-    this.#onAlive.push(() => {
+    this.#probes.ask(() => {
       this.#answerTime = performance.now() - sentAt;
     });
-    this.#send({ kind: 'are-you-alive' });
   }
 
   /** Time in ms of the last {@link timeAnswer}; undefined without one, or if it was taken. */
@@ -319,6 +325,7 @@ export class WorkerProcess {
 
   #linked(link: FrameClient | undefined): void {
     this.#link = link;
+    if (link) this.#probes.useLink(link);
     void this.ended.then(() => link?.close());
   }
 

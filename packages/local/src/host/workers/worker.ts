@@ -17,6 +17,8 @@ const setClockOffset = shiftableTime();
 const { functionsServer } = await import('../functions-server.ts');
 const { ServedLink } = await import('../link/serve-link.ts');
 
+/** Taken before a body may replace it. */
+const exit: (code: number) => never = process.exit.bind(process);
 let isEnding = false;
 /** Grace period of Cloud Run between SIGTERM and SIGKILL. */
 let graceMs = 10_000;
@@ -40,12 +42,12 @@ const send = (message: FromWorker) => sendToCloud?.(message, () => {});
 process.on('cairn:new-body' as 'message', (waits: unknown) => {
   (waits as Promise<void>[]).push(link.answersSent(NEW_BODY_WAITS_MS));
 });
-process.on('disconnect', () => process.exit(1));
+process.on('disconnect', () => exit(1));
 // Ctrl-C reaches the whole process group, but the cloud process decides when this one ends.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {
   isEnding = true;
-  void Promise.all([drainServer(graceMs), link.drain(graceMs)]).then(() => process.exit(0));
+  void Promise.all([drainServer(graceMs), link.drain(graceMs)]).then(() => exit(0));
 });
 process.on('message', (message: ToWorker) => {
   handle(message).catch((error: unknown) => {
@@ -133,7 +135,11 @@ async function serve(env: Readonly<Record<string, string>>): Promise<void> {
     port,
     ...(takesFrames() && { hasLink: true }),
   });
-  setInterval(() => send({ kind: 'heartbeat' }), HEARTBEAT_MS).unref();
+  setInterval(() => {
+    // A body may have removed the listener that ends this process with the cloud's.
+    if (!process.connected) exit(1);
+    send({ kind: 'heartbeat' });
+  }, HEARTBEAT_MS).unref();
 }
 
 /** False with `CAIRN_WIRE_HOSTS=`, which turns off frames, so that tests can use both. */
