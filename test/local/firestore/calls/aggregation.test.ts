@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AggregateField, FieldPath, type Firestore, type Query } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { sum } from '../../../../packages/local-firestore/src/model/query/sum.ts';
 import { type Bench, startBench } from '../support/client.ts';
 import { RawCalls } from '../support/raw-calls.ts';
 import { database as root } from '../support/requests.ts';
@@ -127,11 +129,28 @@ describe('the sum of', () => {
     ['infinities of both signs is NaN', [Infinity, -Infinity], NaN, NaN],
     ['NaN and anything is NaN', [5n, NaN], NaN, NaN],
     ['the least double stays, its half is 0', [MIN_VALUE, 0n], MIN_VALUE, 0],
+    ['weights rounds once, at the end', [4.8, 5.9, 6.0, 7.1, 8.2], 32, 6.4],
   ] as const)('%s', async (title, values, sum, mean) => {
     const numbers = exact.collection(`numbers-${title.length}`);
     await Promise.all(values.map((n, i) => numbers.doc(`d${i}`).set({ n })));
     expect(await over(numbers)).toEqual({ sum, mean, count: BigInt(values.length) });
   });
+});
+
+test('the sum of prices is the double nearest to it, in every order', () => {
+  const prices = fc.array(
+    fc.integer({ min: -99_999, max: 99_999 }).map((cents) => cents / 100),
+    { minLength: 1 },
+  );
+  /** Doubles of this size are multiples of 2^-64. */
+  const whole = (price: number) => BigInt(price * 2 ** 64);
+  fc.assert(
+    fc.property(prices, (values) => {
+      const nearest = Number(values.map(whole).reduce((total, price) => total + price)) / 2 ** 64;
+      expect(sum(values)).toEqual({ kind: 'double', value: nearest });
+      expect(sum(values.toReversed())).toEqual({ kind: 'double', value: nearest });
+    }),
+  );
 });
 
 test('an aggregation without an alias gets a numbered one', async () => {

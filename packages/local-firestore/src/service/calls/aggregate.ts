@@ -7,8 +7,9 @@ import { MAX_AGGREGATIONS } from '../../model/limits.ts';
 import { billOfAggregation } from '../../model/query/bill.ts';
 import { type Candidate, fieldValue } from '../../model/query/match.ts';
 import { isNameField, orderByAggregated } from '../../model/query/normalise.ts';
+import { average, sum } from '../../model/query/sum.ts';
 import { invalid } from '../../model/status.ts';
-import { NULL, type Value } from '../../model/value.ts';
+import type { Value } from '../../model/value.ts';
 import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
 import { checkFieldName } from '../../wire/value-decoder.ts';
 import { encodeValue } from '../../wire/value-encoder.ts';
@@ -120,21 +121,6 @@ function numbers(candidates: readonly Candidate[], field: FieldPath): (number | 
     const value = fieldValue(candidate, field);
     return value?.kind === 'integer' || value?.kind === 'double' ? [value.value] : [];
   });
-}
-
-/** Integers are added exactly; the sum becomes a double when one of them is, or when it leaves 64 bits. */
-function sum(values: readonly (number | bigint)[]): Value {
-  const exact = values.reduce<bigint>((total, v) => (typeof v === 'bigint' ? total + v : total), 0n);
-  const doubles = values.filter((v) => typeof v === 'number');
-  if (doubles.length === 0 && BigInt.asIntN(64, exact) === exact) return integerValue(exact);
-  return { kind: 'double', value: doubles.reduce((total, v) => total + v, Number(exact)) };
-}
-
-function average(values: readonly (number | bigint)[]): Value {
-  if (values.length === 0) return NULL;
-  const total = sum(values);
-  const number = total.kind === 'integer' || total.kind === 'double' ? Number(total.value) : Number.NaN;
-  return { kind: 'double', value: number / values.length };
 }
 
 function integerValue(value: bigint): Value {
