@@ -149,19 +149,24 @@ describe('a stream', () => {
     await subscription.close();
   });
 
-  test('sends its properties, and answers keep-alives, without which the client gives up after 15 s', async () => {
-    await subscribe({ enableMessageOrdering: true });
+  test('sends its properties with every response, and answers keep-alives, without which the client gives up after 15 s', async () => {
+    await subscribe({ enableMessageOrdering: true, enableExactlyOnceDelivery: true });
     const stream = pubsub.subscriber.streamingPull();
-    const answers: object[] = [];
-    stream.on('data', (answer: object) => answers.push(answer));
+    const answers: { receivedMessages: { ackId: string }[] }[] = [];
+    stream.on('data', (answer) => answers.push(answer));
     stream.write({ subscription: SUBSCRIPTION, streamAckDeadlineSeconds: 10, protocolVersion: 1 });
     await until(() => answers.length === 1, 'the first answer');
-    expect(answers[0]).toMatchObject({
-      subscriptionProperties: { exactlyOnceDeliveryEnabled: false, messageOrderingEnabled: true },
-    });
     stream.write({});
     await until(() => answers.length === 2, 'an answer to the keep-alive');
     expect(answers[1]).toMatchObject({ receivedMessages: [] });
+    await publish('m', 'key');
+    await until(() => answers.length === 3, 'the message');
+    const ackIds = (answers[2]?.receivedMessages ?? []).map(({ ackId }) => ackId);
+    stream.write({ modifyDeadlineAckIds: ackIds, modifyDeadlineSeconds: [20] });
+    stream.write({ ackIds });
+    await until(() => answers.length === 5, 'both confirmations');
+    const subscriptionProperties = { exactlyOnceDeliveryEnabled: true, messageOrderingEnabled: true };
+    expect(answers).toMatchObject(answers.map(() => ({ subscriptionProperties })));
     stream.end();
     await new Promise((resolve) => stream.once('end', resolve));
   });

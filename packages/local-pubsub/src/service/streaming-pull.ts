@@ -29,8 +29,8 @@ export class StreamingPull implements FeedReceiver {
   #leaseMs = 0;
   #keepAlives = false;
   #draining = false;
-  /** Exactly-once setting last sent to the client. */
-  #sentExactlyOnce: boolean | undefined;
+  /** Part of every response: Go's client takes a response without them for a subscription without order. */
+  #properties = { exactlyOnceDeliveryEnabled: false, messageOrderingEnabled: false };
 
   constructor(broker: Broker, outgoing: Outgoing) {
     this.#broker = broker;
@@ -64,12 +64,10 @@ export class StreamingPull implements FeedReceiver {
     this.#write({ receivedMessages: received.map(toWireReceived) });
   }
 
-  configured({ exactlyOnce, ordered }: SubscriptionConfig): void {
-    if (this.#sentExactlyOnce === exactlyOnce) return;
-    this.#sentExactlyOnce = exactlyOnce;
-    this.#write({
-      subscriptionProperties: { exactlyOnceDeliveryEnabled: exactlyOnce, messageOrderingEnabled: ordered },
-    });
+  configured(config: SubscriptionConfig): void {
+    if (this.#properties.exactlyOnceDeliveryEnabled === config.exactlyOnce) return;
+    this.#properties = propertiesOf(config);
+    this.#write({});
   }
 
   ended(error: PubsubError): void {
@@ -86,9 +84,10 @@ export class StreamingPull implements FeedReceiver {
       outstandingBytes: 0,
     };
     this.#keepAlives = integer(request.protocolVersion) >= 1;
+    this.#properties = propertiesOf(feed.config);
     this.#settle(feed, request);
     this.#feed = feed;
-    this.configured(feed.config);
+    this.#write({});
     feed.attach(this);
   }
 
@@ -137,13 +136,18 @@ export class StreamingPull implements FeedReceiver {
   }
 
   #write(response: object): void {
-    const keptUp = this.#outgoing.write(response, () => {
+    const keptUp = this.#outgoing.write({ ...response, subscriptionProperties: this.#properties }, () => {
       this.#draining = false;
       this.#feed?.pump();
     });
     if (!keptUp) this.#draining = true;
   }
 }
+
+const propertiesOf = ({ exactlyOnce, ordered }: SubscriptionConfig) => ({
+  exactlyOnceDeliveryEnabled: exactlyOnce,
+  messageOrderingEnabled: ordered,
+});
 
 /** 0 or less means no limit. */
 const limitOf = (value: Int64) => (integer(value) > 0 ? integer(value) : Number.POSITIVE_INFINITY);
