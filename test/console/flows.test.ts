@@ -8,6 +8,7 @@ import './one-stage/example-input.suite.ts';
 import './one-stage/focus.suite.ts';
 import './one-stage/history.suite.ts';
 import './one-stage/in-sight.suite.ts';
+import './one-stage/kept-forms.suite.ts';
 import './one-stage/live-runs.suite.ts';
 import './one-stage/own-range.suite.ts';
 import './one-stage/words.suite.ts';

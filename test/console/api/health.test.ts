@@ -10,7 +10,7 @@ afterEach(() => {
 const api = () =>
   new Api(
     async () => 'key',
-    () => {},
+    () => false,
   );
 const DEGRADED = { status: 'degraded', version: '0.2.0', store: 'unreachable' };
 

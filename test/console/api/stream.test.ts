@@ -49,7 +49,7 @@ function apiBehind(way: { isWholeOnly: boolean }) {
   };
   const api = new Api(
     async () => 'a-key',
-    () => {},
+    () => false,
   );
   return { api, asked };
 }

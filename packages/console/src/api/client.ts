@@ -26,10 +26,13 @@ import type {
   PathWith,
 } from 'cairn/api/calls';
 import { deviceNow } from './device-clock.ts';
-import { ApiError, problemOf, shownError } from './problem.ts';
+import { ApiError, isSignedOut, NOT_SENT, problemOf, shownError } from './problem.ts';
 import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, ChangingMethod, ItemOf, PagedPath, PathWith };
+
+/** An API key or an ID token. Asked for with each request: an ID token lives an hour and is renewed. */
+export type Credential = () => Promise<string>;
 
 type RequestMethod = 'GET' | ChangingMethod;
 
@@ -46,17 +49,30 @@ export class Api {
   readonly #client: CairnClient;
   /** Shared by all streams. */
   readonly #passage = new ProxyBuffering();
-  readonly #onRefused: () => void;
+  readonly #onRefused: () => boolean;
+  #credential: Credential;
+  /** Until it resolves, requests wait. */
+  #signIn: PromiseWithResolvers<void> | undefined;
 
-  /**
-   * @param credential an API key or an ID token, asked for with each request since tokens expire
-   * @param onRefused called when the credential is not, or no longer, accepted
-   */
-  constructor(credential: () => Promise<string>, onRefused: () => void) {
+  /** @param onRefused called when the credential is not accepted; true: requests wait until `signInAgain` is called */
+  constructor(credential: Credential, onRefused: () => boolean) {
+    this.#credential = credential;
     this.#onRefused = onRefused;
     const fetch = (target: string, init: RequestInit) => this.#ask(target, init);
+    // Asked before the time of a request counts.
+    const accepted = async () => {
+      await this.#signIn?.promise;
+      return this.#credential();
+    };
     // Addresses are below this page's own.
-    this.#client = new CairnClient({ url: '', credential, name: 'ui', now: deviceNow, fetch });
+    this.#client = new CairnClient({ url: '', credential: accepted, name: 'ui', now: deviceNow, fetch });
+  }
+
+  /** Requests that wait, and later ones, are sent with this credential. */
+  signInAgain(credential: Credential): void {
+    this.#credential = credential;
+    this.#signIn?.resolve();
+    this.#signIn = undefined;
   }
 
   /** Sent once, because the component that shows the answer repeats it. @throws ApiError */
@@ -87,22 +103,50 @@ export class Api {
     return this.#answer({ method, target, body: JSON.stringify(body ?? {}), key });
   }
 
-  /** A stream of the API, across interruptions. */
-  follow(stream: Omit<Stream, 'passage'>): AsyncGenerator<Streamed> {
-    return followStream(this.#client, { ...stream, passage: this.#passage });
-  }
-
-  async #answer<T>(request: Request, attempts?: number): Promise<T> {
-    try {
-      const { text } = await this.#client.send(request, attempts);
-      return JSON.parse(text) as T;
-    } catch (error) {
-      if (request.signal?.aborted) throw request.signal.reason;
-      throw shownError(error);
+  /** A stream of the API, across interruptions and sign-ins. */
+  async *follow(stream: Omit<Stream, 'passage'>): AsyncGenerator<Streamed> {
+    let { after } = stream;
+    for (;;) {
+      const credential = this.#credential;
+      try {
+        for await (const streamed of followStream(this.#client, {
+          ...stream,
+          after,
+          passage: this.#passage,
+        })) {
+          if (streamed.kind === 'frame') after = streamed.frame.id ?? after;
+          yield streamed;
+        }
+        return;
+      } catch (error) {
+        if (!isSignedOut(shownError(error)) || !this.#isReplaced(credential)) throw error;
+      }
     }
   }
 
+  /** A read whose credential is refused is repeated after the next sign-in. A change is not: somebody else may sign in. */
+  async #answer<T>(request: Request, attempts?: number): Promise<T> {
+    for (;;) {
+      const credential = this.#credential;
+      try {
+        const { text } = await this.#client.send(request, attempts);
+        return JSON.parse(text) as T;
+      } catch (error) {
+        if (request.signal?.aborted) throw request.signal.reason;
+        const shown = shownError(error);
+        if (!isSignedOut(shown) || !this.#isReplaced(credential)) throw shown;
+        if (request.method !== 'GET') throw NOT_SENT;
+      }
+    }
+  }
+
+  /** True if the credential was replaced since, or will be. */
+  #isReplaced(credential: Credential): boolean {
+    return this.#signIn !== undefined || this.#credential !== credential;
+  }
+
   async #ask(target: string, init: RequestInit): Promise<Response> {
+    const credential = this.#credential;
     const askedAt = deviceNow();
     let answer: Response;
     try {
@@ -113,7 +157,8 @@ export class Api {
     }
     if (await isOfApi(answer)) this.reach.answered(answer.headers.get('date'), askedAt, deviceNow());
     else this.reach.lost(askedAt);
-    if (answer.status === 401) this.#onRefused();
+    const isRefused = answer.status === 401 && credential === this.#credential;
+    if (isRefused && this.#onRefused()) this.#signIn ??= Promise.withResolvers();
     return answer;
   }
 }

@@ -72,6 +72,18 @@ const UNDER_WAY = new ApiError({
   help: 'Send it again in a moment.',
 });
 
+/** A change whose credential was refused. */
+export const NOT_SENT = new ApiError({
+  status: 401,
+  code: 'UNAUTHENTICATED',
+  title: 'Not done: the key or sign-in is no longer accepted',
+  detail: 'Sign in and send it again.',
+});
+
+export function isSignedOut(error: unknown): boolean {
+  return refusalOf(error)?.status === 401;
+}
+
 /** An error of the client, as pages show it; other errors as they are. */
 export function shownError(error: unknown): unknown {
   if (error instanceof Refusal) return new ApiError(shownOf(error.problem));

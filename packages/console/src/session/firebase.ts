@@ -13,8 +13,8 @@ import {
   signOut,
   type User,
 } from '@firebase/auth';
+import type { Credential } from '../api/client.ts';
 import { ApiError } from '../api/problem.ts';
-import type { Credential } from './credential.ts';
 
 export interface FirebaseUsers {
   /** The credential of an earlier sign-in without a sign-out. */

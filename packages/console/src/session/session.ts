@@ -42,5 +42,14 @@ export function useReached(): Reached {
 /** True if the role of the signed-in person includes this one. */
 export function useMay(least: CallerRole): boolean {
   const { me } = useSession();
-  return ROLES.indexOf(me.role) >= ROLES.indexOf(least);
+  return includes(me.role, least);
+}
+
+/** True if what was read for one person may be shown to the next. */
+export function maySeeAllOf(before: Me, now: Me): boolean {
+  return now.tenantId === before.tenantId && includes(now.role, before.role);
+}
+
+function includes(role: CallerRole, least: CallerRole): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }

@@ -1,28 +1,54 @@
-/** Sign-in with an API key, or as a Firebase user where Hosting has a project with users. */
+/** Sign-in with an API key, or as a Firebase user where Hosting has a project with users: a page, or a dialog over one. */
 import { type FormEvent, useState } from 'react';
+import type { Credential } from '../api/client.ts';
 import { ApiError } from '../api/problem.ts';
+import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Failure } from '../parts/states.tsx';
-import type { Credential } from './credential.ts';
 import type { FirebaseUsers } from './firebase.ts';
 import type { Place } from './place.ts';
 
 interface SignInProps {
-  readonly refused: ApiError | undefined;
+  readonly refused: unknown;
   readonly place: Place;
   onKey(key: string): Promise<void>;
   onUser(credential: Credential): Promise<void>;
 }
 
-export function SignIn({ refused, place: { local, users }, onKey, onUser }: SignInProps) {
+export function SignIn(props: SignInProps) {
   return (
     <main className="sign-in stack">
       <h1>
         <img src="/favicon.svg" alt="" width="28" height="28" /> Cairn
       </h1>
-      {refused && <Failure error={refused} />}
+      <SignInForms {...props} />
+    </main>
+  );
+}
+
+/** After the credential of an open page is refused. */
+export function SignInAgain({ onSignOut, ...props }: SignInProps & { onSignOut(): void }) {
+  return (
+    <Dialog title="Sign in again">
+      <div className="sign-in-again stack">
+        <p>The key or sign-in is no longer accepted. The page stays, with what you typed.</p>
+        <SignInForms {...props} />
+        <p>
+          <button type="button" onClick={onSignOut}>
+            Sign out and discard the page
+          </button>
+        </p>
+      </div>
+    </Dialog>
+  );
+}
+
+function SignInForms({ refused, place: { local, users }, onKey, onUser }: SignInProps) {
+  return (
+    <>
+      {refused !== undefined && <Failure error={refused} />}
       {users && <UserForm users={users} onUser={onUser} />}
       <KeyForm onKey={onKey} developmentKey={local?.apiKey} />
-    </main>
+    </>
   );
 }
 

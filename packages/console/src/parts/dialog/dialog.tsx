@@ -1,16 +1,19 @@
 /** A dialog over the page: the browser's own, with its focus and its Escape. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { focusIfLost } from '../focus.ts';
+import { useBack } from './use-back.ts';
 
 interface DialogProps {
   readonly title: string;
-  onClose(): void;
+  /** Absent: it stays until it has what it asks for. */
+  onClose?(): void;
   readonly children: ReactNode;
 }
 
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  const isHeldUp = useBack(element, onClose);
   // Closed while it is still in the page: the browser then returns the focus to what opened it.
   useLayoutEffect(() => {
     const dialog = element.current;
@@ -29,7 +32,11 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        onClose?.();
+      }}
+      // A second Escape closes it, whatever the first was answered.
+      onClose={({ currentTarget: dialog }) => {
+        if (!onClose && dialog.isConnected) dialog.showModal();
       }}
       // Enter that opened it and is held for too long must not send what nobody has read.
       onKeyDown={(event) => {
@@ -38,9 +45,16 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     >
       <div className="dialog-head">
         <h2 id={titleId}>{title}</h2>
-        <button type="button" className="plain" aria-label="Close" onClick={onClose}>
-          ✕
-        </button>
+        {onClose && (
+          <button type="button" className="plain" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        )}
+      </div>
+      <div className="dialog-back" role="status">
+        {isHeldUp && (
+          <p className="note">The form is still open, with what you typed. Back once more discards it.</p>
+        )}
       </div>
       {children}
     </dialog>

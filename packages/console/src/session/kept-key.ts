@@ -1,10 +1,4 @@
-/**
- * The credential and its storage: an API key is kept in the session storage of this tab. A Firebase user
- * is kept by Firebase's own library.
- */
-
-/** Asked for with each request: an ID token lives an hour and is renewed. */
-export type Credential = () => Promise<string>;
+/** Keeps an API key in the session storage of this tab. A Firebase user is kept by Firebase's own library. */
 
 const KEPT = 'cairn.api-key';
 

@@ -1,0 +1,51 @@
+/**
+ * The browser's Back while a dialog is open: it closes the dialog instead of leaving its page. A dialog in which something was typed
+ * stays until Back is pressed again. In browsers without the Navigation API (Firefox before 147) Back leaves the page.
+ */
+import { type RefObject, useEffect, useState } from 'react';
+
+/** @returns true while Back was held up because something was typed */
+export function useBack(
+  element: RefObject<HTMLDialogElement | null>,
+  onClose: (() => void) | undefined,
+): boolean {
+  const [isTyped, setTyped] = useState(false);
+  const [isHeldUp, setHeldUp] = useState(false);
+  useEffect(() => {
+    const dialog = element.current;
+    const note = () => {
+      setTyped(true);
+      setHeldUp(false);
+    };
+    dialog?.addEventListener('input', note);
+    return () => dialog?.removeEventListener('input', note);
+  }, [element]);
+  useEffect(() => {
+    if (!('navigation' in window)) return;
+    const onNavigate = (event: NavigateEvent) => {
+      // The page itself goes back when a form of its address is closed.
+      const isBack = event.navigationType === 'traverse' && event.userInitiated;
+      if (!isBack || !event.cancelable || isHeldUp || element.current !== topDialog()) return;
+      // Within the page, Back closes the dialog whose address it leaves.
+      const isWithinPage = new URL(event.destination.url).pathname === window.location.pathname;
+      if (isWithinPage && !isTyped) return;
+      event.preventDefault();
+      if (isTyped) setHeldUp(true);
+      else onClose?.();
+    };
+    window.navigation.addEventListener('navigate', onNavigate);
+    return () => window.navigation.removeEventListener('navigate', onNavigate);
+  }, [element, isTyped, isHeldUp, onClose]);
+  useEffect(() => {
+    if (!isTyped) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [isTyped]);
+  return isHeldUp;
+}
+
+/** The one that the person sees. */
+function topDialog(): Element | undefined {
+  return [...document.querySelectorAll('dialog[open]')].at(-1);
+}

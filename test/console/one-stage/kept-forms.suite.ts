@@ -1,0 +1,146 @@
+/** Forms that outlive the key of the person who fills them in, and the browser's Back. On the stage of `flows.test.ts`. */
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { becomes } from '../support/becomes.ts';
+import { show, stage } from './showcase-stage.ts';
+
+interface Client {
+  readonly id: string;
+  readonly secret: string;
+}
+const clientOf = (role: string) =>
+  stage.cloud.call<Client>('POST', '/v1/clients', { name: `a ${role}`, role });
+/** Instances believe for some seconds that a key is valid. */
+async function revoke({ id, secret }: Client): Promise<void> {
+  await stage.cloud.call('POST', `/v1/clients/${id}/revoke`);
+  const headers = { authorization: `Bearer ${secret}` };
+  await becomes(async () => (await fetch(`${stage.cloud.ready.gateway}/v1/me`, { headers })).status, 401);
+}
+
+async function openAs({ secret }: Client, path: string): Promise<Page> {
+  const page = await stage.browser.open(path);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('API key').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('.who').waitFor();
+  return page;
+}
+
+test('a form survives the end of the key, and is sent with another one', async () => {
+  const [old, next] = [await clientOf('operator'), await clientOf('operator')];
+  const page = await openAs(old, '/workflows/echo');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  const form = page.getByRole('dialog', { name: /^Start/ });
+  const text = form.getByRole('textbox', { name: 'text' });
+  await text.fill('half filled');
+  // The request of the form is the first that is refused.
+  const problem = { title: 'Unauthorized', status: 401, code: 'UNAUTHENTICATED' };
+  await page.route('**/v1/runs', (route) => route.fulfill({ status: 401, json: problem }));
+  await form.getByRole('button', { name: 'Start', exact: true }).click();
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.waitFor();
+  await page.unrouteAll();
+  await revoke(old);
+  await again.getByText('no longer accepted').waitFor();
+  // Nothing but the sign-in is reached.
+  for (const _ of [1, 2]) await page.keyboard.press('Escape');
+  await again.getByLabel('API key').fill(old.secret);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await again.getByRole('alert').getByText('Check that the key was copied completely').waitFor();
+  await again.getByLabel('API key').fill(next.secret);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await again.waitFor({ state: 'detached' });
+
+  await form.getByRole('alert').getByText('Sign in and send it again.').waitFor();
+  expect(await text.inputValue()).toBe('half filled');
+  await form.getByRole('button', { name: 'Start', exact: true }).click();
+  await page.waitForURL('**/runs/run_*');
+  await page.getByText('"half filled"').first().waitFor();
+});
+
+test('a page of which the key has ended follows its run after the next sign-in', async () => {
+  const [old, next] = [await clientOf('operator'), await clientOf('operator')];
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
+    type: 'refund',
+    input: { order: 'K-1' },
+  });
+  const page = await openAs(old, `/runs/${runId}`);
+  await page.locator('.live-mark', { hasText: /^live$/ }).waitFor();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('textbox', { name: /^Reason/ }).fill('not sent');
+  await revoke(old);
+  // The page reads something every few seconds.
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByLabel('API key').fill(next.secret);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await again.waitFor({ state: 'detached' });
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).first().click();
+  await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'by another' });
+  await page.locator('.run-status [data-status=cancelled]').waitFor();
+});
+
+test('whoever may see less than the person before sees a page of their own', async () => {
+  const [old, less] = [await clientOf('operator'), await clientOf('viewer')];
+  const page = await openAs(old, '/workflows/echo');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'text' }).fill('of another');
+  await revoke(old);
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByLabel('API key').fill(less.secret);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('.who', { hasText: 'viewer' }).waitFor();
+  await becomes(() => page.getByRole('dialog').count(), 0);
+});
+
+const FORMS = [
+  { of: '/schedules', opener: 'New schedule', field: /^Name/ },
+  { of: '/workflows/echo', opener: 'Start a run', field: 'text' },
+] as const;
+
+test.each(FORMS)('Back leaves no form of $of in which something was typed', async ({ of, opener, field }) => {
+  const page = await stage.browser.open('/health');
+  await page.getByRole('link', { name: 'Workflows', exact: true }).click();
+  if (of.startsWith('/workflows/'))
+    await page.getByRole('link', { name: 'echo', exact: true }).first().click();
+  else await page.getByRole('link', { name: 'Schedules', exact: true }).click();
+  await page.waitForURL(`**${of}`);
+  const dialog = page.getByRole('dialog');
+  const at = async () => new URL(page.url()).pathname;
+  // An empty one is closed.
+  await page.getByRole('button', { name: opener }).click();
+  await dialog.waitFor();
+  await pressBack(page);
+  await dialog.waitFor({ state: 'detached' });
+  expect(await at()).toBe(of);
+
+  await page.getByRole('button', { name: opener }).click();
+  await dialog.getByRole('textbox', { name: field }).fill('half filled');
+  await pressBack(page);
+  await dialog.getByText('The form is still open').waitFor();
+  expect(await at()).toBe(of);
+  expect(await dialog.getByRole('textbox', { name: field }).inputValue()).toBe('half filled');
+  await pressBack(page);
+  await becomes(at, '/workflows');
+});
+
+test('Back leaves no answer of the inbox that was begun', async () => {
+  const page = await stage.browser.open('/health');
+  await page.getByRole('link', { name: /^Inbox/ }).click();
+  const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
+  await card.getByRole('button', { name: 'Reject', exact: true }).click();
+  const note = page.getByRole('dialog').getByRole('textbox').first();
+  await note.fill('because');
+  await pressBack(page);
+  await page.getByRole('dialog').getByText('The form is still open').waitFor();
+  expect(await note.inputValue()).toBe('because');
+});
+
+/** As the button of the browser: `page.goBack` waits for a navigation that the page may prevent. */
+async function pressBack(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const { currentIndex, entries } = await session.send('Page.getNavigationHistory');
+  const before = entries[currentIndex - 1];
+  if (!before) throw new Error('there is no page before this one');
+  await session.send('Page.navigateToHistoryEntry', { entryId: before.id });
+  await session.detach();
+}
