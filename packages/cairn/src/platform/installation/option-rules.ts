@@ -59,7 +59,7 @@ function integer(least: number, most = Number.POSITIVE_INFINITY): OptionRule {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Of `firebase-functions/params`: its value is known when the functions are deployed. */
+/** Parameter of `firebase-functions/params`: its value is known when the functions are deployed. */
 const PARAMETER: OptionRule = {
   what: 'a parameter of firebase-functions',
   isMet: (value) => isObject(value) && 'value' in value && typeof value.value === 'function',
@@ -72,11 +72,11 @@ const object: OptionRule = { what: 'an object with its options', isMet: isPlain 
 
 const TOPIC = /^[A-Za-z][A-Za-z0-9._~+%-]{2,254}$/;
 const MEMORY = ['128MiB', '256MiB', '512MiB', '1GiB', '2GiB', '4GiB', '8GiB', '16GiB', '32GiB'];
-/** Of a whole instance; below one, any part of a processor. */
+/** Processors of an instance; below one, any part is possible. */
 const PROCESSORS = [1, 2, 4, 6, 8];
 const LEAST_PROCESSOR = 0.08;
 
-/** Of a queue of Cloud Tasks. */
+/** Limit of a queue of Cloud Tasks. */
 const MAX_QUEUE_PLACES = 5_000;
 const MAX_CONCURRENCY = 1_000;
 
@@ -131,7 +131,7 @@ export const DRIVE_RULES = {
   timeoutSeconds: integer(SHORTEST_DRIVE_S, LONGEST_DRIVE_S),
 };
 
-/** Of a drive class. */
+/** Workflows of a drive class. */
 export const WORKFLOW_TYPES: OptionRule = listOf(
   'a list of types of workflows',
   (one) => typeof one === 'string' && one !== '',
