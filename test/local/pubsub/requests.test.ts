@@ -167,6 +167,28 @@ describe('a call', () => {
       updateMask: { paths: [path] },
     });
 
+  test('keeps and tells the storage policy of a topic until it is taken away', async () => {
+    const { publisher } = pubsub;
+    const name = `${PROJECT}/topics/placed`;
+    const updateMask = { paths: ['message_storage_policy'] };
+    const told = async () => (await publisher.getTopic({ topic: name }))[0].messageStoragePolicy;
+    const policy = (...allowedPersistenceRegions: string[]) => ({ allowedPersistenceRegions });
+    await publisher.createTopic({ name, messageStoragePolicy: policy('us-east1') });
+    expect(await told()).toEqual({ ...policy('us-east1'), enforceInTransit: false });
+    const messageStoragePolicy = { ...policy('asia-east1', 'us-east1'), enforceInTransit: true };
+    await publisher.updateTopic({ topic: { name, messageStoragePolicy }, updateMask });
+    for (const refused of [policy(), policy('us-east1', 'moon')]) {
+      const topic = { name, messageStoragePolicy: refused };
+      expect(await refusal(publisher.updateTopic({ topic, updateMask }))).toMatchObject({
+        code: INVALID_ARGUMENT,
+        details: expect.stringContaining('allowed_persistence_regions'),
+      });
+    }
+    expect(await told()).toEqual(messageStoragePolicy);
+    await publisher.updateTopic({ topic: { name }, updateMask });
+    expect(await told()).toBeNull();
+  });
+
   test.each<[string, () => Promise<unknown>, status, RegExp]>([
     [
       'that pulls from a push subscription',

@@ -13,6 +13,14 @@ export interface TopicConfig {
   readonly retentionMs: number | undefined;
   /** Schema of its messages; undefined: none. */
   readonly schema: SchemaSettings | undefined;
+  /** Returned to the caller: this machine is in no region. */
+  readonly storage?: StoragePolicy | undefined;
+}
+
+export interface StoragePolicy {
+  /** Names of Google's regions, at least one. */
+  readonly regions: readonly string[];
+  readonly inTransit: boolean;
 }
 
 export interface SchemaSettings {

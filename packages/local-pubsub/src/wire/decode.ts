@@ -16,13 +16,13 @@ import {
 import { invalid, unimplemented } from '../model/status.ts';
 import { labelsFrom } from './decode-labels.ts';
 import { schemaSettingsFrom, updatedSettings } from './decode-schema.ts';
+import { storagePolicyFrom } from './decode-storage-policy.ts';
 import { durationFrom } from './decode-time.ts';
 import type { WirePushConfig, WireSubscription, WireTopic } from './messages.ts';
 
 export function topicFrom(wire: WireTopic): TopicConfig {
   const name = requireTopic(wire.name ?? '');
   refuse('Topic', {
-    message_storage_policy: wire.messageStoragePolicy,
     kms_key_name: wire.kmsKeyName,
     ingestion_data_source_settings: wire.ingestionDataSourceSettings,
     message_transforms: wire.messageTransforms?.length,
@@ -33,6 +33,7 @@ export function topicFrom(wire: WireTopic): TopicConfig {
     labels: labelsFrom(wire.labels),
     retentionMs: topicRetentionFrom(wire.messageRetentionDuration),
     schema: schemaSettingsFrom(wire.schemaSettings),
+    storage: storagePolicyFrom(wire.messageStoragePolicy),
   };
 }
 
@@ -133,6 +134,7 @@ const UPDATABLE_OF_TOPIC: Readonly<Record<string, (wire: WireTopic) => Partial<T
   labels: (wire) => ({ labels: labelsFrom(wire.labels) }),
   message_retention_duration: (wire) => ({ retentionMs: topicRetentionFrom(wire.messageRetentionDuration) }),
   schema_settings: (wire) => ({ schema: schemaSettingsFrom(wire.schemaSettings) }),
+  message_storage_policy: (wire) => ({ storage: storagePolicyFrom(wire.messageStoragePolicy) }),
 };
 
 /** @throws PubsubError INVALID_ARGUMENT for a mask without paths */

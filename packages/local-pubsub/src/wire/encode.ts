@@ -11,12 +11,18 @@ import { settingsToWire } from './decode-schema.ts';
 
 const ACTIVE = 1;
 
-export function toWireTopic({ name, labels, retentionMs, schema }: TopicConfig): object {
+export function toWireTopic({ name, labels, retentionMs, schema, storage }: TopicConfig): object {
   return {
     name,
     labels,
     ...(retentionMs !== undefined && { messageRetentionDuration: fromMs(retentionMs) }),
     ...(schema && { schemaSettings: settingsToWire(schema) }),
+    ...(storage && {
+      messageStoragePolicy: {
+        allowedPersistenceRegions: storage.regions,
+        enforceInTransit: storage.inTransit,
+      },
+    }),
     state: ACTIVE,
   };
 }

@@ -4,7 +4,7 @@ import type { Int64, WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 export interface WireTopic {
   readonly name?: string | null;
   readonly labels?: Record<string, string> | null;
-  readonly messageStoragePolicy?: object | null;
+  readonly messageStoragePolicy?: WireStoragePolicy | null;
   readonly kmsKeyName?: string | null;
   readonly schemaSettings?: WireSchemaSettings | null;
   readonly messageRetentionDuration?: WireTimestamp | null;
@@ -24,6 +24,11 @@ export interface WireSchema {
   readonly name?: string | null;
   readonly type?: number | null;
   readonly definition?: string | null;
+}
+
+export interface WireStoragePolicy {
+  readonly allowedPersistenceRegions?: readonly string[] | null;
+  readonly enforceInTransit?: boolean | null;
 }
 
 export interface WireMessage {
