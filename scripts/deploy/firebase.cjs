@@ -5,6 +5,8 @@
  *   job or who may call it, the repetition would end well and leave that as it was. Here such a function is deployed again.
  * - It deletes the account of functions that are there, leaves jobs with an earlier account, and does not see that roles were taken away
  *   (accounts.cjs).
+ * - It repeats for half an hour, without a word, to create a function that another deployment at the same time has created. Here it says so
+ *   and ends.
  * - It sets the state of each queue whose function it updates to RUNNING. A queue that somebody paused stays paused here.
  * - Its `--force`, without which nothing with a service account of its own can be deployed without a terminal, also deletes functions
  *   that the sources no longer have. Here only CAIRN_DEPLOY_DELETES=1 allows that.
@@ -99,6 +101,22 @@ replace(
     process.stderr.write(`cairn: ${account} lost roles, which it gets again: ${roles}\n`);
     return plan({ ...given, haveRoles: given.haveRoles.filter((role) => !lost.includes(role)) });
   },
+);
+
+/** Not of a function that is being changed, which can be waited for. */
+const isTaken = ({ original }) => original?.context?.body?.error?.status === 'ALREADY_EXISTS';
+
+replace(
+  tools('firebase-tools/lib/gcp/cloudfunctionsv2'),
+  'createFunction',
+  (create) => async (wanted) =>
+    create(wanted).catch((error) => {
+      if (!isTaken(error)) throw error;
+      throw new FirebaseError(
+        `${wanted.name.split('/').at(-1)} cannot be created, because there is one meanwhile: ${error.original.message}. ` +
+          'If another deployment is under way, wait until it has ended. Then run the command again.',
+      );
+    }),
 );
 
 replace(tools('firebase-tools/lib/gcp/iam'), 'deleteServiceAccount', (remove) => async (project, account) => {

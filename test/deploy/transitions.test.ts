@@ -159,6 +159,24 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
     expect(missingBindings(google)).toEqual([]);
   });
 
+  test('is that of the functions also if another deployment made one of them at the same time, and this one ended', async () => {
+    const google = ableToBuild();
+    deployment = plain(google, "region: 'us-central1', managedAccount: true");
+    // Made after this deployment has looked: it is not listed.
+    const name = 'projects/new-project/locations/us-central1/functions/cairn-drive';
+    Object.defineProperty(google.functions, name, { value: {}, configurable: true, writable: true });
+    const { code, output } = await deployment.deploy(...DEPLOY);
+    expect([code, output]).toEqual([
+      2,
+      expect.stringContaining('cairn-drive cannot be created, because there is one meanwhile'),
+    ]);
+    expect(output).toContain('If another deployment is under way, wait until it has ended.');
+    delete google.functions[name];
+    const again = await deployment.deploy(...DEPLOY);
+    expect([again.code, again.output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+    expect(missingBindings(google)).toEqual([]);
+  });
+
   test('is deleted after a first deployment that made no function', async () => {
     const google = ableToBuild();
     deployment = plain(google, "region: 'us-central1', managedAccount: true");
