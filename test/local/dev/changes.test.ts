@@ -130,29 +130,39 @@ describe('a package of the workspace', () => {
     '/shop/functions/node_modules/@shop/shared',
     '/shop/node_modules/@shop/shared',
   );
-  const own = (scripts: object) => ({
+  const own = (scripts: object, kind = 'dependencies') => ({
     '/shop/firebase.json': { functions: {} },
-    '/shop/functions/package.json': { main: 'lib/index.js', scripts, dependencies: { '@shop/shared': '*' } },
+    '/shop/functions/package.json': { main: 'lib/index.js', scripts, [kind]: { '@shop/shared': '*' } },
     '/shop/functions/tsconfig.json': TSCONFIG,
     '/shop/functions/src/index.ts': '',
     '/shop/functions/lib/index.js': '',
   });
-  const manifest = { dependencies: { zod: '4', '@shop/base': '*', app: '*' } };
+  // A bundler takes in packages that a deployment does not install.
+  const kindOfDependency = fc.constantFrom('dependencies', 'devDependencies');
+  const manifest = {
+    dependencies: { zod: '4', '@shop/base': '*', app: '*' },
+    devDependencies: { '@shop/lint': '*' },
+  };
 
   test.each([
     [{ build: 'tsc' }, 'both'],
     [{ 'build:watch': 'tsc -w' }, 'reload'],
   ])('that a codebase with %j loads, also through another one, is %s when it changes', (scripts, effect) => {
     fc.assert(
-      fc.property(place, place, (shared, base) => {
+      fc.property(place, place, kindOfDependency, (shared, base, kind) => {
         const at = (path: string) => path.replace('@shop/shared', '@shop/base').replace('/functions/', '/');
-        const links = { [shared]: '/shop/packages/shared', [at(base)]: '/shop/packages/base' };
+        const links = {
+          [shared]: '/shop/packages/shared',
+          [at(base)]: '/shop/packages/base',
+          '/shop/node_modules/@shop/lint': '/shop/packages/lint',
+        };
         const files = filesOf(
           {
-            ...own(scripts),
+            ...own(scripts, kind),
             [`${shared}/package.json`]: manifest,
             '/shop/packages/shared/package.json': manifest,
             '/shop/node_modules/zod/package.json': {},
+            '/shop/node_modules/@shop/lint/package.json': {},
             [`${at(base)}/package.json`]: {},
             '/shop/packages/base/package.json': {},
           },

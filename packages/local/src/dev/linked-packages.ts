@@ -6,13 +6,14 @@ import type { ProjectFiles } from './project.ts';
 /** Packages that are watched: a codebase with more is reloaded after a start only. */
 const MAX_LINKED = 50;
 
-/** Their folders, without any that has the codebase in it. */
+/** Their folders, without any that has the codebase in it. Those that its build bundles are development dependencies of it. */
 export function linkedFolders(folder: string, files: ProjectFiles): string[] {
   const own = `${files.real(folder)}${sep}`;
   const found = new Set<string>();
   const next = [folder];
   for (let from = next.pop(); from !== undefined; from = next.pop()) {
-    for (const name of dependenciesIn(from, files)) {
+    const kinds = from === folder ? BUNDLED : LOADED;
+    for (const name of dependenciesIn(from, kinds, files)) {
       const linked = linkedFrom(from, name, files);
       if (linked === undefined || found.has(linked) || own.startsWith(`${linked}${sep}`)) continue;
       if (found.size === MAX_LINKED) return [...found];
@@ -23,11 +24,18 @@ export function linkedFolders(folder: string, files: ProjectFiles): string[] {
   return [...found];
 }
 
-function dependenciesIn(folder: string, files: ProjectFiles): string[] {
+const LOADED = ['dependencies'];
+const BUNDLED = [...LOADED, 'devDependencies'];
+
+/** @param kinds members of the package.json */
+function dependenciesIn(folder: string, kinds: readonly string[], files: ProjectFiles): string[] {
   const file = join(folder, 'package.json');
   if (!files.exists(file)) return [];
-  const { dependencies } = membersIn(file, files, 'MANIFEST_INVALID');
-  return isMembers(dependencies) ? Object.keys(dependencies) : [];
+  const manifest = membersIn(file, files, 'MANIFEST_INVALID');
+  return kinds.flatMap((kind) => {
+    const packages = manifest[kind];
+    return isMembers(packages) ? Object.keys(packages) : [];
+  });
 }
 
 /** Undefined: the package is installed, or not there. */
