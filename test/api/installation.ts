@@ -67,6 +67,7 @@ export class Installation {
       mailboxes,
       dayBudgets,
       dayLimits: dayLimits(budgets),
+      heartbeatMs: this.world.deps.settings.heartbeatMs,
       effects: this.world.effects,
       logs: new MemoryLogStore(this.world.db),
       integrity: new MemoryIntegrityStore(this.world.db),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createApi } from '../../packages/cairn/src/api/app.ts';
-import { runView } from '../../packages/cairn/src/api/views/run.ts';
+import { runView, silentSinceView } from '../../packages/cairn/src/api/views/run.ts';
 import { NewerSchemaError } from '../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
@@ -81,6 +81,26 @@ test('a lease is shown as extended by its drive, with the last heartbeat and the
     progress: [{ step: 'say', details: { page: 3 }, at: new Date(expiresAt - 2_000).toISOString() }],
   });
   expect(runView({ state: pending, metadata: beaten }, values, 'cairn')).not.toHaveProperty('progress');
+});
+
+test('a run tells since when its worker is silent, as long as the worker holds it', async () => {
+  const { installation, runId } = await withRuns(1);
+  const loaded = await installation.world.store.load(runId);
+  if (!loaded) throw new Error('the run is gone');
+  const { readAt } = loaded;
+  const lease = { owner: 'one', epoch: 1, expiresAt: readAt + 1 };
+  const seen = (silentMs: number, held = true) =>
+    silentSinceView(
+      {
+        ...loaded,
+        state: held ? { ...loaded.state, lease } : loaded.state,
+        metadata: { ...loaded.metadata, lastHeartbeatAt: readAt - silentMs },
+      },
+      { heartbeatMs: 25_000 },
+    );
+  expect(seen(26_000)).toBeUndefined();
+  expect(seen(26_001)).toBe(new Date(readAt - 26_001).toISOString());
+  expect(seen(26_001, false)).toBeUndefined();
 });
 
 test('a value too large for the snapshot is shown in full', async () => {

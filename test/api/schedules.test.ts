@@ -262,7 +262,7 @@ describe('a refusal, which writes nothing, answers', () => {
   test.each([
     ['the future', { from: '2026-01-01T00:00:00Z', to: '2027-01-01T00:00:00Z' }, 'to'],
     ['what runs back', { from: '2025-01-02T00:00:00Z', to: '2025-01-01T00:00:00Z' }, 'to'],
-    ['more than a thousand slots', { from: '2025-01-01T00:00:00Z', to: '2025-03-01T00:00:00Z' }, 'from'],
+    ['more than a thousand slots', { from: '2025-01-01T00:00:00Z', to: '2025-03-01T00:00:00Z' }, 'to'],
     ['no times', { from: 'yesterday', to: '2025-01-01T00:00:00Z' }, 'from'],
   ])('a backfill of %s', async (_, body, field) => {
     const id = await make();

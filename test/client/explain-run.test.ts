@@ -116,6 +116,19 @@ describe('the sentence that explains a run', () => {
       },
       "Running pay. If the worker died, the run continues when the lease expires, because step 'pay' must not run twice:",
     ],
+    [
+      { status: 'running', lease, running: [{ step: 'pay' }], silentSince: AT },
+      'No heartbeat from the worker that runs pay. If it died, the run continues when the lease expires or its task is delivered again:',
+    ],
+    [
+      {
+        status: 'running',
+        lease,
+        silentSince: AT,
+        leaseWait: { until: LATER, steps: ['pay'], why: "step 'pay' must not run twice" },
+      },
+      "No heartbeat from the worker. If it died, the run continues when the lease expires, because step 'pay' must not run twice:",
+    ],
     [{ status: 'running', lease, resumeCount: 1 }, 'Running. Resumed after an interruption.'],
     [{ status: 'running', lease, resumeCount: 2 }, 'Running. Resumed after 2 interruptions.'],
     [{ status: 'running', lease, cancellation: {} }, 'Cancelling. The run ends at its next step.'],

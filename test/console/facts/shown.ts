@@ -64,6 +64,13 @@ export const OVERLAYS = {
     running: [running],
     leaseWait: { until: LATER, steps: ['post'], why: 'an effect is under way' },
   }),
+  silent: () => ({
+    status: 'running',
+    waits: [],
+    lease: { owner: 'worker-1', epoch: 7, expiresAt: LATER },
+    running: [running],
+    silentSince: at(8),
+  }),
   suspended: () => ({ suspension: { reason: 'the paper is wet', requestedAt: at(5), actor: 'bo' } }),
   cancelling: () => ({
     status: 'running',
@@ -168,6 +175,7 @@ export const SHOWN: { readonly [M in keyof Run]?: MemberShown } = {
   dueAt: { of: 'failing', shows: text({ time: LATER }) },
   wakeAt: { of: 'interrupted', shows: text({ time: LATER }) },
   leaseWait: { of: 'running', shows: text('because an effect is under way', { time: LATER }) },
+  silentSince: { of: 'silent', shows: text('No heartbeat from the worker that runs', { time: LATER }) },
   suspension: { of: 'suspended', shows: text('Suspended by bo: the paper is wet.') },
   cancellation: { of: 'cancelling', shows: text('Cancelling. The run ends at its next step.') },
   compensating: { of: 'compensating', shows: text('Undoing completed steps, now post.') },

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  isSilent,
   LATE_HEARTBEAT_MS,
+  LEAST_SILENCE_MS,
   type LeaseTimes,
   longestSilence,
   WATCH_MARGIN_MS,
@@ -35,6 +37,20 @@ describe('a lease is watched', () => {
   test('never, if it is shorter than the time between two heartbeats', () => {
     const { after, until } = watchedHeartbeats(NOW, { leaseMs: 5_000, heartbeatMs: 25_000 });
     expect(until).toBeLessThan(after);
+  });
+});
+
+describe('a worker is reported as silent', () => {
+  test('never while its heartbeats come, and before its lease ends if they do not', () => {
+    const silence = fc.integer({ min: 0, max: 2 * leaseMs });
+    fc.assert(
+      fc.property(silence, fc.constantFrom(PRODUCTION_SETTINGS, LOCAL_SETTINGS), (ms, times) => {
+        const isReported = isSilent(NOW + ms, NOW, times);
+        if (ms <= times.heartbeatMs + LATE_HEARTBEAT_MS || ms <= LEAST_SILENCE_MS)
+          expect(isReported).toBe(false);
+        if (ms >= times.leaseMs / 2) expect(isReported).toBe(true);
+      }),
+    );
   });
 });
 

@@ -40,3 +40,15 @@ describe('concurrent backfills', () => {
     },
   );
 });
+
+test('a range with too many slots is refused with the end up to which it is accepted', async () => {
+  const scene = new Scene();
+  await scene.deps.schedules.create(stored({}));
+  scene.goTo(10_000);
+  const request = { id: 'sch_1', tenantId: TENANT, from: T0, isDryRun: true };
+  const refused = backfillSchedule(scene.deps, { ...request, until: T0 + 10_000 * MINUTE });
+  const message = await refused.catch((error: Error) => error.message);
+  expect(message).toMatch(/^to is too late: the range has more than 1,000 slots; up to \S+ it has 1,000$/);
+  const until = Date.parse(/up to (\S+)/.exec(String(message))?.[1] ?? '');
+  expect(await backfillSchedule(scene.deps, { ...request, until })).toMatchObject({ slots: 1_000 });
+});

@@ -59,6 +59,8 @@ export interface ApiDeps extends StartDeps {
   readonly listWatch: RunListWatch;
   /** Aborted when the instance shuts down, which ends streams. */
   readonly shutdown: AbortSignal;
+  /** Longest time between two heartbeats of a worker. */
+  readonly heartbeatMs: number;
   readonly home: string;
   readonly environment: string;
   readonly version: string;

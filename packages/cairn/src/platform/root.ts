@@ -219,6 +219,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
       counts,
       diagnosis,
       shutdown,
+      heartbeatMs: engine.settings.heartbeatMs,
       home,
       version,
     },

@@ -31,6 +31,7 @@ export type ExplainedRun = Pick<
   | 'lease'
   | 'running'
   | 'leaseWait'
+  | 'silentSince'
   | 'lastHeartbeatAt'
   | 'currentStep'
   | 'supersededBy'
@@ -91,7 +92,7 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
         moves: [watching(run)],
       };
     case 'running':
-      return held(run, activity) ?? withFailures(run, moving(run, activity));
+      return held(run, activity) ?? withFailures(run, silent(run, activity) ?? moving(run, activity));
     case 'replaying':
       if (run.blocked) return blocked(run, run.blocked);
       return {
@@ -153,6 +154,19 @@ function doneText({ begun, failed, skipped, degraded }: RunToExplain['steps']): 
 }
 
 const counted = (count: number): string => count.toLocaleString('en');
+
+/** Undefined: the worker of the run sends heartbeats, or it has none. */
+function silent(run: ExplainedRun, { working }: Activity): Sentence | undefined {
+  const { lease, leaseWait, silentSince } = run;
+  if (!lease || silentSince === undefined) return undefined;
+  const whose = working.length === 0 ? '' : ` that runs ${named(working)}`;
+  const earlier = leaseWait ? `, because ${leaseWait.why}` : ' or its task is delivered again';
+  return {
+    text: `No heartbeat from the worker${whose}.${resumedText(run)} If it died, the run continues when the lease expires${earlier}:`,
+    since: silentSince,
+    until: lease.expiresAt,
+  };
+}
 
 function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
   const { compensating, cancellation, lease, dueAt, steps, running } = run;

@@ -24,7 +24,7 @@ import type { ReadHandler, RouteCall } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { findingView } from '../views/finding.ts';
-import { leaseWaitView, runSummary, runView, type View } from '../views/run.ts';
+import { leaseWaitView, runSummary, runView, silentSinceView, type View } from '../views/run.ts';
 import { withRunning } from '../views/running.ts';
 import { stoppedView } from '../views/stopped.ts';
 import { iso } from '../views/values.ts';
@@ -85,6 +85,7 @@ export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
   return {
     ...runView(run, { input, result }, vocabulary),
     leaseWait: leaseWaitView(run, leaseWaitOf(state, deployed)),
+    silentSince: silentSinceView(run, call.deps),
     finding,
     stopped: config && stoppedView(config, state, call.caller),
     blocked: blocked && blockedView(blocked, state),

@@ -5,6 +5,7 @@ import { costOf } from '../../core/cost/cost.ts';
 import { usdOf } from '../../core/cost/prices.ts';
 import type { LeaseWait } from '../../core/decisions/lease-wait.ts';
 import type { Json } from '../../core/encoding/json.ts';
+import { isSilent, type LeaseTimes } from '../../core/recovery/lease-watch.ts';
 import { currentStepOf, type RunningStep, runningNow } from '../../core/run/now/running.ts';
 import { waitsFor } from '../../core/run/now/waits-for.ts';
 import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
@@ -75,6 +76,15 @@ export function leaseWaitView(
 ): View | undefined {
   if (!lease || !wait) return undefined;
   return { until: iso(heldUntil(lease, metadata)), steps: [...wait.steps], why: wait.why };
+}
+
+/** Undefined: no worker holds the run, or its worker sends heartbeats. */
+export function silentSinceView(
+  { state: { lease }, metadata: { lastHeartbeatAt }, readAt }: LoadedRun,
+  times: Pick<LeaseTimes, 'heartbeatMs'>,
+): string | undefined {
+  if (!lease || lastHeartbeatAt === undefined) return undefined;
+  return isSilent(readAt, lastHeartbeatAt, times) ? iso(lastHeartbeatAt) : undefined;
 }
 
 /** In US dollars; reservations as their sum. */

@@ -19,6 +19,9 @@ export const WATCH_MARGIN_MS = 1_000;
  */
 export const WATCH_MOST = 5_000;
 
+/** A shorter silence is not reported, ms: a body may block its worker for some seconds. */
+export const LEAST_SILENCE_MS = 10_000;
+
 export interface LeaseTimes {
   /** Time from the last heartbeat to the end of the lease. */
   readonly leaseMs: number;
@@ -37,6 +40,15 @@ export interface HeartbeatWindow {
 /** Last heartbeats of the runs to watch. Empty (`until` before `after`) where a lease is shorter than a heartbeat. */
 export function watchedHeartbeats(now: number, { leaseMs, heartbeatMs }: LeaseTimes): HeartbeatWindow {
   return { after: now - leaseMs, until: now - heartbeatMs - LATE_HEARTBEAT_MS };
+}
+
+/** True if a worker with a lease is silent for so long that it may have died. Times by the clock of the store, epoch ms. */
+export function isSilent(
+  now: number,
+  lastHeartbeatAt: number,
+  { heartbeatMs }: Pick<LeaseTimes, 'heartbeatMs'>,
+): boolean {
+  return now - lastHeartbeatAt > Math.max(heartbeatMs + LATE_HEARTBEAT_MS, LEAST_SILENCE_MS);
 }
 
 /** Time of the dispatch that takes the run over if its worker stays silent, epoch ms. */

@@ -50,8 +50,10 @@ export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequ
   const { from, until, isDryRun } = request;
   assertPast(deps, request);
   const slots = slotsBetween(schedule, from - 1, until, MAX_BACKFILL + 1);
-  if (slots.length > MAX_BACKFILL) {
-    throw invalid('from', `to "to" has more than ${MAX_BACKFILL} slots; request a shorter range`);
+  const last = slots[MAX_BACKFILL - 1];
+  if (slots.length > MAX_BACKFILL && last !== undefined) {
+    const [most, to] = [MAX_BACKFILL.toLocaleString('en'), new Date(last).toISOString()];
+    throw invalid('to', `is too late: the range has more than ${most} slots; up to ${to} it has ${most}`);
   }
   const kinds = isDryRun ? [] : await startAll(deps, schedule, slots);
   const count = (kind: string) => kinds.filter((one) => one === kind).length;

@@ -41,7 +41,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
       title="Backfill"
       verb="Start the runs"
       act={isRange && most > 0 ? backfillSchedule(id, slots) : undefined}
-      lack={wrong ?? (data && 'No slot is between these times.')}
+      lack={wrong ?? (error ? 'Choose another range.' : data && 'No slot is between these times.')}
       onDone={setDone}
       onClose={onClose}
     >

@@ -377,15 +377,14 @@ export const Run = RunSummary.extend({
   progress: z
     .array(Progress)
     .optional()
-    .describe(
-      'For a run with a worker: the last reported progress of its bodies, at most one heartbeat old.',
-    ),
+    .describe('Last reported progress of bodies, at most one heartbeat old. Absent without a worker.'),
   leaseWait: z
     .object({ until: Time, steps: z.array(z.string()), why: z.string() })
     .optional()
     .describe(
       'For a run with a worker: time at which another worker takes over if this one has died, and why not earlier.',
     ),
+  silentSince: Time.optional().describe('Time of the last heartbeat of a worker that missed one.'),
   finding: Finding.optional(),
   stopped: Stopped.optional(),
   blocked: Blocked.extend({ message: z.string(), help: z.string() })

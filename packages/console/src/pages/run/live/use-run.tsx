@@ -19,7 +19,7 @@ const REREAD_MS = 300;
 const DRIVEN_REREAD_MS = 10_000;
 /** While a worker has it and names no body: a body is named within two seconds, and is to be shown within three. */
 const UNNAMED_REREAD_MS = 900;
-/** While a body says how far it has come. */
+/** While a body says how far it has come, or its worker says nothing. */
 const PROGRESS_REREAD_MS = 3_000;
 /** While no worker has it although it waits for nothing: operators may stop it, which is no event. */
 const STOPPABLE_REREAD_MS = 15_000;
@@ -100,9 +100,9 @@ function useRun(id: string): RunData {
 
 /** False: the events tell when to. */
 function rereadMs(run: Run): number | false {
-  const { lease, progress, running } = run;
+  const { lease, progress, running, silentSince } = run;
   if (!lease) return mayBeStopped(run) && STOPPABLE_REREAD_MS;
-  if (progress) return PROGRESS_REREAD_MS;
+  if (progress || silentSince !== undefined) return PROGRESS_REREAD_MS;
   return running.length === 0 ? UNNAMED_REREAD_MS : DRIVEN_REREAD_MS;
 }
 
