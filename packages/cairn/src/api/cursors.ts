@@ -6,7 +6,7 @@
  */
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
-import { CairnError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 
 /** Separates place and list: no place has it. */
 const SEPARATOR = '.';
@@ -38,8 +38,7 @@ export function boundCursor(place: string, list: CursorList): string {
 export function placeOf(cursor: string, list: CursorList): string {
   const [place = '', name, ...rest] = cursor.split(SEPARATOR);
   if (name === undefined || (name === nameOf(list) && rest.length === 0)) return place;
-  throw new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', {
-    field: 'cursor',
+  throw invalidInput('cursor', 'the cursor does not belong to this list', {
     help: 'Send it with the parameters of the request that returned it, of which only limit, since, until, topLevel and vocabulary may differ, or begin without a cursor.',
   });
 }

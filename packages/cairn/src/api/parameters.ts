@@ -3,7 +3,7 @@
  * (`openapi/paths/`) names the parameters of a route; handlers get their values.
  */
 import type { Json } from '../core/encoding/json.ts';
-import { CairnError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 import { VOCABULARIES, type Vocabulary } from '../core/run/vocabulary.ts';
 import { MAX_TIME, MIN_TIME } from '../core/time.ts';
 
@@ -158,5 +158,5 @@ function isDay(day: string): boolean {
 /** @throws CairnError INVALID_INPUT */
 export function refuse(name: string, why: string, help?: string): never {
   const message = `the query parameter ${name === '' ? 'without a name' : name} ${why}`;
-  throw new CairnError('INVALID_INPUT', message, { field: name === '' ? 'query' : name, help });
+  throw invalidInput(name === '' ? 'query' : name, message, { help });
 }

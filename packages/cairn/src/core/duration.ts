@@ -3,7 +3,7 @@
  *
  * Must not: know the time of day.
  */
-import { CairnError } from './errors.ts';
+import { invalidInput } from './errors.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -21,8 +21,7 @@ const MAX_DURATION_MS = 100 * 365 * 86_400_000;
 export function parseDuration(duration: string | number, field = 'duration', label = field): number {
   const ms = typeof duration === 'number' ? duration : parseText(duration);
   if (ms !== undefined && Number.isSafeInteger(ms) && ms >= 0 && ms <= MAX_DURATION_MS) return ms;
-  throw new CairnError('INVALID_INPUT', `${label} ${JSON.stringify(duration)} is not a duration`, {
-    field,
+  throw invalidInput(field, `${label} ${JSON.stringify(duration)} is not a duration`, {
     help: 'Use an integer and a unit: "1500ms", "30s", "5m", "24h" or "2d"; or an integer number of milliseconds.',
   });
 }

@@ -210,6 +210,15 @@ export class CairnError extends Error {
   }
 }
 
+/** INVALID_INPUT: a member, parameter or option is at fault. */
+export function invalidInput(
+  field: string,
+  message: string,
+  more?: Omit<CairnErrorOptions, 'field'>,
+): CairnError {
+  return new CairnError('INVALID_INPUT', message, { ...more, field });
+}
+
 /** Body of an `application/problem+json` answer (RFC 9457) with our members `code`, `field`, `stepId`, `help`, `details`. */
 export interface ProblemJson {
   readonly type: string;

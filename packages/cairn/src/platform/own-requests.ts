@@ -3,7 +3,7 @@ import { correlationId } from '../core/encoding/correlation.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/idempotency-keys.ts';
 import type { Json } from '../core/encoding/json.ts';
-import { CairnError } from '../core/errors.ts';
+import { CairnError, invalidInput } from '../core/errors.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { loadOwn } from '../operations/append-to-run.ts';
@@ -55,9 +55,7 @@ export async function startOwn(
 
 function notDeployed(registry: WorkflowRegistry, type: string): CairnError {
   const known = registry.types().join(', ');
-  return new CairnError('INVALID_INPUT', `no workflow '${type}' is deployed; deployed workflows: ${known}`, {
-    field: 'type',
-  });
+  return invalidInput('type', `no workflow '${type}' is deployed; deployed workflows: ${known}`);
 }
 
 export async function signalOwn(

@@ -5,7 +5,7 @@
  * Must not: check what only the stored documents can tell.
  */
 import type { EffectWrite } from '../core/effects/effect.ts';
-import { CairnError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import { MAX_MEMO_NAME_BYTES, MAX_PAYLOAD_BYTES } from '../core/run/limits.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
@@ -77,10 +77,10 @@ export function assertSoundMemo({ step, name, text }: Memo): void {
   const what = `memo of step '${step}'`;
   const bytes = Buffer.byteLength(name);
   if (bytes < 1 || bytes > MAX_MEMO_NAME_BYTES || !name.isWellFormed()) {
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalidInput(
+      'name',
       `the name of a ${what} must be well-formed text of 1 to ${MAX_MEMO_NAME_BYTES} bytes; it has ${bytes}`,
-      { field: 'name', stepId: step },
+      { stepId: step },
     );
   }
   assertFits(text, what);

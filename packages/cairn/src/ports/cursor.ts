@@ -2,7 +2,7 @@
  * Encodes a position in a list as the opaque text that continues it, and decodes it. A cursor holds the position of the
  * last item of its page, so that items that are added or removed between two pages are neither repeated nor lost.
  */
-import { CairnError } from '../core/errors.ts';
+import { type CairnError, invalidInput } from '../core/errors.ts';
 import { type OrderPlace, RUN_ORDERS, type RunOrder } from '../core/search/order.ts';
 import { MAX_TIME } from '../core/time.ts';
 
@@ -69,7 +69,7 @@ function momentAfter(order: RunOrder, asOf: number, at: number): number {
 }
 
 function foreign(): CairnError {
-  return new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', { field: 'cursor' });
+  return invalidInput('cursor', 'the cursor does not belong to this list');
 }
 
 function parse(cursor: string): readonly unknown[] {

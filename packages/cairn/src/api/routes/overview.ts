@@ -1,7 +1,7 @@
 /** Searches, open questions, counts and the budget of the day: the overview that a tenant has of all its runs. */
 import { ceilingOf, dayAfter, dayOf, newDayBudget, usedOf } from '../../core/budget/day.ts';
 import { shownAmounts } from '../../core/budget/given.ts';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { MIN_TIME } from '../../core/time.ts';
 import { externalQuestions } from '../../operations/effects/external.ts';
 import { readInbox } from '../../operations/inbox/read-inbox.ts';
@@ -62,8 +62,7 @@ export const readRunStatistics: ReadHandler<'GET /v1/runs/statistics'> = async (
   const until = createdBefore ?? deps.clock.now();
   const from = createdFrom ?? Math.max(MIN_TIME, until - DEFAULT_STRETCH_MS);
   if (from >= until)
-    throw new CairnError('INVALID_INPUT', 'since: the time does not lie before its end', {
-      field: 'since',
+    throw invalidInput('since', 'since: the time does not lie before its end', {
       help: 'Send a since before until, or before now.',
     });
   const { parts, causes, ...read } = await readStatistics(deps.store, filter, { from, until });

@@ -1,7 +1,7 @@
 /** Reading runs: one, a list, and the lists under one. Only ever the caller's tenant. */
 import { blockedOn } from '../../core/decisions/blocked.ts';
 import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { isFindingCurrent } from '../../core/findings.ts';
 import type { LogLine } from '../../core/logs/line.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
@@ -132,8 +132,7 @@ export function runFilter(
   query: RunSelection,
 ): { readonly filter: RunFilter; readonly vocabulary: Vocabulary } {
   const { status, waitsFor, type, repoId, threadId, tag, since, until, vocabulary = 'cairn' } = query;
-  if (tag?.startsWith(INDEXED))
-    throw new CairnError('INVALID_INPUT', 'tag: no tag begins so', { field: 'tag' });
+  if (tag?.startsWith(INDEXED)) throw invalidInput('tag', 'tag: no tag begins so');
   const named = {
     waitsFor: waitsFor === undefined ? undefined : waitingWord(waitsFor),
     type,
@@ -151,8 +150,7 @@ function waitingWord(word: string): WaitsFor {
   const status = knownWord(word)?.status;
   const waiting = WAITS_FOR.find((one) => one === status);
   if (waiting) return waiting;
-  throw new CairnError('INVALID_INPUT', `waitsFor: nothing waits for "${word}"`, {
-    field: 'waitsFor',
+  throw invalidInput('waitsFor', `waitsFor: nothing waits for "${word}"`, {
     help: `Use one of ${WAITS_FOR.join(', ')}.`,
   });
 }
@@ -166,8 +164,7 @@ function statusFilter(
   const called = words.map((one) => runsCalled(one, vocabulary));
   const stopKinds = called.find((one) => one.stopKinds)?.stopKinds;
   if (stopKinds && words.length > 1)
-    throw new CairnError('INVALID_INPUT', `status: "${word}" cannot be requested in one list`, {
-      field: 'status',
+    throw invalidInput('status', `status: "${word}" cannot be requested in one list`, {
       help: 'Ask for runs that were halted, or cancelled otherwise, by themselves.',
     });
   const statuses = [...new Set(called.flatMap((one) => one.statuses))];

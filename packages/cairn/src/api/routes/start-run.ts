@@ -3,7 +3,7 @@ import { closest } from '../../core/closest.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/idempotency-keys.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut } from '../../core/run/records.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -113,5 +113,5 @@ export function answerFor(outcome: StartResult): Response {
 }
 
 function invalid(field: string, message: string): CairnError {
-  return new CairnError('INVALID_INPUT', message, { field: field.slice(0, 100) });
+  return invalidInput(field.slice(0, 100), message);
 }

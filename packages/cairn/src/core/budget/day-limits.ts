@@ -1,6 +1,6 @@
 /** Budgets of tenants for a UTC day, as an installation gives them. */
 import { closest } from '../closest.ts';
-import { CairnError } from '../errors.ts';
+import { invalidInput } from '../errors.ts';
 import type { Cost } from './budget.ts';
 import type { DayAmounts } from './day.ts';
 import { budgetLimits, estimatedCost, type GivenBudget, type GivenCost } from './given.ts';
@@ -60,7 +60,5 @@ function limitsIn(given: DayBudgetLimits, field: string): TenantLimits {
 export function dayAmounts(given: unknown, field: string): DayAmounts {
   const { wallClockMs, ...amounts } = budgetLimits(given, field);
   if (wallClockMs === undefined) return amounts;
-  throw new CairnError('INVALID_INPUT', `'${field}.wallClock' limits a run, not a day`, {
-    field: `${field}.wallClock`,
-  });
+  throw invalidInput(`${field}.wallClock`, `'${field}.wallClock' limits a run, not a day`);
 }

@@ -1,6 +1,6 @@
 /** Checks budgets, raises and estimates as people write them, and converts them to the units of the state and back. */
 import { parseDuration } from '../duration.ts';
-import { CairnError } from '../errors.ts';
+import { invalidInput } from '../errors.ts';
 import type { BudgetLimits, BudgetName, Cost } from './budget.ts';
 
 /** A budget or a raise as written. `usd` in US dollars, `wallClock` as '2h' or ms. */
@@ -43,7 +43,7 @@ export function budgetLimits(given: unknown, field: string): BudgetLimits {
   const { wallClock } = members;
   if (wallClock !== undefined) limits.wallClockMs = wallClockMs(wallClock, `${field}.wallClock`);
   if (Object.keys(limits).length > 0) return limits;
-  throw invalid(field, `'${field}' must limit at least one of ${MEMBERS.join(', ')}`);
+  throw invalidInput(field, `'${field}' must limit at least one of ${MEMBERS.join(', ')}`);
 }
 
 /** @throws CairnError INVALID_INPUT naming the member */
@@ -59,7 +59,7 @@ export function estimatedCost(given: unknown, field: string): Cost {
 export function microUsd(usd: unknown, field: string, least: 'above 0' | 'of at least 0'): number {
   const isNumber = typeof usd === 'number' && Number.isFinite(usd) && usd <= MAX_USD;
   if (!isNumber || (least === 'above 0' ? usd <= 0 : usd < 0)) {
-    throw invalid(field, `'${field}' must be a number of US dollars ${least} and at most ${MAX_USD}`);
+    throw invalidInput(field, `'${field}' must be a number of US dollars ${least} and at most ${MAX_USD}`);
   }
   return Math.ceil(Math.round(usd * 1e9) / 1e3);
 }
@@ -75,24 +75,20 @@ export function shownAmounts(
 function wallClockMs(given: unknown, field: string): number {
   const ms = parseDuration(given as string | number, field);
   if (ms > 0) return ms;
-  throw invalid(field, `'${field}' must be longer than 0 ms`);
+  throw invalidInput(field, `'${field}' must be longer than 0 ms`);
 }
 
 function count(given: unknown, field: string, least: number): number {
   const isCount = typeof given === 'number' && Number.isSafeInteger(given);
   if (isCount && given >= least && given <= MAX_COUNT) return given;
-  throw invalid(field, `'${field}' must be an integer from ${least} to ${MAX_COUNT}`);
+  throw invalidInput(field, `'${field}' must be an integer from ${least} to ${MAX_COUNT}`);
 }
 
 function membersOf(given: unknown, field: string, known: readonly string[]): Record<string, unknown> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw invalid(field, `'${field}' must be an object with ${known.join(', ')}`);
+    throw invalidInput(field, `'${field}' must be an object with ${known.join(', ')}`);
   }
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return given as Record<string, unknown>;
-  throw invalid(field, `'${field}' has no member '${unknown}'; use ${known.join(', ')}`);
-}
-
-function invalid(field: string, message: string): CairnError {
-  return new CairnError('INVALID_INPUT', message, { field });
+  throw invalidInput(field, `'${field}' has no member '${unknown}'; use ${known.join(', ')}`);
 }

@@ -4,7 +4,7 @@
  *
  * Must not: know how the outcome is written into the journal (operations/approvals).
  */
-import { CairnError } from '../errors.ts';
+import { CairnError, invalidInput } from '../errors.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Decision, Wait } from '../run/events.ts';
 import { type Decided, isOver, type RunState, stepKey } from '../run/state.ts';
@@ -205,5 +205,5 @@ export function assertFeedbackFits(state: RunState, text: string): void {
 }
 
 function notBefore(stepId: string, problem: string): CairnError {
-  return new CairnError('INVALID_INPUT', problem, { field: 'steps', stepId });
+  return invalidInput('steps', problem, { stepId });
 }

@@ -3,7 +3,7 @@
  *
  * Must not: wait, read a clock or draw random numbers itself.
  */
-import { CairnError, Fatal, RetryAt } from '../errors.ts';
+import { Fatal, invalidInput, RetryAt } from '../errors.ts';
 
 /** Delays that grow from attempt to attempt. */
 export interface Backoff {
@@ -120,5 +120,5 @@ export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
 
 function check(member: keyof RetryPolicy, holds: boolean, expected: string): void {
   if (holds) return;
-  throw new CairnError('INVALID_INPUT', `retry.${member} must be ${expected}`, { field: `retry.${member}` });
+  throw invalidInput(`retry.${member}`, `retry.${member} must be ${expected}`);
 }

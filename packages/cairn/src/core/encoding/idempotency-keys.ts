@@ -6,7 +6,7 @@
  *
  * Must not: read records or decide what an existing key means (see decisions/idempotency.ts).
  */
-import { CairnError } from '../errors.ts';
+import { invalidInput } from '../errors.ts';
 import { sha256Hex } from './hash.ts';
 import { canonicalJson, type Json } from './json.ts';
 
@@ -197,5 +197,5 @@ function avoidReserved(encoded: string): string {
 }
 
 function refuse(field: string, problem: string): never {
-  throw new CairnError('INVALID_INPUT', `${field} ${problem}`, { field });
+  throw invalidInput(field, `${field} ${problem}`);
 }

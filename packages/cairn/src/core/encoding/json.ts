@@ -4,7 +4,7 @@
  *
  * Must not: repair a value (a Date is refused, not turned into a string) or know what the text is for.
  */
-import { CairnError } from '../errors.ts';
+import { CairnError, invalidInput } from '../errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../run/limits.ts';
 import { messageOf } from '../thrown.ts';
 import { writeCanonical } from './canonical.ts';
@@ -59,8 +59,7 @@ export function toJsonText(value: unknown, what: string): string {
     if (violation === undefined) return readAgain(canonicalJson(value as Json));
   } catch (cause) {
     // A getter or a proxy of the user's may throw, or answer differently the second time.
-    throw new CairnError('INVALID_INPUT', `${what} could not be read as JSON: ${messageOf(cause)}`, {
-      field: what,
+    throw invalidInput(what, `${what} could not be read as JSON: ${messageOf(cause)}`, {
       help: PLAIN_HELP,
       cause,
     });
@@ -71,7 +70,7 @@ export function toJsonText(value: unknown, what: string): string {
   }
   const { description, help = PLAIN_HELP } = violation;
   const path = `${what}${shownPath(violation)}`;
-  throw new CairnError('INVALID_INPUT', `${path} is ${description}`, { field: path, help });
+  throw invalidInput(path, `${path} is ${description}`, { help });
 }
 
 const PLAIN_HELP = 'Use only plain objects, arrays, strings, finite numbers, booleans and null.';

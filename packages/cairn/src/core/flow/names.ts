@@ -2,7 +2,7 @@
  * Names of the operations of a flow. A repeated name gets a number: `poll`, `poll.2`, `poll.3`. An item of
  * `flow.map` has its index in brackets: `send[0]`, `send.2[0]`.
  */
-import { CairnError } from '../errors.ts';
+import { type CairnError, invalidInput } from '../errors.ts';
 
 /** Maximum of operations of one flow, which is that of steps in a run. */
 export const MAX_FLOW_OPERATIONS = 10_000;
@@ -75,8 +75,7 @@ function shown(name: unknown): string {
 }
 
 function invalid(message: string): CairnError {
-  return new CairnError('INVALID_INPUT', message, {
-    field: 'name',
+  return invalidInput('name', message, {
     help: 'Give each operation a name that says what it does, such as flow.step("charge", …).',
   });
 }

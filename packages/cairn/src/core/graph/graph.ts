@@ -4,7 +4,7 @@
  *
  * Must not: know what a step does or the state of a run.
  */
-import { CairnError } from '../errors.ts';
+import { invalidInput } from '../errors.ts';
 import { PositionSet } from './position-set.ts';
 
 /** At most this many steps a workflow: what a snapshot of 1 MiB holds of finished steps, with room to spare. */
@@ -99,11 +99,9 @@ class ValidatedGraph implements Graph {
 
 function indexById(nodes: readonly GraphNode[]): Map<string, GraphNode> {
   if (nodes.length > MAX_STEPS) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `a workflow may have ${MAX_STEPS} steps; this one has ${nodes.length}`,
-      { field: 'steps', help: 'Use a map step, or child runs.' },
-    );
+    throw invalidInput('steps', `a workflow may have ${MAX_STEPS} steps; this one has ${nodes.length}`, {
+      help: 'Use a map step, or child runs.',
+    });
   }
   const byId = new Map<string, GraphNode>();
   for (const node of nodes) {
@@ -178,7 +176,7 @@ function refuseCycle(nodes: readonly GraphNode[], placed: ReadonlySet<string>): 
 }
 
 function invalidStep(stepId: string, problem: string): never {
-  throw new CairnError('INVALID_INPUT', `step "${stepId}" ${problem}`, { field: 'steps', stepId });
+  throw invalidInput('steps', `step "${stepId}" ${problem}`, { stepId });
 }
 
 function unknownStep(id: string): never {

@@ -4,7 +4,7 @@
  * Must not: be needed internally: foreign words are translated once, at the edge of the API.
  */
 import { closest } from '../closest.ts';
-import { CairnError } from '../errors.ts';
+import { invalidInput } from '../errors.ts';
 import { STOP_KINDS, type StopKind } from './events.ts';
 import { isRunStatus, RUN_STATUSES, type RunStatus } from './status.ts';
 
@@ -86,8 +86,7 @@ export function canonicalWord(word: string): CanonicalStatus {
   if (known !== undefined) return known;
   const words = [...RUN_STATUSES, ...Object.keys(FOREIGN_WORDS)];
   const near = closest(word, words);
-  throw new CairnError('INVALID_INPUT', `"${word}" is not a run status`, {
-    field: 'status',
+  throw invalidInput('status', `"${word}" is not a run status`, {
     help: `${near === undefined ? '' : `Did you mean ${near}? `}Use one of ${words.join(', ')}.`,
   });
 }

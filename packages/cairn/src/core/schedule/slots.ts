@@ -9,7 +9,7 @@
  * Must not: read the clock.
  */
 import { Cron } from 'croner';
-import { CairnError } from '../errors.ts';
+import { type CairnError, invalidInput } from '../errors.ts';
 import { jumpsOverSlots } from './skipped-times.ts';
 
 /** When a schedule is due. */
@@ -49,11 +49,7 @@ export function checkedTiming({ cron, timezone }: Timing): Timing {
     new Cron(normalized, { paused: true, mode: '5-part' });
     first = nextSlot({ cron: normalized, timezone }, ANY_TIME);
   } catch (cause) {
-    throw new CairnError('INVALID_INPUT', 'the cron expression cannot be parsed', {
-      field: 'cron',
-      help: CRON_HELP,
-      cause,
-    });
+    throw invalidInput('cron', 'the cron expression cannot be parsed', { help: CRON_HELP, cause });
   }
   if (first === undefined) throw refused('cron', 'never matches a time', CRON_HELP);
   return { cron: normalized, timezone };
@@ -138,5 +134,5 @@ function isKnownZone(timezone: string): boolean {
 }
 
 function refused(field: keyof Timing, problem: string, help: string): CairnError {
-  return new CairnError('INVALID_INPUT', `${field} ${problem}`, { field, help });
+  return invalidInput(field, `${field} ${problem}`, { help });
 }

@@ -2,7 +2,7 @@
  * Matches runs by a comparison of a tag (`amount>100`) or by the beginning of a name: its id, a key, its thread, a tag or a
  * tag's value. An index (match-index.ts) finds candidates; the list filters them. Pure.
  */
-import { CairnError } from '../errors.ts';
+import { type CairnError, invalidInput } from '../errors.ts';
 import { foundBy, MAX_SEARCHED_CHARS, type Named } from './found-by.ts';
 import type { Comparing } from './number-code.ts';
 
@@ -74,8 +74,7 @@ export function numberIn(text: string): number | undefined {
 }
 
 function refusal(problem: string): CairnError {
-  return new CairnError('INVALID_INPUT', `match: ${problem}`, {
-    field: 'match',
+  return invalidInput('match', `match: ${problem}`, {
     help: "Give a comparison of a tag, such as 'amount>100', or the beginning of an id, a key, a thread or a tag, such as 'customer:4*'.",
   });
 }

@@ -2,7 +2,7 @@
  * Tags of a run: what its workflow calls it by, made of its readable input at its start. Each is stored as `name:value` among the
  * names a run is found by, so that a tag costs no write and no index of its own. Pure.
  */
-import { CairnError } from '../errors.ts';
+import { type CairnError, invalidInput } from '../errors.ts';
 
 /** Each is an entry of an index, written with every snapshot. */
 export const MAX_TAGS = 10;
@@ -46,8 +46,7 @@ function problemOf(name: string, value: unknown): string | undefined {
 }
 
 function refusal(type: string, problem: string): CairnError {
-  return new CairnError('INVALID_INPUT', `the result of 'tags' of '${type}' ${problem}`, {
-    field: 'tags',
+  return invalidInput('tags', `the result of 'tags' of '${type}' ${problem}`, {
     help: "Change the function 'tags' of the workflow, or send an input for which its result is valid.",
   });
 }

@@ -1,5 +1,5 @@
 /** Bindings of this deployment, and a check that they cover all capabilities in use. */
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import type { Binding, Capability } from './capability.ts';
 import type { WorkflowRegistry } from './registry.ts';
 
@@ -13,8 +13,7 @@ export class Bindings {
     for (const binding of bindings) {
       const { id } = binding.capability;
       if (this.#byCapability.has(id)) {
-        throw new CairnError('INVALID_INPUT', `capability '${id}' is bound twice`, {
-          field: 'bindings',
+        throw invalidInput('bindings', `capability '${id}' is bound twice`, {
           help: 'Leave one of the two bindings out of the bindings of the deployment.',
         });
       }
@@ -35,10 +34,7 @@ export class Bindings {
   byId(capabilityId: string): Binding {
     const binding = this.#byCapability.get(capabilityId);
     if (binding) return binding;
-    throw new CairnError('INVALID_INPUT', `capability '${capabilityId}' has no binding`, {
-      field: 'bindings',
-      help: ADD,
-    });
+    throw invalidInput('bindings', `capability '${capabilityId}' has no binding`, { help: ADD });
   }
 
   has(capabilityId: string): boolean {
@@ -70,10 +66,10 @@ export class Bindings {
 
   #assertBound(type: string, stepId: string, capability: Capability): void {
     if (this.#byCapability.has(capability.id)) return;
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalidInput(
+      'bindings',
       `step '${stepId}' of workflow '${type}' uses '${capability.id}', which has no binding`,
-      { field: 'bindings', stepId, help: ADD },
+      { stepId, help: ADD },
     );
   }
 }

@@ -13,7 +13,7 @@ import {
   SIDE_EFFECTS,
   type SideEffects,
 } from '../../core/effects/effect.ts';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { schemaProblem } from './known-options.ts';
 
 export interface CapabilityOptions<Request, Response> {
@@ -101,12 +101,11 @@ export function defineCapability<Request, Response>(
   const { request, response, estimate, requiresConfirmation = false } = options;
   for (const [name, schema] of Object.entries({ request, response })) {
     const problem = schemaProblem(schema, 'z.object({})');
-    if (problem !== undefined)
-      throw new CairnError('INVALID_INPUT', `capability '${id}': '${name}' is ${problem}`, { field: name });
+    if (problem !== undefined) throw invalidInput(name, `capability '${id}': '${name}' is ${problem}`);
   }
   if (requiresConfirmation && !leavesRows({ sideEffects })) {
     const what = `capability '${id}' has the side effects '${sideEffects}', which need no confirmation`;
-    throw new CairnError('INVALID_INPUT', what, { field: 'requiresConfirmation' });
+    throw invalidInput('requiresConfirmation', what);
   }
   return {
     id,
@@ -138,16 +137,10 @@ export function leavesRows({ sideEffects }: Pick<Capability, 'sideEffects'>): bo
 
 function assertId(what: string, id: string): void {
   if (ID_PATTERN.test(id) && id.length <= MAX_ID_CHARS) return;
-  throw new CairnError(
-    'INVALID_INPUT',
-    `the ${what} '${id}' must be lower-case words joined by dots or hyphens`,
-    { field: 'id' },
-  );
+  throw invalidInput('id', `the ${what} '${id}' must be lower-case words joined by dots or hyphens`);
 }
 
 function assertOneOf(id: string, field: string, given: string, known: readonly string[]): void {
   if (known.includes(given)) return;
-  throw new CairnError('INVALID_INPUT', `capability '${id}': '${field}' must be one of ${known.join(', ')}`, {
-    field,
-  });
+  throw invalidInput(field, `capability '${id}': '${field}' must be one of ${known.join(', ')}`);
 }

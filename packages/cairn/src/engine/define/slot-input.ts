@@ -4,7 +4,7 @@
  */
 import type { ZodType } from 'zod';
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import { maskPaths } from '../../core/secrets/mask.ts';
 
@@ -34,10 +34,10 @@ export function assertTakesInput({ input: schema, secretInput }: Taker, input: J
   const secret = secretInput.find((path) => maskPaths(text, [path]) !== text);
   if (secret !== undefined) {
     const why = 'is secret, but everyone who can read a schedule can read its input';
-    throw new CairnError('INVALID_INPUT', `input.${secret}: ${why}`, { field: `input.${secret}` });
+    throw invalidInput(`input.${secret}`, `input.${secret}: ${why}`);
   }
   const parsed = schema.safeParse(inputForSlot(schema, input, ANY_SLOT));
   if (parsed.success) return;
   const { field, why } = firstIssue(parsed.error.issues, 'input');
-  throw new CairnError('INVALID_INPUT', `${field}: ${why}`, { field });
+  throw invalidInput(field, `${field}: ${why}`);
 }

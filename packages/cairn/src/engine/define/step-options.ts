@@ -8,7 +8,7 @@ import type { CompletionRule } from '../../core/decisions/item-progress.ts';
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import { MAX_ITEMS } from '../../core/run/limits.ts';
 import { LONGEST_STEP_ANYWHERE_MS, PRODUCTION_SETTINGS } from '../settings.ts';
 import type { Capability } from './capability.ts';
@@ -64,7 +64,7 @@ export function handleIds(
 export const HELP = 'Correct the workflow definition. docs/steps.md lists all options.';
 
 export function invalid(type: string, field: string, message: string): CairnError {
-  return new CairnError('INVALID_INPUT', `workflow '${type}': ${message}`, { field, help: HELP });
+  return invalidInput(field, `workflow '${type}': ${message}`, { help: HELP });
 }
 
 /** Names the step of a refusal that knows its option only. @throws CairnError with workflow and step before the message */

@@ -4,7 +4,7 @@
  *
  * Must not: make a call.
  */
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 
 const MAX_CALL_KEY_CHARS = 200;
 
@@ -49,8 +49,7 @@ export class AttemptCalls {
 
   #nextNumber(capabilityId: string): number {
     if (this.#numbered.has(capabilityId)) {
-      throw new CairnError('INVALID_INPUT', `concurrent calls of '${capabilityId}' need keys`, {
-        field: 'key',
+      throw invalidInput('key', `concurrent calls of '${capabilityId}' need keys`, {
         help: `Give each call a key that is the same in every attempt: perform(capability, request, { key }).`,
       });
     }
@@ -73,5 +72,5 @@ function checkedKey(key: string): string {
   const isText = typeof key === 'string' && key !== '' && key.isWellFormed();
   if (isText && key.length <= MAX_CALL_KEY_CHARS) return key;
   const what = `the key of a call must be 1 to ${MAX_CALL_KEY_CHARS} characters`;
-  throw new CairnError('INVALID_INPUT', what, { field: 'key' });
+  throw invalidInput('key', what);
 }

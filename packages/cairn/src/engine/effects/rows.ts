@@ -16,7 +16,7 @@ import {
 } from '../../core/effects/effect.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
-import { CairnError, Fatal } from '../../core/errors.ts';
+import { Fatal, invalidInput } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
@@ -218,9 +218,8 @@ export function failedChange(error: string, now: number): FailedChange {
 /** @throws CairnError naming what a body may not do */
 export function assertDeclared(uses: readonly Capability[], capability: Capability, stepId: string): void {
   if (uses.includes(capability)) return;
-  throw new CairnError('INVALID_INPUT', `step '${stepId}' does not list '${capability?.id}' in 'uses'`, {
+  throw invalidInput('uses', `step '${stepId}' does not list '${capability?.id}' in 'uses'`, {
     stepId,
-    field: 'uses',
     help: `Add the capability to 'uses' of the step.`,
   });
 }

@@ -12,7 +12,7 @@ import {
   isExternalKey,
   isExternalTenant,
 } from '../../core/effects/external.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -305,7 +305,7 @@ function mismatchOf({ message, details }: CairnError): CairnError {
 /** @throws CairnError INVALID_INPUT */
 function assertOnce({ tenantId, key, capability, since }: OnceRequest): void {
   const refuse = (field: string, what: string) => {
-    throw new CairnError('INVALID_INPUT', what, { field });
+    throw invalidInput(field, what);
   };
   if (!isExternalKey(key)) refuse('key', 'the key must be 1 to 200 visible ASCII characters');
   if (!isExternalTenant(tenantId))

@@ -3,7 +3,7 @@
  * Idempotent: the journal has the ids of the received events.
  */
 
-import { CairnError, Fatal } from '../../core/errors.ts';
+import { CairnError, Fatal, invalidInput } from '../../core/errors.ts';
 import type { MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState, tookIn } from '../../core/run/state.ts';
@@ -99,7 +99,7 @@ export function answersOn(
     if (!step) throw new Error(`workflow '${state.type}' has no step '${stepId}'`);
     const output = eventOutput(step, dataText);
     if ('text' in output) drafts.push(...answerDrafts({ step, wait, now }, answer, output));
-    else refused ??= new CairnError('INVALID_INPUT', output.refusal, { field: 'data', stepId });
+    else refused ??= invalidInput('data', output.refusal, { stepId });
   }
   if (drafts.length > 0) drafts.push(...resumptionDrafts(state, 'an event it waited for has come', answer));
   return { drafts, refused };

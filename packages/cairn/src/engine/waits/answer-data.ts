@@ -1,6 +1,6 @@
 /** Checks the data with which a person approves, by the schema of the approval. */
 import type { ZodType } from 'zod';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { allIssues, type Issue } from '../../core/first-issue.ts';
 import type { StepRef, Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
@@ -38,8 +38,7 @@ export function checkedData(schema: ZodType<unknown>, data: unknown, step: StepR
   const parsed = parsedData(schema, data);
   if ('data' in parsed) return parsed.data;
   const { field, why } = allIssues(parsed.issues, 'data');
-  throw new CairnError('INVALID_INPUT', why, {
-    field,
+  throw invalidInput(field, why, {
     stepId: stepKey(step),
     help: 'Send data that fits. `dataSchema` of the wait is its JSON Schema; the page of the run has a form for it. The question is still open.',
   });

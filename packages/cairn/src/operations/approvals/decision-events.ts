@@ -9,7 +9,7 @@ import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../../core/decisions/deployed.ts';
 import { canonicalJson, toJsonText } from '../../core/encoding/json.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import { grouped } from '../../core/run/bounded.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
@@ -45,12 +45,12 @@ export function decisionEvents(deciding: Deciding): EventDraft[] {
   const { raise, data } = request;
   if (raise !== undefined && wait.purpose !== 'budget') {
     const what = `'${stepKey(wait.execution)}' does not ask about the budget`;
-    throw new CairnError('INVALID_INPUT', what, { field: 'raise', stepId: stepKey(wait.execution) });
+    throw invalidInput('raise', what, { stepId: stepKey(wait.execution) });
   }
   if (data !== undefined && !dataSchema(step, wait)) {
     const what = `'${stepKey(wait.execution)}' takes no data`;
     const help = 'Send the decision without data, or with a note.';
-    throw new CairnError('INVALID_INPUT', what, { field: 'data', stepId: stepKey(wait.execution), help });
+    throw invalidInput('data', what, { stepId: stepKey(wait.execution), help });
   }
   const outcome = SETTLED[wait.purpose ?? 'approval']({ ...deciding, step });
   const why = `'${stepKey(wait.execution)}': ${request.decision}`;
@@ -105,11 +105,10 @@ function doubtSettled(settling: DecidedStep): EventDraft[] {
     case 'reject':
       return endOfWait.refusalDrafts(settling, answerOf(request), orphaned(settling, 'is treated as failed'));
     case 'retry_with_feedback':
-      throw new CairnError(
-        'INVALID_INPUT',
+      throw invalidInput(
+        'decision',
         `'${stepKey(wait.execution)}' is in doubt: steps can be sent back only after its outcome is known`,
         {
-          field: 'decision',
           stepId: stepKey(wait.execution),
           help: "'approve' runs the step again, 'approve_with_waiver' treats it as completed, 'reject' fails it, 'halt' ends the run.",
         },
@@ -145,8 +144,7 @@ function budgetSettled(settling: DecidedStep): EventDraft[] {
       });
     }
     default:
-      throw new CairnError('INVALID_INPUT', `'${stepId}' waits for the budget to be raised`, {
-        field: 'decision',
+      throw invalidInput('decision', `'${stepId}' waits for the budget to be raised`, {
         stepId,
         help: "'approve' raises the budget, 'reject' fails the step, 'halt' cancels the run.",
       });
@@ -161,9 +159,7 @@ function raiseFor({ budget }: RunState, wait: Wait, request: DecideRequest): Bud
   const unlimited = (Object.keys(raise) as BudgetName[]).find((name) => budget.limits[name] === undefined);
   if (unlimited === undefined) return raise;
   const member = givenLimit(unlimited);
-  throw new CairnError('INVALID_INPUT', `the budget of the run does not limit '${member}'`, {
-    field: `raise.${member}`,
-  });
+  throw invalidInput(`raise.${member}`, `the budget of the run does not limit '${member}'`);
 }
 
 /** The run is cancelled after its compensations; the step itself has no outcome. */

@@ -5,7 +5,7 @@
 import { DAY_LIMITS, type DayAmounts, type DayBudget, raise } from '../../core/budget/day.ts';
 import { dayAmounts, type LimitsOf } from '../../core/budget/day-limits.ts';
 import { givenLimit } from '../../core/budget/given.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { Wait } from '../../core/run/events.ts';
 import { dayRaiseByDefault } from '../../engine/waits/budget-question.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -61,9 +61,7 @@ function amountsOf(budget: DayBudget, wait: Wait, { raise: given }: DecideReques
   );
   if (unlimited === undefined) return amounts;
   const member = givenLimit(unlimited);
-  throw new CairnError('INVALID_INPUT', `the budget of the day does not limit '${member}'`, {
-    field: `raise.${member}`,
-  });
+  throw invalidInput(`raise.${member}`, `the budget of the day does not limit '${member}'`);
 }
 
 function forbidden({ dueAt, day }: Wait): CairnError {

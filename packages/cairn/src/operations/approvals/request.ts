@@ -2,7 +2,7 @@
 import type { BudgetLimits } from '../../core/budget/budget.ts';
 import { budgetLimits, type GivenRaise } from '../../core/budget/given.ts';
 import { canonicalJson, type Json, toJsonText } from '../../core/encoding/json.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
 
 /** Largest note or feedback, UTF-8 bytes: it is stored in the journal and the snapshot, and passed to bodies. */
@@ -68,23 +68,24 @@ export function assertDecisionContent({
   raise,
   data,
 }: DecisionContent): void {
-  if (raise !== undefined && decision !== 'approve') throw invalid('raise', `'${decision}' raises no budget`);
+  if (raise !== undefined && decision !== 'approve')
+    throw invalidInput('raise', `'${decision}' raises no budget`);
   raiseOf({ raise });
   checkText('note', note);
   checkText('feedback', feedback);
   checkData(decision, data);
   const sendsBack = decision === 'retry_with_feedback';
   if (decision === 'approve_with_waiver' && note === undefined) {
-    throw invalid('note', 'a waiver needs a note with the reason');
+    throw invalidInput('note', 'a waiver needs a note with the reason');
   }
   if (sendsBack && feedback === undefined) {
-    throw invalid('feedback', 'sending steps back needs feedback on what to change');
+    throw invalidInput('feedback', 'sending steps back needs feedback on what to change');
   }
   if (!sendsBack && feedback !== undefined)
-    throw invalid('feedback', `'${decision}' takes a note, not feedback`);
-  if (!sendsBack && steps !== undefined) throw invalid('steps', `'${decision}' cannot send steps back`);
+    throw invalidInput('feedback', `'${decision}' takes a note, not feedback`);
+  if (!sendsBack && steps !== undefined) throw invalidInput('steps', `'${decision}' cannot send steps back`);
   if (steps?.length === 0)
-    throw invalid(
+    throw invalidInput(
       'steps',
       'name at least one step, or omit the list to send back the steps that the approval needs',
     );
@@ -93,7 +94,7 @@ export function assertDecisionContent({
 function checkData(decision: Decision, data: unknown): void {
   if (data === undefined) return;
   if (decision !== 'approve' && decision !== 'approve_with_waiver')
-    throw invalid('data', `'${decision}' takes no data`);
+    throw invalidInput('data', `'${decision}' takes no data`);
   const bytes = Buffer.byteLength(toJsonText(data, 'data'));
   if (bytes <= MAX_DATA_BYTES) return;
   const what = `the data has ${bytes} bytes; the most is ${MAX_DATA_BYTES}`;
@@ -102,8 +103,8 @@ function checkData(decision: Decision, data: unknown): void {
 
 function checkText(field: 'note' | 'feedback', text: string | undefined): void {
   if (text === undefined) return;
-  if (text.trim() === '') throw invalid(field, `the ${field} is empty`);
-  if (!text.isWellFormed()) throw invalid(field, `the ${field} has a lone surrogate`);
+  if (text.trim() === '') throw invalidInput(field, `the ${field} is empty`);
+  if (!text.isWellFormed()) throw invalidInput(field, `the ${field} has a lone surrogate`);
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_SAID_BYTES) return;
   throw new CairnError(
@@ -111,8 +112,4 @@ function checkText(field: 'note' | 'feedback', text: string | undefined): void {
     `the ${field} has ${bytes} bytes; the most is ${MAX_SAID_BYTES}`,
     { field },
   );
-}
-
-function invalid(field: string, problem: string): CairnError {
-  return new CairnError('INVALID_INPUT', problem, { field });
 }

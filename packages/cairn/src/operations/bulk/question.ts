@@ -2,7 +2,7 @@
  * The approval that a change of many runs answers. Only plain approvals: on a step in doubt or a budget the same decision has another meaning,
  * and an approval that takes data takes other data for each run, so a person answers these one by one. Pure.
  */
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { type DeployedDefinitions, type OpenQuestion, openQuestions } from '../inbox/questions.ts';
 import type { BulkTarget } from './target.ts';
@@ -47,9 +47,8 @@ export function approvalOf(
   const [only, ...others] = open.filter(({ kind }) => kind === 'approval');
   if (only && others.length === 0) {
     if (!takesData(only)) return { stepId: only.step, waitId: only.wait?.id };
-    throw new CairnError('INVALID_INPUT', `run ${run.id}: '${only.step}' takes data`, {
+    throw invalidInput('runs', `run ${run.id}: '${only.step}' takes data`, {
       stepId: only.step,
-      field: 'runs',
       help: 'Answer it on the page of the run, or with POST /v1/runs/{id}/approvals/{stepId} and `data`.',
     });
   }

@@ -1,6 +1,6 @@
 /** The result of a call that a person reports, stored as the ledger stores results. */
 import type { StoredResponse } from '../../core/effects/effect.ts';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { allIssues } from '../../core/first-issue.ts';
 import type { Capability } from '../../engine/define/capability.ts';
 import { answerOf } from '../../engine/effects/rows.ts';
@@ -34,8 +34,7 @@ export async function checkedAnswer(
   const parsed = parsedData(capability.response, JSON.parse(text));
   if ('data' in parsed) return answer;
   const { field, why } = allIssues(parsed.issues, 'result');
-  throw new CairnError('INVALID_INPUT', why, {
-    field,
+  throw invalidInput(field, why, {
     help: `Nothing was recorded. Give the result in the form of a response of '${capability.id}'.`,
   });
 }

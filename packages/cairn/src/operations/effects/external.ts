@@ -7,7 +7,7 @@
 
 import type { EffectChange, EffectRecord, StoredResponse } from '../../core/effects/effect.ts';
 import { asksPerson, isExternal, isUnderWay, ownersOf } from '../../core/effects/external.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -94,9 +94,7 @@ async function answerIn(
 ): Promise<StoredResponse | undefined> {
   if (outcome !== 'recorded') {
     if (result === undefined) return undefined;
-    throw new CairnError('INVALID_INPUT', "a result goes with the outcome 'recorded' only", {
-      field: 'result',
-    });
+    throw invalidInput('result', "a result goes with the outcome 'recorded' only");
   }
   const known = deps.bindings.has(capabilityId) ? deps.bindings.byId(capabilityId).capability : undefined;
   if (known) return checkedAnswer(deps, known, { runId, result });

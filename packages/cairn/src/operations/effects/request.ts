@@ -1,6 +1,6 @@
 /** Request and response of an effect resolution, and validation of its parts. Pure. */
 import type { Resolution } from '../../core/effects/effect.ts';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 
 export interface ResolveRequest {
   readonly runId: string;
@@ -31,7 +31,5 @@ const MAX_NOTE_CHARS = 2_000;
 export function assertNote({ note }: Pick<ResolveRequest, 'note'>): void {
   if (note === undefined || (note.trim() !== '' && note.length <= MAX_NOTE_CHARS && note.isWellFormed()))
     return;
-  throw new CairnError('INVALID_INPUT', `a note must be 1 to ${MAX_NOTE_CHARS} characters`, {
-    field: 'note',
-  });
+  throw invalidInput('note', `a note must be 1 to ${MAX_NOTE_CHARS} characters`);
 }

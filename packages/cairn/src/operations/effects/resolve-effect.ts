@@ -4,7 +4,7 @@
  * row is settled (settle-left.ts).
  */
 import { type EffectRecord, isInDoubt } from '../../core/effects/effect.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
@@ -106,8 +106,7 @@ async function checkedContent(
   const fromOrigin = row.blockedBy === 'policy';
   if (outcome !== 'recorded' || fromOrigin) {
     if (result === undefined) return {};
-    throw new CairnError('INVALID_INPUT', 'a result is accepted only while the outcome is unknown', {
-      field: 'result',
+    throw invalidInput('result', 'a result is accepted only while the outcome is unknown', {
       help: fromOrigin ? 'Omit the result: the recorded one is used.' : undefined,
     });
   }

@@ -1,6 +1,6 @@
 /** Validation of the name and data of an event or signal; the same rules for both. */
 import { toJsonText } from '../../core/encoding/json.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 
 /** The limit of a name that a step declares. */
 export const MAX_EVENT_NAME_CHARS = 100;
@@ -10,9 +10,7 @@ export const MAX_KEY_CHARS = 500;
 /** @throws CairnError INVALID_INPUT naming the field */
 export function assertText(field: string, text: string, maxChars: number): void {
   if (text !== '' && text.length <= maxChars && text.isWellFormed()) return;
-  throw new CairnError('INVALID_INPUT', `'${field}' must be a string of 1 to ${maxChars} characters`, {
-    field,
-  });
+  throw invalidInput(field, `'${field}' must be a string of 1 to ${maxChars} characters`);
 }
 
 /**

@@ -3,7 +3,7 @@
  * end, the earliest first. Can be left anywhere and continued later.
  */
 
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
 import type { Bucket, EndedRun, EndPosition } from '../../ports/runs/retention-store.ts';
 import type { LineageDeps } from './deps.ts';
@@ -72,7 +72,7 @@ export function readPlace(text: string): BucketPosition {
     if (isTime(completedAt) && typeof runId === 'string' && /^[\w.:-]{1,100}$/.test(runId))
       return { status: known, type, after: { completedAt, runId } };
   }
-  throw new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', { field: 'cursor' });
+  throw invalidInput('cursor', 'the cursor does not belong to this list');
 }
 
 function placeOf(run: EndedRun | undefined): EndPosition | undefined {

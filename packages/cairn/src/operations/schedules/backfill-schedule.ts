@@ -1,5 +1,5 @@
 /** Starts the missing runs of past slots: those during a pause or a downtime, or before the schedule existed. */
-import { CairnError } from '../../core/errors.ts';
+import { type CairnError, invalidInput } from '../../core/errors.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
 import { slotsBetween } from '../../core/schedule/slots.ts';
@@ -71,5 +71,5 @@ async function startAll(
 }
 
 function invalid(field: string, problem: string): CairnError {
-  return new CairnError('INVALID_INPUT', `${field} ${problem}`, { field });
+  return invalidInput(field, `${field} ${problem}`);
 }

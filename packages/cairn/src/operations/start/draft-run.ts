@@ -3,7 +3,7 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { shardOf } from '../../core/encoding/ids.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { allIssues } from '../../core/first-issue.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
 import type { CheckpointRef, PayloadRef, RunEvent, RunIdentity, StoredValue } from '../../core/run/events.ts';
@@ -161,9 +161,7 @@ function declaredTags({ type, tags }: Workflow, text: string): readonly string[]
   try {
     given = tags(JSON.parse(text));
   } catch (error) {
-    throw new CairnError('INVALID_INPUT', `'tags' of '${type}' threw: ${messageOf(error)}`, {
-      field: 'tags',
-    });
+    throw invalidInput('tags', `'tags' of '${type}' threw: ${messageOf(error)}`);
   }
   return tagsOf(type, given);
 }
@@ -202,7 +200,7 @@ function validated(workflow: Workflow, input: unknown): unknown {
   const parsed = workflow.input.safeParse(input);
   if (parsed.success) return parsed.data;
   const { field, why } = allIssues(parsed.error.issues, 'input');
-  throw new CairnError('INVALID_INPUT', why, { field });
+  throw invalidInput(field, why);
 }
 
 /** Stored only if it differs from the derived one. */

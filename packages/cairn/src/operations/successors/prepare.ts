@@ -5,7 +5,7 @@
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { seqId } from '../../core/encoding/ids.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { SuccessorSource } from '../../core/run/events.ts';
 import { MAX_SCOPES } from '../../core/run/limits.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
@@ -154,5 +154,5 @@ function givenInput(workflow: Workflow, value: unknown): SuccessorInput {
 }
 
 function invalid(field: string, problem: string): CairnError {
-  return new CairnError('INVALID_INPUT', `${field}: ${problem}`, { field });
+  return invalidInput(field, `${field}: ${problem}`);
 }

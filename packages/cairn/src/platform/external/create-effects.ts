@@ -1,7 +1,7 @@
 /** Composition of `cairn/effects`: the ledger over a Firestore database, for a function without an installation. */
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { MIN_RETENTION_MS } from '../../core/retention/policy.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
@@ -95,17 +95,12 @@ export function createEffects(options: EffectsOptions): Effects {
   const { tenantId, callTimeoutMs = DEFAULT_CALL_MS, retry, database = '(default)' } = options;
   const project = options.project ?? process.env.GCLOUD_PROJECT ?? process.env.GOOGLE_CLOUD_PROJECT;
   if (!project)
-    throw new CairnError('INVALID_INPUT', 'there is no project', {
-      field: 'project',
-      help: 'Set GCLOUD_PROJECT or give it.',
-    });
+    throw invalidInput('project', 'there is no project', { help: 'Set GCLOUD_PROJECT or give it.' });
   if (!(callTimeoutMs >= 1 && callTimeoutMs <= MAX_CALL_MS))
-    throw new CairnError('INVALID_INPUT', `callTimeoutMs must be 1 to ${MAX_CALL_MS}`, {
-      field: 'callTimeoutMs',
-    });
+    throw invalidInput('callTimeoutMs', `callTimeoutMs must be 1 to ${MAX_CALL_MS}`);
   const keepMs = options.keepFor === undefined ? undefined : parseDuration(options.keepFor, 'keepFor');
   if (keepMs !== undefined && keepMs < MIN_RETENTION_MS)
-    throw new CairnError('INVALID_INPUT', 'keepFor must be at least a day', { field: 'keepFor' });
+    throw invalidInput('keepFor', 'keepFor must be at least a day');
   const prefix = options.collectionPrefix ?? PREFIX_OF_THE_MODEL;
   const settings = { callTimeoutMs, keepMs, retry: retryPolicy({ capMs: RETRY_CAP_MS, ...retry }) };
   const bindings = new Bindings(options.bindings);

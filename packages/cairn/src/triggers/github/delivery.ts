@@ -4,7 +4,7 @@
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 
 /** GitHub's own cap for a payload. */
@@ -38,9 +38,7 @@ export async function readDelivery(request: Request, secrets: readonly string[])
 function requiredHeader(request: Request, name: string, form: RegExp): string {
   const value = request.headers.get(name);
   if (value !== null && form.test(value)) return value;
-  throw new CairnError('INVALID_INPUT', `the header ${name} is ${value === null ? 'missing' : 'malformed'}`, {
-    field: name,
-  });
+  throw invalidInput(name, `the header ${name} is ${value === null ? 'missing' : 'malformed'}`);
 }
 
 /** GitHub sends either form, as the webhook is set up. */
@@ -53,8 +51,7 @@ function payloadText(type: string, body: string): string {
     });
   }
   const payload = new URLSearchParams(body).get('payload');
-  if (payload === null)
-    throw new CairnError('INVALID_INPUT', 'the form has no payload', { field: 'payload' });
+  if (payload === null) throw invalidInput('payload', 'the form has no payload');
   return payload;
 }
 

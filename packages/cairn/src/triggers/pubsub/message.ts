@@ -1,7 +1,7 @@
 /** Reads a Pub/Sub message as it is given to a function, into what authors' mappings get. */
 import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
-import { CairnError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import type { PubsubMessage } from '../../engine/define/pubsub.ts';
 import { assertShape } from '../../http/json-shape.ts';
@@ -30,7 +30,7 @@ export function readMessage(topic: string, delivered: unknown): DeliveredMessage
   const parsed = Delivered.safeParse(delivered);
   if (!parsed.success) {
     const { field, why } = firstIssue(parsed.error.issues);
-    throw new CairnError('INVALID_INPUT', `${field}: ${why}`, { field });
+    throw invalidInput(field, `${field}: ${why}`);
   }
   const { subscription, message } = parsed.data;
   const { messageId, data, attributes, publishTime } = message;

@@ -8,7 +8,7 @@
 import { correlationId } from '../../core/encoding/correlation.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { pubsubKey } from '../../core/encoding/idempotency-keys.ts';
-import { CairnError, type ErrorCode } from '../../core/errors.ts';
+import { CairnError, type ErrorCode, invalidInput } from '../../core/errors.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { MessageEvent, PubsubDelivery, PubsubMessage, PubsubStart } from '../../engine/define/pubsub.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -133,16 +133,14 @@ async function deliverToRun(
 function byAttributes(message: PubsubMessage): MessageEvent {
   const { event, key } = message.attributes;
   if (event === undefined || key === undefined) {
-    throw new CairnError('INVALID_INPUT', "the message needs the attributes 'event' and 'key'", {
-      field: 'attributes',
-    });
+    throw invalidInput('attributes', "the message needs the attributes 'event' and 'key'");
   }
   return { event, key, data: message.text === '' ? undefined : requireJson(message) };
 }
 
 function requireJson({ json }: PubsubMessage): unknown {
   if (json !== undefined) return json;
-  throw new CairnError('INVALID_INPUT', 'the data of the message is not JSON', { field: 'data' });
+  throw invalidInput('data', 'the data of the message is not JSON');
 }
 
 /** A mapping that fails, fails each time: the message is refused, and the log has the author's error. */

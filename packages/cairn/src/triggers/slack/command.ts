@@ -2,7 +2,7 @@
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { slackKey } from '../../core/encoding/idempotency-keys.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { SlackCommand, SlackSubscription } from '../../engine/define/slack.ts';
 import type { RequestContext } from '../../http/caller-context.ts';
 import { startRun } from '../../operations/start/start-run.ts';
@@ -84,7 +84,7 @@ function field(form: Form, name: string, isValid: (text: string) => boolean): st
   const value = form.get(name);
   if (value !== undefined && isValid(value)) return value;
   const problem = value === undefined ? 'missing' : 'malformed';
-  throw new CairnError('INVALID_INPUT', `the field ${name} is ${problem}`, { field: name });
+  throw invalidInput(name, `the field ${name} is ${problem}`);
 }
 
 function isId(text: string): boolean {

@@ -1,6 +1,6 @@
 /** Value of an approval button, from the message to the press: the question and the answer. */
 import { z } from 'zod';
-import { CairnError } from '../../core/errors.ts';
+import { type CairnError, invalidInput } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
 
 /** Begins the `action_id` of each of our buttons; the rest is unique within one block, as Slack requires. */
@@ -53,8 +53,5 @@ export function readValue(text: string | undefined): DecisionValue {
 }
 
 function unreadable(cause?: unknown): CairnError {
-  return new CairnError('INVALID_INPUT', 'the button value was not created by Cairn', {
-    field: 'actions.0.value',
-    cause,
-  });
+  return invalidInput('actions.0.value', 'the button value was not created by Cairn', { cause });
 }

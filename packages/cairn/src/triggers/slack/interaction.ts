@@ -1,6 +1,6 @@
 /** A press of a button becomes the decision of an approval, by the person who pressed it. */
 import { z } from 'zod';
-import { CairnError } from '../../core/errors.ts';
+import { type CairnError, invalidInput } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import { parseObject } from '../../http/body.ts';
 import { decideApproval } from '../../operations/approvals/decide-approval.ts';
@@ -76,7 +76,5 @@ function sentence({ decidedBy, decision, stepId, runId }: ApprovalDecided, teamI
 }
 
 function malformed(field: string): CairnError {
-  return new CairnError('INVALID_INPUT', `the payload is not a Slack interaction: ${field}`, {
-    field: `payload.${field}`,
-  });
+  return invalidInput(`payload.${field}`, `the payload is not a Slack interaction: ${field}`);
 }

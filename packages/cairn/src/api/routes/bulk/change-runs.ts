@@ -8,7 +8,7 @@
 import type { z } from 'zod';
 import { apiKey } from '../../../core/encoding/idempotency-keys.ts';
 import type { Json } from '../../../core/encoding/json.ts';
-import { CairnError } from '../../../core/errors.ts';
+import { CairnError, invalidInput } from '../../../core/errors.ts';
 import { workThrough } from '../../../core/map-concurrently.ts';
 import { matchOf } from '../../../core/search/match.ts';
 import { type Selected, selectTargets } from '../../../operations/bulk/select.ts';
@@ -102,7 +102,7 @@ function filterOf(
 }
 
 function invalid(field: string, why: string): CairnError {
-  return new CairnError('INVALID_INPUT', `${field}: ${why}`, { field });
+  return invalidInput(field, `${field}: ${why}`);
 }
 
 /** With an idempotency key a filter selects once: a repetition must not select later runs. */

@@ -2,7 +2,7 @@
  * `POST /v1/runs/{id}/erase` (admin), `POST /v1/erasures` (of a tenant, role `installation`), `GET /v1/erasures` and `/{id}`.
  * An erasure cannot be undone, so the body repeats the id.
  */
-import { CairnError } from '../../../core/errors.ts';
+import { invalidInput } from '../../../core/errors.ts';
 import type { Erasure } from '../../../core/retention/erasure.ts';
 import {
   assertErasable,
@@ -49,7 +49,7 @@ function tenantSeenBy({ role, tenantId }: Caller): string | undefined {
 
 function assertConfirmed(confirmation: string, expected: string, what: string): void {
   if (confirmation === expected) return;
-  throw new CairnError('INVALID_INPUT', `confirm must be ${what} to erase`, { field: 'confirm' });
+  throw invalidInput('confirm', `confirm must be ${what} to erase`);
 }
 
 function accepted(erasure: Erasure) {

@@ -2,7 +2,7 @@
  * `GET /v1/runs/{id}/logs/stream`: the lines that a run logs and the text that its steps stream, as server-sent events. `id` is a
  * position, from which readers continue with `Last-Event-ID`; `event: end` is the last.
  */
-import { CairnError } from '../../../core/errors.ts';
+import { invalidInput } from '../../../core/errors.ts';
 import { isLogLine, type StoredLine } from '../../../core/logs/text.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
 import { followLogs, type LogStreamItem } from '../../../operations/follow-logs.ts';
@@ -36,10 +36,11 @@ function lastSeen(headers: Headers, after: string | undefined): Position | undef
   try {
     return decodeCursor('logs', anyPlaceOf(seen));
   } catch {
-    throw new CairnError('INVALID_INPUT', 'the start position of the stream is invalid', {
-      field: header === null ? 'after' : 'Last-Event-ID',
-      help: 'Use the id of an event of this stream, or `after` of a page of lines.',
-    });
+    throw invalidInput(
+      header === null ? 'after' : 'Last-Event-ID',
+      'the start position of the stream is invalid',
+      { help: 'Use the id of an event of this stream, or `after` of a page of lines.' },
+    );
   }
 }
 

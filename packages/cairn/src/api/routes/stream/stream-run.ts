@@ -3,7 +3,7 @@
  * `data` as in the list of events; `event: end` is the last. A stream is shorter than the time limit of a request:
  * readers reconnect with `Last-Event-ID` and miss nothing.
  */
-import { CairnError } from '../../../core/errors.ts';
+import { type CairnError, invalidInput } from '../../../core/errors.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
 import { type FollowedRun, followRun } from '../../../operations/follow-run.ts';
 import type { ReadHandler } from '../../route.ts';
@@ -45,7 +45,7 @@ function lastSeen(
 }
 
 function invalidSeq(field: string, why: string): CairnError {
-  return new CairnError('INVALID_INPUT', `the start position of the stream is invalid: ${why}`, { field });
+  return invalidInput(field, `the start position of the stream is invalid: ${why}`);
 }
 
 /** `vocabulary` applies to the status at the end; events are as in the journal. */

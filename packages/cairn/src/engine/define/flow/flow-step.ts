@@ -1,6 +1,6 @@
 /** Makes a flow out of its options, and the definitions of the operations that its code requests. */
 
-import { CairnError } from '../../../core/errors.ts';
+import { invalidInput } from '../../../core/errors.ts';
 import { givenName, operationName } from '../../../core/flow/names.ts';
 import type { Capability } from '../capability.ts';
 import {
@@ -161,9 +161,8 @@ function seenLike({ needs, reads }: steps.FlowStep): Pick<steps.FlowStep, 'needs
 
 function assertUsed(flow: steps.FlowStep, { id }: Capability): void {
   if (flow.uses.some((used) => used.id === id)) return;
-  throw new CairnError('INVALID_INPUT', `the flow '${flow.id}' does not list '${id}' in 'uses'`, {
+  throw invalidInput('uses', `the flow '${flow.id}' does not list '${id}' in 'uses'`, {
     stepId: flow.id,
-    field: 'uses',
     help: 'Add the capability to the uses of the flow, and raise planVersion.',
   });
 }

@@ -5,7 +5,7 @@
  * Must not: write, or change a line that may have been written.
  */
 import { BoundedMap } from '../../../core/bounded-map.ts';
-import { CairnError } from '../../../core/errors.ts';
+import { invalidInput } from '../../../core/errors.ts';
 import type { LoggedBy } from '../../../core/logs/line.ts';
 import {
   MAX_PIECE_CHARS,
@@ -135,8 +135,7 @@ export class AttemptText {
 
   /** @throws CairnError INVALID_INPUT if it is not a string */
   add(text: string, at: number): void {
-    if (typeof text !== 'string')
-      throw new CairnError('INVALID_INPUT', 'stream takes a text', { field: 'text', help: HELP });
+    if (typeof text !== 'string') throw invalidInput('text', 'stream takes a text', { help: HELP });
     if (this.#state === 'ended') return;
     this.#mask ??= new StreamMask(this.#keeping.secrets);
     this.#show(this.#mask.push(text), at);
