@@ -158,8 +158,8 @@ test('the OpenTelemetry SDK is not loaded without a collector, whatever is count
 test('all that append to a journal check the language before each write', () => {
   const script = `${OURS}
     const { compose } = await import('./packages/cairn/src/platform/root.ts');
-    const { engine, engineOf, api, schedules, messages, sample, retention, restore } = await compose(ours);
-    const writers = { engine, pool: engineOf('big'), start: api.start, schedules, messages: messages.deliver, sample, retention, restore };
+    const { engineOf, engine, api, github, slack, schedules, messages, sample, retention, restore } = await compose(ours);
+    const writers = { engine, pool: engineOf('big'), api, github, slack, schedules, messages, sample, retention, restore };
     for (const deps of Object.values(writers)) deps.assertIntact();
     JSON.stringify = () => '{}';
     for (const [name, deps] of Object.entries(writers))

@@ -1,31 +1,7 @@
 /** Parses the flags of `npm start`. Pure: neither prints nor exits. */
 import { parseArgs } from 'node:util';
 
-export interface StartArguments {
-  readonly json: boolean;
-  readonly help: boolean;
-  /** Prints complete stacks of functions that cannot be loaded. */
-  readonly verbose: boolean;
-  readonly data: string;
-  /** Undefined: the default port if it is free, else any. */
-  readonly port: number | undefined;
-  readonly workers: number;
-  /** False: a worker that dies is replaced by one that is not loaded. */
-  readonly keepsSpare: boolean;
-  readonly tickSeconds: number;
-  /** Starts with the readable data of damaged files. */
-  readonly acceptDamage: boolean;
-  /** Each commit is on the disk before it is acknowledged. */
-  readonly sync: boolean;
-  /** Undefined: the default. */
-  readonly watchdogSeconds: number | undefined;
-  readonly projectId: string | undefined;
-  readonly functionsModule: string | undefined;
-  /** True if firebase-tools runs the functions. */
-  readonly emulators: boolean;
-  /** True to use Google's Firestore emulator. */
-  readonly official: boolean;
-}
+export type StartArguments = Readonly<ReturnType<typeof readArguments>>;
 
 /** An argument is invalid; the message names it and the reason. */
 export class ArgumentsError extends Error {
@@ -67,7 +43,7 @@ export const USAGE = `npm start -- [options]
 
 const MAX_WORKERS = 64;
 
-export function readArguments(words: readonly string[]): StartArguments {
+export function readArguments(words: readonly string[]) {
   const values = parse(words);
   const { json, help, data, port, workers, watchdog, tick, project, functions, emulators, official } = values;
   if (emulators && (workers ?? watchdog ?? functions ?? values['no-spare']) !== undefined) {
@@ -83,6 +59,7 @@ export function readArguments(words: readonly string[]): StartArguments {
     help: help ?? false,
     verbose: values.verbose ?? false,
     data: nonEmpty('--data', data) ?? '.cairn',
+    /** Undefined: the default port if it is free, else any. */
     port: port === undefined ? undefined : integer('--port', port, { least: 0, most: 65_535 }),
     workers: workers === undefined ? 1 : integer('--workers', workers, { least: 1, most: MAX_WORKERS }),
     watchdogSeconds: watchdog === undefined ? undefined : seconds('--watchdog', watchdog, 3_600),

@@ -1,24 +1,16 @@
 /** Starts the local cloud as a user does, in a separate process that can be killed, and calls it over HTTP. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { CloudPids } from './cloud.ts';
+import type { LocalCloud, LocalCloudOptions } from './cloud.ts';
 import { nodeFlags } from './node-flags.ts';
 
 /** The line `npm start -- --json` prints. */
-export interface Ready {
-  readonly gateway: string;
-  readonly firestore: string;
-  readonly tasks: string;
-  readonly pubsub: string;
-  readonly control: string;
-  readonly github: string;
-  readonly slack: string;
-  readonly projectId: string;
-  readonly apiKey: string;
+export interface Ready
+  extends Omit<LocalCloud, 'functionsUrl' | 'functions' | 'site' | 'secrets' | 'clock' | 'reload' | 'stop'> {
   readonly secrets: { readonly github: string; readonly slack: string };
-  readonly pids: CloudPids;
 }
 
 export interface CloudProcess {
@@ -28,21 +20,21 @@ export interface CloudProcess {
   readonly ended: Promise<unknown>;
 }
 
-interface CloudProcessOptions {
-  readonly data: string;
-  readonly sync?: boolean;
-  /** Default: the project's own. */
-  readonly functionsModule?: string;
+interface CloudProcessOptions
+  extends Pick<
+    LocalCloudOptions,
+    | 'data'
+    | 'sync'
+    | 'functionsModule'
+    | 'port'
+    | 'workers'
+    | 'keepsSpare'
+    | 'watchdogSeconds'
+    | 'tickSeconds'
+    | 'env'
+  > {
   /** True if firebase-tools runs the functions, which takes longer to start. */
   readonly emulators?: boolean;
-  readonly port?: number;
-  readonly workers?: number;
-  /** Default: true. */
-  readonly keepsSpare?: boolean;
-  readonly watchdogSeconds?: number;
-  /** Length of a minute in `every N minutes`, s. */
-  readonly tickSeconds?: number;
-  readonly env?: Readonly<Record<string, string>>;
   /** File for the log lines of cloud and functions. Default: this process reads them, which slows both down. */
   readonly logFile?: string;
 }

@@ -85,7 +85,7 @@ export interface Ports {
   readonly pubsub?: number;
 }
 
-export interface CloudPids {
+interface CloudPids {
   readonly cloud: number;
   readonly workers: readonly number[];
   /** The workers by role: `requests`, `tasks`, `alone:{function}`, `spare`, `starting`. */

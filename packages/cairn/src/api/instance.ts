@@ -12,24 +12,12 @@ import { ActiveRunCounts } from './routes/metrics/active-run-counts.ts';
 import { StreamPlaces } from './routes/stream/places.ts';
 import { Semaphore } from './semaphore.ts';
 
-export interface Instance {
-  /** Requests with large bodies. */
-  readonly starts: Semaphore;
-  readonly mediumStarts: Semaphore;
-  readonly reads: Semaphore;
-  readonly lists: Semaphore;
-  readonly places: StreamPlaces;
-  readonly health: HealthProbe;
-  readonly document: ApiDocument;
-  readonly activeRuns: ActiveRunCounts;
-  readonly runCounts: CountedRuns;
-  readonly indexedRuns: IndexedRuns;
-  readonly diagnostician: Diagnostician;
-}
+export type Instance = ReturnType<typeof newInstance>;
 
-export function newInstance(deps: ApiDeps): Instance {
+export function newInstance(deps: ApiDeps) {
   const { diagnosis, finder, clock, version } = deps;
   return {
+    /** For requests with large bodies. */
     starts: new Semaphore(LARGE_STARTS),
     mediumStarts: new Semaphore(MEDIUM_STARTS),
     reads: new Semaphore(LARGE_READS),

@@ -83,12 +83,9 @@ const MEDIUM_BODY_BYTES = 256 * 1024;
 export const LARGE_BODY_BYTES = 1024 * 1024;
 
 /** A request from the router; `caller` is undefined only where the role is `open`. */
-interface RoutedRequest {
-  readonly deps: ApiDeps;
-  readonly instance: Instance;
+interface RoutedRequest extends Pick<RouteCall<OperationName>, 'deps' | 'instance' | 'request'> {
   readonly caller: Caller | undefined;
   readonly params: Readonly<Record<string, string>>;
-  readonly request: Request;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of routes has checked which handler belongs to which operation

@@ -2,6 +2,7 @@
  * Combines the appends of several callers into one commit (group commit). Pure except for the given ids: every decision
  * sees the state after the earlier ones in the batch. Knows the limits of a commit, not how it is sent.
  */
+
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { canonicalTextOf } from '../core/encoding/json.ts';
 import { assertEventFits, boundedDraft } from '../core/run/bounded.ts';
@@ -11,6 +12,7 @@ import { type Checkpoint, checkpointOf, type StepRecord, stepRecordOf } from '..
 import { reduce } from '../core/run/reduce/index.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
+import type { JournalCommit } from '../ports/run-store.ts';
 
 /** Below Firestore's 500 writes a commit; leaves room for snapshot, ledger rows and records. */
 export const MAX_COMMIT_WRITES = 300;
@@ -54,11 +56,8 @@ interface StatusMove {
   readonly by: RunEvent;
 }
 
-export interface CommitBatch {
+export interface CommitBatch extends Pick<JournalCommit, 'events' | 'checkpoints' | 'steps'> {
   readonly after: RunState;
-  readonly events: readonly RunEvent[];
-  readonly checkpoints: readonly Checkpoint[];
-  readonly steps: readonly StepRecord[];
   readonly effects: readonly EffectWrite[];
   /** Every change of status on the way; one commit may make several. */
   readonly moves: readonly StatusMove[];

@@ -8,7 +8,6 @@ import type { EffectWrite } from '../core/effects/effect.ts';
 import { invalidInput } from '../core/errors.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import { MAX_MEMO_NAME_BYTES, MAX_PAYLOAD_BYTES } from '../core/run/limits.ts';
-import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { assertFits } from '../core/run/values.ts';
 import type { JournalCommit, SnapshotTouch, StartCommit } from './run-store.ts';
 import type { Memo } from './value-store.ts';
@@ -94,10 +93,7 @@ function assertRow(runId: string, events: readonly RunEvent[]): void {
   }
 }
 
-interface Load {
-  readonly events: readonly RunEvent[];
-  readonly checkpoints: readonly Checkpoint[];
-  readonly steps: readonly StepRecord[];
+interface Load extends Pick<JournalCommit, 'events' | 'checkpoints' | 'steps'> {
   readonly effects: readonly EffectWrite[];
   /** Other writes of the commit. */
   readonly others: number;

@@ -2,17 +2,13 @@
  * Runtime configuration set by operators: the kill switch and the paused workflows. One small document, read by every
  * dispatch and the scan, changed rarely and by people.
  */
+
 import type { RestoreMark } from '../core/recovery/restored.ts';
+import type { SchedulePause } from '../core/schedule/schedule.ts';
 import type { CompareAndSetResult, Version } from './run-store.ts';
 
-/** Pause of a workflow: actor, time and reason. */
-export interface PauseMark {
-  /** Epoch ms. */
-  readonly since: number;
-  /** The principal, as journals name it. */
-  readonly by: string;
-  readonly reason?: string | undefined;
-}
+/** Pause of a workflow. */
+export type PauseMark = SchedulePause;
 
 export interface RuntimeConfig {
   /** On: nothing is driven, of no workflow and no tenant. */

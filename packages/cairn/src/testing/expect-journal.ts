@@ -2,8 +2,7 @@
  * Assertions on a journal. Independent of test frameworks: a failed assertion throws an error whose message shows the
  * journal.
  */
-import type { Decision, EventType, RunEvent, StepRef } from '../core/run/events.ts';
-import { isSettled } from '../core/run/events.ts';
+import { type Decision, type EventType, isSettled, type RunEvent, type StepRef } from '../core/run/events.ts';
 import { stepKey } from '../core/run/state.ts';
 import { timelineOf } from './timeline.ts';
 

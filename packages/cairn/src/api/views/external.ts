@@ -1,7 +1,6 @@
 /** Questions about effects without a run, as the inbox shows them. */
 
-import type { EffectRecord } from '../../core/effects/effect.ts';
-import { RESOLUTIONS } from '../../core/effects/effect.ts';
+import { type EffectRecord, RESOLUTIONS } from '../../core/effects/effect.ts';
 import { keyOfOwner } from '../../core/effects/external.ts';
 import { iso } from './values.ts';
 

@@ -1,8 +1,7 @@
 /** Decision of a dispatch, or of the scan, about the run it has just read. Pure; the caller carries it out. */
 
 import type { Takeover, TaskRef } from '../run/data/takeover.ts';
-import type { RunState, VolatileMetadata } from '../run/state.ts';
-import { isOver } from '../run/state.ts';
+import { isOver, type RunState, type VolatileMetadata } from '../run/state.ts';
 import { hasUnannouncedWaits, isDue, isParked, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';

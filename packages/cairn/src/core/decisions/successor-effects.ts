@@ -5,19 +5,23 @@
  * Must not: read rows, or say which steps run (successor.ts).
  */
 
-import { type DoubtRemedy, effectDecision, inheritedEffectDecision, type Rows } from '../effects/decision.ts';
-import { type EffectRecord, type Idempotency, isWithoutCall, type ReplayPolicy } from '../effects/effect.ts';
+import {
+  type DoubtRemedy,
+  type EffectRequest,
+  effectDecision,
+  inheritedEffectDecision,
+  type Rows,
+} from '../effects/decision.ts';
+import { type EffectRecord, isWithoutCall } from '../effects/effect.ts';
 import { type EffectPlace, effectKey } from '../effects/keys.ts';
-import type { EffectScope } from '../run/events.ts';
+import type { EffectScope, StepRef } from '../run/events.ts';
 import { stepKey } from '../run/state.ts';
 
 /** Facts about a capability and its binding from the deployed definition. */
-export interface CapabilityFacts {
-  readonly idempotency: Idempotency;
-  readonly replayPolicy: ReplayPolicy;
-  readonly requiresConfirmation?: boolean;
-  readonly hasLookup: boolean;
-}
+export type CapabilityFacts = Pick<
+  EffectRequest,
+  'idempotency' | 'replayPolicy' | 'requiresConfirmation' | 'hasLookup'
+>;
 
 interface EffectsOf {
   readonly rootRunId: string;
@@ -32,14 +36,7 @@ interface EffectsOf {
   readonly capabilityOf: (stepId: string, capabilityId: string) => CapabilityFacts | undefined;
 }
 
-export interface ForecastEffect {
-  /** The row by which it is known. */
-  readonly effectId: string;
-  readonly runId: string;
-  readonly stepId: string;
-  readonly itemKey?: string | undefined;
-  readonly revision: number;
-  readonly capabilityId: string;
+export interface ForecastEffect extends StepRef, Pick<EffectRecord, 'effectId' | 'runId' | 'capabilityId'> {
   /** `asked`: a person decides first. */
   readonly action: 'reused' | 're-executed' | 'asked' | 'looked_up';
   readonly why: 'recorded' | 'policy' | 'not_applied' | 'in_doubt';

@@ -2,14 +2,13 @@
  * Owns the idempotency keys of external calls: calls with the same key are the same action. A key is stable over attempts,
  * dispatches, resumes and replays, because the only part of it that names a run is the root of its lineage.
  */
+
 import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson } from '../encoding/json.ts';
+import type { StepRef } from '../run/events.ts';
 
-export interface EffectPlace {
+export interface EffectPlace extends StepRef {
   readonly rootRunId: string;
-  readonly stepId: string;
-  readonly itemKey?: string | undefined;
-  readonly revision: number;
   readonly capabilityId: string;
   /** The author's own key, or the sequence number of this call among the body's calls of the capability, from 1. */
   readonly call: string | number;

@@ -82,9 +82,11 @@ export interface MailboxFact {
 /** A finding by a dispatch or the scan that the run makes no progress. */
 export interface FindingFact {
   readonly reason: FindingReason;
+  /** The error of the store, or of the dispatch, truncated. */
   readonly message: string;
+  /** Events of the run when it was named. */
   readonly head: number;
-  /** Epoch ms. */
+  /** When it was named first, epoch ms. */
   readonly since: number;
 }
 

@@ -6,8 +6,14 @@
 import { eventHash, genesisHash } from '../encoding/hash.ts';
 import { canonicalJson, canonicalTextOf, type Json } from '../encoding/json.ts';
 import { withoutUndefined } from '../optional.ts';
-import type { EventDraft, RunEvent, Writer } from './events.ts';
-import { COMMON_SCHEMA_VERSION, FIRST_SCHEMA_VERSION, SCHEMA_VERSION } from './events.ts';
+import {
+  COMMON_SCHEMA_VERSION,
+  type EventDraft,
+  FIRST_SCHEMA_VERSION,
+  type RunEvent,
+  SCHEMA_VERSION,
+  type Writer,
+} from './events.ts';
 
 /** The newest event a new one is chained to; `at` so that time never runs backwards within a run. */
 interface ChainHead {

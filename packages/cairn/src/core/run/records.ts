@@ -2,10 +2,16 @@
  * Documents beside an event: its checkpoint and its step record. Both are functions of the event (and of its output),
  * so a repair can rebuild every step record from the journal alone.
  */
-import type { CheckpointRef, PayloadRef, RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
-import { isSettled } from './events.ts';
-import type { RunState, StepOutcome } from './state.ts';
-import { stepKey } from './state.ts';
+import {
+  type CheckpointRef,
+  isSettled,
+  type PayloadRef,
+  type RunEvent,
+  type SettledType,
+  type StepExecution,
+  type StepKind,
+} from './events.ts';
+import { type RunState, type StepOutcome, stepKey } from './state.ts';
 
 export const BOUNDARIES = [
   'run_created',

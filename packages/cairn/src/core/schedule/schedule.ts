@@ -50,7 +50,7 @@ export interface CatchUpReport {
   readonly made: number;
 }
 
-/** Pause of a schedule: actor, time (epoch ms) and reason. */
+/** Pause of a schedule or a workflow, since a time in epoch ms, by a principal as journals name it. */
 export interface SchedulePause {
   readonly since: number;
   readonly by: string;

@@ -20,8 +20,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { EffectChanged, EffectCreated, ExternalEffectStore } from '../../ports/runs/effect-store.ts';
 import type { AliveCalls, LedgerAppended, LedgerDeps } from '../effects/effect-call.ts';
-import type { EffectOwner } from '../effects/rows.ts';
-import { failedChange } from '../effects/rows.ts';
+import { type EffectOwner, failedChange } from '../effects/rows.ts';
 import { EffectForbidden } from './errors.ts';
 
 /** Another process is making the call, or may be. */

@@ -2,29 +2,22 @@
  * Telemetry of one dispatch: a span and its duration, reported exactly once: by the drive at its end, or, if it died or
  * lost its run, by the process that took the run over (recover-run.ts).
  */
+
 import type { TaskDelivery } from '../../core/decisions/claim.ts';
 import type { TaskRef } from '../../core/run/data/takeover.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runSpan, type TraceContext } from '../../core/trace.ts';
+import type { DriveTask } from '../../ports/task-queue.ts';
 import { errorTypeOf, type Span } from '../../ports/tracing.ts';
 import type { EngineDeps } from '../deps.ts';
 import { driveSpanOf } from './run-spans.ts';
-export interface DriveRequest {
-  readonly runId: string;
-  /** Span of the requester; absent: none, or no collector is configured. */
-  readonly trace?: TraceContext | undefined;
+export interface DriveRequest extends Pick<DriveTask, 'runId' | 'alone' | 'pool' | 'skipsBackoff' | 'trace'> {
   /** True for the first work of its instance. */
   readonly isCold?: boolean;
   /** Number of the queue's delivery; absent if the queue did not say. */
   readonly delivery?: TaskDelivery | undefined;
-  /** The dispatch runs alone in its process, for suspects. */
-  readonly alone?: boolean | undefined;
   /** The scan asked in case the worker of the run is dead: nothing follows if it lives. */
   readonly watches?: boolean | undefined;
-  /** See `DriveTask`. */
-  readonly skipsBackoff?: boolean | undefined;
-  /** The workflows that it is for; absent: all that have no functions of their own. */
-  readonly pool?: string | undefined;
 }
 
 export class DriveAccount {

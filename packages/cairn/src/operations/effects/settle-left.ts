@@ -11,17 +11,10 @@ import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { removeFromInbox } from '../inbox/remove-from-inbox.ts';
-import type { ResolveRequest } from './request.ts';
-import { type ResolutionContent, resolutionOf, waitFor } from './resolution-events.ts';
+import { type Resolving, resolutionOf, waitFor } from './resolution-events.ts';
 
-interface LeftSettling {
-  /** Has ended. */
-  readonly state: RunState;
-  /** In doubt. */
-  readonly stored: StoredEffect;
-  readonly request: ResolveRequest;
-  readonly content: ResolutionContent;
-}
+/** The run has ended, with the effect in doubt. */
+type LeftSettling = Pick<Resolving, 'state' | 'stored' | 'request' | 'content'>;
 
 /**
  * @returns time of the settlement, epoch ms

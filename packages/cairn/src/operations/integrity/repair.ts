@@ -16,7 +16,6 @@ import {
   type RepairChange,
   type RepairPlan,
 } from '../../core/integrity/plan.ts';
-import type { ConsistencyProblem } from '../../core/integrity/problems.ts';
 import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair.ts';
 import type { Log } from '../../ports/log.ts';
 import { batchesOf, repairedDataOf } from './batches.ts';
@@ -34,14 +33,10 @@ interface RepairRequest extends RunToCheck {
   readonly apply: boolean;
 }
 
-export interface RepairReport {
+/** The changes are planned or applied. */
+export interface RepairReport extends RepairPlan {
   /** `sound`: there is no problem. `refused`: there are problems, and none can be repaired. */
   readonly outcome: 'sound' | 'refused' | 'planned' | 'applied';
-  /** Planned or applied changes. */
-  readonly changes: readonly RepairChange[];
-  readonly places: readonly PlaceChange[];
-  /** Problems that need an operator. */
-  readonly refused: readonly ConsistencyProblem[];
   /** Sequence numbers of the `snapshot_repaired` events. */
   readonly events: readonly number[];
 }

@@ -1,13 +1,7 @@
 /** Request, dependencies and response of a start. Types only. */
 
 import type { EventSource } from '../../core/decisions/idempotency.ts';
-import type {
-  CheckpointRef,
-  EffectScope,
-  RunIdentity,
-  SuccessorSource,
-  Trigger,
-} from '../../core/run/events.ts';
+import type { CheckpointRef, EffectScope, RunIdentity, SuccessorSource } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { DriveAfterDeps } from '../../engine/drive-after.ts';
@@ -35,28 +29,25 @@ export interface StartDeps extends JournalDeps, DriveAfterDeps {
   readonly processingLockMs?: number;
 }
 
-export interface StartRequest {
+type GivenIdentity = Pick<RunIdentity, 'tenantId' | 'environment' | 'trigger'> & {
+  readonly [K in 'parent' | 'threadId' | 'repoId' | 'prId' | 'prUrl' | 'a2aCorrelationId']?:
+    | RunIdentity[K]
+    | undefined;
+};
+
+export interface StartRequest extends GivenIdentity {
   /** Given to a child by its parent; drawn otherwise. */
   readonly runId?: string | undefined;
-  readonly parent?: RunIdentity['parent'] | undefined;
   readonly lineage?: Lineage | undefined;
-  readonly tenantId: string;
-  readonly environment: string;
   readonly workflow: Workflow;
   /** Checked against the workflow's schema, which also drops what the workflow does not use. */
   readonly input: unknown;
-  readonly trigger: Trigger;
   readonly source: EventSource;
   /** See core/encoding/idempotency-keys.ts. Undefined: every request is new work (API calls without a key). */
   readonly key: string | undefined;
   readonly requestHash: string;
   /** GitHub only: a second key under which the same content within five seconds counts as the same. */
   readonly secondaryKey?: string | undefined;
-  readonly threadId?: string | undefined;
-  readonly repoId?: string | undefined;
-  readonly prId?: string | undefined;
-  readonly prUrl?: string | undefined;
-  readonly a2aCorrelationId?: string | undefined;
   /** The span of the caller; absent: it begins a trace of its own. */
   readonly trace?: TraceContext | undefined;
 }

@@ -9,11 +9,12 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import { loopOfPart } from '../../core/flow/parts.ts';
-import type { ChildWait, SuccessorMode } from '../../core/run/events.ts';
+import type { SuccessorMode } from '../../core/run/events.ts';
 import { MAX_SCOPES } from '../../core/run/limits.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { workflowOf } from '../../engine/deployed.ts';
+import type { ChildToStart } from '../../engine/deps.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage } from '../start/request.ts';
@@ -24,12 +25,8 @@ import { lineageOf } from './start-successor.ts';
 /** Runs that are checked along a lineage: more would be a lineage in which nothing ever ended. */
 const MAX_LINEAGE = 50;
 
-interface ChildOfSuccessor {
-  readonly parent: RunState;
-  readonly wait: ChildWait;
+interface ChildOfSuccessor extends ChildToStart {
   readonly childId: string;
-  readonly type: string;
-  readonly input: unknown;
   /** Cancels a child that was not to continue without its parent. */
   readonly cancel: (runId: string) => Promise<void>;
 }

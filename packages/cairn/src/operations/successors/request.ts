@@ -1,10 +1,9 @@
 /** Request and response of a successor. Types only. */
 import type { SuccessorMode, Trigger } from '../../core/run/events.ts';
-import type { TraceContext } from '../../core/trace.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { EffectStore } from '../../ports/runs/effect-store.ts';
-import type { StartDeps } from '../start/request.ts';
+import type { StartDeps, StartRequest } from '../start/request.ts';
 
 export interface SuccessorDeps extends StartDeps {
   readonly registry: WorkflowRegistry;
@@ -36,17 +35,12 @@ export interface WantedSuccessor {
   readonly signals?: 'carry' | undefined;
 }
 
-export interface SuccessorRequest extends WantedSuccessor {
+export interface SuccessorRequest
+  extends WantedSuccessor,
+    Pick<StartRequest, 'key' | 'requestHash' | 'trace' | 'a2aCorrelationId'> {
   readonly actor: string;
-  /** See core/encoding/idempotency-keys.ts. Undefined: every request is new work. */
-  readonly key: string | undefined;
-  readonly requestHash: string;
   /** The policy of the workflow is not asked about this successor. */
   readonly force: boolean;
   /** Kind of the requesting program; absent: `api`. */
   readonly client?: Trigger['source'];
-  /** Absent: that of the source. */
-  readonly a2aCorrelationId?: string | undefined;
-  /** The span of the caller. */
-  readonly trace?: TraceContext | undefined;
 }

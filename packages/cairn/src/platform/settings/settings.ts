@@ -3,7 +3,6 @@ import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
 import { MAX_SHARDS, SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { MAX_QUEUES, type QueueSpread } from '../../core/encoding/queue-place.ts';
 import type { DriveQueues, QueueTarget } from '../../queue/cloud-tasks-queue.ts';
-import type { GithubTenantParameters } from '../../triggers/github/tenants.ts';
 import { driveTimeoutS } from '../installation/drive-classes.ts';
 import type { FunctionNames } from '../installation/exported-names.ts';
 import { aloneMember, driveMember } from '../installation/installation.ts';
@@ -33,60 +32,10 @@ import {
 
 type GivenOptions = Omit<CairnOptions, 'workflows' | 'bindings'>;
 
-export interface Settings {
-  readonly project: string;
-  readonly region: string;
-  /** Id of the Firestore database. */
-  readonly database: string;
-  readonly collectionPrefix: string;
-  readonly environment: string;
-  /** Raw values: parsed on use, so that an invalid one affects only its endpoint. */
-  readonly githubTenants: GithubTenantParameters;
-  readonly slackTenants: string;
-  /** Days that runs are kept whose workflow does not say how long; undefined: for ever. */
-  readonly retentionDays: number | undefined;
-  readonly scheduleTenant: string;
-  readonly pubsubTenant: string;
-  /** Name of the topic; undefined: the events of runs are not published. */
-  readonly runEventsTopic: string | undefined;
-  /** Undefined: ask the metadata server. */
-  readonly serviceAccount: string | undefined;
-  /** The queue of the functions that move runs, and the one of those whose worker died. */
-  readonly drive: DriveQueues;
-  /** Likewise for workflows that have functions of their own, by the name of the class. */
-  readonly pools: Readonly<Record<string, DriveQueues>>;
-  /** `host:port` of a task queue that speaks plain text; undefined: Google's. */
-  readonly tasksHost: string | undefined;
-  /** `host:port` of a Pub/Sub that speaks plain text; undefined: Google's. */
-  readonly pubsubHost: string | undefined;
-  /** `host:port` of a Firestore that speaks plain text; undefined: Google's. */
-  readonly firestoreHost: string | undefined;
-  /** Hosts among these that the local cloud serves by frames (clients/wire.ts). */
-  readonly wireHosts: ReadonlySet<string>;
-  /** Requests a second of one caller of the API at one instance; undefined: no limit. */
-  readonly apiRateLimit: number | undefined;
-  /** True if ID tokens are those of the Auth emulator, which are unsigned. */
-  readonly authEmulator: boolean;
-  /** The given value; undefined: nothing is sent. */
-  readonly otlpEndpoint: string | undefined;
-  /** The given value. */
-  readonly otlpHeaders: string;
-  readonly traceSampler: string;
-  readonly traceRatio: string;
-  /** Platform name of this function; undefined if it has none. */
-  readonly service: string | undefined;
-  /** Shards that documents are written with. */
-  readonly shards: number;
-  /** Lease of the local cloud in ms, for tests that wait for one; undefined: as deployed. */
-  readonly leaseMs: number | undefined;
-  /** Longest time between two heartbeats on the local cloud in ms, to measure as deployed; undefined: as usual there. */
-  readonly heartbeatMs: number | undefined;
-  /** True on the local cloud. */
-  readonly local: boolean;
-}
+export type Settings = Readonly<ReturnType<typeof readSettings>>;
 
 /** @throws Error if the platform did not say which project this is, or the functions that move runs are not exported */
-export function readSettings(options: GivenOptions, names: FunctionNames): Settings {
+export function readSettings(options: GivenOptions, names: FunctionNames) {
   const { env } = process;
   const project = env.GCLOUD_PROJECT ?? env.GOOGLE_CLOUD_PROJECT;
   if (!project) throw new Error('GCLOUD_PROJECT is not set');
@@ -109,29 +58,43 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
     database: options.database ?? database.value(),
     collectionPrefix: collectionPrefixOf(options.collectionPrefix, nameOf(names, driveMember())),
     environment: options.environment ?? environment.value(),
+    // Raw values of tenants: parsed on use, so that an invalid one affects only its endpoint.
     githubTenants: { listed: tenants, others: tenant },
     slackTenants: chosen(slack).tenants ?? slackTenants.value(),
+    /** Days that runs are kept whose workflow does not say how long; undefined: for ever. */
     retentionDays: retentionDays.value() <= 0 ? undefined : retentionDays.value(),
     scheduleTenant: scheduleTenant.value(),
     pubsubTenant: pubsubTenant.value(),
+    /** Undefined: the events of runs are not published. */
     runEventsTopic: (options.runEventsTopic ?? runEventsTopic.value()) || undefined,
+    /** Undefined: ask the metadata server. */
     serviceAccount: serviceAccount.value() || undefined,
-    drive: queuesOf(),
+    /** Shards that documents are written with. */
     shards: shardsOf(runShards.value()),
+    /** The queue of the functions that move runs, and the one of those whose worker died. */
+    drive: queuesOf(),
+    /** Likewise for workflows that have functions of their own, by the name of the class. */
     pools: Object.fromEntries(Object.keys(drives).map((pool) => [pool, queuesOf(pool)])),
+    // `host:port` of servers that speak plain text; undefined: Google's.
     tasksHost: env.CAIRN_TASKS_HOST || undefined,
     pubsubHost: env.PUBSUB_EMULATOR_HOST || undefined,
     firestoreHost: env.FIRESTORE_EMULATOR_HOST || undefined,
+    /** Hosts among these that the local cloud serves by frames (clients/wire.ts). */
     wireHosts: new Set(local ? (env.CAIRN_WIRE_HOSTS ?? '').split(',') : []),
-    // A storm on the local cloud is a test.
+    /** Requests a second of one caller of the API at one instance; undefined: no limit. A storm on the local cloud is a test. */
     apiRateLimit: local || apiRateLimit.value() <= 0 ? undefined : apiRateLimit.value(),
+    /** Undefined: nothing is sent. */
     otlpEndpoint: otlpEndpoint.value() || undefined,
     otlpHeaders: otlpHeaders.value(),
     traceSampler: traceSampler.value() || 'parentbased_traceidratio',
     traceRatio: traceRatio.value() || '1',
+    /** Platform name of this function; undefined if it has none. */
     service: env.K_SERVICE || undefined,
+    /** ID tokens are those of the Auth emulator, which are unsigned. */
     authEmulator: Boolean(env.FIREBASE_AUTH_EMULATOR_HOST),
+    /** Lease of the local cloud in ms, for tests that wait for one; undefined: as deployed. */
     leaseMs: local ? msOf(env.CAIRN_LEASE_MS) : undefined,
+    /** Longest time between two heartbeats on the local cloud in ms, to measure as deployed; undefined: as usual there. */
     heartbeatMs: local ? msOf(env.CAIRN_HEARTBEAT_MS) : undefined,
     local,
   };

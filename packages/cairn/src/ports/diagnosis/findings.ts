@@ -2,22 +2,16 @@
  * Runs that the store refuses to write, or whose dispatches all throw: one small document a run, outside the run. It decides
  * nothing: it shows what lists of runs cannot, until it is outdated (`core/findings.ts`).
  */
-import type { FindingReason } from '../../core/findings.ts';
+import type { FindingFact } from '../../core/integrity/facts.ts';
 
 /** A finding about one run; a later one replaces the one before. */
-export interface RunFinding {
+export interface RunFinding extends FindingFact {
   readonly runId: string;
   readonly tenantId: string;
   readonly type: string;
-  /** Events of the run when it was named. */
-  readonly head: number;
   /** Step that was reached, if any. */
   readonly stepId?: string | undefined;
-  readonly reason: FindingReason;
-  /** The error of the store, or of the dispatch, cut to {@link MAX_FINDING_CHARS}. */
-  readonly message: string;
-  /** When it was named first, and last, epoch ms. */
-  readonly since: number;
+  /** When it was named last, epoch ms. */
   readonly lastAt: number;
 }
 

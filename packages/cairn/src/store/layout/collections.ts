@@ -5,28 +5,7 @@ export const PREFIX_OF_THE_MODEL = 'gwi_';
 
 const PREFIX = /^[a-z][a-z0-9_-]{0,31}$/;
 
-export interface CollectionNames {
-  readonly runs: string;
-  readonly idempotency: string;
-  readonly waits: string;
-  readonly clients: string;
-  readonly config: string;
-  readonly findings: string;
-  readonly schedules: string;
-  readonly effects: string;
-  readonly plans: string;
-  readonly erasures: string;
-  readonly budgets: string;
-  /** Below a run. */
-  readonly events: string;
-  readonly checkpoints: string;
-  readonly steps: string;
-  readonly payloads: string;
-  readonly pages: string;
-  readonly logs: string;
-  /** Below a step. */
-  readonly memos: string;
-}
+export type CollectionNames = Readonly<ReturnType<typeof collectionNames>>;
 
 /**
  * The prefix covers the collections below a run as well, because index exemptions apply to every collection of an id: those of
@@ -34,7 +13,7 @@ export interface CollectionNames {
  *
  * @throws Error for an invalid prefix
  */
-export function collectionNames(prefix: string): CollectionNames {
+export function collectionNames(prefix: string) {
   if (!PREFIX.test(prefix))
     throw new Error(
       `'${prefix}' is not a collection prefix: a lower-case letter, then up to 31 lower-case letters, digits, hyphens and underscores`,
@@ -52,12 +31,14 @@ export function collectionNames(prefix: string): CollectionNames {
     plans: `${prefix}plans`,
     erasures: `${prefix}erasures`,
     budgets: `${prefix}budgets`,
+    // Below a run.
     events: `${below}events`,
     checkpoints: `${below}checkpoints`,
     steps: `${below}steps`,
     payloads: `${below}payloads`,
     pages: `${below}pages`,
     logs: `${below}logs`,
+    // Below a step.
     memos: `${below}memos`,
   };
 }

@@ -21,7 +21,7 @@ export interface GithubTenants {
   readonly others: string | undefined;
 }
 
-export interface GithubTenantParameters {
+interface GithubTenantParameters {
   /** `GITHUB_TENANTS`: `installationId=tenant`, `owner=tenant`, `*=tenant`, separated by commas. */
   readonly listed: string;
   /** `GITHUB_TENANT`: of what is not listed; empty: see {@link githubTenantsIn}. */

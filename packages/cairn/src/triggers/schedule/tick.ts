@@ -6,7 +6,7 @@ import { workThrough } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { deployedSchedules, keepDeclared } from '../../operations/schedules/declared.ts';
 import type { ScheduleDeps } from '../../operations/schedules/deps.ts';
-import { fireSchedule } from '../../operations/schedules/fire-schedule.ts';
+import { type Fired, fireSchedule } from '../../operations/schedules/fire-schedule.ts';
 import type { DueSchedule } from '../../ports/schedule-store.ts';
 
 /**
@@ -24,11 +24,8 @@ export interface TickDeps extends ScheduleDeps {
   readonly declaredTenant: string;
 }
 
-export interface TickReport {
+export interface TickReport extends Fired {
   readonly due: number;
-  readonly fired: number;
-  readonly skipped: number;
-  readonly refused: number;
   /** Schedules that could not be handled; each is logged, and left for the next tick. */
   readonly failed: number;
   /** The time was up before all were fired: the next tick continues, most overdue first. */

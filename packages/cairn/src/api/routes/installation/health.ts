@@ -1,6 +1,5 @@
 /** `GET /v1/healthz`: the version, and whether the store can be reached. It is public, so it has nothing else. */
-import type { Clock } from '../../../ports/clock.ts';
-import { pause } from '../../../ports/clock.ts';
+import { type Clock, pause } from '../../../ports/clock.ts';
 import type { ApiDeps } from '../../deps.ts';
 
 /** A store that takes longer counts as unavailable. */

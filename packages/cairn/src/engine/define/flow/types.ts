@@ -1,4 +1,5 @@
 /** Public types of a flow: a step whose executions are requested by ordinary code. Types only. */
+
 import type { ZodType } from 'zod';
 import type { Json } from '../../../core/encoding/json.ts';
 import type { OnParentEnd } from '../../../core/run/events.ts';
@@ -9,9 +10,11 @@ import type { StepLog } from '../log.ts';
 import type { Estimate } from '../spending.ts';
 import type { Workflow } from '../steps.ts';
 import type {
+  ApprovalOptions,
   AttemptOptions,
   ChildResult,
   CommonOptions,
+  EventOptions,
   Handle,
   Needs,
   OnFailure,
@@ -43,20 +46,14 @@ export interface PerformOptions {
   readonly estimate?: Estimate;
 }
 
-export interface FlowEventOptions {
+export interface FlowEventOptions
+  extends Pick<EventOptions<unknown, Needs, unknown>, 'expected' | 'timeout' | 'heartbeat'> {
   /** Name of the event; default: the name of the operation. */
   readonly event?: string;
   readonly key: string;
-  readonly expected?: string | number;
-  readonly timeout?: string | number;
-  readonly heartbeat?: { readonly within: string | number };
 }
 
-export interface FlowApprovalOptions {
-  readonly timeout?: string | number;
-  readonly onExpiry?: 'fail' | 'approve' | 'halt';
-  readonly escalate?: { readonly after: string | number; readonly text: string };
-}
+export type FlowApprovalOptions = Pick<ApprovalOptions<unknown, Needs>, 'timeout' | 'onExpiry' | 'escalate'>;
 
 export interface FlowChildOptions {
   readonly onParentEnd?: OnParentEnd;
