@@ -26,7 +26,7 @@ interface ArgumentSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 /** In the order in which they are given. */
-type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>;
+export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>;
 
 type ValueOf<S extends OptionSpec> = S['type'] extends 'flag'
   ? boolean
@@ -54,14 +54,15 @@ type RunCommand<A extends ArgumentSpecs, O extends OptionSpecs> = (
   given: Given<A, O>,
 ) => Promise<ExitCode | undefined>;
 
-interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
+export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
   /** The words it is called by, e.g. `runs list`. */
   readonly name: string;
   /** One line, without a full stop. */
   readonly summary: string;
   readonly details?: string;
-  readonly args: A;
-  readonly options: O;
+  /** Default: none. */
+  readonly args?: A;
+  readonly options?: O;
   /** It changes something, so it sends an idempotency key and takes `--key`. */
   readonly mutates?: true;
   /** Each a whole command line without `cairn`, and its effect. At least one. */
@@ -70,14 +71,18 @@ interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
 }
 
 /** A command without its own types, as in the table of all commands. */
-export type CliCommand = CommandSpec<ArgumentSpecs, OptionSpecs>;
+export type CliCommand = Required<Pick<CommandSpec<ArgumentSpecs, OptionSpecs>, 'args' | 'options'>> &
+  Omit<CommandSpec<ArgumentSpecs, OptionSpecs>, 'args' | 'options'>;
+
+/** No arguments, or no options. */
+export type None = Readonly<Record<never, never>>;
 
 /** Checks the types of one command against each other, and erases them. */
-export function command<const A extends ArgumentSpecs, const O extends OptionSpecs>(
+export function command<const A extends ArgumentSpecs = None, const O extends OptionSpecs = None>(
   spec: CommandSpec<A, O>,
 ): CliCommand {
   // The arguments of `run` were parsed by the same specs, see parse.ts.
-  return spec as unknown as CliCommand;
+  return { args: {}, options: {}, ...spec } as unknown as CliCommand;
 }
 
 /** Options that every command takes. */

@@ -9,7 +9,6 @@ const COUNTED = ['usd', 'tokens', 'effects', 'operations'] as const;
 export const readBudgets = command({
   name: 'budgets',
   summary: 'Show what all runs of a tenant have spent today (UTC), and its limits',
-  args: {},
   options: {
     tenant: {
       type: 'text',

@@ -12,8 +12,6 @@ const MAX_GRACE_S = 7 * 24 * 3_600;
 export const listClients = command({
   name: 'clients list',
   summary: 'List the API clients of the tenant',
-  args: {},
-  options: {},
   examples: [['clients list', 'without keys: they are shown once']],
   async run({ api, out, notes }) {
     const { items, more } = await api.get('/v1/clients');
@@ -52,7 +50,6 @@ export const createClient = command({
   name: 'clients create',
   summary: 'Create an API client; its key is shown once',
   args: { name: { help: 'name of the client' }, role: { help: 'role', choices: ROLES } },
-  options: {},
   mutates: true,
   examples: [['clients create CI submitter', 'can start and read runs']],
   async run({ api, out, notes }, { args }) {
@@ -89,7 +86,6 @@ export const revokeClient = command({
   name: 'clients revoke',
   summary: 'Revoke a client permanently',
   args: { client: CLIENT },
-  options: {},
   mutates: true,
   examples: [['clients revoke 4be1', 'takes effect within fifteen seconds']],
   async run({ api, out }, { args }) {

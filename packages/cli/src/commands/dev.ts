@@ -11,7 +11,6 @@ export const dev = command({
   summary: 'Serve the functions of this project on the local cloud and reload them on edits',
   details:
     'Your functions and those of Cairn, with Firestore, Cloud Tasks, Pub/Sub, the console and your site, on this machine\nonly. Edits are served while runs continue; an edit that does not load is reported and changes nothing. Ctrl-C stops\neverything.',
-  args: {},
   options: {
     codebase: { type: 'list', value: 'NAME', help: 'codebase of firebase.json; repeatable (default: all)' },
     port: {

@@ -6,17 +6,16 @@ import { Declined, EXIT, UsageError } from '../exit.ts';
 import { clean } from '../render/width.ts';
 import { effectTable } from '../views/effects.ts';
 import { DEFAULT_LISTED, limitOption, noteMore } from './listed.ts';
-import { RUN, runIdOf } from './runs/named.ts';
+import { RUN, runCommand, runIdOf } from './runs/named.ts';
 
 /** The idempotency key and the number of the row. */
 const WHOLE_ID = /^[0-9a-f]{64}\.\d{4}$/;
 const OUTCOMES = ['recorded', 're-execute', 'failed'] as const;
 const MAX_LISTED = 5_000;
 
-export const listEffects = command({
+export const listEffects = runCommand({
   name: 'effects list',
   summary: 'List the effects of a run, in order',
-  args: { run: RUN },
   options: {
     limit: limitOption({ most: MAX_LISTED }),
   },
@@ -24,9 +23,9 @@ export const listEffects = command({
     ['effects list last', 'the newest run'],
     ['effects list last --json', 'with requests, results and resolutions'],
   ],
-  async run(context, { args, options }) {
+  async run(context, id, { options }) {
     const { api, out, notes } = context;
-    const params = { id: await runIdOf(context, args.run) };
+    const params = { id };
     const found = await api.list('/v1/runs/{id}/effects', { params, limit: options.limit ?? DEFAULT_LISTED });
     out.answer(found, (shape) => effectTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('No effects.\n');

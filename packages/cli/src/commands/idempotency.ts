@@ -7,7 +7,6 @@ export const readIdempotency = command({
   name: 'idempotency',
   summary: 'Show the outcome of a request by its idempotency key',
   args: { key: { help: 'key as it was sent' } },
-  options: {},
   examples: [['idempotency cli-5f0c…', 'after a request without a response']],
   async run({ api, out }, { args }) {
     const record = await api.get('/v1/idempotency/{key}', { params: { key: args.key } });

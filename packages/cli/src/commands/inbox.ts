@@ -10,7 +10,6 @@ const MOST = 1_000;
 export const inbox = command({
   name: 'inbox',
   summary: 'List open questions, oldest first, each with the command that answers it',
-  args: {},
   options: { limit: limitOption({ most: MOST, usual: USUAL, what: 'about how many questions' }) },
   examples: [
     ['inbox', 'what waits for a person'],

@@ -7,7 +7,6 @@ export const indexes = command({
   summary: 'Print the firestore.indexes.json that an installation needs',
   details:
     'Indexes, exemptions from indexing and TTL policies of the collections with that prefix. In a database that an app\nshares, add the entries to those of the app: they name no other collections.',
-  args: {},
   options: {
     prefix: {
       type: 'text',

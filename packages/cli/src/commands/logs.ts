@@ -1,6 +1,5 @@
 /** `logs`: the log lines of a run's steps; with `--follow` also later lines until it ends, and the text that steps stream. */
 import type { Answer } from 'cairn/api/calls';
-import { command } from '../arguments/command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { clean } from '../render/width.ts';
@@ -9,19 +8,18 @@ import { isOver } from '../views/runs.ts';
 import { StreamedPrint } from '../views/streamed.ts';
 import { assertStep } from './did-you-mean.ts';
 import { noteMore } from './listed.ts';
-import { RUN, runIdOf } from './runs/named.ts';
+import { runCommand } from './runs/named.ts';
 
 const LEVELS = ['info', 'warn', 'error'] as const;
 const DEFAULT_LINES = 1_000;
 /** The maximum that is kept of a run. */
 const MAX_LINES = 20_000;
 
-export const logs = command({
+export const logs = runCommand({
   name: 'logs',
   summary: 'Print the lines that the steps of a run logged',
   details:
     'Lines of level info, warn and error are kept beside the run, within bounds; the log of the process has all of them. With --follow, text that steps stream is printed as it comes. With --json, prints one line for each.',
-  args: { run: RUN },
   options: {
     follow: { type: 'flag', short: 'f', help: 'continue until the run ends' },
     step: { type: 'text', value: 'STEP', help: 'only lines of this step, or of one item: STEP[KEY]' },
@@ -38,8 +36,7 @@ export const logs = command({
     ['logs -f last --level warn', 'warnings and errors, until it ends'],
     ['logs last --step charge --json', 'one line of JSON for each'],
   ],
-  async run(context, { args, options }) {
-    const id = await runIdOf(context, args.run);
+  async run(context, id, { options }) {
     const { follow, limit = DEFAULT_LINES, ...filter } = options;
     const { createdAt, status } = await context.api.get('/v1/runs/{id}', { params: { id } });
     if (filter.step !== undefined) await assertStep(context.api, id, filter.step);

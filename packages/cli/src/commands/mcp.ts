@@ -8,8 +8,6 @@ export const mcp = command({
   summary: 'Serve the installation as tools to an agent (Model Context Protocol, over stdio)',
   details:
     'For the configuration of an agent, not for a terminal: it speaks JSON-RPC on standard input and output until the agent\nleaves. The agent may do what the role of the key allows, and each change only after its preview.',
-  args: {},
-  options: {},
   examples: [
     ['mcp', 'with the local cloud that runs here'],
     ['mcp --url https://runs.example.com --key-file agent.key', 'with a key of the role the agent needs'],

@@ -9,7 +9,7 @@ import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 import { erasuresTable, expiredTable, retentionText } from '../views/retention.ts';
 import { DEFAULT_LISTED, limitOption, noteMore } from './listed.ts';
-import { RUN, runIdOf } from './runs/named.ts';
+import { RUN, runCommand, runIdOf } from './runs/named.ts';
 
 const MAX_LISTED = 5_000;
 
@@ -17,7 +17,6 @@ export const gc = command({
   name: 'gc',
   summary: 'List expired runs: which the next sweep deletes, and why others are kept',
   details: 'Changes nothing, with or without --dry-run: a scheduled function deletes, lineage by lineage.',
-  args: {},
   options: {
     'dry-run': { type: 'flag', help: 'the default; it never deletes' },
     limit: limitOption({ most: MAX_LISTED }),
@@ -31,15 +30,12 @@ export const gc = command({
   },
 });
 
-export const readRetention = command({
+export const readRetention = runCommand({
   name: 'runs retention',
   summary: 'Show how long a run is kept, and why',
-  args: { run: RUN },
-  options: {},
   examples: [['runs retention last', 'when it expires, and what keeps it']],
-  async run(context, { args }) {
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run) };
+  async run({ api, out }, id) {
+    const params = { id };
     const retention = await api.get('/v1/runs/{id}/retention', { params });
     out.answer(retention, (shape) => retentionText(retention, api.now(), shape));
   },
@@ -62,16 +58,13 @@ export const holdRun = command({
   },
 });
 
-export const releaseRun = command({
+export const releaseRun = runCommand({
   name: 'runs release',
   summary: 'Release a legal hold',
-  args: { run: RUN },
-  options: {},
   mutates: true,
   examples: [['runs release last', 'the run is deleted when it expires']],
-  async run(context, { args }) {
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run) };
+  async run({ api, out }, id) {
+    const params = { id };
     const released = await api.change('POST', '/v1/runs/{id}/release-hold', { params });
     out.answer(released, () => `${released.runId} released\n`);
   },
@@ -113,7 +106,6 @@ export const eraseTenant = command({
 export const listErasures = command({
   name: 'erasures list',
   summary: 'List erasures, newest first: who asked, and what is gone',
-  args: {},
   options: { limit: limitOption({ most: MAX_LISTED }) },
   examples: [['erasures list', 'with the role installation those of all tenants']],
   async run({ api, out, notes }, { options: { limit = DEFAULT_LISTED } }) {
@@ -128,7 +120,6 @@ export const showErasure = command({
   name: 'erasures show',
   summary: 'Show the progress of an erasure',
   args: { erasure: { help: 'its id' } },
-  options: {},
   examples: [['erasures show ERASURE', 'state and deleted documents']],
   async run({ api, out }, { args: { erasure: id } }) {
     const erasure = await api.get('/v1/erasures/{id}', { params: { id } });

@@ -28,7 +28,6 @@ const TIMING = {
 export const listSchedules = command({
   name: 'schedules list',
   summary: 'List schedules, newest first',
-  args: {},
   options: {
     limit: limitOption({ most: MAX_LISTED, usual: DEFAULT_LISTED }),
   },
@@ -45,7 +44,6 @@ export const showSchedule = command({
   name: 'schedules show',
   summary: 'Show a schedule and its next slots',
   args: { schedule: SCHEDULE },
-  options: {},
   examples: [['schedules show daily-report.core', 'the next slots of the cron line']],
   async run({ api, out }, { args }) {
     const id = args.schedule;
@@ -114,7 +112,6 @@ export const resumeSchedule = command({
   name: 'schedules resume',
   summary: 'Resume a schedule',
   args: { schedule: SCHEDULE },
-  options: {},
   mutates: true,
   examples: [['schedules resume 7c1f', 'from its next slot']],
   async run({ api, out }, { args }) {
@@ -129,7 +126,6 @@ export const triggerSchedule = command({
   name: 'schedules trigger',
   summary: 'Start one run of a schedule now',
   args: { schedule: SCHEDULE },
-  options: {},
   mutates: true,
   examples: [['schedules trigger 7c1f', 'outside its slots; also while paused']],
   async run({ api, out }, { args }) {
@@ -184,7 +180,6 @@ export const deleteSchedule = command({
   name: 'schedules delete',
   summary: 'Delete a schedule; its runs stay',
   args: { schedule: SCHEDULE },
-  options: {},
   mutates: true,
   examples: [['schedules delete 7c1f', 'not one that a workflow declares']],
   async run({ api, out }, { args }) {

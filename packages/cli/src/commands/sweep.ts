@@ -12,7 +12,6 @@ export const sweep = command({
   details:
     'A sweep is made by defineSweep of cairn/testing and exported by a file *.sweep.ts or *.sweep.js: the workflows, stand-ins for\nwhat they act upon, and what happens to their runs. WORKFLOW is a type, or the name of a sweep; it is searched for in such\nfiles below this folder. Everything happens in memory, in simulated time. docs/testing.md has an example.',
   args: { workflow: { help: 'a workflow, a sweep, or a file: JavaScript, or TypeScript that Node can run' } },
-  options: {},
   examples: [
     ['sweep order', 'each sweep that has the workflow'],
     ['sweep test/order.sweep.ts', 'each sweep of a file'],

@@ -18,8 +18,6 @@ export const doctor = command({
   summary: 'Check an installation; exit code 7 if something is wrong',
   details:
     'Asks the API: reachability, clocks, key, kill switch, pauses, plan versions still in use, schedules, stuck runs;\nwith a key of the role installation also indexes, TTL, the queue, scheduled functions, secrets. For what it cannot check,\nit says how to.',
-  args: {},
-  options: {},
   examples: [
     ['doctor', 'after a deployment, or when something seems stuck'],
     ['doctor --json', 'for monitoring'],

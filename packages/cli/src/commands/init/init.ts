@@ -6,7 +6,6 @@ export const init = command({
   summary: 'Add Cairn to the Firebase project of this folder, or remove it',
   details:
     'Makes a codebase of its own with a database of its own, so that your functions, rules, indexes and site stay as they\nare. Says first what it would change, and asks. After another version of the packages was installed it gives the codebase\nthat version; otherwise a second time there is nothing to do. --undo restores every file that\nnobody has edited since, and reports those that it leaves.',
-  args: {},
   options: {
     name: { type: 'text', help: 'name of the codebase, its folder, database and export (default cairn)' },
     language: {

@@ -3,12 +3,11 @@ import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
 import { UsageError } from '../../exit.ts';
 import { moment } from '../../render/time.ts';
-import { RUN, runIdOf } from './named.ts';
+import { RUN, runCommand, runIdOf } from './named.ts';
 
-export const cancelRun = command({
+export const cancelRun = runCommand({
   name: 'runs cancel',
   summary: 'Cancel a run; a running one ends at its next step',
-  args: { run: RUN },
   options: {
     reason: { type: 'text', value: 'TEXT', help: 'reason; recorded in the journal' },
     'without-undo': {
@@ -21,9 +20,8 @@ export const cancelRun = command({
     ['runs cancel last --reason "no longer needed"', 'completed steps are undone first'],
     ['runs cancel last --without-undo', 'when the version that could undo it is not deployed'],
   ],
-  async run(context, { args, options: { reason, 'without-undo': withoutUndo } }) {
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run) };
+  async run({ api, out }, id, { options: { reason, 'without-undo': withoutUndo } }) {
+    const params = { id };
     const body = { reason, withoutUndo: withoutUndo || undefined };
     const cancellation = await api.change('POST', '/v1/runs/{id}/cancel', { params, body });
     out.answer(
@@ -51,16 +49,14 @@ export const suspendRun = command({
   },
 });
 
-export const continueRun = command({
+export const continueRun = runCommand({
   name: 'runs continue',
   summary: 'Continue a suspended run',
-  args: { run: RUN },
   options: { reason: { type: 'text', value: 'TEXT', help: 'reason; recorded in the journal' } },
   mutates: true,
   examples: [['runs continue last', 'overdue waits and retries are handled at once']],
-  async run(context, { args, options: { reason } }) {
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run) };
+  async run({ api, out }, id, { options: { reason } }) {
+    const params = { id };
     const body = reason === undefined ? {} : { reason };
     const continued = await api.change('POST', '/v1/runs/{id}/continue', { params, body });
     out.answer(continued, () => `continued: ${continued.runId} (${continued.status})\n`);
@@ -88,27 +84,25 @@ export const failWait = command({
   },
 });
 
-export const heartbeatWait = command({
+export const heartbeatWait = runCommand({
   name: 'runs heartbeat-wait',
   summary: 'Send a heartbeat for an event that a step waits for',
-  args: { run: RUN, step: { help: 'id of the waiting step' } },
-  options: {},
+  args: { step: { help: 'id of the waiting step' } },
   mutates: true,
   examples: [
     ['runs heartbeat-wait last parcel', 'without a heartbeat within the time of the step, the step fails'],
   ],
-  async run(context, { args }) {
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run), stepId: args.step };
+  async run({ api, out }, id, { args }) {
+    const params = { id, stepId: args.step };
     const answer = await api.change('POST', '/v1/runs/{id}/waits/{stepId}/heartbeat', { params, body: {} });
     out.answer(answer, () => `${answer.stepId} of ${answer.runId} waits until ${moment(answer.dueAt)}\n`);
   },
 });
 
-export const signalRun = command({
+export const signalRun = runCommand({
   name: 'runs signal',
   summary: 'Send a signal to one run',
-  args: { run: RUN, event: { help: 'name of the event' } },
+  args: { event: { help: 'name of the event' } },
   options: {
     for: { type: 'text', value: 'KEY', help: 'key of the event (default: any)' },
     data: { type: 'text', value: 'JSON', help: 'payload: JSON, @FILE, or -' },
@@ -120,9 +114,8 @@ export const signalRun = command({
       'this run only; cairn events send reaches every waiting run',
     ],
   ],
-  async run(context, { args, options }) {
-    const { api, out, world } = context;
-    const params = { id: await runIdOf(context, args.run) };
+  async run({ api, out, world }, id, { args, options }) {
+    const params = { id };
     const body = {
       name: args.event,
       key: options.for,

@@ -14,7 +14,6 @@ export const listRuns = command({
   summary: 'List runs, newest first',
   details:
     'Filters can be combined. Lists may be up to a second behind a running run. Child runs are left out, unless --children is given.',
-  args: {},
   options: {
     ...FILTERS,
     match: MATCH,

@@ -1,11 +1,39 @@
 /** Names of a run on the command line: an id, its beginning, or `last`. */
 import { closest } from '../../arguments/closest.ts';
+import {
+  type ArgumentSpecs,
+  type CliCommand,
+  type CommandSpec,
+  command,
+  type Given,
+  type None,
+  type OptionSpecs,
+} from '../../arguments/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { Declined, EXIT } from '../../exit.ts';
+import { Declined, EXIT, type ExitCode } from '../../exit.ts';
 
 export const RUN = {
   help: "id of the run, its first 6 characters or more, or 'last' for the newest",
 } as const;
+
+interface RunCommandSpec<A extends ArgumentSpecs, O extends OptionSpecs>
+  extends Omit<CommandSpec<A, O>, 'run'> {
+  run(context: CommandContext, id: string, given: Given<A, O>): Promise<ExitCode | undefined>;
+}
+
+/** A command about a run, which its first argument names. */
+export function runCommand<const A extends ArgumentSpecs = None, const O extends OptionSpecs = None>({
+  args,
+  run,
+  ...spec
+}: RunCommandSpec<A, O>): CliCommand {
+  return command<ArgumentSpecs, O>({
+    ...spec,
+    args: { run: RUN, ...args },
+    run: async (context, given) =>
+      run(context, await runIdOf(context, given.args.run ?? LAST), given as Given<A, O>),
+  });
+}
 
 const LAST = 'last';
 

@@ -9,7 +9,6 @@ export const searchRuns = command({
   args: {
     name: { help: 'GitHub delivery, idempotency key, thread, trace id, address of a pull request, or id' },
   },
-  options: {},
   examples: [
     ['runs search https://github.com/acme/app/pull/7', 'the runs of a pull request'],
     ['runs search 5e6f1d50-0a4b-11f0-9d3a-1c2b3a4d5e6f', 'the runs of a GitHub delivery'],

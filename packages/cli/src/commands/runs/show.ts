@@ -1,6 +1,5 @@
 /** `runs show`, and the parts of a run: events, steps, checkpoints, outputs. */
 import { newestEvents } from '@cairn/client';
-import { command } from '../../arguments/command.ts';
 import type { OutputShape } from '../../context.ts';
 import { effectTable } from '../../views/effects.ts';
 import { memoTable } from '../../views/memos.ts';
@@ -17,7 +16,7 @@ import { errorDetails } from '../../views/stack.ts';
 import { timelineLine } from '../../views/timeline.ts';
 import { assertStep } from '../did-you-mean.ts';
 import { DEFAULT_LISTED, limitOption, noteMore } from '../listed.ts';
-import { RUN, runIdOf } from './named.ts';
+import { runCommand } from './named.ts';
 
 /** Events on the page. A run can have far more; `runs events` and `--events` show them. */
 const DEFAULT_EVENTS = 200;
@@ -30,10 +29,9 @@ const MAX_LISTED = 10_000;
 const MAX_MEMOS = 1_000;
 const MAX_REVISION = 999_999_999;
 
-export const showRun = command({
+export const showRun = runCommand({
   name: 'runs show',
   summary: 'Show a run: its steps, effects, waits and events',
-  args: { run: RUN },
   options: {
     events: {
       type: 'number',
@@ -46,9 +44,7 @@ export const showRun = command({
     ['runs show last', 'the newest run'],
     ['runs show run_mzx2qk7d5yhi3nvbwe4tgauoly --events 1000', 'with more events'],
   ],
-  async run(context, { args, options }) {
-    const { api, out } = context;
-    const id = await runIdOf(context, args.run);
+  async run({ api, out }, id, { options }) {
     const params = { id };
     const run = await api.get('/v1/runs/{id}', { params });
     const [steps, effects, events] = await Promise.all([
@@ -81,33 +77,30 @@ export const showRun = command({
   },
 });
 
-export const listEvents = command({
+export const listEvents = runCommand({
   name: 'runs events',
   summary: 'Print the journal of a run, oldest first',
-  args: { run: RUN },
   options: {
     limit: limitOption({ most: MAX_LISTED, what: 'the newest so many' }),
   },
   examples: [['runs events last --limit 1000 --json', 'every event as it is stored']],
-  async run(context, { args, options }) {
-    const { api, out } = context;
-    const run = await api.get('/v1/runs/{id}', { params: { id: await runIdOf(context, args.run) } });
+  async run({ api, out }, id, { options }) {
+    const run = await api.get('/v1/runs/{id}', { params: { id } });
     const events = await newestEvents(api, run, options.limit ?? DEFAULT_LISTED);
     out.answer(events, (shape) => events.map((event) => timelineLine(event, run.createdAt, shape)).join(''));
   },
 });
 
-export const listSteps = command({
+export const listSteps = runCommand({
   name: 'runs steps',
   summary: 'List the steps of a run',
-  args: { run: RUN },
   options: {
     limit: limitOption({ most: MAX_LISTED }),
   },
   examples: [['runs steps last --json', 'for a script']],
-  async run(context, { args, options }) {
+  async run(context, id, { options }) {
     const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run) };
+    const params = { id };
     const { items, more } = await api.list('/v1/runs/{id}/steps', {
       params,
       limit: options.limit ?? DEFAULT_LISTED,
@@ -117,17 +110,15 @@ export const listSteps = command({
   },
 });
 
-export const listCheckpoints = command({
+export const listCheckpoints = runCommand({
   name: 'runs checkpoints',
   summary: 'Print the checkpoints of a run with their outputs as JSON, oldest first',
-  args: { run: RUN },
   options: {
     limit: limitOption({ most: MAX_LISTED }),
   },
   examples: [['runs checkpoints last', 'outputs with the number of their checkpoint']],
-  async run(context, { args, options }) {
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run) };
+  async run({ api, out }, id, { options }) {
+    const params = { id };
     const { items } = await api.list('/v1/runs/{id}/checkpoints', {
       params,
       limit: options.limit ?? DEFAULT_LISTED,
@@ -136,10 +127,10 @@ export const listCheckpoints = command({
   },
 });
 
-export const listMemos = command({
+export const listMemos = runCommand({
   name: 'runs memos',
   summary: 'List the memos of a step',
-  args: { run: RUN, step: { help: 'step, or one item: STEP[KEY]; see runs steps' } },
+  args: { step: { help: 'step, or one item: STEP[KEY]; see runs steps' } },
   options: {
     revision: {
       type: 'number',
@@ -151,10 +142,9 @@ export const listMemos = command({
     limit: limitOption({ most: MAX_MEMOS }),
   },
   examples: [['runs memos last import --json', 'with whole values']],
-  async run(context, { args, options }) {
+  async run(context, id, { args, options }) {
     const { api, out, notes } = context;
     const { revision, undo, limit = DEFAULT_LISTED } = options;
-    const id = await runIdOf(context, args.run);
     await assertStep(api, id, args.step);
     const { items, more } = await api.list('/v1/runs/{id}/memos', {
       params: { id },
@@ -171,15 +161,13 @@ export const listMemos = command({
   },
 });
 
-export const readOutput = command({
+export const readOutput = runCommand({
   name: 'runs output',
   summary: 'Print the output of a step, or the input or result of the run, as JSON',
-  args: { run: RUN, checkpoint: { help: 'number of the checkpoint; see runs show' } },
-  options: {},
+  args: { checkpoint: { help: 'number of the checkpoint; see runs show' } },
   examples: [['runs output last 7 > output.json', 'into a file']],
-  async run(context, { args }) {
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run), seq: args.checkpoint };
+  async run({ api, out }, id, { args }) {
+    const params = { id, seq: args.checkpoint };
     const output = await api.get('/v1/runs/{id}/checkpoints/{seq}/output', { params });
     out.print(`${JSON.stringify(output, null, 2)}\n`);
   },

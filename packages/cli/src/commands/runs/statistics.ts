@@ -11,7 +11,6 @@ export const runStatistics = command({
   summary: 'How many runs there were, how they ended, how long they took, why they failed',
   details:
     'Of the runs created in a time, by default the last 24 hours; at most the newest 1,000 of them. Durations include waits.',
-  args: {},
   options: {
     since: { ...since, help: 'created since then: a time, or how long ago (default 24h before --until)' },
     until: { ...until, help: 'created before then (default now)' },

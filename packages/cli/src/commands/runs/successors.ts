@@ -5,7 +5,7 @@ import { jsonValue } from '../../arguments/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode, UsageError } from '../../exit.ts';
 import { previewText } from '../../views/preview.ts';
-import { RUN, runIdOf } from './named.ts';
+import { RUN, runCommand, runIdOf } from './named.ts';
 import { watch } from './watch.ts';
 
 const MODES = ['resume', 'replay', 'fork'] as const;
@@ -41,21 +41,20 @@ const OTHER = {
   },
 } as const;
 
-export const resumeRun = command({
+export const resumeRun = runCommand({
   name: 'runs resume',
   summary: 'Resume a run: a new run continues one that failed or was cancelled',
   details:
     'Completed steps are reused, the others run. A blocked run continues itself; an ended run never changes.',
-  args: { run: RUN },
   options: { ...FROM, ...SIGNALS, ...FORCE, ...FOLLOW },
   mutates: true,
   examples: [
     ['runs resume last --watch', 'after the cause of the failure is fixed'],
     ['runs resume last --from-step summarise', 'from an earlier step'],
   ],
-  async run(context, { args, options }) {
+  async run(context, id, { options }) {
     const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run) };
+    const params = { id };
     const body = { ...fromOf(options), ...signalsOf(options), ...forceOf(options) };
     const resumed = await api.change('POST', '/v1/runs/{id}/resume', { params, body });
     if ('outcome' in resumed && !options.watch) {
@@ -70,16 +69,15 @@ export const resumeRun = command({
   },
 });
 
-export const replayRun = command({
+export const replayRun = runCommand({
   name: 'runs replay',
   summary: 'Replay an ended run: recorded effects are reused, not repeated',
-  args: { run: RUN },
   options: { ...FROM, ...SIGNALS, ...FORCE, ...FOLLOW },
   mutates: true,
   examples: [['runs replay last --from-step verdict', 'with new code of a step, without repeating effects']],
-  async run(context, { args, options }) {
+  async run(context, id, { options }) {
     const { api } = context;
-    const params = { id: await runIdOf(context, args.run) };
+    const params = { id };
     const body = { ...fromOf(options), ...signalsOf(options), ...forceOf(options) };
     return printOrFollow(
       context,
@@ -89,10 +87,9 @@ export const replayRun = command({
   },
 });
 
-export const forkRun = command({
+export const forkRun = runCommand({
   name: 'runs fork',
   summary: 'Fork an ended run: with new input or another version',
-  args: { run: RUN },
   options: {
     ...OTHER,
     thread: { type: 'text', value: 'ID', help: 'thread of the new run (default: the same)' },
@@ -106,9 +103,9 @@ export const forkRun = command({
     ['runs fork last --input @other.json', 'steps that do not depend on the change are reused'],
     ['runs fork last --plan-version 3', 'on a newer version of the workflow'],
   ],
-  async run(context, { args, options }) {
+  async run(context, id, { options }) {
     const { api } = context;
-    const params = { id: await runIdOf(context, args.run) };
+    const params = { id };
     const body = {
       ...fromOf(options),
       ...signalsOf(options),

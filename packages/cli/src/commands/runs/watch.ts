@@ -1,21 +1,19 @@
 /** `runs watch`: the events of a run as they happen, until it has ended. */
 import type { RunEvent } from '@cairn/client';
-import { command } from '../../arguments/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit.ts';
 import { statusTone } from '../../render/style.ts';
 import { clean } from '../../render/width.ts';
 import { waitList } from '../../views/run-page.ts';
 import { timelineLine } from '../../views/timeline.ts';
-import { RUN, runIdOf } from './named.ts';
+import { runCommand } from './named.ts';
 
 const LAST_SEQ = 9_999_999_999;
 
-export const watchRun = command({
+export const watchRun = runCommand({
   name: 'runs watch',
   summary: 'Follow a run until it ends; exit code 0 completed, 1 failed, 6 cancelled',
   details: 'Reconnects without losing events. With --json, prints one line for each event.',
-  args: { run: RUN },
   options: {
     after: {
       type: 'number',
@@ -28,8 +26,8 @@ export const watchRun = command({
     ['runs watch last', 'from its first event'],
     ['runs watch last --json | jq .type', 'one event a line, for a script'],
   ],
-  async run(context, { args, options }) {
-    return watch(context, await runIdOf(context, args.run), options.after ?? 0);
+  async run(context, id, { options }) {
+    return watch(context, id, options.after ?? 0);
   },
 });
 

@@ -11,8 +11,6 @@ const KNOWN_AFTER_MS = 4_000;
 export const showRestore = command({
   name: 'restore show',
   summary: 'Show whether the installation is held after a restore',
-  args: {},
-  options: {},
   examples: [['restore show', 'the database in use, and since when it is held']],
   async run({ api, out }) {
     const restore = await api.get('/v1/restore');
@@ -25,8 +23,6 @@ export const beginRestore = command({
   summary: 'Declare that the database was restored, and hold the runs of every tenant',
   details:
     'An installation notices by itself that its database is a copy from elsewhere. Run this after an import into the same database. Starts, answers and events are still accepted, and wait. The command returns when every instance knows of the hold.',
-  args: {},
-  options: {},
   mutates: true,
   examples: [['restore begin', 'before the queue is resumed']],
   async run({ api, out, world }) {
@@ -39,8 +35,6 @@ export const beginRestore = command({
 export const releaseRestore = command({
   name: 'restore release',
   summary: 'Release the runs after a restore; actions they may have repeated become questions',
-  args: {},
-  options: {},
   mutates: true,
   examples: [['restore release', 'the questions are in the inbox: cairn inbox']],
   async run({ api, out }) {

@@ -12,8 +12,6 @@ import { aboutType, isMissing, nearType } from '../did-you-mean.ts';
 export const listWorkflows = command({
   name: 'workflows',
   summary: 'List workflows and their versions, with the live runs of the tenant',
-  args: {},
-  options: {},
   examples: [['workflows', 'keep versions with live runs deployed']],
   async run({ api, out, notes }) {
     const list = await api.get('/v1/workflows');
