@@ -336,18 +336,20 @@ describe('a request that its worker left to another', () => {
     await result;
   });
 
-  test.each([
-    ['GET', true, 'waits for another'],
-    ['GET', false, 'fails'],
-    ['POST', true, 'fails'],
+  test.each<[string, Record<string, string>, boolean, string]>([
+    ['GET', {}, true, 'waits for another'],
+    ['GET', {}, false, 'fails'],
+    ['POST', {}, true, 'fails'],
+    ['POST', { 'idempotency-key': 'k' }, true, 'waits for another'],
+    ['POST', { 'idempotency-key': 'k' }, false, 'fails'],
   ])(
-    'is repeated after its death only if that is safe and a body may be the reason: %s, %p',
-    async (method, shared, expected) => {
+    'is repeated after its death only if that is safe and a body may be the reason: %s %p, %p',
+    async (method, headers, shared, expected) => {
       isShared = shared;
       failure = { code: undefined, details: 'it died' };
       const { port } = front.address() as AddressInfo;
       const leaving = new AbortController();
-      const answer = fetch(`http://127.0.0.1:${port}/`, { method, signal: leaving.signal }).then(
+      const answer = fetch(`http://127.0.0.1:${port}/`, { method, headers, signal: leaving.signal }).then(
         ({ status }) => (status === 503 ? 'fails' : String(status)),
         () => 'waits for another',
       );

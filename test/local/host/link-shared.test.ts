@@ -57,6 +57,7 @@ beforeEach(async () => {
   link = (await openLink((server.address() as AddressInfo).port)) as FrameClient;
 });
 afterEach(() => {
+  jest.restoreAllMocks();
   hold.resolve();
   link.close();
   server.close();
@@ -66,10 +67,11 @@ afterEach(() => {
 interface Asked {
   readonly method?: string;
   readonly type?: string;
+  readonly repeatAfterMs?: number;
 }
 
 /** Sends a request; `over` says how it ended. */
-function send(name: string, { method = 'GET', type }: Asked = {}) {
+function send(name: string, { method = 'GET', type, repeatAfterMs = 0 }: Asked = {}) {
   const lease: WorkerLease = {
     port: 1,
     link,
@@ -100,7 +102,7 @@ function send(name: string, { method = 'GET', type }: Asked = {}) {
       onFailure: (why) => over.resolve(`${body}(${why})`),
     },
     isMovable: true,
-    isRepeatable: true,
+    repeatAfterMs,
     notTaken: (why) => {
       given.push('not taken');
       over.resolve(`(${why})`);
@@ -146,6 +148,18 @@ describe('a request that another worker may repeat', () => {
     expect(await over).toBe('(blocked)');
     lease.onBlocked?.();
     await until(() => seen.includes('closed'), 'the function to hear of it');
+    expect(given).toEqual(['released', 'not taken']);
+  });
+
+  test('leaves it after a time if it changes something, and once', async () => {
+    let now = 5_000_000_000n;
+    jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
+    const { over, lease } = await begin('held', { method: 'POST', repeatAfterMs: 7_000 });
+    for (let ms = 0; ms < 7_000; ms += 500, now += 500_000_000n) lease.onBlocked?.();
+    expect(given).toEqual([]);
+    lease.onBlocked?.();
+    lease.onBlocked?.();
+    expect(await over).toBe('(blocked)');
     expect(given).toEqual(['released', 'not taken']);
   });
 

@@ -178,7 +178,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
             ...sending,
             link,
             isMovable: true,
-            isRepeatable: false,
+            repeatAfterMs: undefined,
             notTaken: (body) => over.resolve({ body }),
           }),
         )

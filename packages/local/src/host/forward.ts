@@ -7,7 +7,7 @@ import { Agent } from '@cairn/local-kit/http/node-http';
 import { refuse } from '@cairn/local-kit/http/problem';
 import type { DispatchRequest, DispatchResult } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec } from './function-spec.ts';
-import { isSafe, MAX_WHOLE_BYTES } from './link/messages.ts';
+import { MAX_WHOLE_BYTES, repeatableAfterMs } from './link/messages.ts';
 import { type RequestBody, RequestHandle, type RequestLine, type ResponseReceiver } from './link/request.ts';
 import { sendByHttp } from './link/send-by-http.ts';
 import { type NotTaken, sendByLink } from './link/send-by-link.ts';
@@ -194,9 +194,10 @@ export class Forwarder {
           );
         };
         const isMovable = lease.isMovable && moves < MOST_MOVES;
-        const isRepeatable = lease.isShared && moves < MOST_MOVES && isSafe(line.method);
+        const mayRepeat = lease.isShared && moves < MOST_MOVES;
+        const repeatAfterMs = mayRepeat ? repeatableAfterMs(line) : undefined;
         const call = { link, lease, line: measured(line, body), body, receiver };
-        handle.use(sendByLink({ ...call, isMovable, isRepeatable, notTaken }));
+        handle.use(sendByLink({ ...call, isMovable, repeatAfterMs, notTaken }));
         return undefined;
       }
       const sent = await sendByHttp(this.#agent, { lease, line, body, receiver });

@@ -45,6 +45,22 @@ export interface LinkMessage<Head> {
 /** By HTTP's definition: to repeat such a request changes nothing. */
 export const isSafe = (method: string) => method === 'GET' || method === 'HEAD';
 
+/**
+ * A body that blocks for less delays a request with a key. One that blocks its worker itself, by the schema of an input, would block another
+ * one too. Functions give up what they asked the store for at about this time.
+ */
+const KEYED_AFTER_MS = 7_000;
+
+/** Time in ms that its worker is blocked before another one may carry it out as well; undefined: never. */
+export function repeatableAfterMs({
+  method,
+  headers,
+}: Pick<RequestHead, 'method' | 'headers'>): number | undefined {
+  if (isSafe(method)) return 0;
+  // The key says that it is the same request.
+  return headers['idempotency-key'] === undefined ? undefined : KEYED_AFTER_MS;
+}
+
 const LENGTH_BYTES = 4;
 
 /** A clock that all processes of the machine share, and that nobody sets, in ms. */

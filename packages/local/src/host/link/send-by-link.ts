@@ -23,8 +23,11 @@ interface LinkRequest extends OutgoingRequest {
   readonly body: Uint8Array;
   /** True: a worker that does not take it within {@link TAKE_WITHIN_MS} is to leave it to another. */
   readonly isMovable: boolean;
-  /** Another worker is to answer it if a body of a step blocks or ends this one before it has answered. */
-  readonly isRepeatable: boolean;
+  /**
+   * Another worker is to answer it if a body of a step ends this one before it has answered, or blocks it for longer than this time in ms;
+   * undefined: none.
+   */
+  readonly repeatAfterMs: number | undefined;
   /** The worker did not accept or answer it, and is released. */
   notTaken(why: NotTaken): void;
 }
@@ -45,11 +48,12 @@ const WHY: Readonly<Record<number, NotTaken>> = {
 
 /** Releases the worker when the request ends. */
 export function sendByLink(request: LinkRequest): InFlightRequest {
-  const { link, lease, line, body, receiver, isMovable, isRepeatable, notTaken } = request;
+  const { link, lease, line, body, receiver, isMovable, repeatAfterMs, notTaken } = request;
   let hasHead = false;
   let isStream = false;
   let isOver = false;
   let late: NodeJS.Timeout | undefined;
+  let blockedSince: number | undefined;
   const takeBy = machineMs() + TAKE_WITHIN_MS;
   const take = (chunk: Buffer) => {
     if (chunk.length > 0 && !receiver.onData(chunk)) call.pause();
@@ -84,7 +88,7 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
       lease.release();
       if (failure === undefined) receiver.onEnd();
       else if (why) notTaken(why);
-      else if (failure.code === undefined && isRepeatable && !hasHead) notTaken('died');
+      else if (failure.code === undefined && repeatAfterMs !== undefined && !hasHead) notTaken('died');
       // Another status: the function aborted its response.
       else receiver.onFailure(failure.details);
     },
@@ -110,10 +114,11 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
   const move = () => {
     if (!isOver && late !== undefined) leave('late');
   };
-  if (isRepeatable)
+  if (repeatAfterMs !== undefined)
     lease.onBlocked = () => {
       if (isOver) return;
-      if (!hasHead) leave('blocked');
+      blockedSince ??= machineMs();
+      if (!hasHead && machineMs() - blockedSince >= repeatAfterMs) leave('blocked');
       else if (isStream) {
         abort();
         receiver.onFailure('its worker is busy');
@@ -127,7 +132,7 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
       else setImmediate(() => setImmediate(move));
     }, at - machineMs());
   };
-  if (isMovable) moveAt(takeBy + (isRepeatable ? 0 : MARGIN_MS));
+  if (isMovable) moveAt(takeBy + (repeatAfterMs === 0 ? 0 : MARGIN_MS));
   return { abort, resume: () => call.resume() };
 }
 

@@ -11,7 +11,10 @@ export interface WorkerLease {
   readonly isMovable: boolean;
   /** True if the worker runs bodies of steps too, which may block or end it. */
   readonly isShared: boolean;
-  /** Set by the sender of a request that another worker may repeat: called when it should leave a worker that {@link isShared}. */
+  /**
+   * Set by the sender of a request that another worker may repeat: called when it should leave a worker that {@link isShared}, again and again
+   * while that is blocked.
+   */
   onBlocked?: () => void;
   release(): void;
   /** Call when the connection to the worker broke or was refused: it may be dead. */
