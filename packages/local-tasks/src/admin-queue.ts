@@ -16,7 +16,8 @@ interface AdminQueueOptions {
   functionUrl(name: string): string;
 }
 
-const PATH = /^(?:\/v2)?\/(projects\/[^/]+\/locations\/[^/]+\/queues\/([^/]+))\/tasks(?:\/([^/]+))?$/;
+/** Without `/v2`, which begins the paths of Cloud Tasks' own API. */
+const PATH = /^\/(projects\/[^/]+\/locations\/[^/]+\/queues\/([^/]+))\/tasks(?:\/([^/]+))?$/;
 /** A task of 1 MiB with its body in base64, and its other members. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const BODY: BodyRefusals = {

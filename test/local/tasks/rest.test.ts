@@ -54,6 +54,8 @@ const STEPS: readonly Step[] = [
   ['createTask', { parent: QUEUE, task: { dispatchDeadline: { seconds: 20 }, httpRequest: { url } } }],
   ['createTask', { parent: QUEUE, task: { dispatchDeadline: { seconds: 1 }, httpRequest: { url } } }],
   ['createTask', { parent: QUEUE, task: { httpRequest: { url: 'ftp://nowhere' } } }],
+  ['createTask', { parent: QUEUE, task: { httpRequest: {} } }],
+  ['createTask', { parent: QUEUE, task: {} }],
   ['createTask', { parent: `${LOCATION}/queues/none`, task: { httpRequest: { url } } }],
   ['getTask', { name: TASK, responseView: 'FULL' }],
   ['getTask', { name: TASK }],
