@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
 import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
 import { DataDirBusyError, DataDirUnusableError } from '../data-dir/lock.ts';
@@ -33,6 +34,7 @@ import {
   unservedIn,
 } from './project.ts';
 import { namesNoFile, readableError } from './readable-error.ts';
+import { reportingSlow, SLOW_LOAD_MS } from './slow-load.ts';
 import { watchFiles } from './watch-files.ts';
 
 export { DEFAULT_PORT, MAX_PORT } from './ports.ts';
@@ -115,7 +117,8 @@ class DevSession implements AsyncDisposable {
     const { codebases } = this.#project;
     await Promise.all(onePerFolder(codebases).map((codebase) => this.#builds.start(codebase)));
     this.#watch();
-    this.#cloud = await this.#startCloud();
+    const names = codebases.map(({ name }) => `'${name}'`).join(', ');
+    this.#cloud = await this.#reportingSlow(this.#startCloud(), names, 'Nothing is served yet.');
     if (this.#options.checksTypes)
       for (const codebase of onePerFolder(codebases))
         if (codebase.isChecked) this.#builds.checkTypes(codebase);
@@ -200,7 +203,8 @@ class DevSession implements AsyncDisposable {
     this.#reloads.set(name, reload);
     const isLatest = () => this.#reloads.get(name) === reload && !this.#options.interrupted.aborted;
     try {
-      await this.#cloud?.reload({ name, env: this.#envOf(codebase) });
+      const reloading = Promise.resolve(this.#cloud?.reload({ name, env: this.#envOf(codebase) }));
+      await this.#reportingSlow(reloading, `'${name}'`, 'The previous version continues to serve.');
       const tookMs = Math.round(performance.now() - began);
       if (isLatest())
         this.#logEvent('reloaded', `reloaded in ${tookMs} ms: ${this.#placesOf(changed)}`, {
@@ -210,6 +214,15 @@ class DevSession implements AsyncDisposable {
     } catch (error) {
       if (isLatest()) await this.#logNotLoaded(name, error, changed);
     }
+  }
+
+  #reportingSlow<T>(loading: Promise<T>, names: string, rest: string): Promise<T> {
+    const message = `${names} did not load within ${SLOW_LOAD_MS / 1_000} s. Code at the top of a module may wait for something, or run without an end.\n${rest}`;
+    const report = () => {
+      if (!this.#options.interrupted.aborted) this.#logEvent('loads_slowly', message, {}, 'WARNING');
+    };
+    // Does not delay the end of the process.
+    return reportingSlow(loading, { report, pause: (ms) => delay(ms, undefined, { ref: false }) });
   }
 
   async #logNotLoaded(codebase: string, error: unknown, changed: readonly string[]): Promise<void> {

@@ -208,8 +208,8 @@ type ChangeEffect = 'reload' | 'build' | 'both' | 'none';
 /** Beside the source, for all instances of a kit. */
 export const SECRETS = '.secret.local';
 const SETTINGS = /^\.(?:env(?:\..+)?|secret\.local)$/;
-/** Changed by `npm install`; the functions do not read it. */
-const LOCK_FILE = /(?:^|\/)package-lock\.json$/;
+/** Written at the end of an installation; the functions do not read it. */
+const LOCK_FILE = /(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lock)$/;
 const MODULES = new Set(['.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts']);
 /** Node does not load them, a build compiles them. */
 const ONLY_BUILT = new Set(['.tsx', '.jsx']);
@@ -234,7 +234,8 @@ export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   const place = relative(folder, path).split(sep).join('/');
   if (place.startsWith('../')) return effectOfLinked(codebase, path);
   if (isIgnored(folder, path)) return 'none';
-  if (place === SECRETS) return 'reload';
+  // Other packages may be there after a change of the lock file.
+  if (place === SECRETS || (place === basename(place) && LOCK_FILE.test(place))) return 'reload';
   const extension = extname(place);
   const isLoaded = isModule(extension);
   if (LOCK_FILE.test(place) || !(isLoaded || ONLY_BUILT.has(extension))) return 'none';
