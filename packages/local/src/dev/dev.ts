@@ -22,6 +22,7 @@ import {
   readLine,
   type Severity,
 } from './log-line.ts';
+import { modulesBelow } from './module-files.ts';
 import { assertFree, type DevPorts, portsFrom } from './ports.ts';
 import { DevProblem } from './problem.ts';
 import {
@@ -158,7 +159,7 @@ class DevSession implements AsyncDisposable {
       graceMs: GRACE_MS,
       output: (line, codebase) => this.#logLine(codebase, readLine(line)),
       log: (message) => this.#logLine('cairn', { severity: 'INFO', message, fields: {} }),
-      onNotLoaded: (codebase, error) => void this.#logNotLoaded(codebase, error, []),
+      onNotLoaded: (codebase, error) => void this.#logNotLoaded(codebase, error, this.#modulesOf(codebase)),
       onPlansChanged: (message) => this.#logEvent('plans_changed', message, {}, 'WARNING'),
       onMadeUp: (secrets) => this.#logGenerated(secrets),
     });
@@ -225,9 +226,10 @@ class DevSession implements AsyncDisposable {
     return reportingSlow(loading, { report, pause: (ms) => delay(ms, undefined, { ref: false }) });
   }
 
-  async #logNotLoaded(codebase: string, error: unknown, changed: readonly string[]): Promise<void> {
+  /** @param suspects files that may be wrong */
+  async #logNotLoaded(codebase: string, error: unknown, suspects: readonly string[]): Promise<void> {
     const message = error instanceof Error ? error.message : String(error);
-    const found = namesNoFile(message) ? await this.#mistakesIn(changed) : '';
+    const found = namesNoFile(message) ? await this.#mistakesIn(suspects) : '';
     const reason = readableError(found || message, this.#project.root);
     const help = error instanceof DevProblem ? ` ${error.help}` : '';
     const isServed = this.#cloud !== undefined;
@@ -242,10 +244,15 @@ class DevSession implements AsyncDisposable {
     );
   }
 
-  /** Syntax errors that Node reports for changed files. */
-  async #mistakesIn(changed: readonly string[]): Promise<string> {
+  #modulesOf(codebase: string): string[] {
+    const found = this.#project.codebases.find(({ name }) => name === codebase);
+    return found === undefined ? [] : modulesBelow(found.folder);
+  }
+
+  /** Syntax errors that Node reports for these files. */
+  async #mistakesIn(paths: readonly string[]): Promise<string> {
     const lines: string[] = [];
-    for (const path of changed.filter((one) => /\.[mc]?js$/.test(one) && existsSync(one)))
+    for (const path of paths.filter((one) => /\.[mc]?js$/.test(one) && existsSync(one)))
       await this.#children.run({
         command: process.execPath,
         args: ['--check', path],
