@@ -12,10 +12,13 @@ import { sendUntilKnown } from '../journal/send-until-known.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 
-interface RunAppend {
+export interface RunOfTenant {
   readonly runId: string;
   /** Tenant of the caller: another tenant's run is answered exactly as one that does not exist. */
   readonly tenantId: string;
+}
+
+interface RunAppend extends RunOfTenant {
   readonly decide: DecideAt;
 }
 
@@ -35,10 +38,7 @@ export async function appendToRun(deps: JournalDeps, { decide, ...target }: RunA
 }
 
 /** The run, if it is the caller's. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
-export async function loadOwn(
-  deps: JournalDeps,
-  { runId, tenantId }: Omit<RunAppend, 'decide'>,
-): Promise<LoadedRun> {
+export async function loadOwn(deps: JournalDeps, { runId, tenantId }: RunOfTenant): Promise<LoadedRun> {
   const load = () => deps.store.load(runId, tenantId);
   const loaded = isRunId(runId) ? await sendUntilKnown(deps, load) : undefined;
   if (loaded?.state.tenantId === tenantId) return loaded;

@@ -1,7 +1,9 @@
 /** Waits for the end of a run on behalf of a reader. */
+
 import type { Clock } from '../ports/clock.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
+import type { RunOfTenant } from './append-to-run.ts';
 import { WatchReports } from './watch-reports.ts';
 
 interface AwaitEndDeps {
@@ -9,9 +11,7 @@ interface AwaitEndDeps {
   readonly clock: Clock;
 }
 
-interface AwaitedEnd {
-  readonly runId: string;
-  readonly tenantId: string;
+interface AwaitedEnd extends RunOfTenant {
   readonly forMs: number;
   /** Ends the wait at once. */
   readonly signal: AbortSignal;

@@ -18,7 +18,7 @@ import { runCancelled } from '../engine/recording/terminal.ts';
 import { resumptionDrafts } from '../engine/waits/end-of-wait.ts';
 import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { type Log, ofRun } from '../ports/log.ts';
-import { appendToRun } from './append-to-run.ts';
+import { appendToRun, type RunOfTenant } from './append-to-run.ts';
 
 interface CancelDeps extends JournalDeps, DriveAfterDeps {
   /** Has the compensations of deployed versions. */
@@ -27,9 +27,7 @@ interface CancelDeps extends JournalDeps, DriveAfterDeps {
   readonly plans: KnownPlans;
 }
 
-export interface CancelRequest {
-  readonly runId: string;
-  readonly tenantId: string;
+export interface CancelRequest extends RunOfTenant {
   /** Requester; absent for decisions of the system. */
   readonly actor?: string | undefined;
   readonly reason?: string | undefined;

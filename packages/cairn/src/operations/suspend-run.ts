@@ -10,13 +10,11 @@ import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
 import { enqueueSoon } from '../engine/enqueue-soon.ts';
 import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
-import { appendToRun } from './append-to-run.ts';
+import { appendToRun, type RunOfTenant } from './append-to-run.ts';
 
 type SuspendDeps = JournalDeps & DriveAfterDeps;
 
-interface SuspendRequest {
-  readonly runId: string;
-  readonly tenantId: string;
+interface SuspendRequest extends RunOfTenant {
   readonly actor: string;
 }
 

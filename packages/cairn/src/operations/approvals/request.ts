@@ -1,18 +1,18 @@
 /** Request and response of a decision, and validation of its parts. Pure. */
+
 import type { BudgetLimits } from '../../core/budget/budget.ts';
 import { budgetLimits, type GivenRaise } from '../../core/budget/given.ts';
 import { canonicalJson, type Json, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
+import type { RunOfTenant } from '../append-to-run.ts';
 
 /** Largest note or feedback, UTF-8 bytes: it is stored in the journal and the snapshot, and passed to bodies. */
 const MAX_SAID_BYTES = 8 * 1024;
 /** Most data with an approval, as canonical JSON: it is stored in the journal and in the output of the step. */
 const MAX_DATA_BYTES = 16 * 1024;
 
-export interface DecideRequest {
-  readonly runId: string;
-  readonly tenantId: string;
+export interface DecideRequest extends RunOfTenant {
   /** Key of the step: its id, or `id[itemKey]` for the doubt about an item. */
   readonly stepId: string;
   /** Id of the question, as the run lists it; absent: the one that is open. */

@@ -1,10 +1,10 @@
 /** Request and response of an effect resolution, and validation of its parts. Pure. */
+
 import type { Resolution } from '../../core/effects/effect.ts';
 import { invalidInput } from '../../core/errors.ts';
+import type { RunOfTenant } from '../append-to-run.ts';
 
-export interface ResolveRequest {
-  readonly runId: string;
-  readonly tenantId: string;
+export interface ResolveRequest extends RunOfTenant {
   readonly effectId: string;
   /** It took place (`recorded`, with its result), may be done once more, or the step fails. */
   readonly outcome: Resolution;

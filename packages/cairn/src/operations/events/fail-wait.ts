@@ -11,11 +11,9 @@ import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import type { OfferDeps } from '../../engine/mailbox/offer.ts';
 import { refusalDrafts, resumptionDrafts } from '../../engine/waits/end-of-wait.ts';
-import { appendToRun } from '../append-to-run.ts';
+import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
 
-interface FailWaitRequest {
-  readonly runId: string;
-  readonly tenantId: string;
+interface FailWaitRequest extends RunOfTenant {
   readonly stepId: string;
   readonly reason: string;
   /** The same for every sending of one request. */

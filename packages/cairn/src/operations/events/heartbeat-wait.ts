@@ -8,12 +8,10 @@ import { dueAfterBeat } from '../../core/run/heartbeat.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
-import { appendToRun } from '../append-to-run.ts';
+import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
 import { openEventWait } from './fail-wait.ts';
 
-interface HeartbeatRequest {
-  readonly runId: string;
-  readonly tenantId: string;
+interface HeartbeatRequest extends RunOfTenant {
   readonly stepId: string;
   readonly actor: string;
 }

@@ -15,15 +15,13 @@ import {
   type OfferDeps,
   waitsAnsweredBy,
 } from '../../engine/mailbox/offer.ts';
-import { appendToRun } from '../append-to-run.ts';
+import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
 import { assertText, dataTextOf, MAX_EVENT_NAME_CHARS, MAX_KEY_CHARS } from './checked-event.ts';
 
 /** Data of one signal that nothing waits for yet. */
 export const MAX_EARLY_SIGNAL_BYTES = 16 * 1024;
 
-export interface SignalRequest {
-  readonly runId: string;
-  readonly tenantId: string;
+export interface SignalRequest extends RunOfTenant {
   readonly name: string;
   /** Absent: whatever the key of the step that waits. */
   readonly key?: string | undefined;

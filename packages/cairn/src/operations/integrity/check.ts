@@ -5,7 +5,7 @@ import { externalProblems } from '../../core/integrity/external.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
 import { type ConsistencyProblem, isBlocking } from '../../core/integrity/problems.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { runNotFound } from '../append-to-run.ts';
+import { type RunOfTenant, runNotFound } from '../append-to-run.ts';
 import { isOwnExternal } from '../effects/external.ts';
 import {
   type IsWanted,
@@ -15,11 +15,6 @@ import {
   readFacts,
   readRows,
 } from './read-facts.ts';
-
-export interface RunToCheck {
-  readonly runId: string;
-  readonly tenantId: string;
-}
 
 export interface ConsistencyReport {
   readonly runId: string;
@@ -37,7 +32,7 @@ export const CONSISTENCY_STATUSES = ['consistent', 'healable', 'needs_person', '
 type ConsistencyStatus = (typeof CONSISTENCY_STATUSES)[number];
 
 /** @param which a run, or the owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
-export async function checkConsistency(deps: ReadFactsDeps, which: RunToCheck): Promise<ConsistencyReport> {
+export async function checkConsistency(deps: ReadFactsDeps, which: RunOfTenant): Promise<ConsistencyReport> {
   if (isOwnExternal(which.runId, which.tenantId)) return checkExternal(deps, which.runId);
   const { facts, unread } = await readOwnFacts(deps, which);
   return consistencyOf(facts, unread);
@@ -74,7 +69,7 @@ export function consistencyStatusOf(problems: readonly ConsistencyProblem[]): Co
 /**
  * @throws CairnError RUN_NOT_FOUND, also for a run whose tenant cannot be determined; UNAVAILABLE, PAYLOAD_TOO_LARGE
  */
-export async function readOwnFacts(deps: ReadFactsDeps, which: RunToCheck): Promise<ReadRun> {
+export async function readOwnFacts(deps: ReadFactsDeps, which: RunOfTenant): Promise<ReadRun> {
   const { runId } = which;
   const read = isRunId(runId) ? await readFacts(deps, runId, isOf(which)) : undefined;
   if (!read) throw runNotFound();
@@ -82,11 +77,11 @@ export async function readOwnFacts(deps: ReadFactsDeps, which: RunToCheck): Prom
 }
 
 /** Reads only what determines the tenant of the run, however damaged. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
-export async function assertOwnRun(deps: ReadFactsDeps, which: RunToCheck): Promise<void> {
+export async function assertOwnRun(deps: ReadFactsDeps, which: RunOfTenant): Promise<void> {
   const { runId } = which;
   if (!isRunId(runId) || !(await isThere(deps, runId, isOf(which)))) throw runNotFound();
 }
 
-function isOf({ tenantId }: RunToCheck): IsWanted {
+function isOf({ tenantId }: RunOfTenant): IsWanted {
   return (owned) => owned.tenantId !== undefined && owned.tenantId === tenantId;
 }

@@ -18,8 +18,9 @@ import {
 } from '../../core/integrity/plan.ts';
 import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair.ts';
 import type { Log } from '../../ports/log.ts';
+import type { RunOfTenant } from '../append-to-run.ts';
 import { batchesOf, repairedDataOf } from './batches.ts';
-import { type RunToCheck, readOwnFacts } from './check.ts';
+import { readOwnFacts } from './check.ts';
 import { type PlaceDeps, repairMailboxEntry } from './mailbox-entry.ts';
 import type { ReadFactsDeps } from './read-facts.ts';
 
@@ -27,7 +28,7 @@ export interface RepairDeps extends ReadFactsDeps, AppendRepairDeps, PlaceDeps {
   readonly log: Log;
 }
 
-interface RepairRequest extends RunToCheck {
+interface RepairRequest extends RunOfTenant {
   readonly actor: string;
   /** False: a dry run, which returns the changes. */
   readonly apply: boolean;

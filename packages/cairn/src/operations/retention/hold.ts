@@ -5,16 +5,14 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RetentionStore } from '../../ports/runs/retention-store.ts';
-import { loadOwn } from '../append-to-run.ts';
+import { loadOwn, type RunOfTenant } from '../append-to-run.ts';
 
 interface HoldDeps extends JournalDeps {
   readonly log: Log;
   readonly retention: RetentionStore;
 }
 
-interface HoldRequest {
-  readonly runId: string;
-  readonly tenantId: string;
+interface HoldRequest extends RunOfTenant {
   readonly actor: string;
 }
 

@@ -1,8 +1,10 @@
 /** Request and response of a successor. Types only. */
+
 import type { SuccessorMode, Trigger } from '../../core/run/events.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { EffectStore } from '../../ports/runs/effect-store.ts';
+import type { RunOfTenant } from '../append-to-run.ts';
 import type { StartDeps, StartRequest } from '../start/request.ts';
 
 export interface SuccessorDeps extends StartDeps {
@@ -20,9 +22,7 @@ export interface PreviewDeps extends SuccessorDeps {
 export type From = { readonly step: string } | { readonly checkpoint: number };
 
 /** The requested successor, and its source. */
-export interface WantedSuccessor {
-  readonly runId: string;
-  readonly tenantId: string;
+export interface WantedSuccessor extends RunOfTenant {
   readonly mode: SuccessorMode;
   readonly from?: From | undefined;
   /** For a fork: its input in place of its source's. */

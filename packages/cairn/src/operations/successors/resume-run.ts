@@ -15,12 +15,10 @@ import type { RunStatus } from '../../core/run/status.ts';
 import { isDue, isParked } from '../../core/run/wake.ts';
 import { deployedFor, planMissing } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
-import { appendToRun } from '../append-to-run.ts';
+import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
 import type { SuccessorDeps } from './request.ts';
 
-interface ResumeRequest {
-  readonly runId: string;
-  readonly tenantId: string;
+interface ResumeRequest extends RunOfTenant {
   readonly actor: string;
 }
 

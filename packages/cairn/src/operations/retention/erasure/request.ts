@@ -16,7 +16,7 @@ import type { JournalDeps } from '../../../journal/run-journal.ts';
 import { type SendDeps, sendUntilKnown } from '../../../journal/send-until-known.ts';
 import type { Page, PageRequest } from '../../../ports/run-store.ts';
 import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
-import { loadOwn } from '../../append-to-run.ts';
+import { loadOwn, type RunOfTenant } from '../../append-to-run.ts';
 import { MAX_MEMBERS, type TickBounds } from '../bounds.ts';
 import type { ErasingDeps } from '../deps.ts';
 import { inspectLineage } from '../inspect-lineage.ts';
@@ -32,9 +32,7 @@ const AT_ONCE: TickBounds = { documents: 500, runs: MAX_MEMBERS, owners: 0, forM
 
 export type EraseDeps = ErasingDeps & SendDeps & JournalDeps;
 
-interface RunToErase {
-  readonly runId: string;
-  readonly tenantId: string;
+interface RunToErase extends RunOfTenant {
   readonly actor: string;
 }
 
