@@ -9,13 +9,8 @@ import type { CommitBatch } from './batch.ts';
 
 type DurableCommit = Pick<CommitBatch, 'after' | 'events' | 'moves' | 'checkpoints'>;
 
-interface Observers {
-  readonly metrics: Metrics;
-  readonly log: Log;
-}
-
 export function measure(
-  { metrics, log }: Observers,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
   { after, events, moves, checkpoints }: DurableCommit,
 ): void {
   const { tenantId, type, durationMs = 0 } = after;

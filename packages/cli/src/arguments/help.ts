@@ -91,11 +91,6 @@ function optionUsage(name: string, { type, value, short }: OptionSpec): string {
   return type === 'flag' ? flags : `${flags} ${value ?? name.toUpperCase()}`;
 }
 
-interface Columns {
-  readonly room: number;
-  readonly paint?: (text: string) => string;
-}
-
 /** Without a terminal. */
 export const DEFAULT_COLUMNS = 80;
 /** A longer left side has a line of its own. */
@@ -104,7 +99,7 @@ const MAX_LEFT = 30;
 /** The right side is wrapped beside the left. */
 function columns(
   rows: readonly (readonly [string, string])[],
-  { room, paint = (text) => text }: Columns,
+  { room, paint = (text) => text }: { readonly room: number; readonly paint?: (text: string) => string },
 ): string {
   const width = Math.min(MAX_LEFT, Math.max(...rows.map(([left]) => cells(left)))) + 2;
   const indent = ' '.repeat(width + 2);

@@ -104,14 +104,9 @@ function costView({ cost: spent }: ListedRun['metadata']): View {
   return { ...cost, usd: usdOf(cost) };
 }
 
-interface RunValues {
-  readonly input: LocatedText;
-  readonly result: LocatedText | undefined;
-}
-
 export function runView(
   run: Pick<LoadedRun, 'state' | 'metadata'>,
-  { input, result }: RunValues,
+  { input, result }: { readonly input: LocatedText; readonly result: LocatedText | undefined },
   vocabulary: Vocabulary,
 ): View {
   const { state, metadata } = run;

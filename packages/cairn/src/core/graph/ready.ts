@@ -62,8 +62,8 @@ export class ReadyTracker {
    * Steps to be skipped, in order: pending, with a skipped need, and not declared to run nevertheless. One skipped need decides; the
    * others are not waited for. Skipping them may lead to more.
    */
-  skippable(limit = Number.POSITIVE_INFINITY): string[] {
-    return this.#ids(this.#skippable, limit);
+  skippable(): string[] {
+    return this.#ids(this.#skippable, Number.POSITIVE_INFINITY);
   }
 
   /** Records the new state of a step. Any change is possible, also back to `pending` (a retry, a further revision). */

@@ -85,14 +85,9 @@ async function carry({ deps, journal }: Importing, unread: RunState['inbox']): P
   return state.lease?.owner === owner;
 }
 
-interface TakenPlan {
-  readonly source: SuccessorSource;
-  readonly plan: SuccessorPlan;
-}
-
 async function append(
   { deps, journal, budgetEndsAt }: Importing,
-  { source, plan }: TakenPlan,
+  { source, plan }: { readonly source: SuccessorSource; readonly plan: SuccessorPlan },
 ): Promise<Imported> {
   const owner = journal.state.lease?.owner;
   const left = plan.reused.filter((reuse) => !isTaken(journal.state, reuse));

@@ -2,10 +2,6 @@
 import type { StoredLine } from '../../core/logs/text.ts';
 import { documentCodec, integer, kind, text } from './kinds.ts';
 
-interface ChunkDocument {
-  readonly data: Uint8Array;
-}
-
 interface MemoDocument {
   readonly revision: number;
   readonly name: string;
@@ -25,7 +21,7 @@ const bytes = kind<Uint8Array>(
   },
 );
 
-export const chunkCodec = documentCodec<ChunkDocument>({ data: bytes });
+export const chunkCodec = documentCodec<{ readonly data: Uint8Array }>({ data: bytes });
 
 /** `value` is canonical JSON text. */
 export const memoCodec = documentCodec<MemoDocument>({ revision: integer, name: text, value: text });

@@ -1,13 +1,8 @@
 /** A clock that only a test advances, with the timers of a simulated installation. */
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
 
-interface Timer {
-  readonly at: number;
-  readonly fire: () => void;
-}
-
 export class VirtualClock implements Clock {
-  readonly #timers = new Set<Timer>();
+  readonly #timers = new Set<{ readonly at: number; readonly fire: () => void }>();
   #now: number;
 
   constructor(startAt = Date.UTC(2026, 0, 1)) {

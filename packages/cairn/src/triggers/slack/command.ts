@@ -27,15 +27,10 @@ export function readCommand(form: Form): SlackCommand {
   };
 }
 
-interface SlackCommandCall {
-  readonly command: SlackCommand;
-  readonly context: RequestContext;
-}
-
 /** @throws CairnError for a command the workflow does not take (INVALID_INPUT names the field), UNAVAILABLE */
 export async function runCommand(
   deps: SlackScope,
-  { command, context }: SlackCommandCall,
+  { command, context }: { readonly command: SlackCommand; readonly context: RequestContext },
 ): Promise<SlackMessage> {
   const { teamId, userId, triggerId } = command;
   const tenantId = deps.tenants.get(teamId);

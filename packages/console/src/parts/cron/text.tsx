@@ -3,12 +3,7 @@
 import { visibleText } from '../visible-text.ts';
 import { cronWords } from './words.ts';
 
-interface CronTextProps {
-  readonly cron: string;
-  readonly timezone: string;
-}
-
-export function CronText({ cron, timezone }: CronTextProps) {
+export function CronText({ cron, timezone }: { readonly cron: string; readonly timezone: string }) {
   const words = cronWords(cron);
   const line = <code>{visibleText(cron)}</code>;
   if (words === undefined)

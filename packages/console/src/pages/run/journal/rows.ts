@@ -50,14 +50,9 @@ function stepOf(anyEvent: RunEvent, waits: Map<string, string>): string | undefi
   return typeof waitId === 'string' ? waits.get(waitId) : undefined;
 }
 
-interface JournalFilter {
-  readonly type?: string | undefined;
-  readonly step?: string | undefined;
-}
-
 export function wantedRows(
   rows: readonly JournalRow[],
-  { type, step }: JournalFilter,
+  { type, step }: { readonly type?: string | undefined; readonly step?: string | undefined },
 ): readonly JournalRow[] {
   if (type === undefined && step === undefined) return rows;
   return rows.filter(

@@ -13,12 +13,7 @@ const STATES: Readonly<Record<StreamedText['state'], string>> = {
   cut: 'longer than what is kept',
 };
 
-interface StreamedTextsProps {
-  readonly id: string;
-  readonly step: string | undefined;
-}
-
-export function StreamedTexts({ id, step }: StreamedTextsProps) {
+export function StreamedTexts({ id, step }: { readonly id: string; readonly step: string | undefined }) {
   const { texts, error } = useStreamedText(id, step);
   const newest = [...texts.entries()].slice(-MAX_SHOWN).reverse();
   return (
