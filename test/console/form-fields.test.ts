@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { inputSchemaOf, MAX_SCHEMA_CHARS } from '../../packages/cairn/src/api/views/input-schema.ts';
+import { inputSchemaOf, MAX_SCHEMA_CHARS } from '../../packages/cairn/src/api/views/workflow.ts';
 import {
   asForm,
   asJson,

@@ -111,11 +111,11 @@ test('docs/observability.md lists every attribute that a span can have, and no o
     ...globSync('packages/cairn/src/platform/telemetry/{request-span,traced-queue,otlp-spans}.ts', {
       cwd: root,
     }),
-    'packages/cairn/src/triggers/pubsub/trace.ts',
+    'packages/cairn/src/triggers/pubsub/take-message.ts',
     'packages/cairn/src/recovery/scan.ts',
     'packages/cairn/src/engine/recover-run.ts',
     'packages/cairn/src/engine/effects/performer.ts',
-    'packages/cairn/src/api/name-span.ts',
+    'packages/cairn/src/api/app.ts',
   ];
   const NAME = /['`]((?:cairn|faas|http|messaging|error)\.[a-z_.]+)['`]/g;
   const named = (text: string) => new Set([...text.matchAll(NAME)].map(([, name]) => name));

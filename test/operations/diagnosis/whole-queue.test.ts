@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { wholeQueue } from '../../../packages/cairn/src/operations/diagnosis/whole-queue.ts';
+import { wholeQueue } from '../../../packages/cairn/src/operations/diagnosis/observe.ts';
 import type { SeenQueue } from '../../../packages/cairn/src/ports/diagnosis/queue-probe.ts';
 
 const seen = (depth: number, oldestDueAt?: number, isCut = false): SeenQueue => ({

@@ -5,6 +5,7 @@
  */
 import { Hono } from 'hono';
 import { routePath } from 'hono/route';
+import { isRunId } from '../core/encoding/ids.ts';
 import { CairnError } from '../core/errors.ts';
 import { assertEnvelope } from '../http/envelope.ts';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
@@ -12,7 +13,6 @@ import type { Span } from '../ports/tracing.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { newInstance } from './instance.ts';
-import { nameSpan } from './name-span.ts';
 import { OPERATIONS, type OperationName } from './openapi/paths/all.ts';
 import { partsOf } from './openapi/paths/describe.ts';
 import { RateLimiter } from './rate-limit.ts';
@@ -90,4 +90,13 @@ export function createApi(deps: ApiDeps): Hono<Env> {
 
 function isOpen([, names]: PathOperations): boolean {
   return names.every((name) => OPERATIONS[name].role === 'open');
+}
+
+/** @param route as it is registered; ends in `*` where no resource was found */
+function nameSpan(span: Span, { method, url }: Request, route: string): void {
+  if (route.endsWith('*')) return;
+  const path = route.replace(/:(\w+)/g, '{$1}');
+  span.rename(`${method} ${path}`);
+  const [, runId = ''] = /^\/v1\/runs\/([^/]+)/.exec(new URL(url).pathname) ?? [];
+  span.set({ 'http.route': path, 'cairn.run.id': isRunId(runId) ? runId : undefined });
 }

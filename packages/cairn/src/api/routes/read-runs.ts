@@ -26,8 +26,8 @@ import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { findingView } from '../views/finding.ts';
 import { leaseWaitView, runSummary, runView, silentSinceView, type View } from '../views/run.ts';
 import { withRunning } from '../views/running.ts';
-import { stoppedView } from '../views/stopped.ts';
 import { iso } from '../views/values.ts';
+import { stoppedView } from '../views/workflow.ts';
 import { ownRun } from './own-run.ts';
 import { ownRunAfterWait } from './stream/await-end.ts';
 

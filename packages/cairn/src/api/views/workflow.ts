@@ -1,9 +1,14 @@
 /** A workflow as callers see it: its versions, what each is made of, and how many runs are on it. */
 import type { Json } from '../../core/encoding/json.ts';
+import { declaredType } from '../../core/flow/parts.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { pausedBy } from '../../engine/admission.ts';
+import { jsonSchemaOf } from '../../engine/define/data-schema.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { PlanChange } from '../../engine/plans/known-plans.ts';
 import type { LiveVersion } from '../../ports/run-statistics.ts';
-import type { PauseMark } from '../../ports/runtime-config.ts';
+import type { PauseMark, RuntimeConfig } from '../../ports/runtime-config.ts';
+import { type Caller, mayActAs } from '../auth.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
 
@@ -40,7 +45,7 @@ export function workflowView(facts: WorkflowFacts): View {
 }
 
 /** A pause, for all callers: its author may belong to another tenant, so the name is left out. */
-export function listedPause(mark: PauseMark, showsReason: boolean): { readonly [name: string]: Json } {
+function listedPause(mark: PauseMark, showsReason: boolean): { readonly [name: string]: Json } {
   return { since: iso(mark.since), ...(showsReason ? reasonOf(mark) : {}) };
 }
 
@@ -90,4 +95,26 @@ function outline({ planVersion, graph, steps, ...on }: Workflow): Outline {
       schedule: on.schedules.map(({ id, cron, timezone, catchUp }) => ({ id, cron, timezone, catchUp })),
     },
   };
+}
+
+/** The switch or pause of operators because of which the run is not dispatched. */
+export function stoppedView(
+  config: RuntimeConfig,
+  run: Pick<RunState, 'type' | 'status'>,
+  { role }: Pick<Caller, 'role'>,
+): View | undefined {
+  const by = pausedBy(config, run);
+  if (by !== 'paused') return by && { by };
+  const type = declaredType(run.type);
+  const mark = config.paused.get(type);
+  return mark && { by, type, ...listedPause(mark, mayActAs(role, 'installation')) };
+}
+
+/** Largest schema as JSON; a larger one is omitted. */
+export const MAX_SCHEMA_CHARS = 100_000;
+
+/** The input schema as JSON Schema, for forms. Undefined: too long, or it cannot be converted. */
+export function inputSchemaOf({ input }: Pick<Workflow, 'input'>): Json | undefined {
+  const schema = jsonSchemaOf(input);
+  return JSON.stringify(schema ?? '').length > MAX_SCHEMA_CHARS ? undefined : schema;
 }

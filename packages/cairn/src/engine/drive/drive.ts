@@ -14,6 +14,7 @@ import { Spending } from '../../journal/spending/spending.ts';
 import { setTo } from '../../ports/clock.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import { StoreRefused } from '../../ports/store-errors.ts';
+import type { DriveReason } from '../../ports/task-queue.ts';
 import { deferRun, mayDrive } from '../admission.ts';
 import { meetCompletionDuties } from '../completion-duties.ts';
 import { learnPlan, observationOf } from '../deployed.ts';
@@ -25,7 +26,6 @@ import { recoverRun } from '../recover-run.ts';
 import { DriveAccount, type DriveRequest } from '../tracing/drive-account.ts';
 import { endUnwritable } from '../unwritable.ts';
 import { driveClaimed, enqueueNext } from './claimed-run.ts';
-import { handedOver } from './hand-over.ts';
 import { noteLateDeath } from './late-death.ts';
 
 /** End of a dispatch; for logs and tests. `waiting` and `failed` are also ends of a run that it has claimed. */
@@ -194,4 +194,19 @@ function taskOf(deps: EngineDeps, state: RunState, { trace }: DriveAccount) {
 /** Publishes events of a run that cannot be dispatched now, and meets its completion duties if it is over. */
 function settle(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
   return meetCompletionDuties(deps, loaded.state, unpublishedOf(deps, loaded));
+}
+
+/**
+ * Hands the run to its own queue unless the dispatch came from it: suspects run alone, and some workflows have separate
+ * functions. Returns true if it did.
+ */
+async function handedOver(deps: EngineDeps, state: RunState, account: DriveAccount): Promise<boolean> {
+  const isSuspect = runsAlone(state);
+  const place = poolAndTenant(deps, state);
+  const staysInCompany = isSuspect === account.isAlone;
+  if (staysInCompany && place.pool === account.pool) return false;
+  const reason: DriveReason = staysInCompany ? 'continue' : isSuspect ? 'suspect' : 'cleared';
+  // Unnamed: the same run may have to move again before anything is appended.
+  await deps.queue.enqueue({ runId: state.id, reason, alone: isSuspect, ...place, trace: account.trace });
+  return true;
 }

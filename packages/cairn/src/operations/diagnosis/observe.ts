@@ -4,6 +4,7 @@
  *
  * Must not: change anything, or reveal tenants and runs.
  */
+
 import { CairnError } from '../../core/errors.ts';
 import { declaredType } from '../../core/flow/parts.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
@@ -13,7 +14,7 @@ import { changesIn, type KnownPlans } from '../../engine/plans/known-plans.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { FINDINGS_READ, type FindingStore } from '../../ports/diagnosis/findings.ts';
 import type { HeartbeatStore, StoredHeartbeats } from '../../ports/diagnosis/heartbeats.ts';
-import type { QueueProbe, SeenQueue } from '../../ports/diagnosis/queue-probe.ts';
+import type { QueueProbe, SeenQueue, SeenTasks, WatchedQueue } from '../../ports/diagnosis/queue-probe.ts';
 import type { SetupProbe } from '../../ports/diagnosis/setup.ts';
 import type { StoreProbe } from '../../ports/diagnosis/store-probe.ts';
 import type { Log } from '../../ports/log.ts';
@@ -23,7 +24,6 @@ import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import * as deployment from './deployment-findings.ts';
 import { type DiagnosisFinding, wrong } from './finding.ts';
 import * as store from './store-findings.ts';
-import { wholeQueue } from './whole-queue.ts';
 import * as work from './work-findings.ts';
 
 export interface ObserveDeps {
@@ -208,4 +208,26 @@ class Probes {
       return undefined;
     }
   }
+}
+
+type Inspected = WatchedQueue & { readonly seen: SeenQueue };
+
+/** State of the first queue, with the tasks of all that could be counted. Undefined: no queue was inspected. */
+export function wholeQueue([first, ...others]: readonly Inspected[]): SeenQueue | undefined {
+  if (first?.seen.kind !== 'seen') return first?.seen;
+  const further = others.flatMap(({ of, seen }) =>
+    of === first.name && seen.kind === 'seen' ? [seen.tasks] : [],
+  );
+  return { ...first.seen, tasks: further.reduce(together, first.seen.tasks) };
+}
+
+function together(some: SeenTasks, more: SeenTasks): SeenTasks {
+  if (some.kind !== 'counted' || more.kind !== 'counted') return some;
+  const due = [some.oldestDueAt, more.oldestDueAt].filter((at) => at !== undefined);
+  return {
+    kind: 'counted',
+    depth: some.depth + more.depth,
+    isCut: some.isCut || more.isCut,
+    oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
+  };
 }

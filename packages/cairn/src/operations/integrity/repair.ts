@@ -5,7 +5,6 @@
  *
  * Must not: touch the journal except for that event, or change anything that the check did not report.
  */
-
 import { CairnError } from '../../core/errors.ts';
 import { checkRun } from '../../core/integrity/check-run.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
@@ -16,12 +15,18 @@ import {
   type RepairChange,
   type RepairPlan,
 } from '../../core/integrity/plan.ts';
+import type { BufferedEvent } from '../../core/mailbox/mailbox.ts';
+import { type RunState, tookIn } from '../../core/run/state.ts';
+import { workflowOf } from '../../engine/deployed.ts';
+import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
+import { joinMailbox } from '../../engine/mailbox/join.ts';
+import { leaveMailbox } from '../../engine/mailbox/leave.ts';
+import { eventOutput, offerTo } from '../../engine/mailbox/offer.ts';
 import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RunOfTenant } from '../append-to-run.ts';
 import { batchesOf, repairedDataOf } from './batches.ts';
 import { readOwnFacts } from './check.ts';
-import { type PlaceDeps, repairMailboxEntry } from './mailbox-entry.ts';
 import type { ReadFactsDeps } from './read-facts.ts';
 
 export interface RepairDeps extends ReadFactsDeps, AppendRepairDeps, PlaceDeps {
@@ -101,4 +106,32 @@ async function carryOut(deps: RepairDeps, { actor, facts, plan, done }: RepairWo
     if (appended.snapshotVersion === undefined) return;
     seen = appended.snapshotVersion;
   }
+}
+
+type PlaceDeps = DeliverDeps;
+
+/**
+ * Corrects the event mailbox entry of a run by the rules of the mailbox: it is shared by several runs, so entries are
+ * added and removed as runs do it, never overwritten. Idempotent.
+ *
+ * @throws CairnError RATE_LIMITED if too many wait there; OutcomeUnknown
+ */
+async function repairMailboxEntry(deps: PlaceDeps, state: RunState, place: PlaceChange): Promise<void> {
+  const { event, key, waitId } = place;
+  const { id: runId, tenantId } = state;
+  const wait = state.waits.find(({ id }) => id === waitId);
+  const at = { tenantId, event, key, runId, waitId };
+  if (place.kind === 'leave' || !wait) {
+    return leaveMailbox(deps, at, (eventId) => tookIn(state, eventId));
+  }
+  const step = workflowOf(deps.registry, state)?.steps.get(wait.execution.stepId);
+  // A step that is not deployed takes nothing yet: it is listed, and asked again when an event is sent.
+  const accepts = ({ eventId, dataText }: BufferedEvent) =>
+    step !== undefined && !tookIn(state, eventId) && 'text' in eventOutput(step, dataText);
+  const early = await joinMailbox(deps, { ...at, accepts });
+  if (!early) return undefined;
+  const { eventId: id, dataText, actor } = early;
+  const delivered = { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' } as const;
+  const { isDelivered } = await offerTo(deps, runId, { tenantId, event, key, data: delivered });
+  return leaveMailbox(deps, at, (eventId) => isDelivered && eventId === id);
 }

@@ -2,7 +2,10 @@
  * The functions of an installation, for the module that a codebase exports. Everything heavy is loaded by the first request, so
  * that the module stays cheap to read for `firebase deploy` and on a cold start.
  */
+import type { CloudEvent, CloudFunction } from 'firebase-functions';
 import type { HttpsFunction } from 'firebase-functions/https';
+import { requiresRole } from 'firebase-functions/options';
+import { type MessagePublishedData, onMessagePublished } from 'firebase-functions/pubsub';
 import type { ScheduleFunction } from 'firebase-functions/scheduler';
 import type { TaskQueueFunction } from 'firebase-functions/tasks';
 import { declareParameters, region as regionParameter } from '../settings/parameters.ts';
@@ -11,10 +14,17 @@ import {
   declareGithubWebhookSecret,
   declareSlackSigningSecret,
 } from '../settings/secrets.ts';
-import { apiOf, drivesOf, githubFunction, slackFunction, ticksOf } from './deployed.ts';
+import {
+  apiOf,
+  type DeploymentTarget,
+  drivesOf,
+  githubFunction,
+  slackFunction,
+  ticksOf,
+} from './deployed.ts';
 import { type InProcess, inProcess } from './in-process.ts';
 import { type CairnInstallation, register } from './installation.ts';
-import { type MessageFunctions, messageFunctions } from './message-functions.ts';
+import { backgroundHandlers } from './load-handlers.ts';
 import {
   type BaseOptions,
   type CairnOptions,
@@ -25,7 +35,6 @@ import {
   type SlackChoice,
   type SlackOptions,
 } from './options.ts';
-import { declareRoles } from './roles.ts';
 import { startServing } from './serving.ts';
 import { locateStore } from './store-location.ts';
 
@@ -121,4 +130,64 @@ function functionsOf(installation: CairnInstallation): Readonly<Record<string, o
     ...ticksOf(place),
     ...(topics.length > 0 ? { pubsub: messageFunctions(place, topics) } : {}),
   };
+}
+
+type MessageFunctions = Readonly<Record<string, CloudFunction<CloudEvent<MessagePublishedData>>>>;
+
+/**
+ * The functions are `pubsub-{topic in camel case}`. Their deployment creates the topics. An error of a function makes
+ * its subscription redeliver the message.
+ *
+ * @throws Error if two topics map to one name
+ */
+function messageFunctions(
+  { installation, region }: DeploymentTarget,
+  topics: readonly string[],
+): MessageFunctions {
+  const functions: Record<string, MessageFunctions[string]> = {};
+  for (const topic of topics) {
+    const name = functionNameOf(topic);
+    if (functions[name]) throw new Error(`two topics map to the function name '${name}'`);
+    functions[name] = onMessagePublished(
+      { topic, region, retry: true, memory: '512MiB', timeoutSeconds: 60 },
+      async ({ data }) => {
+        const { takeTopicMessage } = await backgroundHandlers();
+        await takeTopicMessage(installation, topic, data);
+      },
+    );
+  }
+  return functions;
+}
+
+/** `deploy-requests` is `deployRequests`: names of functions contain letters and digits only. */
+function functionNameOf(topic: string): string {
+  const [first = '', ...rest] = topic.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  return first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+type RequiredRole = Parameters<typeof requiresRole>[0];
+
+/** Required by every installation, on the project (docs/deploy.md has the purpose of each). */
+const ALWAYS: readonly RequiredRole[] = [
+  'roles/datastore.user',
+  'roles/cloudtasks.enqueuer',
+  'roles/cloudtasks.viewer',
+  'roles/iam.serviceAccountUser',
+  'roles/run.invoker',
+  'roles/logging.logWriter',
+  'roles/monitoring.metricWriter',
+];
+
+export function rolesOf({ runEventsTopic, topics = [] }: CairnOptions): readonly RequiredRole[] {
+  return [
+    ...ALWAYS,
+    // Without the option a parameter decides, whose value is unknown while functions are read for a deployment.
+    ...(runEventsTopic === '' ? [] : (['roles/pubsub.publisher'] as const)),
+    ...(topics.length > 0 ? (['roles/eventarc.eventReceiver'] as const) : []),
+  ];
+}
+
+/** `firebase deploy` then makes an account with these roles and runs every function of the codebase as that account. */
+function declareRoles(options: CairnOptions): void {
+  for (const role of rolesOf(options)) requiresRole(role);
 }

@@ -4,21 +4,19 @@
  * that the subscription redelivers. Messages that are never accepted are up to the subscription (its dead letter
  * topic).
  */
-
 import { correlationId } from '../../core/encoding/correlation.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { pubsubKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError, type ErrorCode, invalidInput } from '../../core/errors.ts';
-import type { TraceContext } from '../../core/trace.ts';
+import { parseTraceparent, type TraceContext } from '../../core/trace.ts';
 import type { MessageEvent, PubsubDelivery, PubsubMessage, PubsubStart } from '../../engine/define/pubsub.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { deliverEvent } from '../../operations/events/deliver-event.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
-import { errorTypeOf, type Span } from '../../ports/tracing.ts';
+import { errorTypeOf, type Span, type SpanAttributes, type SpanOptions } from '../../ports/tracing.ts';
 import { type DeliveredMessage, readMessage } from './message.ts';
-import { messageSpan, messageTrace, outcomeAttributes } from './trace.ts';
 
 export interface PubsubDeps extends StartDeps, DeliverDeps {
   /** Written on every run. */
@@ -27,7 +25,7 @@ export interface PubsubDeps extends StartDeps, DeliverDeps {
   readonly tenantId: string;
 }
 
-export type MessageResult =
+type MessageResult =
   | { readonly kind: 'started' | 'repeated'; readonly runId: string }
   | { readonly kind: 'delivered'; readonly runs: number }
   /** Dropped by the author's mapping. */
@@ -158,4 +156,41 @@ function mapped<T>({ log }: PubsubDeps, message: PubsubMessage, mapping: (messag
 function idIn(delivered: unknown): unknown {
   const { message } = (delivered ?? {}) as { readonly message?: { readonly messageId?: unknown } };
   return message?.messageId;
+}
+
+/** Attribute of Google's client libraries, and the standard one. */
+const ATTRIBUTES = ['googclient_traceparent', 'traceparent'];
+
+/** The span of the publisher, if the message has it. */
+function messageTrace({ attributes }: PubsubMessage): TraceContext | undefined {
+  for (const name of ATTRIBUTES) {
+    const trace = parseTraceparent(attributes[name]);
+    if (trace) return trace;
+  }
+  return undefined;
+}
+
+function messageSpan({ subscription, message }: DeliveredMessage): SpanOptions {
+  const { topic, messageId } = message;
+  return {
+    name: `process ${topic}`,
+    kind: 'consumer',
+    parent: messageTrace(message),
+    attributes: {
+      'messaging.system': 'gcp_pubsub',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': topic,
+      'messaging.destination.subscription.name': subscription,
+      'messaging.message.id': messageId,
+      'faas.trigger': 'pubsub',
+    },
+  };
+}
+
+function outcomeAttributes(taken: MessageResult): SpanAttributes {
+  return {
+    'cairn.message.outcome': taken.kind,
+    'cairn.run.id': 'runId' in taken ? taken.runId : undefined,
+  };
 }

@@ -2,9 +2,10 @@
  * Reads one request of Slack: limits, signature, form, in this order, so that nothing unsigned is parsed. Owns the refusals;
  * does not know the meaning of the fields.
  */
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CairnError } from '../../core/errors.ts';
 import { decode, mediaType, readBytes } from '../../http/body.ts';
-import { isSigned } from './signature.ts';
 
 /** A press sends the whole message: 50 blocks of 3,000 characters, percent-encoded. */
 export const MAX_REQUEST_BYTES = 1024 * 1024;
@@ -71,4 +72,43 @@ function unescaped(text: string): string {
 
 function malformed(what: string, cause?: unknown): CairnError {
   return new CairnError('INVALID_INPUT', what, { cause });
+}
+
+/** Largest difference between Slack's clock and ours; a recorded request that is sent again later is refused. */
+export const MAX_SKEW_MS = 5 * 60_000;
+
+const SIGNATURE = /^v0=([0-9a-f]{64})$/;
+/** Unix seconds; as many digits as a date can have. */
+const TIMESTAMP = /^[0-9]{1,12}$/;
+
+export interface Signed {
+  /** The bytes as they came. */
+  readonly body: Uint8Array;
+  /** `X-Slack-Signature`. */
+  readonly signature: string | null;
+  /** `X-Slack-Request-Timestamp`. */
+  readonly timestamp: string | null;
+}
+
+/**
+ * True if the signature was made over exactly these bytes and this time with one of the secrets. While a secret is being
+ * exchanged the old and the new one are both valid. Compares in constant time.
+ *
+ * @param now epoch ms
+ */
+export function isSigned(
+  { body, signature, timestamp }: Signed,
+  secrets: readonly string[],
+  now: number,
+): boolean {
+  const [, digits] = SIGNATURE.exec(signature ?? '') ?? [];
+  if (digits === undefined || timestamp === null || !TIMESTAMP.test(timestamp)) return false;
+  if (Math.abs(now - Number(timestamp) * 1_000) > MAX_SKEW_MS) return false;
+  const sent = Buffer.from(digits, 'hex');
+  let signed = false;
+  for (const secret of secrets) {
+    const expected = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body).digest();
+    signed = timingSafeEqual(expected, sent) || signed;
+  }
+  return signed;
 }

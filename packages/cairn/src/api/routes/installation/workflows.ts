@@ -14,8 +14,7 @@ import {
 import type { LiveVersion } from '../../../ports/run-statistics.ts';
 import { mayActAs } from '../../auth.ts';
 import type { ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
-import { inputSchemaOf } from '../../views/input-schema.ts';
-import { pauseView, workflowView } from '../../views/workflow.ts';
+import { inputSchemaOf, pauseView, workflowView } from '../../views/workflow.ts';
 import { actingOf } from './runtime.ts';
 
 /** Versions with live runs that are counted. More than this is years of deployments with runs never ended. */
