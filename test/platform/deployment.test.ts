@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import * as functions from '../../functions/src/index.ts';
 import { DELETION_GRACE_MS } from '../../packages/cairn/src/core/retention/lineage.ts';
-import { TICK } from '../../packages/cairn/src/operations/retention/bounds.ts';
+import { TICK } from '../../packages/cairn/src/operations/retention/tick-budget.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EXPORTS = [

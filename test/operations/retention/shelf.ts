@@ -5,12 +5,12 @@ import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts'
 import type { RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
 import { freeze, MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
-import type { TickBounds } from '../../../packages/cairn/src/operations/retention/bounds.ts';
 import {
   deleteExpiredRuns,
   type RetentionReport,
 } from '../../../packages/cairn/src/operations/retention/delete-expired.ts';
 import type { DeletionDeps } from '../../../packages/cairn/src/operations/retention/deps.ts';
+import type { TickBounds } from '../../../packages/cairn/src/operations/retention/tick-budget.ts';
 import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { row } from '../../conformance/suites/rows.ts';

@@ -3,9 +3,6 @@
 /** Default concurrency of an instance with a whole CPU on Google's platform. */
 export const API_CONCURRENCY = 80;
 
-/** A caller with a rate limit may send what it has not sent in so many seconds: a page that loads, or a script that starts. */
-export const BURST_SECONDS = 5;
-
 /** Starts with up to 32 MiB on an instance of 1 GiB. Handling one takes 450 MiB (measured). */
 export const LARGE_STARTS = { of: 'large starts', running: 1, waiting: 3 };
 /**

@@ -11,6 +11,8 @@ export interface RateLimit {
   readonly burst: number;
 }
 
+/** Seconds of the sustained rate that a caller may send at once: a page that loads, or a script that starts. */
+export const BURST_SECONDS = 5;
 /** Callers in memory. An evicted caller begins with a full bucket again. */
 export const CALLERS_KEPT = 10_000;
 

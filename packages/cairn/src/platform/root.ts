@@ -3,8 +3,8 @@
  * first request of an instance, so that deployments and cold starts do not pay for it.
  */
 import type { ApiDeps } from '../api/deps.ts';
-import { API_CONCURRENCY, BURST_SECONDS } from '../api/limits.ts';
-import type { RateLimit } from '../api/rate-limit.ts';
+import { API_CONCURRENCY } from '../api/limits.ts';
+import { BURST_SECONDS, type RateLimit } from '../api/rate-limit.ts';
 import { dayLimits } from '../core/budget/day-limits.ts';
 import { budgetOf } from '../core/drive-time.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';

@@ -1,4 +1,4 @@
-/** Bounds of retention: how much a tick of `deleteExpired` reads and deletes. */
+/** Sizes of the reads and commits of retention. How much a tick deletes is in `tick-budget.ts`. */
 
 /**
  * Runs of a lineage that are read: at about a kilobyte each, they fit one answer of the store. A lineage with more runs is
@@ -11,20 +11,3 @@ export const PAGE = 50;
 export const CONCURRENCY = 8;
 /** Documents deleted in one commit: Firestore takes 500, and its index entries count as well. */
 export const DELETES_A_COMMIT = 250;
-
-/** Limits of one tick; the next one continues. */
-export interface TickBounds {
-  /** Deleted documents, except the run documents of lineages in progress. */
-  readonly documents: number;
-  readonly runs: number;
-  /** Runs with payloads that are checked. */
-  readonly owners: number;
-  /** Ms. */
-  readonly forMs: number;
-}
-
-/**
- * A tick every half hour (index.ts) that deletes this much is about a million documents a day, a twentieth of what a
- * database supports; its time leaves the function two minutes for running work.
- */
-export const TICK: TickBounds = { documents: 20_000, runs: 5_000, owners: 200, forMs: 420_000 };

@@ -6,13 +6,13 @@ import { workThrough } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/admission.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
-import { CONCURRENCY, PAGE, TICK, type TickBounds } from './bounds.ts';
+import { CONCURRENCY, PAGE } from './bounds.ts';
 import { type Done, deleteLineage } from './carry-out.ts';
 import type { DeletionDeps } from './deps.ts';
 import { deleteErasedData, type ErasureReport } from './erasure/delete-erased.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 import { deleteOrphans } from './orphans.ts';
-import { TickBudget } from './tick-budget.ts';
+import { TICK, type TickBounds, TickBudget } from './tick-budget.ts';
 import { type BucketPosition, placeText, readPlace, walk } from './walk.ts';
 
 export interface RetentionReport {

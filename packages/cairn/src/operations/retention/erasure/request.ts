@@ -17,9 +17,10 @@ import { type SendDeps, sendUntilKnown } from '../../../journal/send-until-known
 import type { Page, PageRequest } from '../../../ports/run-store.ts';
 import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
 import { loadOwn, type RunOfTenant } from '../../append-to-run.ts';
-import { MAX_MEMBERS, type TickBounds } from '../bounds.ts';
+import { MAX_MEMBERS } from '../bounds.ts';
 import type { ErasingDeps } from '../deps.ts';
 import { inspectLineage } from '../inspect-lineage.ts';
+import type { TickBounds } from '../tick-budget.ts';
 import { TickBudget } from '../tick-budget.ts';
 import { pass } from './pass.ts';
 
