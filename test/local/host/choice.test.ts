@@ -11,10 +11,12 @@ const worker = (state: Responsiveness, more: Partial<WorkerFacts> = {}): WorkerF
   hasRoom: true,
   load: 0,
   servesUser: false,
+  servesOthers: false,
+  servesBlocker: false,
   ...more,
 });
-const ROLE = { most: 3, growsWhenFull: false, hasSpare: true };
-const SINGLE = { most: 3, growsWhenFull: true, hasSpare: true };
+const ROLE = { most: 3, growsWhenFull: false, hasSpare: true, isBlocker: false };
+const SINGLE = { ...ROLE, growsWhenFull: true };
 
 describe('one of the workers', () => {
   test.each([
@@ -87,5 +89,40 @@ describe('a user that blocks workers', () => {
       blocked[choice] = true;
       expect(blocked).toContain(false);
     }
+  });
+});
+
+describe('users that may block workers', () => {
+  const BLOCKER = { ...ROLE, isBlocker: true };
+  const others = { servesOthers: true };
+  const blockers = { servesOthers: true, servesBlocker: true };
+
+  test.each([
+    ['have a worker without others', BLOCKER, [worker('responding', others), worker('responding')], 1],
+    [
+      'stay in their own',
+      BLOCKER,
+      [worker('blocked', blockers), worker('responding', { servesUser: true })],
+      1,
+    ],
+    ['get another if each has others', BLOCKER, [worker('responding', others)], 'additional'],
+    ['leave one to the rest', BLOCKER, [worker('blocked', blockers), worker('blocked', blockers)], 'wait'],
+    [
+      'leave one to the rest that responds',
+      BLOCKER,
+      [worker('blocked', blockers), worker('late', blockers), worker('responding')],
+      'wait',
+    ],
+    ['are not joined by the rest', ROLE, [worker('responding', blockers), worker('responding', others)], 1],
+    ['make the rest take another', ROLE, [worker('responding', blockers)], 'additional'],
+    ['do not matter where there is one worker', { ...BLOCKER, most: 1 }, [worker('responding', blockers)], 0],
+    [
+      'do not matter to those that serve once',
+      { ...SINGLE, isBlocker: true },
+      [worker('responding', others)],
+      0,
+    ],
+  ] as const)('%s', (_what, role, workers, choice) => {
+    expect(chooseWorker(workers, role)).toBe(choice);
   });
 });

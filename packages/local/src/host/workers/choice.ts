@@ -14,11 +14,17 @@ export interface WorkerFacts {
   readonly load: number;
   /** True if a request of the same user is among them. */
   readonly servesUser: boolean;
+  /** True if a request of another user is among them. */
+  readonly servesOthers: boolean;
+  /** True if that one may block workers. */
+  readonly servesBlocker: boolean;
 }
 
 interface RoleFacts extends Pick<RoleSize, 'most' | 'growsWhenFull'> {
   /** An additional process serves already. */
   readonly hasSpare: boolean;
+  /** The user may block workers (`blockers.ts`). */
+  readonly isBlocker: boolean;
 }
 
 /** The worker, or `additional`: another process; `wait`: until one has room or responds. */
@@ -28,22 +34,36 @@ type WorkerChoice = number | 'additional' | 'wait';
  * The least busy worker that responds. What a blocked worker gets would wait for the end of the body that blocks it.
  *
  * A user leaves some of the workers that a role may have to the others: it gets none as long as all the rest of them are blocked
- * with its requests. What others have begun in a worker that it blocks next would wait too.
+ * with its requests. What others have begun in a worker that it blocks next would wait too: so one that may block workers gets only workers
+ * without requests of others, and all such users leave one to the rest.
  */
 export function chooseWorker(workers: readonly WorkerFacts[], role: RoleFacts): WorkerChoice {
-  const { most, growsWhenFull, hasSpare } = role;
+  const { most, growsWhenFull, hasSpare, isBlocker } = role;
   const mayGrow = workers.length < most;
   if (!growsWhenFull && most > 1 && blockedBy(workers) >= mostBlockedBy(most)) return 'wait';
+  const areApart = !growsWhenFull && most > 1;
+  const leavesOne = !areApart || !isBlocker || workers.filter(hasBlocker).length < most - 1;
+  const isFit = ({ servesUser, servesOthers, servesBlocker }: WorkerFacts) =>
+    !areApart || (isBlocker ? !servesOthers && (servesUser || leavesOne) : !servesBlocker);
   let best: number | undefined;
-  for (const [index, { state, hasRoom, load }] of workers.entries()) {
-    if (state !== 'responding' || !hasRoom) continue;
+  for (const [index, worker] of workers.entries()) {
+    const { state, hasRoom, load } = worker;
+    if (state !== 'responding' || !hasRoom || !isFit(worker)) continue;
     if (best === undefined || load < (workers[best]?.load ?? 0)) best = index;
   }
   if (best !== undefined) return best;
   if (growsWhenFull) return mayGrow ? 'additional' : 'wait';
-  const isStuck = workers.every(({ state }) => state === 'blocked' || (state === 'late' && hasSpare));
-  return mayGrow && workers.length > 0 && isStuck ? 'additional' : 'wait';
+  const isStuck = workers.every(
+    (worker) =>
+      worker.state === 'blocked' ||
+      (worker.state === 'late' && hasSpare) ||
+      (worker.state === 'responding' && !isFit(worker)),
+  );
+  return mayGrow && leavesOne && workers.length > 0 && isStuck ? 'additional' : 'wait';
 }
+
+/** Asked for a user that may block workers itself. */
+const hasBlocker = ({ servesUser, servesBlocker }: WorkerFacts) => servesUser || servesBlocker;
 
 /**
  * The workers that are always there, but two of few: a user that is alone is to go on while one of its bodies blocks. With up to three

@@ -3,6 +3,7 @@
  * a worker of its function's role with room. Kills workers without a heartbeat. Owns restarts and waiting, not HTTP.
  */
 import type { FunctionSpec } from '../function-spec.ts';
+import { Blockers } from './blockers.ts';
 import { chooseWorker } from './choice.ts';
 import { Reaper } from './orphan-killer.ts';
 import type { PoolOptions } from './pool-options.ts';
@@ -32,6 +33,7 @@ export class WorkerPool {
   readonly #reaper: Reaper | undefined;
   readonly #watchdog: Watchdog;
   readonly #sharing: Sharing;
+  readonly #blockers = new Blockers();
   #checkTimer: NodeJS.Timeout | undefined;
   readonly #restarts = new Restarts();
   /** True once any worker has served. */
@@ -212,6 +214,7 @@ export class WorkerPool {
   /** Ends workers that are unfit or no longer needed. */
   #check(): void {
     this.#watchdog.check(this.#workers);
+    this.#blockers.check();
     // Answers that came while this process was busy are read first.
     setImmediate(() =>
       setImmediate(() => {
@@ -259,12 +262,13 @@ export class WorkerPool {
     const role = this.#servedBy(wanted);
     const ofRole = this.#of(role);
     const { most, growsWhenFull, servesOnce } = sizeOf(role, workers);
-    const facts = ofRole.map((worker) => worker.factsFor(spec, user));
-    const hasSpare = this.#readySpare !== undefined;
-    const choice = chooseWorker(
-      facts,
-      roles ? { most, growsWhenFull, hasSpare } : { most: 1, growsWhenFull: false, hasSpare },
-    );
+    const facts = ofRole.map((worker) => ({
+      ...worker.factsFor(spec, user),
+      ...this.#blockers.companyIn(worker, user),
+    }));
+    const known = { hasSpare: this.#readySpare !== undefined, isBlocker: this.#blockers.has(user) };
+    const size = roles ? { most, growsWhenFull } : { most: 1, growsWhenFull: false };
+    const choice = chooseWorker(facts, { ...size, ...known });
     if (choice === 'wait') return undefined;
     let best: WorkerProcess | undefined;
     if (choice === 'additional') {
@@ -307,8 +311,11 @@ export class WorkerPool {
   #lease(worker: WorkerProcess, port: number, wanted: Wanted): WorkerLease {
     worker.count(wanted, 1);
     let isBroken = false;
+    let isLate = false;
     const isRequest = wanted.role === REQUESTS;
     const isShared = isRequest && worker.role === TASKS;
+    // A request beside the bodies that block its worker is not what blocks it.
+    const stay = this.#blockers.enter(worker, isShared ? NO_USER : wanted.user);
     const lease: WorkerLease = {
       port,
       link: worker.link,
@@ -316,6 +323,7 @@ export class WorkerPool {
       isShared,
       release: async () => {
         this.#sharing.leave(lease);
+        this.#blockers.leave(worker, stay, !isBroken && !isLate);
         // A worker with a broken connection is dead, or busy with an aborted request: then it ends once it is idle.
         if (worker.isSpent && !isBroken) {
           this.#isOneLost = false;
@@ -331,6 +339,7 @@ export class WorkerPool {
         this.#suspect(worker);
       },
       late: () => {
+        isLate = true;
         // Without the task that it did not take: a worker that runs no body may only be slow.
         const isBodys = worker.role === TASKS && worker.tasks > (isRequest ? 0 : 1);
         if (isBodys) this.#leave(worker);

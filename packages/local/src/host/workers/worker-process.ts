@@ -189,7 +189,10 @@ export class WorkerProcess {
     this.kill('SIGTERM');
   }
 
-  factsFor({ name, concurrency }: FunctionSpec, user: string): WorkerFacts {
+  factsFor(
+    { name, concurrency }: FunctionSpec,
+    user: string,
+  ): Omit<WorkerFacts, 'servesOthers' | 'servesBlocker'> {
     const own = this.#inFlight.get(keyOf(name, user)) ?? 0;
     const all = this.#inFlight.get(name) ?? 0;
     return {

@@ -4,11 +4,11 @@ import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
-import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
-import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
-import { Probes } from '../../../packages/local/src/host/workers/probes.ts';
-import { until } from '../support.ts';
+import { functionsServer } from '../../../../packages/local/src/host/functions-server.ts';
+import { openLink } from '../../../../packages/local/src/host/link/open-link.ts';
+import { ServedLink } from '../../../../packages/local/src/host/link/serve-link.ts';
+import { Probes } from '../../../../packages/local/src/host/workers/probes.ts';
+import { until } from '../../support.ts';
 
 const TICK_MS = 500;
 
