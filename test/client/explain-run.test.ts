@@ -118,7 +118,7 @@ describe('the sentence that explains a run', () => {
     ],
     [
       { status: 'running', lease, running: [{ step: 'pay' }], silentSince: AT },
-      'No heartbeat from the worker that runs pay. If it died, the run continues when the lease expires or its task is delivered again:',
+      'No heartbeat from the worker that runs pay. If it died, the run continues when the lease expires or its task is delivered again.',
     ],
     [
       {
@@ -127,7 +127,7 @@ describe('the sentence that explains a run', () => {
         silentSince: AT,
         leaseWait: { until: LATER, steps: ['pay'], why: "step 'pay' must not run twice" },
       },
-      "No heartbeat from the worker. If it died, the run continues when the lease expires, because step 'pay' must not run twice:",
+      "No heartbeat from the worker. If it died, the run continues when the lease expires, because step 'pay' must not run twice.",
     ],
     [{ status: 'running', lease, resumeCount: 1 }, 'Running. Resumed after an interruption.'],
     [{ status: 'running', lease, resumeCount: 2 }, 'Running. Resumed after 2 interruptions.'],

@@ -93,6 +93,7 @@ test('several runs with one name are listed; a search without results says what 
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
   await page.getByText('X-GitHub-Delivery').waitFor();
+  await page.getByText('Inputs and results are not searched').waitFor();
   expect(new URL(page.url()).searchParams.get('q')).toBe('<b>nobody knows this</b>');
   await page.locator('main').getByText('<b>nobody knows this</b>').waitFor();
 });

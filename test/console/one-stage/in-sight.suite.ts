@@ -113,6 +113,40 @@ test('a fact of a step that does not fit beside its status is left out, not cut'
   expect(await shown()).toEqual({ texts: ['1000/1000'], isWhole: true, isInBounds: true });
 });
 
+test.each([
+  [1280, 4],
+  [1000, 4],
+])('the number of steps in the list of runs is whole at a width of %i px', async (width, digits) => {
+  const page = await stage.browser.open('/runs', { viewport: { width, height: 800 } });
+  const done = page.locator(`#row-${show.completed} .c-steps > span`).first();
+  await done.waitFor();
+  const isWhole = await done.evaluate((one, many) => {
+    one.textContent = `${(10 ** many).toLocaleString('en')} done`;
+    return (
+      one.scrollWidth <= one.clientWidth && one.parentElement?.scrollWidth === one.parentElement?.clientWidth
+    );
+  }, digits);
+  expect(isWhole).toBe(true);
+});
+
+test('parts of the health page appear from the top down: none moves when one above it arrives', async () => {
+  const { promise, resolve: letGo } = Promise.withResolvers<void>();
+  const page = await stage.browser.open('/health', {
+    prepare: (one) =>
+      one.route('**/v1/diagnosis', async (route) => {
+        await promise;
+        await route.continue();
+      }),
+  });
+  const today = page.locator('h2', { hasText: 'Runs of today' });
+  await today.waitFor({ state: 'attached' });
+  await page.getByText('Loading the diagnosis').waitFor();
+  expect(await today.isVisible()).toBe(false);
+  letGo();
+  await today.waitFor();
+  await page.getByRole('heading', { name: 'Findings' }).waitFor();
+});
+
 /** Words within the parts that are drawn in more than one line. */
 const brokenIn = (parts: Locator) =>
   parts.evaluateAll((all) => {

@@ -135,6 +135,25 @@ test('Back leaves no answer of the inbox that was begun', async () => {
   expect(await note.inputValue()).toBe('because');
 });
 
+test('a form that the API did not answer says when to send it again, and is carried out once', async () => {
+  const page = await stage.browser.open('/workflows/echo');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await dialog.getByRole('textbox', { name: 'text' }).fill('sent twice');
+  const keys: (string | undefined)[] = [];
+  page.on('request', (one) => one.method() === 'POST' && keys.push(one.headers()['idempotency-key']));
+  await page.route('**/v1/**', (route) => route.abort());
+  const send = dialog.getByRole('button', { name: 'Start', exact: true });
+  await send.click();
+  await dialog.getByText('The API does not respond').waitFor();
+  await page.unrouteAll();
+  await dialog.getByText('The API responds again.').waitFor();
+  await dialog.getByText('The API does not respond').waitFor({ state: 'detached' });
+  await send.click();
+  await page.waitForURL('**/runs/run_*');
+  expect(new Set(keys).size).toBe(1);
+});
+
 /** As the button of the browser: `page.goBack` waits for a navigation that the page may prevent. */
 async function pressBack(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);

@@ -18,6 +18,7 @@ test.each([
 test.each([
   [{ reads: 0, writes: 0, deletes: 0, tasks: 0 }, 'nothing yet'],
   [{ reads: 3, writes: 40, deletes: 0, tasks: 1 }, '40 writes, 3 reads, 1 task'],
+  [{ reads: 0, writes: 15_032, deletes: 0, tasks: 0 }, '15,032 writes'],
 ])('%j read %s', (operations, text) => {
   expect(operationsText(operations)).toBe(text);
 });

@@ -160,9 +160,9 @@ function silent(run: ExplainedRun, { working }: Activity): Sentence | undefined 
   const { lease, leaseWait, silentSince } = run;
   if (!lease || silentSince === undefined) return undefined;
   const whose = working.length === 0 ? '' : ` that runs ${named(working)}`;
-  const earlier = leaseWait ? `, because ${leaseWait.why}` : ' or its task is delivered again';
+  const when = leaseWait ? `, because ${leaseWait.why}` : ' or its task is delivered again';
   return {
-    text: `No heartbeat from the worker${whose}.${resumedText(run)} If it died, the run continues when the lease expires${earlier}:`,
+    text: `No heartbeat from the worker${whose}.${resumedText(run)} If it died, the run continues when the lease expires${when}.`,
     since: silentSince,
     until: lease.expiresAt,
   };

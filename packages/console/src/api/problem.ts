@@ -60,7 +60,7 @@ export function unreachable(error: unknown): ApiError {
     code: 'UNREACHABLE',
     title: 'The API does not respond',
     detail: `No response (${message}).`,
-    help: 'Check the network. On your machine: does the local cloud (`npx cairn dev`, `npm start`) still run?',
+    help: 'Check the network. On your machine, check that the local cloud (npx cairn dev, npm start) is running.',
   });
 }
 
@@ -89,6 +89,11 @@ export function shownError(error: unknown): unknown {
   if (error instanceof Refusal) return new ApiError(shownOf(error.problem));
   if (!(error instanceof Unreachable)) return error;
   return error.status === 202 ? UNDER_WAY : unreachable(error.cause ?? error);
+}
+
+/** True if the request was not answered: it is not known whether it was carried out. */
+export function isUnanswered(error: unknown): boolean {
+  return refusalOf(error)?.code === 'UNREACHABLE';
 }
 
 /** True if a repetition may succeed later. */

@@ -24,7 +24,7 @@ export interface CostView extends OperationCounts {
   readonly usd: number;
 }
 
-/** `40 writes, 3 reads, 2 tasks`; what there was none of is left out. */
+/** `1,040 writes, 3 reads, 2 tasks`; what there was none of is left out. */
 export function operationsText({ reads, writes, deletes, tasks }: OperationCounts): string {
   const counted = [
     [writes, 'write'],
@@ -33,7 +33,7 @@ export function operationsText({ reads, writes, deletes, tasks }: OperationCount
     [tasks, 'task'],
   ] as const;
   const texts = counted.flatMap(([count, word]) =>
-    count > 0 ? [`${count} ${word}${count === 1 ? '' : 's'}`] : [],
+    count > 0 ? [`${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`] : [],
   );
   return texts.length === 0 ? 'nothing yet' : texts.join(', ');
 }

@@ -25,7 +25,7 @@ export default function HealthPage() {
   const mayLook = useMay('installation');
   const maySeeErasures = useMay('admin');
   return (
-    <div className="stack">
+    <div className="stack health">
       <h1>Health</h1>
       {mayLook && <Restore />}
       {mayLook ? <Diagnosis /> : <Answers />}

@@ -82,7 +82,9 @@ function NothingFound({ sought }: { readonly sought: string }) {
   return (
     <Empty title="Nothing found" isPage>
       <p>
-        No run of this tenant is known by <Text value={sought} max={MAX_CHARS} />.
+        No run of this tenant matches “
+        <Text value={sought} max={MAX_CHARS} />
+        ”. Inputs and results are not searched.
       </p>
       <p>
         A run is found by its id, or the first 6 characters or more behind <code>run_</code>; and by these as

@@ -28,7 +28,10 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
       most={MAX_REASON}
       onClose={onClose}
     >
-      <p>For every tenant. Starts, answers and events are accepted and wait. Running steps finish.</p>
+      <p>
+        No step of the workflow starts until it is unpaused, for any tenant. Running steps finish. Starts,
+        answers and events are accepted and wait.
+      </p>
     </ReasonDialog>
   );
 }

@@ -6,8 +6,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { AnswerOf, ChangingMethod, PathWith } from '../../api/client.ts';
-import { isPassing } from '../../api/problem.ts';
-import { useSession } from '../../session/session.ts';
+import { isPassing, isUnanswered } from '../../api/problem.ts';
+import { useReached, useSession } from '../../session/session.ts';
 import type { PlannedAct } from '../act.ts';
 import { Commands } from '../commands.tsx';
 import { Failure } from '../states.tsx';
@@ -128,10 +128,17 @@ function useIsOpen(): () => boolean {
 /** The button that sent loses the focus while it is disabled, and the failure may be below what the dialog shows. */
 function FocusedFailure({ error }: { readonly error: unknown }) {
   const place = useRef<HTMLDivElement>(null);
+  const { lostAt } = useReached();
   useEffect(() => place.current?.focus(), []);
   return (
     <div ref={place} tabIndex={-1}>
-      <Failure error={error} />
+      {isUnanswered(error) && lostAt === undefined ? (
+        <p className="note" role="status">
+          The API responds again. Send the form once more; it takes effect once.
+        </p>
+      ) : (
+        <Failure error={error} />
+      )}
     </div>
   );
 }

@@ -174,10 +174,13 @@ export function itemsText(
   const item = kind === 'flow' ? 'operation' : 'item';
   const items = (count: number) => (count === 1 ? item : `${item}s`);
   const soFar = isUnderWay ? ' so far' : '';
-  const parts = [isWhole ? `${done} of ${total} ${items(total)}` : `${done} ${items(done)} done${soFar}`];
-  if (open > 0) parts.push(`${open} open`);
-  if (failed > 0) parts.push(`${failed} failed`);
-  if (undone > 0) parts.push(`${undone} undone`);
-  if (undoFailed > 0) parts.push(`${undoFailed} could not be undone`);
+  const text = (count: number) => count.toLocaleString('en');
+  const parts = [
+    isWhole ? `${text(done)} of ${text(total)} ${items(total)}` : `${text(done)} ${items(done)} done${soFar}`,
+  ];
+  if (open > 0) parts.push(`${text(open)} open`);
+  if (failed > 0) parts.push(`${text(failed)} failed`);
+  if (undone > 0) parts.push(`${text(undone)} undone`);
+  if (undoFailed > 0) parts.push(`${text(undoFailed)} could not be undone`);
   return parts.join(', ');
 }

@@ -118,7 +118,7 @@ function WordTable<T extends { readonly action: string }>(props: WordTableProps<
         <thead>
           <tr>
             <th scope="col">{title}</th>
-            <th scope="col">Would be</th>
+            <th scope="col">Action</th>
             <th scope="col">Because</th>
           </tr>
         </thead>
