@@ -214,7 +214,7 @@ test('all matching runs are cancelled with the mouse, in any list order', async 
   await page.getByRole('button', { name: 'Cancel all…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('2 runs will be cancelled.').waitFor();
-  expect(await dialog.textContent()).toContain('Runs that match Matched-, of these');
+  expect(await dialog.textContent()).toContain('Runs that match Matched-: only those that are running');
   await dialog.getByRole('button', { name: 'Cancel 2 runs' }).click();
   await dialog.getByText('Done for 2 of 2 runs.').waitFor();
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();

@@ -64,10 +64,10 @@ test('a bulk change searches only runs that it applies to; an explicit status is
   expect(filtersFor('approve', { match: 'amount>100', sort: 'oldest' })).toEqual([
     { match: 'amount>100', status: 'awaiting_approval' },
   ]);
-  expect(meantText('approve', {})).toBe('that are awaiting approval');
+  expect(meantText('approve', {})).toBe('those that are awaiting approval');
   expect(filtersFor('cancel', { status: 'completed' })).toEqual([{ status: 'completed' }]);
   expect(meantText('resume', {})).toBe(
-    'that are interrupted, waiting external, failed or cancelled, and those backing off after a failed dispatch',
+    'those that are interrupted, waiting external, failed or cancelled, and those backing off after a failed dispatch',
   );
   expect(restingFilter('resume', { type: 'review' })).toEqual({
     type: 'review',

@@ -57,7 +57,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
       >
         <p>
           <Text value={what} />
-          {description !== undefined && ` ${description}`}. {EFFECTS[mode]}{' '}
+          {description !== undefined && `: only ${description}`}. {EFFECTS[mode]}{' '}
           {bulk.leftOut && LEFT_OUT[bulk.leftOut]}
         </p>
         <Progress mode={mode} bulk={bulk} included={included.length} done={done} />

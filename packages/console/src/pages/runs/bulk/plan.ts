@@ -43,14 +43,14 @@ export function restingFilter(mode: BulkMode, filter: RunListFilter): RunListFil
   return { ...filter, status: 'pending,running,replaying' };
 }
 
-/** `that are interrupted, …`; undefined: the filter says it. */
+/** `those that are interrupted, …`; undefined: the filter says it. */
 export function meantText(mode: BulkMode, filter: RunListFilter): string | undefined {
   if (filter.status !== undefined) return undefined;
   const words = MEANT[mode].map((status) => status.replaceAll('_', ' '));
   const [last] = words.slice(-1);
-  if (words.length === 1) return `that are ${last}`;
+  if (words.length === 1) return `those that are ${last}`;
   const resting = mode === 'resume' ? ', and those backing off after a failed dispatch' : '';
-  return `that are ${words.slice(0, -1).join(', ')} or ${last}${resting}`;
+  return `those that are ${words.slice(0, -1).join(', ')} or ${last}${resting}`;
 }
 
 /** @param result of a dry run */
