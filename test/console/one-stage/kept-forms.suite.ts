@@ -51,7 +51,7 @@ test('a form survives the end of the key, and is sent with another one', async (
   await again.getByRole('button', { name: 'Sign in' }).click();
   await again.waitFor({ state: 'detached' });
 
-  await form.getByRole('alert').getByText('Sign in and send it again.').waitFor();
+  await form.getByRole('alert').getByText('Send it again once you are signed in.').waitFor();
   expect(await text.inputValue()).toBe('half filled');
   await form.getByRole('button', { name: 'Start', exact: true }).click();
   await page.waitForURL('**/runs/run_*');
@@ -90,6 +90,28 @@ test('whoever may see less than the person before sees a page of their own', asy
   await again.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('.who', { hasText: 'viewer' }).waitFor();
   await becomes(() => page.getByRole('dialog').count(), 0);
+});
+
+test('a local cloud that was started anew with another key is signed in to without a question', async () => {
+  const { secret } = await clientOf('installation');
+  const page = await stage.browser.open('/workflows/echo');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  const text = page.getByRole('dialog').getByRole('textbox', { name: 'text' });
+  await text.fill('half filled');
+  const problem = { title: 'Unauthorized', status: 401, code: 'UNAUTHENTICATED' };
+  await page.route('**/v1/**', (route) =>
+    route.request().headers().authorization === `Bearer ${secret}`
+      ? route.continue()
+      : route.fulfill({ status: 401, json: problem }),
+  );
+  await page.route('**/console.json', (route) => route.fulfill({ json: { local: true, apiKey: secret } }));
+  const again = page.waitForResponse((one) => one.url().endsWith('/v1/me') && one.ok());
+  await page.getByRole('dialog').getByRole('button', { name: 'Start', exact: true }).click();
+  await again;
+  await page.getByRole('alert').getByText('Send it again once you are signed in.').waitFor();
+  expect(await text.inputValue()).toBe('half filled');
+  await page.getByRole('dialog').getByRole('button', { name: 'Start', exact: true }).click();
+  await page.waitForURL('**/runs/run_*');
 });
 
 const FORMS = [

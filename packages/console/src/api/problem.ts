@@ -77,7 +77,7 @@ export const NOT_SENT = new ApiError({
   status: 401,
   code: 'UNAUTHENTICATED',
   title: 'Not done: the key or sign-in is no longer accepted',
-  detail: 'Sign in and send it again.',
+  detail: 'Send it again once you are signed in.',
 });
 
 export function isSignedOut(error: unknown): boolean {
