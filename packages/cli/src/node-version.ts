@@ -10,3 +10,18 @@ export function nodeRefusal(running: string, engines: string): string | undefine
   if (Number.parseInt(running, 10) >= Number(oldest)) return undefined;
   return `cairn: Node ${running} is too old; Node ${oldest} or newer is needed\nInstall one, such as the current LTS of https://nodejs.org, and call cairn again.\n`;
 }
+
+/** Strips types without a flag, has SQLite, and is a runtime of Cloud Functions. */
+const OLDEST_THAT_SERVES = [22, 18] as const;
+
+/**
+ * Why a Node cannot serve the functions of a project; undefined: it can. The other commands run with any that the package allows.
+ *
+ * @param running as in `process.versions.node`
+ */
+export function servingRefusal(running: string): string | undefined {
+  const [major = 0, minor = 0] = running.split('.').map(Number);
+  const [least, leastMinor] = OLDEST_THAT_SERVES;
+  if (major > least || (major === least && minor >= leastMinor)) return undefined;
+  return `Cairn needs Node ${least}.${leastMinor} or newer to serve functions; this is ${running}`;
+}

@@ -1,10 +1,12 @@
 /** `dev`: serves the functions of a project on the local cloud, and reloads them when they are edited. */
 import { command } from '../arguments/command.ts';
 import { Declined, EXIT } from '../exit.ts';
+import { servingRefusal } from '../node-version.ts';
 
 /** Defaults of the local cloud, which only this command loads. */
 const DEFAULT_PORT = 8080;
 const MAX_PORT = 65_530;
+const INSTALL_NODE = 'Install Node 24, which Cloud Functions runs too, then run cairn dev again.';
 
 export const dev = command({
   name: 'dev',
@@ -30,6 +32,9 @@ export const dev = command({
   ],
   async run({ world, out }, { options }) {
     const { codebase, port = DEFAULT_PORT, data, workers = 1, project } = options;
+    const message = servingRefusal(world.nodeVersion);
+    // Before the local cloud is loaded, which such a Node cannot.
+    if (message !== undefined) throw new DevDeclined({ code: 'NODE_TOO_OLD', message, help: INSTALL_NODE });
     const local = await import('@cairn/local/dev');
     try {
       await local.dev({

@@ -1,4 +1,5 @@
 /** Plans the changes of `init` to a project, or the reason of its refusal. Pure. */
+import { servingRefusal } from '../node-version.ts';
 import { adviceOf } from './advice.ts';
 import type { Entries } from './firebase-json.ts';
 import { withEntries } from './firebase-json.ts';
@@ -42,8 +43,6 @@ interface PlanOptions {
 const NAME = /^[a-z][a-z0-9]{3,19}$/;
 const RESERVED =
   /^(?:await|break|case|catch|class|const|continue|debugger|default|delete|else|enum|export|extends|false|finally|function|import|instanceof|interface|null|package|private|protected|public|return|static|super|switch|this|throw|true|typeof|void|while|with|yield)$/;
-/** Runs TypeScript without a build, and is available in Cloud Functions. */
-const OLDEST_NODE = [22, 18] as const;
 const RUNTIMES = ['22', '24'];
 const NEWEST_RUNTIME = '24';
 
@@ -157,12 +156,11 @@ function recordOf({ created, edited, ...rest }: RecordedChanges): FileChange {
 }
 
 function assertNode(version: string): void {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [least, leastMinor] = OLDEST_NODE;
-  if (major > least || (major === least && minor >= leastMinor)) return;
+  const refusal = servingRefusal(version);
+  if (refusal === undefined) return;
   throw new InitProblem(
     'NODE_TOO_OLD',
-    `Cairn needs Node ${least}.${leastMinor} or newer; this is ${version}`,
+    refusal,
     'Install Node 24, which Cloud Functions runs too, then run cairn init again.',
   );
 }
