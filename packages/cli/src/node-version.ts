@@ -15,7 +15,7 @@ export function nodeRefusal(running: string, engines: string): string | undefine
 const OLDEST_THAT_SERVES = [22, 18] as const;
 
 /**
- * Why a Node cannot serve the functions of a project; undefined: it can. The other commands run with any that the package allows.
+ * Reason why a Node cannot serve the functions of a project; undefined: it can. The other commands run with any that the package allows.
  *
  * @param running as in `process.versions.node`
  */
