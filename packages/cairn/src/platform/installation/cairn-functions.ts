@@ -14,6 +14,7 @@ import {
   declareGithubWebhookSecret,
   declareSlackSigningSecret,
 } from '../settings/secrets.ts';
+import { assertFindsFiles } from './bundled.ts';
 import {
   apiOf,
   type DeploymentTarget,
@@ -96,6 +97,7 @@ export function cairnFunctions<
   },
 ): CairnFunctions<G, S, T, D> {
   const given = options as CairnOptions;
+  assertFindsFiles(import.meta.url);
   checkOptions(given);
   const members: Record<string, object> = {};
   const installation: CairnInstallation = { options: given, members };
