@@ -1,7 +1,7 @@
 /** Users that may block workers. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Blockers } from '../../../../packages/local/src/host/workers/blockers.ts';
-import { NO_USER } from '../../../../packages/local/src/host/workers/lease.ts';
+import { NO_USER } from '../../../../packages/local/src/host/workers/worker-lease.ts';
 
 let now: number;
 let blockers: Blockers<{ hangs: boolean }>;

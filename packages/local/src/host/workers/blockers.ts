@@ -3,7 +3,7 @@
  * minute, they are kept apart from others, so that what blocks next delays nobody else. Does not choose workers.
  */
 import type { WorkerFacts } from './choice.ts';
-import { NO_USER } from './lease.ts';
+import { NO_USER } from './worker-lease.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 const KEPT_MS = 60_000;
