@@ -57,8 +57,9 @@ export function restServer(options: RestOptions): Server {
       throw unimplemented(
         'Security rules are not implemented by the local Firestore server: nobody is refused.',
       );
-    const body = await jsonBody(request, BODY);
-    const found = restCall(bindings, { method, path: pathname, query, body }, isOfKind);
+    const asked = { method, path: pathname, query, body: await jsonBody(request, BODY) };
+    // A path of the other kind, such as DELETE of a collection, is refused by the call in its own words.
+    const found = restCall(bindings, asked, isOfKind) ?? restCall(bindings, asked);
     if (!found) throw new StatusError(Code.NOT_FOUND, `Nothing is served at ${method} ${pathname}.`);
     return { status: 200, body: await call(found.name, found.message, options) };
   };

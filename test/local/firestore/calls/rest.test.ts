@@ -213,6 +213,23 @@ describe('plain requests', () => {
   });
 
   test.each([
+    ['DELETE', '/reset'],
+    ['PATCH', '/reset'],
+    ['DELETE', '/reset/a/below'],
+    ['POST', '/reset/a?documentId=b'],
+    ['POST', '/reset/a:commit'],
+    ['GET', '/reset/a/'],
+  ])(
+    '%s %s: a collection in place of a document, and the other way round, is refused for its name',
+    async (method, path) => {
+      expect(await ask(method, path)).toMatchObject({
+        status: 400,
+        body: { error: { status: 'INVALID_ARGUMENT', message: expect.stringMatching(/odd number|parent/i) } },
+      });
+    },
+  );
+
+  test.each([
     ['PUT', 'securityRules'],
     ['GET', 'ruleCoverage'],
     ['GET', 'ruleCoverage.html'],
