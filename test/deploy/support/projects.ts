@@ -29,7 +29,7 @@ export function shipped(google: Google = newProject(), loggedIn = true): Deploym
 /** The example of an app after `cairn init`. */
 export async function adopted(google: Google): Promise<Deployment> {
   const project = exampleProject();
-  const { code, err } = await project.init(['--yes']);
+  const { code, err } = await project.init(['--yes', '--no-install']);
   if (code !== 0) throw new Error(err);
   // The package that `init` looked at is only its manifest.
   rmSync(join(project.root, 'node_modules'), { recursive: true });
