@@ -49,7 +49,7 @@ export { questionText } from './question-text.ts';
 export { AT_ONCE, type Refused, type SendAllOptions, type SendState as Sent, sendAll } from './send-all.ts';
 export { BULK_CHUNK, type BulkResult, type SendBulkOptions, sendBulk } from './send-bulk.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
-export type { EventFrame } from './server-sent-events.ts';
+export { type EventFrame, framesOf } from './server-sent-events.ts';
 export { stepKey } from './step-key.ts';
 export {
   isTextKind,
