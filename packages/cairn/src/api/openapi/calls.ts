@@ -16,6 +16,9 @@ export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
 /** Paths of the operations with this method. */
 export type PathWith<M extends string, N = OperationName> = N extends `${M} ${infer P}` ? P : never;
 
+/** Paths of all operations. */
+export type Path = PathWith<string>;
+
 type OperationAt<M extends string, P extends string> = `${M} ${P}` extends infer N extends OperationName
   ? DescribedOperations[N]
   : never;
@@ -25,7 +28,7 @@ export type ParamsOf<P extends string> = P extends `${string}{${infer Name}}${in
   ? { readonly [K in Name]: string } & ParamsOf<Rest>
   : unknown;
 
-type QueryOf<M extends string, P extends string> =
+export type QueryOf<M extends string, P extends string> =
   OperationAt<M, P> extends { readonly query: infer Q }
     ? { readonly [K in keyof Q]?: string | SentOf<Q[K]> | undefined }
     : Readonly<Record<string, never>>;
@@ -33,7 +36,7 @@ type QueryOf<M extends string, P extends string> =
 /** A value that the client sends as text. */
 type SentOf<P> = P extends QueryParameter<infer _, infer Sent> ? Sent : never;
 
-type BodyOf<M extends string, P extends string> =
+export type BodyOf<M extends string, P extends string> =
   OperationAt<M, P> extends { readonly body: infer N extends BodyName }
     ? z.input<(typeof BODIES)[N]>
     : Readonly<Record<string, never>>;
