@@ -45,7 +45,7 @@ function versionInlined(version) {
     name: 'version-inlined',
     load: (id) =>
       id.endsWith('packages/cairn/src/platform/version.ts')
-        ? `export const version = ${JSON.stringify(version)};`
+        ? `export const packageVersion = () => ${JSON.stringify(version)};`
         : undefined,
   };
 }

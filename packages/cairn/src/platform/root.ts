@@ -61,7 +61,7 @@ import { configuredTelemetry } from './telemetry/configured.ts';
 import { InstanceMetrics } from './telemetry/instance-metrics.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { tracedQueue } from './telemetry/traced-queue.ts';
-import { version } from './version.ts';
+import { packageVersion } from './version.ts';
 
 export interface Root {
   readonly engine: EngineDeps;
@@ -221,7 +221,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
       shutdown,
       heartbeatMs: engine.settings.heartbeatMs,
       home,
-      version,
+      version: packageVersion(),
     },
     restore: { ...world, config: stores.config, home },
     retention: {

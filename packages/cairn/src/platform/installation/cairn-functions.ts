@@ -14,7 +14,7 @@ import {
   declareGithubWebhookSecret,
   declareSlackSigningSecret,
 } from '../settings/secrets.ts';
-import { assertFindsFiles } from './bundled.ts';
+import { packageVersion } from '../version.ts';
 import {
   apiOf,
   type DeploymentTarget,
@@ -81,7 +81,7 @@ type CairnFunctions<
  * Export its result under any name: `export const cairn = cairnFunctions(…)` is deployed as `cairn-api`, `cairn-drive` and so
  * on, `export const { api, drive, … } = cairnFunctions(…)` as `api`, `drive` and so on.
  *
- * @throws TypeError that names an unknown option or an invalid value
+ * @throws TypeError that names an unknown option or an invalid value; Error in a bundle that contains this package
  */
 export function cairnFunctions<
   const G extends GithubChoice = undefined,
@@ -97,7 +97,8 @@ export function cairnFunctions<
   },
 ): CairnFunctions<G, S, T, D> {
   const given = options as CairnOptions;
-  assertFindsFiles(import.meta.url);
+  // Throws in a bundle, in which every request would fail.
+  packageVersion();
   checkOptions(given);
   const members: Record<string, object> = {};
   const installation: CairnInstallation = { options: given, members };

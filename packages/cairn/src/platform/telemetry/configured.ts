@@ -6,7 +6,7 @@ import { shutdown } from '../instance/shutdown.ts';
 import { platformLog } from '../log.ts';
 import { systemRandomness } from '../randomness.ts';
 import type { Settings } from '../settings/settings.ts';
-import { version } from '../version.ts';
+import { packageVersion } from '../version.ts';
 import { googleHeaders, isGoogle, parseHeaders } from './collector-access.ts';
 import { type Sampling, samplingOf } from './sampling.ts';
 import { SpanTracer } from './span-tracer.ts';
@@ -98,7 +98,7 @@ function resourceOf(settings: Settings, endpoint: string): Readonly<Record<strin
   return {
     'service.name': 'cairn',
     'service.namespace': project,
-    'service.version': version,
+    'service.version': packageVersion(),
     'service.instance.id': systemRandomness.token(),
     'deployment.environment.name': environment,
     'cloud.region': region,
