@@ -1,6 +1,8 @@
 /** Values of options: a deployment must refuse what would fail halfway through it, or at the first request. */
+import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
+import { RESET_VALUE } from 'firebase-functions/options';
 import { defineInt, defineSecret, defineString } from 'firebase-functions/params';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -17,6 +19,11 @@ const workflow = (planVersion: number, timeout = '30s') =>
   });
 
 const made = (options: object) => cairnFunctions(options as CairnOptions);
+
+/** The SDK exists twice, for each kind of module. */
+const { RESET_VALUE: resetOfCommonJs } = createRequire(import.meta.url)('firebase-functions/options') as {
+  readonly RESET_VALUE: unknown;
+};
 
 /** Values of each option, by its path: those that are taken, and those that are not. */
 const VALUES: Readonly<
@@ -41,7 +48,10 @@ const VALUES: Readonly<
   topics: { good: [[], ['orders', 'shop.mails']], bad: ['orders', ['bad topic!'], ['ab'], [5]] },
   bindings: { good: [[], () => []], bad: ['x', [5], {}] },
   drive: { good: [{}], bad: ['1GiB', 5, []] },
-  'drive.memory': { good: ['512MiB', '32GiB', null, defineInt('MY_MEMORY')], bad: ['3GiB', 1_024, '1gb'] },
+  'drive.memory': {
+    good: ['512MiB', '32GiB', defineInt('MY_MEMORY'), RESET_VALUE, resetOfCommonJs],
+    bad: ['3GiB', 1_024, '1gb', null, {}, ['1GiB']],
+  },
   'drive.cpu': { good: [0.5, 1, 2, 8, 'gcf_gen1'], bad: [0, 3, 16, '2', Number.NaN] },
   'drive.concurrency': { good: [1, 1_000], bad: [0, 1_001, 1.5, '80'] },
   'drive.minInstances': { good: [0, 3], bad: [-1, 0.5, '1'] },
@@ -96,6 +106,11 @@ test.each([
   ],
 ])('%s: refused', (_, options, why) => {
   expect(() => made(options as object)).toThrow(why);
+});
+
+test('a memory that is reset is left to the platform', () => {
+  const { drive } = made({ workflows: [], drive: { memory: RESET_VALUE } });
+  expect(JSON.parse(JSON.stringify(drive.__endpoint))).toMatchObject({ availableMemoryMb: null });
 });
 
 describe('workflows in a list', () => {

@@ -2,6 +2,7 @@
  * Rules for the value of each option of `cairnFunctions`, by the limits of Google's services. What breaks one would otherwise show only
  * after some functions had been deployed, or at their first request. Pure.
  */
+import { RESET_VALUE } from 'firebase-functions/options';
 import { LONGEST_DRIVE_S, SHORTEST_DRIVE_S } from '../../core/drive-time.ts';
 
 interface OptionRule {
@@ -65,6 +66,9 @@ const PARAMETER: OptionRule = {
   isMet: (value) => isObject(value) && 'value' in value && typeof value.value === 'function',
 };
 
+/** By its class, which recognizes the value of the SDK's other build (ES modules, CommonJS) too. */
+const isReset = (value: unknown) => value instanceof RESET_VALUE.constructor;
+
 const flag: OptionRule = { what: 'true or false', isMet: (value) => typeof value === 'boolean' };
 const text: OptionRule = { what: 'a string', isMet: (value) => typeof value === 'string' };
 const isPlain = (value: unknown): value is object => isObject(value) && !Array.isArray(value);
@@ -115,8 +119,9 @@ export const OPTION_RULES = {
 
 export const DRIVE_RULES = {
   memory: {
-    what: `one of ${MEMORY.join(', ')}, or a parameter`,
-    isMet: (value: unknown) => value === null || MEMORY.includes(String(value)) || PARAMETER.isMet(value),
+    what: `one of ${MEMORY.join(', ')}, a parameter, or RESET_VALUE`,
+    isMet: (value: unknown) =>
+      (typeof value === 'string' && MEMORY.includes(value)) || PARAMETER.isMet(value) || isReset(value),
   },
   cpu: {
     what: `${PROCESSORS.join(', ')}, less than 1, or 'gcf_gen1'`,
