@@ -104,8 +104,26 @@ test.each([
     { workflows: [], drive: { minInstances: 5, maxInstances: 2 } },
     'drive.minInstances is 5; it must be at most drive.maxInstances, 2',
   ],
+  [
+    'fewer instances by default than it keeps',
+    { workflows: [], drive: { minInstances: 101 } },
+    'drive.minInstances is 101; it must be at most drive.maxInstances, 100 by default',
+  ],
+  [
+    'fewer instances of a class, which has no parameters, than it keeps',
+    { workflows: [], parameters: true, drives: { big: { workflows: ['order'], minInstances: 101 } } },
+    'drives.big.minInstances is 101; it must be at most drives.big.maxInstances, 100 by default',
+  ],
 ])('%s: refused', (_, options, why) => {
   expect(() => made(options as object)).toThrow(why);
+});
+
+test.each([
+  ['as many as the default allows', { drive: { minInstances: 100 } }],
+  ['more than the default, with a maximum', { drive: { minInstances: 101, maxInstances: 101 } }],
+  ['of which a parameter decides the maximum', { parameters: true, drive: { minInstances: 101 } }],
+])('instances that are kept, %s: taken', (_, options) => {
+  expect(() => made({ workflows: [], ...options })).not.toThrow();
 });
 
 test('a memory that is reset is left to the platform', () => {

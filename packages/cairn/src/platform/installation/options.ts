@@ -8,6 +8,7 @@ import type { Binding } from '../../engine/define/capability.ts';
 import type { Names } from '../../engine/define/known-options.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { collectionNames } from '../../store/layout/collections.ts';
+import { driveMaxInstances } from '../settings/parameters.ts';
 import { assertDrivesFit } from './drive-classes.ts';
 import {
   checkValues,
@@ -161,6 +162,8 @@ export function checkOptions(options: CairnOptions): void {
   checkValues('', options, OPTION_RULES);
   if (collectionPrefix) checkPrefix(collectionPrefix);
   checkDrive('drive', drive, DRIVE);
+  // A deployment does not know the value of the parameter for the most instances.
+  if (!options.parameters || drive.maxInstances !== undefined) checkInstances('drive', drive);
   if (typeof github === 'object') checkTenants('github', github, GITHUB);
   if (typeof slack === 'object') checkTenants('slack', slack, SLACK);
   checkClasses(drives);
@@ -203,6 +206,7 @@ function checkClasses(drives: Readonly<Record<string, DriveClassOptions>>): void
         `cairnFunctions: '${name}' is not a valid name in drives; use letters and digits, such as video`,
       );
     checkDrive(`drives.${name}`, one, DRIVE_CLASS);
+    checkInstances(`drives.${name}`, one);
     if (!WORKFLOW_TYPES.isMet(one.workflows))
       throw new TypeError(`cairnFunctions: drives.${name}.workflows must be ${WORKFLOW_TYPES.what}`);
     for (const type of one.workflows) {
@@ -219,11 +223,14 @@ function checkClasses(drives: Readonly<Record<string, DriveClassOptions>>): void
 function checkDrive(where: string, options: DriveOptions, names: Readonly<Record<string, true>>): void {
   known(`cairnFunctions: ${where}`, options, names);
   checkValues(`${where}.`, options, DRIVE_RULES);
-  const { minInstances, maxInstances } = options;
-  if (minInstances !== undefined && maxInstances !== undefined && minInstances > maxInstances)
-    throw new TypeError(
-      `cairnFunctions: ${where}.minInstances is ${minInstances}; it must be at most ${where}.maxInstances, ${maxInstances}`,
-    );
+}
+
+function checkInstances(where: string, { minInstances = 0, maxInstances }: DriveOptions): void {
+  const most = maxInstances ?? driveMaxInstances.default;
+  if (minInstances <= most) return;
+  throw new TypeError(
+    `cairnFunctions: ${where}.minInstances is ${minInstances}; it must be at most ${where}.maxInstances, ${most}${maxInstances === undefined ? ' by default' : ''}`,
+  );
 }
 
 function known(where: string, given: object, names: Readonly<Record<string, true>>): void {
