@@ -40,11 +40,16 @@ const state = () => worker.factsFor(SPEC, 'ada').state;
 test('a worker that does not answer a probe is late after half a second, and blocked after three', async () => {
   expect(state()).toBe('responding');
   const answered = worker.suspect();
-  const seen = [0, 500, 1, 2_500].map((ms) => {
+  const seen = [0, 500, 1].map((ms) => {
     now += ms;
     return state();
   });
-  expect(seen).toEqual(['starting', 'starting', 'late', 'blocked']);
+  expect(seen).toEqual(['starting', 'starting', 'late']);
+  const checked = [500, 1_000, 1_500, 2_000, 2_500, 3_000, 3_500].map((ms) => {
+    expect(worker.silentFor(500)).toBe(ms);
+    return state();
+  });
+  expect(checked).toEqual([...Array<string>(6).fill('late'), 'blocked']);
   rmSync(blockedFile());
   await answered;
   expect(state()).toBe('responding');
@@ -58,3 +63,19 @@ test('all who suspect a worker wait for the same answer', async () => {
   rmSync(blockedFile());
   expect(await Promise.all(both)).toEqual(['responding', 'responding']);
 });
+
+test.each([4_000, 60_000, 100_000_000])(
+  'a pause of %i ms of the cloud is no silence of its workers',
+  (ms) => {
+    const seen = [0, ms, ms].map((paused) => {
+      now += paused;
+      worker.silentFor(500);
+      return [worker.silentMs, worker.hangs];
+    });
+    expect(seen).toEqual([
+      [500, false],
+      [1_000, false],
+      [1_500, false],
+    ]);
+  },
+);

@@ -223,7 +223,7 @@ export class WorkerPool {
     );
     for (const role of new Set([...this.#workers].flatMap(({ role }) => role ?? []))) {
       const ofRole = this.#of(role);
-      const idle = ofRole.find((worker) => worker.idleMs > IDLE_MS && !worker.hangs);
+      const idle = ofRole.find((worker) => worker.hasServed && worker.idleMs > IDLE_MS && !worker.hangs);
       if (ofRole.length > sizeOf(role, this.#options.workers).wanted) idle?.retire();
     }
     // A waiting request may get an additional process if all others hang.

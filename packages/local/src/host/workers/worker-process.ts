@@ -56,7 +56,7 @@ function failureOf(end: WorkerEnd): Error {
 
 /** Much longer than most work between two turns of an event loop. */
 const LATE_AFTER_MS = 500;
-/** Three heartbeats: longer than a garbage collection, shorter than a lease. */
+/** Three heartbeats: longer than a garbage collection, shorter than a lease. Counted as {@link WorkerProcess.silentMs} is. */
 const HANGS_AFTER_MS = 3_000;
 
 export class WorkerProcess {
@@ -73,7 +73,6 @@ export class WorkerProcess {
   isSpent = false;
   #load = 0;
   #idleSince = performance.now();
-  #lastHeartbeatAt = 0;
   #silentMs = 0;
   #hasServed = false;
   #isWarm = false;
@@ -124,7 +123,6 @@ export class WorkerProcess {
           this.#memoryLimitMib = memoryLimitMib(message.functions);
           this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
         }
-        this.#lastHeartbeatAt = performance.now();
         this.#silentMs = 0;
         this.#isLate = false;
         if (message.kind === 'warm') this.#isWarm = true;
@@ -235,16 +233,21 @@ export class WorkerProcess {
   }
 
   /**
-   * Time in ms without a heartbeat, counted in checks of `tickMs` each, so that a pause of this process does not count. 0 until it
+   * Time in ms without a heartbeat, counted in checks ({@link silentFor}), so that a pause of this process does not count. 0 until it
    * serves, because loading may take long.
    */
+  get silentMs(): number {
+    return this.#silentMs;
+  }
+
+  /** Adds a check after `tickMs` to {@link silentMs}, and returns that. */
   silentFor(tickMs: number): number {
     this.#silentMs = this.#hasServed ? this.#silentMs + tickMs : 0;
     return this.#silentMs;
   }
 
   /**
-   * Time in ms that it has answered nothing while it sent heartbeats, counted like that of {@link silentFor}. 0 for one that does not
+   * Time in ms that it has answered nothing while it sent heartbeats, counted like {@link silentMs}. 0 for one that does not
    * serve, or is ending.
    */
   unansweredFor(tickMs: number): number {
@@ -253,7 +256,7 @@ export class WorkerProcess {
 
   /** True if it was stopped, or its event loop is blocked. */
   get hangs(): boolean {
-    return performance.now() - this.#lastHeartbeatAt > HANGS_AFTER_MS;
+    return this.#silentMs > HANGS_AFTER_MS;
   }
 
   /** Makes it load the libraries of a first request. */
