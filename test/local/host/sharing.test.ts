@@ -12,6 +12,7 @@ class FakeWorker implements SharedWorker {
   isUsedByBoth = true;
   tasks = 1;
   hangs = false;
+  silentMs = 0;
   readonly #answers: (number | 'missing')[];
 
   constructor(...answers: readonly (number | 'missing')[]) {
@@ -73,18 +74,24 @@ test('it ends once, and does not begin without roles', () => {
   ).toBeUndefined();
 });
 
-test('requests are moved from one worker, or from all, as long as they are there', () => {
+test('requests are moved from one worker, or from all, as long as they are there, and told how long theirs is silent', () => {
   const sharing = new Sharing<FakeWorker>(true);
-  const moved: string[] = [];
+  const moved: [string, number][] = [];
   const workers = [new FakeWorker(), new FakeWorker()] as const;
   const [first, second] = ['first', 'second'].map(
-    (name) => ({ onBlocked: () => moved.push(name) }) as unknown as WorkerLease,
+    (name) => ({ onBlocked: (silentMs: number) => moved.push([name, silentMs]) }) as unknown as WorkerLease,
   ) as [WorkerLease, WorkerLease];
   sharing.enter(first, workers[0]);
   sharing.enter(second, workers[1]);
+  workers[1].silentMs = 3_500;
   sharing.moveRequests(workers[1]);
   sharing.moveRequests();
   sharing.leave(first);
   sharing.moveRequests();
-  expect(moved).toEqual(['second', 'first', 'second', 'second']);
+  expect(moved).toEqual([
+    ['second', 3_500],
+    ['first', 0],
+    ['second', 3_500],
+    ['second', 3_500],
+  ]);
 });

@@ -47,11 +47,12 @@ export const isSafe = (method: string) => method === 'GET' || method === 'HEAD';
 
 /**
  * A body that blocks for less delays a request with a key. One that blocks its worker itself, by the schema of an input, would block another
- * one too. Functions give up what they asked the store for at about this time.
+ * one too. Functions give up what they asked the store for after 7 s; the last heartbeat came up to 1 s before the worker was blocked, and
+ * its silence is known to half a second.
  */
-const KEYED_AFTER_MS = 7_000;
+const KEYED_AFTER_MS = 8_500;
 
-/** Time in ms that its worker is blocked before another one may carry it out as well; undefined: never. */
+/** Time in ms that its worker is silent before another one may carry it out as well; undefined: never. */
 export function repeatableAfterMs({
   method,
   headers,

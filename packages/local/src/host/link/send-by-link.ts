@@ -24,8 +24,8 @@ interface LinkRequest extends OutgoingRequest {
   /** True: a worker that does not take it within {@link TAKE_WITHIN_MS} is to leave it to another. */
   readonly isMovable: boolean;
   /**
-   * Another worker is to answer it if a body of a step ends this one before it has answered, or blocks it for longer than this time in ms;
-   * undefined: none.
+   * Another worker is to answer it if a body of a step ends this one before it has answered, or keeps it silent for this time in ms without
+   * a break; undefined: none.
    */
   readonly repeatAfterMs: number | undefined;
   /** The worker did not accept or answer it, and is released. */
@@ -53,7 +53,6 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
   let isStream = false;
   let isOver = false;
   let late: NodeJS.Timeout | undefined;
-  let blockedSince: number | undefined;
   const takeBy = machineMs() + TAKE_WITHIN_MS;
   const take = (chunk: Buffer) => {
     if (chunk.length > 0 && !receiver.onData(chunk)) call.pause();
@@ -115,10 +114,9 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
     if (!isOver && late !== undefined) leave('late');
   };
   if (repeatAfterMs !== undefined)
-    lease.onBlocked = () => {
+    lease.onBlocked = (silentMs) => {
       if (isOver) return;
-      blockedSince ??= machineMs();
-      if (!hasHead && machineMs() - blockedSince >= repeatAfterMs) leave('blocked');
+      if (!hasHead && silentMs >= repeatAfterMs) leave('blocked');
       else if (isStream) {
         abort();
         receiver.onFailure('its worker is busy');

@@ -13,7 +13,7 @@ const MOST_SLOW = 1;
 
 export type SharedWorker = Pick<
   WorkerProcess,
-  'timeAnswer' | 'takeAnswerTime' | 'takeServedBoth' | 'tasks' | 'hangs'
+  'timeAnswer' | 'takeAnswerTime' | 'takeServedBoth' | 'tasks' | 'hangs' | 'silentMs'
 >;
 
 export class Sharing<W extends SharedWorker = WorkerProcess> {
@@ -51,7 +51,7 @@ export class Sharing<W extends SharedWorker = WorkerProcess> {
   /** Has requests go elsewhere if that is possible. @param from default: all workers of tasks */
   moveRequests(from?: W): void {
     for (const [lease, worker] of this.#leases)
-      if (from === undefined || worker === from) lease.onBlocked?.();
+      if (from === undefined || worker === from) lease.onBlocked?.(worker.silentMs);
   }
 
   /** Workers that a body seems to hold up. Probes those that requests and tasks use at the same time, and judges the answers of the last call. */

@@ -14,8 +14,10 @@ export interface WorkerLease {
   /**
    * Set by the sender of a request that another worker may repeat: called when it should leave a worker that {@link isShared}, again and again
    * while that is blocked.
+   *
+   * @param silentMs time without a heartbeat of the worker, which may also be one that only is slow, or that serves
    */
-  onBlocked?: () => void;
+  onBlocked?: (silentMs: number) => void;
   release(): void;
   /** Call when the connection to the worker broke or was refused: it may be dead. */
   broken(): void;
