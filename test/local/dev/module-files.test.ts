@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
@@ -10,14 +10,20 @@ afterEach(() => {
   folder = undefined;
 });
 
-function modulesOf(paths: readonly string[]): string[] {
+/** @param unreadable a folder */
+function modulesOf(paths: readonly string[], unreadable?: string): string[] {
   const root = mkdtempSync(join(tmpdir(), 'cairn-modules-'));
   folder = root;
   for (const path of paths) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), '');
   }
-  return modulesBelow(root).map((path) => relative(root, path));
+  const list = (below: string) => {
+    if (relative(root, below) === unreadable)
+      throw new Error(`EACCES: permission denied, scandir '${below}'`);
+    return readdirSync(below, { withFileTypes: true });
+  };
+  return modulesBelow(root, list).map((path) => relative(root, path));
 }
 
 test('the modules of a codebase are those that its functions can load, without installed ones', () => {
@@ -31,4 +37,17 @@ test('of many modules those nearest to the codebase are listed', () => {
   const listed = modulesOf([...many, 'index.js', 'deep/b.js']);
   expect(listed).toHaveLength(100);
   expect(listed.slice(0, 2)).toEqual(['index.js', 'deep/b.js']);
+});
+
+test.each([
+  ['', []],
+  ['src', ['index.js', 'lib/a.js']],
+  ['src/deep', ['index.js', 'lib/a.js', 'src/b.js']],
+])("a folder that cannot be read ('%s') is left out", (unreadable, expected) => {
+  const paths = ['index.js', 'lib/a.js', 'src/b.js', 'src/deep/c.js'];
+  expect(modulesOf(paths, unreadable)).toEqual(expected);
+});
+
+test('a folder that is gone has no modules', () => {
+  expect(modulesBelow(join(tmpdir(), 'cairn-modules-gone'))).toEqual([]);
 });

@@ -159,7 +159,8 @@ class DevSession implements AsyncDisposable {
       graceMs: GRACE_MS,
       output: (line, codebase) => this.#logLine(codebase, readLine(line)),
       log: (message) => this.#logLine('cairn', { severity: 'INFO', message, fields: {} }),
-      onNotLoaded: (codebase, error) => void this.#logNotLoaded(codebase, error, this.#modulesOf(codebase)),
+      onNotLoaded: (codebase, error) =>
+        void this.#logNotLoaded(codebase, error, () => this.#modulesOf(codebase)),
       onPlansChanged: (message) => this.#logEvent('plans_changed', message, {}, 'WARNING'),
       onMadeUp: (secrets) => this.#logGenerated(secrets),
     });
@@ -213,7 +214,7 @@ class DevSession implements AsyncDisposable {
           tookMs,
         });
     } catch (error) {
-      if (isLatest()) await this.#logNotLoaded(name, error, changed);
+      if (isLatest()) await this.#logNotLoaded(name, error, () => changed);
     }
   }
 
@@ -226,10 +227,10 @@ class DevSession implements AsyncDisposable {
     return reportingSlow(loading, { report, pause: (ms) => delay(ms, undefined, { ref: false }) });
   }
 
-  /** @param suspects files that may be wrong */
-  async #logNotLoaded(codebase: string, error: unknown, suspects: readonly string[]): Promise<void> {
+  /** @param suspects returns files that may be wrong */
+  async #logNotLoaded(codebase: string, error: unknown, suspects: () => readonly string[]): Promise<void> {
     const message = error instanceof Error ? error.message : String(error);
-    const found = namesNoFile(message) ? await this.#mistakesIn(suspects) : '';
+    const found = namesNoFile(message) ? await this.#mistakesIn(suspects()) : '';
     const reason = readableError(found || message, this.#project.root);
     const help = error instanceof DevProblem ? ` ${error.help}` : '';
     const isServed = this.#cloud !== undefined;

@@ -1,5 +1,5 @@
 /** Lists the modules of a codebase, to find the one with a mistake that Node reported without a name. */
-import { readdirSync } from 'node:fs';
+import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isIgnored } from './project.ts';
 
@@ -7,11 +7,22 @@ import { isIgnored } from './project.ts';
 const MAX_MODULES = 100;
 
 /** JavaScript of the folder, those nearest to it first, without installed packages. */
-export function modulesBelow(folder: string): string[] {
+export function modulesBelow(
+  folder: string,
+  list: (folder: string) => readonly Dirent[] = entriesOf,
+): string[] {
   const found: string[] = [];
   const next = [folder];
+  const readable = (below: string) => {
+    try {
+      return list(below);
+    } catch {
+      // Not permitted, or gone meanwhile: the mistake may be in another folder.
+      return [];
+    }
+  };
   for (const below of next) {
-    for (const entry of readdirSync(below, { withFileTypes: true })) {
+    for (const entry of readable(below)) {
       const path = join(below, entry.name);
       if (isIgnored(folder, path)) continue;
       if (entry.isDirectory()) next.push(path);
@@ -21,3 +32,5 @@ export function modulesBelow(folder: string): string[] {
   }
   return found;
 }
+
+const entriesOf = (folder: string) => readdirSync(folder, { withFileTypes: true });
