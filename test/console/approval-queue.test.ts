@@ -4,11 +4,16 @@ import { ApprovalQueue, UNDO_MS } from '../../packages/console/src/pages/inbox/a
 /** Clocks that were set and not stopped. */
 let clocks: (() => void)[];
 let sent: string[][];
+let signedIn: string;
+/** The person as whom each batch was sent. */
+let senders: string[];
 let ends: ((item: string, error: unknown) => void)[];
 let queue: ApprovalQueue<string>;
 beforeEach(() => {
   clocks = [];
   sent = [];
+  signedIn = 'ada';
+  senders = [];
   ends = [];
   queue = new ApprovalQueue<string>({
     keyOf: (item) => item,
@@ -19,9 +24,13 @@ beforeEach(() => {
         clocks = clocks.filter((clock) => clock !== call);
       };
     },
-    async sendAll(items, onEnd) {
-      sent.push([...items]);
-      ends.push(onEnd);
+    sender: () => {
+      const by = signedIn;
+      return async (items, onEnd) => {
+        sent.push([...items]);
+        senders.push(by);
+        ends.push(onEnd);
+      };
     },
   });
 });
@@ -74,4 +83,15 @@ test('an undo after sending changes nothing', () => {
   timesUp();
   queue.undo('a');
   expect(states()).toEqual({ a: 'sending' });
+});
+
+test('an approval is sent as the person who approved, whoever is signed in when it is sent', () => {
+  queue.approve(['a']);
+  signedIn = 'bea';
+  queue.approve(['b']);
+  timesUp();
+  queue.approve(['c']);
+  signedIn = 'cyd';
+  queue.flush();
+  expect(senders).toEqual(['ada', 'bea', 'bea']);
 });

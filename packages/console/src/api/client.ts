@@ -6,6 +6,7 @@
  */
 import {
   CairnClient,
+  type ClientOptions,
   targetOf as filledTarget,
   followStream,
   ProxyBuffering,
@@ -26,7 +27,7 @@ import type {
   PathWith,
 } from 'cairn/api/calls';
 import { deviceNow } from './device-clock.ts';
-import { ApiError, isSignedOut, NOT_SENT, problemOf, shownError } from './problem.ts';
+import { ApiError, isSignedOut, NOT_SENT, OUTCOME_UNKNOWN, problemOf, shownError } from './problem.ts';
 import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, ChangingMethod, ItemOf, PagedPath, PathWith };
@@ -46,6 +47,7 @@ export interface ChangeRequest {
 
 export class Api {
   readonly reach = new Reach();
+  /** Waits for a sign-in, so it must not change anything: somebody else may sign in. */
   readonly #client: CairnClient;
   /** Shared by all streams. */
   readonly #passage = new ProxyBuffering();
@@ -58,17 +60,17 @@ export class Api {
   constructor(credential: Credential, onRefused: () => boolean) {
     this.#credential = credential;
     this.#onRefused = onRefused;
-    const fetch = (target: string, init: RequestInit) => this.#ask(target, init);
-    // Asked before the time of a request counts.
-    const accepted = async () => {
-      await this.#signIn?.promise;
-      return this.#credential();
-    };
-    // Addresses are below this page's own.
-    this.#client = new CairnClient({ url: '', credential: accepted, name: 'ui', now: deviceNow, fetch });
+    this.#client = clientOf({
+      // Asked before the time of a request counts.
+      credential: async () => {
+        await this.#signIn?.promise;
+        return this.#credential();
+      },
+      fetch: (target, init) => this.#ask(this.#credential, target, init),
+    });
   }
 
-  /** Requests that wait, and later ones, are sent with this credential. */
+  /** Reads that wait, and later requests, are sent with this credential; changes that began before are not sent. */
   signInAgain(credential: Credential): void {
     this.#credential = credential;
     this.#signIn?.resolve();
@@ -95,12 +97,55 @@ export class Api {
     return health;
   }
 
-  /** A POST, whether it changes something or not. @throws ApiError */
+  /**
+   * Asks what a change would do. The request must change nothing: it waits for a sign-in as a read does. Its key is new, so it is not
+   * answered with what was true before.
+   *
+   * @throws ApiError
+   */
+  preview<M extends ChangingMethod, P extends PathWith<M>>(asked: Planned<M, P>): Promise<AnswerOf<M, P>> {
+    return this.#answer(requestOf(asked, `console-${crypto.randomUUID()}`));
+  }
+
+  /** @throws ApiError */
   change<M extends ChangingMethod, P extends PathWith<M>>(
-    { method, target, body }: Planned<M, P>,
+    change: Planned<M, P>,
     key: string,
   ): Promise<AnswerOf<M, P>> {
-    return this.#answer({ method, target, body: JSON.stringify(body ?? {}), key });
+    return this.changer()(change, key);
+  }
+
+  /** Sends changes as the person who is signed in now. Once the credential is refused or replaced, it sends no more. */
+  changer(): Changer {
+    const credential = this.#credential;
+    return async (change, key) => {
+      /** An attempt was sent, and may have been carried out. */
+      let isUncertain = false;
+      const refusal = () => (isUncertain ? OUTCOME_UNKNOWN : NOT_SENT);
+      const client = clientOf({
+        credential: async () => {
+          if (this.#isReplaced(credential)) throw refusal();
+          return credential();
+        },
+        fetch: async (target, init) => {
+          let mayBeDone = true;
+          try {
+            const answer = await this.#ask(credential, target, init);
+            mayBeDone = answer.status < 400 || answer.status >= 500;
+            return answer;
+          } finally {
+            isUncertain ||= mayBeDone;
+          }
+        },
+      });
+      try {
+        const { text } = await client.send(requestOf(change, key));
+        return JSON.parse(text);
+      } catch (error) {
+        const shown = shownError(error);
+        throw isSignedOut(shown) && this.#isReplaced(credential) ? refusal() : shown;
+      }
+    };
   }
 
   /** A stream of the API, across interruptions and sign-ins. */
@@ -124,7 +169,7 @@ export class Api {
     }
   }
 
-  /** A read whose credential is refused is repeated after the next sign-in. A change is not: somebody else may sign in. */
+  /** A request whose credential is refused is repeated after the next sign-in. */
   async #answer<T>(request: Request, attempts?: number): Promise<T> {
     for (;;) {
       const credential = this.#credential;
@@ -135,7 +180,6 @@ export class Api {
         if (request.signal?.aborted) throw request.signal.reason;
         const shown = shownError(error);
         if (!isSignedOut(shown) || !this.#isReplaced(credential)) throw shown;
-        if (request.method !== 'GET') throw NOT_SENT;
       }
     }
   }
@@ -145,14 +189,13 @@ export class Api {
     return this.#signIn !== undefined || this.#credential !== credential;
   }
 
-  async #ask(target: string, init: RequestInit): Promise<Response> {
-    const credential = this.#credential;
+  async #ask(credential: Credential, target: string, init: RequestInit): Promise<Response> {
     const askedAt = deviceNow();
     let answer: Response;
     try {
       answer = await fetch(target, { ...init, redirect: 'error' });
     } catch (error) {
-      if (!init.signal?.aborted) this.reach.lost(askedAt);
+      if (!init.signal?.aborted || isTimeout(init.signal.reason)) this.reach.lost(askedAt);
       throw error;
     }
     if (await isOfApi(answer)) this.reach.answered(answer.headers.get('date'), askedAt, deviceNow());
@@ -161,6 +204,20 @@ export class Api {
     if (isRefused && this.#onRefused()) this.#signIn ??= Promise.withResolvers();
     return answer;
   }
+}
+
+function clientOf({ credential, fetch }: Pick<ClientOptions, 'credential' | 'fetch'>): CairnClient {
+  // Addresses are below this page's own.
+  return new CairnClient({ url: '', credential, name: 'ui', now: deviceNow, ...(fetch && { fetch }) });
+}
+
+function requestOf({ method, target, body }: ChangeRequest, key: string): Request {
+  return { method, target, body: JSON.stringify(body ?? {}), key };
+}
+
+/** True if the time of the request has passed, rather than its page has given it up. */
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
 /** False for the answer of a proxy that cannot reach the API. */
@@ -187,6 +244,12 @@ export type Planned<M extends ChangingMethod, P extends PathWith<M>> = ChangeReq
   readonly method: M;
   readonly route?: P;
 };
+
+/** Sends changes as one person. @throws ApiError */
+type Changer = <M extends ChangingMethod, P extends PathWith<M>>(
+  change: Planned<M, P>,
+  key: string,
+) => Promise<AnswerOf<M, P>>;
 
 /** The change as it would be sent. */
 export function planned<M extends ChangingMethod, P extends PathWith<M>>(

@@ -72,12 +72,21 @@ const UNDER_WAY = new ApiError({
   help: 'Send it again in a moment.',
 });
 
-/** A change whose credential was refused. */
+/** A change whose credential was refused or replaced. */
 export const NOT_SENT = new ApiError({
   status: 401,
   code: 'UNAUTHENTICATED',
   title: 'Not done: the key or sign-in is no longer accepted',
   detail: 'Send it again once you are signed in.',
+});
+
+/** The same, after an attempt that was sent but not answered. */
+export const OUTCOME_UNKNOWN = new ApiError({
+  status: 0,
+  code: 'UNREACHABLE',
+  title: 'It is not known whether this was done',
+  detail: 'The API did not answer before the key or sign-in expired.',
+  help: 'Check whether it was done before you send it again.',
 });
 
 export function isSignedOut(error: unknown): boolean {

@@ -12,18 +12,27 @@ export type ApprovalProgress =
   | { readonly at: 'failed'; readonly error: unknown };
 
 interface ApprovalQueueOptions<T> {
-  /** Sends all, a few at a time; reports each result. Never throws. */
-  sendAll(items: readonly T[], onEnd: (item: T, error: unknown) => void): Promise<void>;
+  /** Called at the approval, so that what is sent later is sent as the person who approved. */
+  sender(): ApprovalSender<T>;
   keyOf(item: T): string;
   /** Calls back after `ms`, unless the returned function is called before. */
   later(ms: number, call: () => void): () => void;
 }
 
+/** Sends all, a few at a time; reports each result. Never throws. */
+type ApprovalSender<T> = (items: readonly T[], onEnd: (item: T, error: unknown) => void) => Promise<void>;
+
+interface WaitingBatch {
+  /** Stops the timer. */
+  stop(): void;
+  send(): void;
+}
+
 export class ApprovalQueue<T> {
   readonly #options: ApprovalQueueOptions<T>;
   readonly #listeners = new Set<() => void>();
-  /** Waiting batches, one per approval, each with the function that stops its timer. */
-  readonly #batches = new Map<readonly T[], () => void>();
+  /** One per approval. */
+  readonly #batches = new Map<readonly T[], WaitingBatch>();
   #states: ReadonlyMap<string, ApprovalProgress> = new Map();
 
   constructor(options: ApprovalQueueOptions<T>) {
@@ -43,16 +52,15 @@ export class ApprovalQueue<T> {
     const batch = items.filter((item) => !this.#isUnderWay(item));
     if (batch.length === 0) return;
     this.#become(batch, { at: 'waiting' });
-    this.#batches.set(
-      batch,
-      this.#options.later(UNDO_MS, () => this.#send(batch)),
-    );
+    const sendAll = this.#options.sender();
+    const send = () => this.#send(batch, sendAll);
+    this.#batches.set(batch, { send, stop: this.#options.later(UNDO_MS, send) });
   };
 
   /** Withdraws the approvals of the item's batch that have not been sent. */
   readonly undo = (item: T): void => {
     const key = this.#options.keyOf(item);
-    for (const [batch, stop] of this.#batches) {
+    for (const [batch, { stop }] of this.#batches) {
       if (!batch.some((one) => this.#options.keyOf(one) === key)) continue;
       stop();
       this.#batches.delete(batch);
@@ -62,16 +70,16 @@ export class ApprovalQueue<T> {
 
   /** Sends all waiting approvals at once. */
   readonly flush = (): void => {
-    for (const [batch, stop] of [...this.#batches]) {
+    for (const { stop, send } of [...this.#batches.values()]) {
       stop();
-      this.#send(batch);
+      send();
     }
   };
 
-  #send(batch: readonly T[]): void {
+  #send(batch: readonly T[], sendAll: ApprovalSender<T>): void {
     this.#batches.delete(batch);
     this.#become(batch, { at: 'sending' });
-    void this.#options.sendAll(batch, (item, error) =>
+    void sendAll(batch, (item, error) =>
       this.#become([item], error === undefined ? undefined : { at: 'failed', error }),
     );
   }

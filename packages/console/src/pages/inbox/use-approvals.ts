@@ -34,25 +34,28 @@ export function useApprovals() {
           const timer = setTimeout(call, ms);
           return () => clearTimeout(timer);
         },
-        async sendAll(items, onEnd) {
-          await sendBulk(items, {
-            send: (some) => api.change(approvalOf(some), crypto.randomUUID()),
-            onSent: (item, sent) => {
-              if (sent.at !== 'failed') return;
-              const error = shownError(sent.error);
-              const one = refusedApproval(item, error);
-              if (isLeft.current) lateRefusals.add(one);
-              else setRefused((all) => [...all.filter(({ key }) => key !== one.key), one]);
-              onEnd(item, error);
-            },
-            onPause: () => {},
-            refusalOf,
-            signal: new AbortController().signal,
-          });
-          // Read before they stop being shown as sent: an answered question would appear once more.
-          await queries.invalidateQueries();
-          for (const item of items)
-            if (queue.shown().get(itemKeyOf(item))?.at === 'sending') onEnd(item, undefined);
+        sender: () => {
+          const change = api.changer();
+          return async (items, onEnd) => {
+            await sendBulk(items, {
+              send: (some) => change(approvalOf(some), crypto.randomUUID()),
+              onSent: (item, sent) => {
+                if (sent.at !== 'failed') return;
+                const error = shownError(sent.error);
+                const one = refusedApproval(item, error);
+                if (isLeft.current) lateRefusals.add(one);
+                else setRefused((all) => [...all.filter(({ key }) => key !== one.key), one]);
+                onEnd(item, error);
+              },
+              onPause: () => {},
+              refusalOf,
+              signal: new AbortController().signal,
+            });
+            // Read before they stop being shown as sent: an answered question would appear once more.
+            await queries.invalidateQueries();
+            for (const item of items)
+              if (queue.shown().get(itemKeyOf(item))?.at === 'sending') onEnd(item, undefined);
+          };
         },
       }),
     [api, queries, lateRefusals],

@@ -31,8 +31,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
   const { data, error } = useQuery({
     queryKey: ['schedules', 'backfill', id, slots],
     enabled: isRange,
-    // It only counts: a key of its own each time leaves nothing that would be answered twice.
-    queryFn: () => api.change(backfillSchedule(id, slots, true).planned, `console-${crypto.randomUUID()}`),
+    queryFn: () => api.preview(backfillSchedule(id, slots, true).planned),
   });
   if (done) return <Outcome done={done} onClose={onClose} />;
   const most = data?.slots ?? 0;

@@ -22,7 +22,7 @@ export function RepairDialog({ runId, onApplied, onClose }: RepairDialogProps) {
     // The dialog shows the current state, never a cached one.
     staleTime: 0,
     gcTime: 0,
-    queryFn: () => api.change(repairRun(runId, false).planned, `console-${crypto.randomUUID()}`),
+    queryFn: () => api.preview(repairRun(runId, false).planned),
   });
   const isPlanned = data?.outcome === 'planned';
   return (

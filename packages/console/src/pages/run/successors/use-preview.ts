@@ -27,7 +27,7 @@ export function usePreview(runId: string, body: PreviewBody | undefined): Previe
     queryFn: async () => {
       const parsed = JSON.parse(settledText ?? '') as PreviewBody;
       const sending = planned('POST', '/v1/runs/{id}/preview', { params: { id: runId }, body: parsed });
-      return { body: parsed, preview: await api.change(sending, `console-${crypto.randomUUID()}`) };
+      return { body: parsed, preview: await api.preview(sending) };
     },
   });
   if (text === undefined) return { kind: 'incomplete' };

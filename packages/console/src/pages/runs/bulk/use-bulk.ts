@@ -52,7 +52,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
   const [batch] = useState(() => `console-${crypto.randomUUID()}`);
   const stopping = useRef(new AbortController());
 
-  const change = (id: string, part: Partial<BulkRow>) =>
+  const update = (id: string, part: Partial<BulkRow>) =>
     setTargets((before) => before.map((one) => (one.row.id === id ? { ...one, ...part } : one)));
 
   // The runs are chosen when the dialog opens: later changes of the list do not change what was agreed to.
@@ -87,14 +87,13 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
       rows.map(({ id }) => id),
       {
         send: (ids) =>
-          api.change(
+          api.preview(
             planned('POST', '/v1/runs/bulk', { body: { act: mode, runs: [...ids], dryRun: true } }),
-            crypto.randomUUID(),
           ),
         onSent: (id, sent) => {
-          if (sent.at === 'done') change(id, { decision: targetDecision(sent.answer) });
+          if (sent.at === 'done') update(id, { decision: targetDecision(sent.answer) });
           if (sent.at === 'failed')
-            change(id, { decision: { isIncluded: false, why: messageOf(sent.error) } });
+            update(id, { decision: { isIncluded: false, why: messageOf(sent.error) } });
         },
         onPause: setPausedMs,
         refusalOf,
@@ -105,16 +104,17 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
   const send = async (reason: string | undefined) => {
     stopping.current = new AbortController();
     const { signal } = stopping.current;
+    const change = api.changer();
     setStage('sending');
     const open = hitBy(targets).filter(({ sent }) => sent?.at !== 'done');
-    for (const { id } of open) change(id, { sent: { at: 'waiting' } });
+    for (const { id } of open) update(id, { sent: { at: 'waiting' } });
     await sendBulk(open, {
       send: (runs) =>
-        api.change(
+        change(
           planned('POST', '/v1/runs/bulk', { body: bulkRequestBody({ mode, runs, batch, reason }) }),
           crypto.randomUUID(),
         ),
-      onSent: ({ id }, sent) => change(id, { sent }),
+      onSent: ({ id }, sent) => update(id, { sent }),
       onPause: setPausedMs,
       refusalOf,
       signal,
