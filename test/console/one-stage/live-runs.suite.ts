@@ -37,3 +37,25 @@ test('health leads to each suspect and to the oldest overdue run by a click', as
   await overdue.getByRole('link', { name: show.doubtful }).click();
   await page.waitForURL(`**/runs/${show.doubtful}`);
 });
+
+test('a part of health that fails again and again hides nothing below it', async () => {
+  const page = await stage.browser.open('/inbox');
+  const json = { title: 'Refused', status: 400, code: 'INVALID_INPUT', detail: 'refused by the test' };
+  let asked = 0;
+  // The second request stays unanswered.
+  await page.route('**/v1/diagnosis', (route) => {
+    asked += 1;
+    return asked === 1 ? route.fulfill({ status: 400, json }) : undefined;
+  });
+  await page.getByRole('link', { name: 'Health' }).click();
+  const failure = page.getByRole('alert').filter({ hasText: 'refused by the test' });
+  await page.getByRole('region', { name: 'Live runs' }).waitFor();
+  const again = page.waitForRequest('**/v1/diagnosis');
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  await again;
+  await page.evaluate(
+    () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+  );
+  expect(await failure.isVisible()).toBe(true);
+  expect(await page.getByRole('region', { name: 'Live runs' }).isVisible()).toBe(true);
+});

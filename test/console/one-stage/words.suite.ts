@@ -178,6 +178,19 @@ test('a backfill says which time is missing or wrong, and that a range has no sl
   }
 });
 
+test.each([
+  ['INVALID_INPUT', 'Choose another range.'],
+  ['FORBIDDEN', ''],
+])('a backfill whose count fails with %s asks for another range only if that helps', async (code, words) => {
+  const page = await stage.browser.open(`/schedules/${show.schedule}`);
+  const problem = { title: 'Refused', status: 400, code, detail: 'refused by the test' };
+  await page.route('**/backfill', (route) => route.fulfill({ status: 400, json: problem }));
+  await page.getByRole('button', { name: 'Backfill' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('alert').getByText('refused by the test').waitFor();
+  expect(await dialog.locator('footer').getByRole('status').textContent()).toBe(words);
+});
+
 test('the time zone of a schedule is chosen among those of the browser, each of which the API takes', async () => {
   const page = await stage.browser.open('/schedules');
   await page.getByRole('button', { name: 'New schedule' }).click();

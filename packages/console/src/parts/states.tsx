@@ -1,5 +1,5 @@
 /** Placeholders for content: loading, empty, failed, incomplete. Each says what to do. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { ApiError } from '../api/problem.ts';
 
@@ -65,6 +65,19 @@ export function Failure({ error, isPage = false, again }: FailureProps) {
       )}
     </div>
   );
+}
+
+interface Outcome {
+  readonly data: unknown;
+  readonly error: Error | null;
+}
+
+/** The last failure until there is data. A query without data forgets its failure while it is repeated, as if it began anew. */
+export function useLastFailure({ data, error }: Outcome): Error | null {
+  const [last, setLast] = useState(error);
+  const now = error ?? (data === undefined ? last : null);
+  if (now !== last) setLast(now);
+  return now;
 }
 
 export function NothingHere() {

@@ -2,7 +2,7 @@
 import type { Answer } from '../../api/client.ts';
 import { More } from '../../parts/more.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Failure, Loading, useLastFailure } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { usePages } from '../../parts/use-pages.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -32,7 +32,8 @@ export function Erasures() {
     read: (cursor, signal) => api.get('/v1/erasures', { query: { limit: PAGE, cursor }, signal }),
     rereadMs: EVERY_MS,
   });
-  const failure = list.error && <Failure error={list.error} again={list.again} />;
+  const error = useLastFailure({ data: list.pages, error: list.error });
+  const failure = error && <Failure error={error} again={list.again} />;
   if (!list.pages) return failure ?? <Loading what="the erasures" />;
   const { items } = list;
   return (

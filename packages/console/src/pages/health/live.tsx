@@ -5,7 +5,7 @@ import type { Api } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Failure, Loading, useLastFailure } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
@@ -21,12 +21,14 @@ const MAX_SHOWN = 100;
 
 export function Live() {
   const { api } = useSession();
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['health', 'live'],
     queryFn: ({ signal }) => readLive(api, signal),
     refetchInterval: EVERY_MS,
     refetchIntervalInBackground: false,
   });
+  const { data, refetch } = query;
+  const error = useLastFailure(query);
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the live runs" />;
   const { runs, isCut } = data;

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
 import { type NamedReading, Readings } from '../../parts/readings/readings.tsx';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Failure, Loading, useLastFailure } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -39,11 +39,13 @@ export default function HealthPage() {
 /** For every role. */
 function Answers() {
   const { api, me } = useSession();
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['health', 'answers'],
     queryFn: ({ signal }) => api.health({ signal }),
     refetchInterval: EVERY_MS,
   });
+  const { data, refetch } = query;
+  const error = useLastFailure(query);
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the state" />;
   return (
@@ -59,11 +61,13 @@ function Answers() {
 
 function Diagnosis() {
   const { api } = useSession();
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['health', 'diagnosis'],
     queryFn: ({ signal }) => api.get('/v1/diagnosis', { signal }),
     refetchInterval: EVERY_MS,
   });
+  const { data, refetch } = query;
+  const error = useLastFailure(query);
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the diagnosis" />;
   return (

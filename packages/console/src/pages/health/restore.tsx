@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { planned } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { Failure } from '../../parts/states.tsx';
+import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
@@ -17,11 +17,13 @@ const MAX_ASKING = 100;
 export function Restore() {
   const { api } = useSession();
   const [isReleasing, setReleasing] = useState(false);
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['health', 'restore'],
     queryFn: ({ signal }) => api.get('/v1/restore', { signal }),
     refetchInterval: EVERY_MS,
   });
+  const { data, refetch } = query;
+  const error = useLastFailure(query);
   const failure = error && <Failure error={error} again={() => void refetch()} />;
   if (!data || (!data.held && data.restoredAt === undefined)) return failure;
   const { held, home, restoredAt, by } = data;
@@ -85,11 +87,13 @@ export function Restore() {
 /** Questions of the tenant of the signed-in person. */
 function QuestionsSince({ at }: { readonly at: string }) {
   const { api } = useSession();
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['health', 'restore', 'questions'],
     queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: MAX_ASKING }, signal }),
     refetchInterval: EVERY_MS,
   });
+  const { data, refetch } = query;
+  const error = useLastFailure(query);
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return null;
   const left = data.items.filter(({ kind, openedAt }) => kind !== 'approval' && openedAt >= at).length;

@@ -2,7 +2,7 @@
 import { operationsText, usdText } from '../../parts/cost-text.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Failure, Loading, useLastFailure } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
 import { useStatistics } from '../../parts/statistics/use-statistics.ts';
 import { shareText } from '../../parts/statistics/words.ts';
@@ -13,10 +13,12 @@ import { causeQuery, NAMES } from '../runs/filter/filter.ts';
 const DAY_MS = 86_400_000;
 
 export function Today() {
-  const { data, error, refetch } = useStatistics(
+  const query = useStatistics(
     {},
     { span: 'today', sinceOf: (now) => new Date(Math.floor(now / DAY_MS) * DAY_MS).toISOString() },
   );
+  const { data, refetch } = query;
+  const error = useLastFailure(query);
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the runs of today" />;
   const { total, isCut, from, causes } = data;

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
+import { refusalOf } from '../../api/problem.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { isoOf, localOf } from '../../parts/local-time.ts';
@@ -40,7 +41,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
       title="Backfill"
       verb="Start the runs"
       act={isRange && most > 0 ? backfillSchedule(id, slots) : undefined}
-      lack={wrong ?? (error ? 'Choose another range.' : data && 'No slot is between these times.')}
+      lack={wrong ?? (error ? lackOf(error) : data && 'No slot is between these times.')}
       onDone={setDone}
       onClose={onClose}
     >
@@ -70,6 +71,11 @@ export function Backfill({ id, onClose }: BackfillProps) {
 function wrongRange({ from, to }: { readonly [K in keyof Range]: Range[K] | undefined }): string | undefined {
   if (from === undefined || to === undefined) return 'Enter both times.';
   return from > to ? 'The first time must not be after the second.' : undefined;
+}
+
+/** Undefined: another range would not help. */
+function lackOf(error: unknown): string | undefined {
+  return refusalOf(error)?.code === 'INVALID_INPUT' ? 'Choose another range.' : undefined;
 }
 
 interface OutcomeProps {
