@@ -1,6 +1,6 @@
 /** Forms that outlive the key of the person who fills them in, and the browser's Back. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { becomes } from '../support/becomes.ts';
 import { show, stage } from './showcase-stage.ts';
 
@@ -114,6 +114,48 @@ test('a local cloud that was started anew with another key is signed in to witho
   await page.waitForURL('**/runs/run_*');
 });
 
+test('whoever typed a key into a local cloud is asked, though that cloud was started anew with another key', async () => {
+  const [viewer, { secret }] = [await clientOf('viewer'), await clientOf('installation')];
+  const page = await openAs(viewer, '/workflows/echo');
+  await page.route('**/console.json', (route) => route.fulfill({ json: { local: true, apiKey: secret } }));
+  const again = await expire(page, () => page.getByRole('link', { name: 'Schedules', exact: true }).click());
+  await page.unroute('**/v1/**');
+  expect(await page.locator('.who').textContent()).toContain('viewer');
+  await again.getByRole('button', { name: 'Use the development key' }).click();
+  await again.waitFor({ state: 'detached' });
+  await becomes(() => page.locator('.who').textContent(), 'local cloud · installation');
+});
+
+test('the new key survives a late refusal of the old one', async () => {
+  const [old, next] = [await clientOf('viewer'), await clientOf('viewer')];
+  const page = await openAs(old, '/inbox');
+  const json = { title: 'Unauthorized', status: 401, code: 'UNAUTHENTICATED' };
+  const late = Promise.withResolvers<Route>();
+  const checking = Promise.withResolvers<Route>();
+  let isChecked = false;
+  // One read is held until the new key is being checked; all others are refused at once.
+  await page.route('**/v1/**', (route) => {
+    if (route.request().headers().authorization === `Bearer ${next.secret}`)
+      return isChecked ? route.continue() : checking.resolve(route);
+    if (route.request().url().includes('/v1/runs/statistics')) return late.resolve(route);
+    return route.fulfill({ status: 401, json });
+  });
+  await page.getByRole('link', { name: 'Health', exact: true }).click();
+  const held = await late.promise;
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByLabel('API key').fill(next.secret);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  const check = await checking.promise;
+  const refused = page.waitForResponse((one) => one.url() === held.request().url());
+  await held.fulfill({ status: 401, json });
+  await refused;
+  isChecked = true;
+  await check.continue();
+  await again.waitFor({ state: 'detached' });
+  await page.reload();
+  await becomes(() => page.locator('.who').textContent(), expect.stringContaining('viewer'));
+});
+
 const FORMS = [
   { of: '/schedules', opener: 'New schedule', field: /^Name/ },
   { of: '/workflows/echo', opener: 'Start a run', field: 'text' },
@@ -174,6 +216,64 @@ test('a form that the API did not answer says when to send it again, and is carr
   await send.click();
   await page.waitForURL('**/runs/run_*');
   expect(new Set(keys).size).toBe(1);
+});
+
+test('a form that was not answered is not offered to the next person as one that takes effect once', async () => {
+  const [old, next] = [await clientOf('operator'), await clientOf('operator')];
+  const page = await openAs(old, '/workflows/echo');
+  const dialog = page.getByRole('dialog', { name: /^Start/ });
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await dialog.getByRole('textbox', { name: 'text' }).fill('sent by another');
+  await page.route('**/v1/**', (route) => route.abort());
+  await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+  await dialog.getByText('The API does not respond').waitFor();
+  // The page asks until it is answered.
+  const again = await expire(page, async () => {});
+  await page.unrouteAll();
+  await again.getByLabel('API key').fill(next.secret);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await again.waitFor({ state: 'detached' });
+  await dialog.getByText('you are signed in as somebody else since').waitFor();
+  expect(await dialog.getByText('it takes effect once').count()).toBe(0);
+});
+
+/** From here on the API accepts no key, and the page asks for one. @param asking sends a request */
+async function expire(page: Page, asking: () => Promise<void>) {
+  const problem = { title: 'Unauthorized', status: 401, code: 'UNAUTHENTICATED' };
+  await page.route('**/v1/**', (route) => route.fulfill({ status: 401, json: problem }));
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await asking();
+  await again.waitFor();
+  return again;
+}
+
+test('the first Back under the sign-in keeps the form of the address, the second discards it', async () => {
+  const page = await stage.browser.open(`/runs/${show.asking}`);
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  const reason = page.locator('dialog').getByLabel(/^Reason/);
+  await reason.fill('half filled');
+  const again = await expire(page, () => page.locator('dialog button[type=submit]').click());
+  await pressBack(page);
+  await again.getByText('The page is still open, with what you typed.').waitFor();
+  expect(await reason.inputValue()).toBe('half filled');
+  await pressBack(page);
+  await reason.waitFor({ state: 'detached' });
+  expect(await again.count()).toBe(1);
+});
+
+test('the first Back under the sign-in stays on the page with its form, the second leaves it', async () => {
+  const page = await stage.browser.open('/workflows');
+  await page.getByRole('link', { name: 'echo', exact: true }).first().click();
+  await page.waitForURL('**/workflows/echo');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  const text = page.locator('dialog').getByLabel('text', { exact: true });
+  await text.fill('half filled');
+  const again = await expire(page, () => page.locator('dialog button[type=submit]').click());
+  await pressBack(page);
+  await again.getByText('The page is still open, with what you typed.').waitFor();
+  expect(await text.inputValue()).toBe('half filled');
+  await pressBack(page);
+  await becomes(async () => new URL(page.url()).pathname, '/workflows');
 });
 
 /** As the button of the browser: `page.goBack` waits for a navigation that the page may prevent. */

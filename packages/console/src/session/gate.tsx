@@ -3,7 +3,7 @@
  * or as a Firebase user.
  */
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { Api, type Credential } from '../api/client.ts';
 import { ApiError, isSignedOut } from '../api/problem.ts';
 import { Failure, Loading } from '../parts/states.tsx';
@@ -25,7 +25,26 @@ type GateState =
 interface Visit {
   readonly place: Place;
   readonly session: Session;
+  /** With the development key of the local cloud. */
+  readonly isDevelopment: boolean;
 }
+
+/** A sign-in. */
+interface Attempt {
+  readonly credential: Credential;
+  /** The API key; undefined for a user. */
+  readonly key?: string;
+}
+
+const withKey = (key: string): Attempt => ({ key, credential: async () => key });
+
+/** Keeps a typed key over a reload. The development key is not kept: the next local cloud has another. */
+function keep({ key }: Attempt, { local }: Place): void {
+  if (key !== undefined && key !== local?.apiKey) keepKey(key);
+}
+
+const isDevelopmentKey = ({ key }: Attempt, { local }: Place): boolean =>
+  key !== undefined && key === local?.apiKey;
 
 interface SessionGateProps {
   readonly children: ReactNode;
@@ -36,9 +55,12 @@ interface SessionGateProps {
 export function SessionGate({ children, onEnter }: SessionGateProps) {
   const [state, setState] = useState<GateState>({ at: 'starting' });
   const queries = useQueryClient();
+  /** The API of the current session. A late answer to a session before it must not end this one. */
+  const current = useRef<Api>(undefined);
 
   const leave = useCallback(
     async (place: Place, refused?: ApiError) => {
+      current.current = undefined;
       forgetKey();
       // Data of one person must not be shown to the next.
       queries.clear();
@@ -49,18 +71,18 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
   );
 
   const enter = useCallback(
-    async (credential: Credential, place: Place) => {
-      // A credential that is refused at once has not expired: the answer says why.
-      let isInside = false;
+    async (attempt: Attempt, place: Place) => {
       const onRefused = () => {
-        if (isInside) forgetKey();
+        // A credential that is refused at once has not expired: the answer says why.
+        if (current.current !== api) return false;
+        forgetKey();
         setState((now) => (now.at === 'signed_in' ? { ...now, at: 'expired' } : now));
-        return isInside;
+        return true;
       };
-      const api = new Api(credential, onRefused);
+      const api: Api = new Api(attempt.credential, onRefused);
       try {
         const [me] = await Promise.all([api.get('/v1/me'), onEnter(api)]);
-        isInside = true;
+        current.current = api;
         const session = {
           api,
           me,
@@ -69,7 +91,7 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
           closedForms: new LateOutcomes<ClosedForm>(),
           signOut: () => void leave(place),
         };
-        setState({ at: 'signed_in', place, session });
+        setState({ at: 'signed_in', place, session, isDevelopment: isDevelopmentKey(attempt, place) });
       } catch (error) {
         const status = error instanceof ApiError ? error.problem.status : 0;
         if (isSignedOut(error)) await leave(place, UNKNOWN);
@@ -81,22 +103,27 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
   );
 
   const enterAgain = useCallback(
-    async (credential: Credential, { place, session }: Visit) => {
+    async (attempt: Attempt, visit: Visit) => {
+      const { place, session } = visit;
       try {
-        const me = await new Api(credential, () => false).get('/v1/me');
+        const me = await new Api(attempt.credential, () => false).get('/v1/me');
+        if (current.current !== session.api) return;
+        // Not before: a late refusal of the key before it forgets what is kept.
+        keep(attempt, place);
         if (maySeeAllOf(session.me, me)) {
-          session.api.signInAgain(credential);
-          setState({ at: 'signed_in', place, session: { ...session, me } });
+          session.api.signInAgain(attempt.credential);
+          const isDevelopment = isDevelopmentKey(attempt, place);
+          setState({ at: 'signed_in', place, session: { ...session, me }, isDevelopment });
           return await queries.invalidateQueries();
         }
       } catch (error) {
-        forgetKey();
         const refused = isSignedOut(error) ? UNKNOWN : error;
-        return setState({ at: 'expired', place, session, refused });
+        return setState({ ...visit, at: 'expired', refused });
       }
+      current.current = undefined;
       setState({ at: 'starting' });
       queries.clear();
-      await enter(credential, place);
+      await enter(attempt, place);
     },
     [queries, enter],
   );
@@ -106,8 +133,9 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
     try {
       const place = await readPlace();
       const key = keptKey() ?? place.local?.apiKey;
-      const credential = key === undefined ? await place.users?.current() : async () => key;
-      if (credential) await enter(credential, place);
+      const user = key === undefined ? await place.users?.current() : undefined;
+      if (key !== undefined) await enter(withKey(key), place);
+      else if (user) await enter({ credential: user }, place);
       else setState({ at: 'signed_out', place });
     } catch (error) {
       setState({ at: 'unreachable', error });
@@ -126,10 +154,11 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
           refused={state.refused}
           place={state.place}
           onKey={(key) => {
-            keepKey(key);
-            return enter(async () => key, state.place);
+            const attempt = withKey(key);
+            keep(attempt, state.place);
+            return enter(attempt, state.place);
           }}
-          onUser={(credential) => enter(credential, state.place)}
+          onUser={(credential) => enter({ credential }, state.place)}
         />
       );
     case 'signed_in':
@@ -137,9 +166,7 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
       return (
         <SessionContext.Provider value={state.session}>
           {children}
-          {state.at === 'expired' && (
-            <Expired visit={state} refused={state.refused} onCredential={enterAgain} />
-          )}
+          {state.at === 'expired' && <Expired visit={state} refused={state.refused} onAttempt={enterAgain} />}
         </SessionContext.Provider>
       );
   }
@@ -148,20 +175,22 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
 interface ExpiredProps {
   readonly visit: Visit;
   readonly refused: unknown;
-  onCredential(credential: Credential, visit: Visit): Promise<void>;
+  onAttempt(attempt: Attempt, visit: Visit): Promise<void>;
 }
 
-/** Asks for a credential over the open page. A local cloud that has begun anew, and with it another key, is not asked about. */
-function Expired({ visit, refused, onCredential }: ExpiredProps) {
-  const { session } = visit;
+/**
+ * Asks for a credential over the open page. Whoever has the development key of a local cloud is not asked if that cloud was started
+ * again, with another key; whoever typed a key is.
+ */
+function Expired({ visit, refused, onAttempt }: ExpiredProps) {
   const [place, setPlace] = useState<Place>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it has expired
   useEffect(() => {
     const ask = async () => {
       const now = visit.place.local ? await readPlace().catch(() => visit.place) : visit.place;
       const key = now.local?.apiKey;
-      if (key !== undefined && key !== visit.place.local?.apiKey)
-        await onCredential(async () => key, { ...visit, place: now });
+      if (visit.isDevelopment && key !== undefined && key !== visit.place.local?.apiKey)
+        await onAttempt(withKey(key), { ...visit, place: now });
       setPlace(now);
     };
     void ask();
@@ -171,12 +200,9 @@ function Expired({ visit, refused, onCredential }: ExpiredProps) {
     <SignInAgain
       refused={refused}
       place={place}
-      onKey={(key) => {
-        keepKey(key);
-        return onCredential(async () => key, { place, session });
-      }}
-      onUser={(credential) => onCredential(credential, { place, session })}
-      onSignOut={session.signOut}
+      onKey={(key) => onAttempt(withKey(key), { ...visit, place })}
+      onUser={(credential) => onAttempt({ credential }, { ...visit, place })}
+      onSignOut={visit.session.signOut}
     />
   );
 }

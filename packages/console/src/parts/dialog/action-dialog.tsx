@@ -38,17 +38,19 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
 ) {
   const { title, verb, danger, act, lack, outdated, children, onClose, onDone = onClose, onRefused } = props;
   const isOutdated = outdated !== undefined && outdated !== false;
-  const { api, closedForms } = useSession();
+  const { api, closedForms, me } = useSession();
   const queries = useQueryClient();
   const [path] = useLocation();
   const keyOf = useKeyPerContent();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const [sentBy, setSentBy] = useState<string>();
   const isOpen = useIsOpen();
   const submit = async () => {
     if (!act || busy) return;
     setBusy(true);
     setError(undefined);
+    setSentBy(me.principal);
     const key = keyOf(act.planned);
     const sayLater = (error: unknown, answer: unknown) =>
       closedForms.add({ key, title, path, error, runId: runIdIn(answer) });
@@ -80,7 +82,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
             {outdated}
           </p>
         )}
-        {error !== undefined && <FocusedFailure error={error} />}
+        {error !== undefined && <FocusedFailure error={error} isOfAnother={sentBy !== me.principal} />}
         {act && <Commands sending={act.planned} cli={act.cli} />}
         <footer>
           <p className="hint lack" role="status">
@@ -125,8 +127,14 @@ function useIsOpen(): () => boolean {
   return () => isOpen.current;
 }
 
+interface FocusedFailureProps {
+  readonly error: unknown;
+  /** Another person has signed in since it was sent: idempotency keys are those of a person. */
+  readonly isOfAnother: boolean;
+}
+
 /** The button that sent loses the focus while it is disabled, and the failure may be below what the dialog shows. */
-function FocusedFailure({ error }: { readonly error: unknown }) {
+function FocusedFailure({ error, isOfAnother }: FocusedFailureProps) {
   const place = useRef<HTMLDivElement>(null);
   const { lostAt } = useReached();
   useEffect(() => place.current?.focus(), []);
@@ -134,7 +142,9 @@ function FocusedFailure({ error }: { readonly error: unknown }) {
     <div ref={place} tabIndex={-1}>
       {isUnanswered(error) && lostAt === undefined ? (
         <p className="note" role="status">
-          The API responds again. Send the form once more; it takes effect once.
+          {isOfAnother
+            ? 'The API responds again. It is not known whether the form was carried out, and you are signed in as somebody else since: check it before you send the form again.'
+            : 'The API responds again. Send the form once more; it takes effect once.'}
         </p>
       ) : (
         <Failure error={error} />

@@ -53,7 +53,9 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       </div>
       <div className="dialog-back" role="status">
         {isHeldUp && (
-          <p className="note">The form is still open, with what you typed. Back once more discards it.</p>
+          <p className="note">
+            The {onClose ? 'form' : 'page'} is still open, with what you typed. Back once more discards it.
+          </p>
         )}
       </div>
       {children}

@@ -1,10 +1,11 @@
 /**
  * The browser's Back while a dialog is open: it closes the dialog instead of leaving its page. A dialog in which something was typed
- * stays until Back is pressed again. In browsers without the Navigation API (Firefox before 147) Back leaves the page.
+ * stays until Back is pressed again, as does one that cannot be closed, such as a sign-in over a form. In browsers without the
+ * Navigation API (Firefox before 147) Back leaves the page.
  */
 import { type RefObject, useEffect, useState } from 'react';
 
-/** @returns true while Back was held up because something was typed */
+/** @returns true while Back was held up */
 export function useBack(
   element: RefObject<HTMLDialogElement | null>,
   onClose: (() => void) | undefined,
@@ -28,10 +29,12 @@ export function useBack(
       if (!isBack || !event.cancelable || isHeldUp || element.current !== topDialog()) return;
       // Within the page, Back closes the dialog whose address it leaves.
       const isWithinPage = new URL(event.destination.url).pathname === window.location.pathname;
-      if (isWithinPage && !isTyped) return;
+      // Without `onClose`, there may be a form below it.
+      const isKept = isTyped || !onClose;
+      if (isWithinPage && !isKept) return;
       event.preventDefault();
-      if (isTyped) setHeldUp(true);
-      else onClose?.();
+      if (isKept) setHeldUp(true);
+      else onClose();
     };
     window.navigation.addEventListener('navigate', onNavigate);
     return () => window.navigation.removeEventListener('navigate', onNavigate);
