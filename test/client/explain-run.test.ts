@@ -129,6 +129,20 @@ describe('the sentence that explains a run', () => {
       },
       "No heartbeat from the worker. If it died, the run continues when the lease expires, because step 'pay' must not run twice.",
     ],
+    [
+      { status: 'running', lease, silentSince: AT, resumeCount: 1, cancellation: { requestedAt: AT } },
+      'Cancelling. The run ends at its next step. No heartbeat from the worker. Resumed after an interruption. If it died, the run continues when the lease expires or its task is delivered again.',
+    ],
+    [
+      {
+        status: 'running',
+        lease,
+        silentSince: AT,
+        compensating: true,
+        running: [{ step: 'pay', undoes: true }],
+      },
+      'Undoing completed steps, now pay. No heartbeat from the worker. If it died, the run continues when the lease expires or its task is delivered again.',
+    ],
     [{ status: 'running', lease, resumeCount: 1 }, 'Running. Resumed after an interruption.'],
     [{ status: 'running', lease, resumeCount: 2 }, 'Running. Resumed after 2 interruptions.'],
     [{ status: 'running', lease, cancellation: {} }, 'Cancelling. The run ends at its next step.'],

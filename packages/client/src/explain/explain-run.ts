@@ -159,28 +159,32 @@ const counted = (count: number): string => count.toLocaleString('en');
 function silent(run: ExplainedRun, { working }: Activity): Sentence | undefined {
   const { lease, leaseWait, silentSince } = run;
   if (!lease || silentSince === undefined) return undefined;
+  const ending = endingOf(run);
   const whose = working.length === 0 ? '' : ` that runs ${named(working)}`;
   const when = leaseWait ? `, because ${leaseWait.why}` : ' or its task is delivered again';
   return {
-    text: `No heartbeat from the worker${whose}.${resumedText(run)} If it died, the run continues when the lease expires${when}.`,
+    text: `${ending ? `${ending.text} ` : ''}No heartbeat from the worker${whose}.${resumedText(run)} If it died, the run continues when the lease expires${when}.`,
     since: silentSince,
     until: lease.expiresAt,
   };
 }
 
-function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
-  const { compensating, cancellation, lease, dueAt, steps, running } = run;
-  const again = resumedText(run);
+/** Undefined: the run is neither undone nor cancelled. */
+function endingOf({ compensating, cancellation, running }: ExplainedRun): Sentence | undefined {
   if (compensating) {
     const undone = running.find(({ undoes }) => undoes);
     const now = undone === undefined ? '' : `, now ${undone.step}`;
-    return { text: `Undoing completed steps${now}.${again}`, since: undone?.since };
+    return { text: `Undoing completed steps${now}.`, since: undone?.since };
   }
-  if (cancellation)
-    return {
-      text: `Cancelling. The run ends at its next step.${again}`,
-      since: cancellation.requestedAt,
-    };
+  if (!cancellation) return undefined;
+  return { text: 'Cancelling. The run ends at its next step.', since: cancellation.requestedAt };
+}
+
+function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
+  const { lease, dueAt, steps, running } = run;
+  const again = resumedText(run);
+  const ending = endingOf(run);
+  if (ending) return { ...ending, text: `${ending.text}${again}` };
   if (lease) {
     const wait = leaseWaitText(run, working);
     const first = running.find(({ step }) => step === working[0]);
