@@ -237,10 +237,26 @@ test('a form that was not answered is not offered to the next person as one that
   expect(await dialog.getByText('it takes effect once').count()).toBe(0);
 });
 
+test('the check of a bulk change goes on after the next sign-in', async () => {
+  const page = await stage.browser.open('/runs?status=awaiting_approval');
+  const again = await expire(
+    page,
+    () => page.getByRole('button', { name: 'Cancel all…' }).click(),
+    '**/v1/runs/bulk',
+  );
+  await page.unrouteAll();
+  await again.getByRole('button', { name: 'Use the development key' }).click();
+  await again.waitFor({ state: 'detached' });
+  await page
+    .getByRole('dialog')
+    .getByText(/^[1-9]\d* runs? will be cancelled\./)
+    .waitFor();
+});
+
 /** From here on the API accepts no key, and the page asks for one. @param asking sends a request */
-async function expire(page: Page, asking: () => Promise<void>) {
+async function expire(page: Page, asking: () => Promise<void>, of = '**/v1/**') {
   const problem = { title: 'Unauthorized', status: 401, code: 'UNAUTHENTICATED' };
-  await page.route('**/v1/**', (route) => route.fulfill({ status: 401, json: problem }));
+  await page.route(of, (route) => route.fulfill({ status: 401, json: problem }));
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await asking();
   await again.waitFor();
