@@ -206,9 +206,9 @@ export class Api {
   }
 }
 
-function clientOf({ credential, fetch }: Pick<ClientOptions, 'credential' | 'fetch'>): CairnClient {
+function clientOf(options: Required<Pick<ClientOptions, 'credential' | 'fetch'>>): CairnClient {
   // Addresses are below this page's own.
-  return new CairnClient({ url: '', credential, name: 'ui', now: deviceNow, ...(fetch && { fetch }) });
+  return new CairnClient({ url: '', name: 'ui', now: deviceNow, ...options });
 }
 
 function requestOf({ method, target, body }: ChangeRequest, key: string): Request {

@@ -67,17 +67,18 @@ export function Failure({ error, isPage = false, again }: FailureProps) {
   );
 }
 
-interface Outcome {
-  readonly data: unknown;
+interface Outcome<Data, Refetch> {
+  readonly data: Data;
   readonly error: Error | null;
+  readonly refetch: Refetch;
 }
 
-/** The last failure until there is data. A query without data forgets its failure while it is repeated, as if it began anew. */
-export function useLastFailure({ data, error }: Outcome): Error | null {
+/** Keeps the last failure until there is data. A query without data forgets its failure while it is repeated, as if it began anew. */
+export function useLastFailure<Data, Refetch>({ data, error, refetch }: Outcome<Data, Refetch>) {
   const [last, setLast] = useState(error);
   const now = error ?? (data === undefined ? last : null);
   if (now !== last) setLast(now);
-  return now;
+  return { data, error: now, refetch };
 }
 
 export function NothingHere() {

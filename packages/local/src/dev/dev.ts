@@ -12,6 +12,7 @@ import { DataDirBusyError, DataDirUnusableError } from '../data-dir/lock.ts';
 import { collectAll } from '../idle-gc.ts';
 import { Builds } from './builds.ts';
 import { Children } from './children.ts';
+import { isJavaScript } from './entry.ts';
 import { envOf } from './env-files.ts';
 import { greeting } from './greeting.ts';
 import {
@@ -253,7 +254,7 @@ class DevSession implements AsyncDisposable {
   /** Syntax errors that Node reports for these files. */
   async #mistakesIn(paths: readonly string[]): Promise<string> {
     const lines: string[] = [];
-    for (const path of paths.filter((one) => /\.[mc]?js$/.test(one) && existsSync(one)))
+    for (const path of paths.filter((one) => isJavaScript(one) && existsSync(one)))
       await this.#children.run({
         command: process.execPath,
         args: ['--check', path],

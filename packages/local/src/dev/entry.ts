@@ -3,6 +3,8 @@ import { dirname, join, posix, relative, sep } from 'node:path';
 import { membersIn } from './json-files.ts';
 import type { Build, ProjectFiles } from './project.ts';
 
+export const isJavaScript = (path: string): boolean => /\.[mc]?js$/.test(path);
+
 export interface Entry {
   /** From the folder of the codebase. */
   readonly module: string;
@@ -127,13 +129,13 @@ function compilerOptionsIn(file: string, { folder, files, depth }: ReadingTsconf
 
 /** `lib/index.js` is built of `src/index.ts`. Undefined: the module is no output of the compiler. */
 function sourceOf(main: string, { outDir = 'lib', rootDir }: Tsconfig): string | undefined {
-  if (!main.startsWith(`${outDir}/`) || !/\.[mc]?js$/.test(main)) return undefined;
+  if (!main.startsWith(`${outDir}/`) || !isJavaScript(main)) return undefined;
   return posix.join(rootDir, main.slice(outDir.length + 1)).replace(/js$/, 'ts');
 }
 
 /** The folder of a built module. Undefined: it is a source. */
 function outputOf(main: string, { outDir }: Tsconfig): string | undefined {
-  if (!/\.[mc]?js$/.test(main)) return undefined;
+  if (!isJavaScript(main)) return undefined;
   return [...(outDir ? [outDir] : []), ...OUTPUTS].find((folder) => main.startsWith(`${folder}/`));
 }
 

@@ -1,6 +1,7 @@
 /** Lists the modules of a codebase, to find the one with a mistake that Node reported without a name. */
 import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isJavaScript } from './entry.ts';
 import { isIgnored } from './project.ts';
 
 /** Modules that are listed: each is checked by a process of its own, for about 30 ms. */
@@ -26,7 +27,7 @@ export function modulesBelow(
       const path = join(below, entry.name);
       if (isIgnored(folder, path)) continue;
       if (entry.isDirectory()) next.push(path);
-      else if (/\.[mc]?js$/.test(entry.name)) found.push(path);
+      else if (isJavaScript(entry.name)) found.push(path);
       if (found.length === MAX_MODULES) return found;
     }
   }

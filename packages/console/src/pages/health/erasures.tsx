@@ -32,7 +32,7 @@ export function Erasures() {
     read: (cursor, signal) => api.get('/v1/erasures', { query: { limit: PAGE, cursor }, signal }),
     rereadMs: EVERY_MS,
   });
-  const error = useLastFailure({ data: list.pages, error: list.error });
+  const { error } = useLastFailure({ data: list.pages, error: list.error, refetch: list.again });
   const failure = error && <Failure error={error} again={list.again} />;
   if (!list.pages) return failure ?? <Loading what="the erasures" />;
   const { items } = list;

@@ -21,14 +21,14 @@ const MAX_SHOWN = 100;
 
 export function Live() {
   const { api } = useSession();
-  const query = useQuery({
-    queryKey: ['health', 'live'],
-    queryFn: ({ signal }) => readLive(api, signal),
-    refetchInterval: EVERY_MS,
-    refetchIntervalInBackground: false,
-  });
-  const { data, refetch } = query;
-  const error = useLastFailure(query);
+  const { data, error, refetch } = useLastFailure(
+    useQuery({
+      queryKey: ['health', 'live'],
+      queryFn: ({ signal }) => readLive(api, signal),
+      refetchInterval: EVERY_MS,
+      refetchIntervalInBackground: false,
+    }),
+  );
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the live runs" />;
   const { runs, isCut } = data;

@@ -39,13 +39,13 @@ export default function HealthPage() {
 /** For every role. */
 function Answers() {
   const { api, me } = useSession();
-  const query = useQuery({
-    queryKey: ['health', 'answers'],
-    queryFn: ({ signal }) => api.health({ signal }),
-    refetchInterval: EVERY_MS,
-  });
-  const { data, refetch } = query;
-  const error = useLastFailure(query);
+  const { data, error, refetch } = useLastFailure(
+    useQuery({
+      queryKey: ['health', 'answers'],
+      queryFn: ({ signal }) => api.health({ signal }),
+      refetchInterval: EVERY_MS,
+    }),
+  );
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the state" />;
   return (
@@ -61,13 +61,13 @@ function Answers() {
 
 function Diagnosis() {
   const { api } = useSession();
-  const query = useQuery({
-    queryKey: ['health', 'diagnosis'],
-    queryFn: ({ signal }) => api.get('/v1/diagnosis', { signal }),
-    refetchInterval: EVERY_MS,
-  });
-  const { data, refetch } = query;
-  const error = useLastFailure(query);
+  const { data, error, refetch } = useLastFailure(
+    useQuery({
+      queryKey: ['health', 'diagnosis'],
+      queryFn: ({ signal }) => api.get('/v1/diagnosis', { signal }),
+      refetchInterval: EVERY_MS,
+    }),
+  );
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the diagnosis" />;
   return (

@@ -17,13 +17,13 @@ const MAX_ASKING = 100;
 export function Restore() {
   const { api } = useSession();
   const [isReleasing, setReleasing] = useState(false);
-  const query = useQuery({
-    queryKey: ['health', 'restore'],
-    queryFn: ({ signal }) => api.get('/v1/restore', { signal }),
-    refetchInterval: EVERY_MS,
-  });
-  const { data, refetch } = query;
-  const error = useLastFailure(query);
+  const { data, error, refetch } = useLastFailure(
+    useQuery({
+      queryKey: ['health', 'restore'],
+      queryFn: ({ signal }) => api.get('/v1/restore', { signal }),
+      refetchInterval: EVERY_MS,
+    }),
+  );
   const failure = error && <Failure error={error} again={() => void refetch()} />;
   if (!data || (!data.held && data.restoredAt === undefined)) return failure;
   const { held, home, restoredAt, by } = data;
@@ -87,13 +87,13 @@ export function Restore() {
 /** Questions of the tenant of the signed-in person. */
 function QuestionsSince({ at }: { readonly at: string }) {
   const { api } = useSession();
-  const query = useQuery({
-    queryKey: ['health', 'restore', 'questions'],
-    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: MAX_ASKING }, signal }),
-    refetchInterval: EVERY_MS,
-  });
-  const { data, refetch } = query;
-  const error = useLastFailure(query);
+  const { data, error, refetch } = useLastFailure(
+    useQuery({
+      queryKey: ['health', 'restore', 'questions'],
+      queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: MAX_ASKING }, signal }),
+      refetchInterval: EVERY_MS,
+    }),
+  );
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return null;
   const left = data.items.filter(({ kind, openedAt }) => kind !== 'approval' && openedAt >= at).length;

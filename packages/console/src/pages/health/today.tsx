@@ -13,12 +13,12 @@ import { causeQuery, NAMES } from '../runs/filter/filter.ts';
 const DAY_MS = 86_400_000;
 
 export function Today() {
-  const query = useStatistics(
-    {},
-    { span: 'today', sinceOf: (now) => new Date(Math.floor(now / DAY_MS) * DAY_MS).toISOString() },
+  const { data, error, refetch } = useLastFailure(
+    useStatistics(
+      {},
+      { span: 'today', sinceOf: (now) => new Date(Math.floor(now / DAY_MS) * DAY_MS).toISOString() },
+    ),
   );
-  const { data, refetch } = query;
-  const error = useLastFailure(query);
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the runs of today" />;
   const { total, isCut, from, causes } = data;
