@@ -54,7 +54,7 @@ test('a refused request gets the focus, which its button lost while it was sent'
 });
 
 test('a page opened by keyboard has the focus, and Back returns to the row', async () => {
-  const page = await stage.browser.open('/runs');
+  const page = await stage.browser.open('/runs?type=pay-invoice&sort=oldest');
   await page.locator(`#row-${show.failed}`).waitFor();
   const active = () => page.getByRole('grid').getAttribute('aria-activedescendant');
   for (let at = await active(); at !== `row-${show.failed}`; at = await active()) {
@@ -68,7 +68,7 @@ test('a page opened by keyboard has the focus, and Back returns to the row', asy
   await becomes(() => focused(page), 'content');
   await page.goBack();
   await page.locator(`#row-${show.failed}.active`).waitFor();
-  await becomes(() => focused(page), 'Runs, newest first');
+  await becomes(() => focused(page), 'Runs, oldest first');
   await page.keyboard.press('ArrowDown');
   await becomes(active, expect.not.stringMatching(`^row-${show.failed}$`));
   await page.keyboard.press('ArrowUp');

@@ -30,7 +30,9 @@ export function isSpan(word: string): word is SpanWord {
   return Object.hasOwn(SPANS, word);
 }
 
-/** Orders of the list besides the newest first, as in the address. */
+/** Order of a list whose address names none. */
+export const NEWEST_FIRST = 'newest first';
+/** Orders of the list besides {@link NEWEST_FIRST}, as in the address. */
 export const ORDERS = {
   oldest: 'oldest first',
   longest: 'longest first',

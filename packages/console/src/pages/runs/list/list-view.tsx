@@ -15,6 +15,8 @@ import {
   filterText,
   isFiltered,
   isLive,
+  NEWEST_FIRST,
+  ORDERS,
   type RunListFilter,
   rangeOf,
   startOf,
@@ -106,6 +108,7 @@ export function ListView() {
         !list.isLoading && (
           <RunGrid
             list={list}
+            order={sort ? ORDERS[sort] : NEWEST_FIRST}
             density={density}
             hidden={hiddenIn(search)}
             selection={selection}

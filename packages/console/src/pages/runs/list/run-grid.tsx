@@ -22,6 +22,8 @@ const OVERSCAN = 8;
 
 interface RunGridProps {
   readonly list: RunList;
+  /** Order of the rows, in words. */
+  readonly order: string;
   readonly density: Density;
   readonly hidden: readonly OptionalColumn[];
   readonly selection: Selection;
@@ -29,7 +31,7 @@ interface RunGridProps {
   onOpen(id: string): void;
 }
 
-export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: RunGridProps) {
+export function RunGrid({ list, order, density, hidden, selection, onSelect, onOpen }: RunGridProps) {
   const { sections, setAtTop } = list;
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -97,7 +99,7 @@ export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: 
     <Grid
       ref={grid}
       className={['run-grid', density, ...hidden.map((column) => `hide-${column}`)].join(' ')}
-      aria-label="Runs, newest first"
+      aria-label={`Runs, ${order}`}
       aria-rowcount={sections.total + 1}
       aria-multiselectable="true"
       aria-activedescendant={activeRow && rowElementId(activeRow.id)}

@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import { Text } from '../../../parts/value-text.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
-import { CHILDREN, filterOf, NAMES, ORDERS, showsChildren } from '../filter/filter.ts';
+import { CHILDREN, filterOf, NAMES, NEWEST_FIRST, ORDERS, showsChildren } from '../filter/filter.ts';
 import { HIDDEN, hiddenIn, OPTIONAL_COLUMNS, type OptionalColumn, toggledColumn } from './columns.ts';
 import { isSameQuery, MAX_NAME_CHARS, MAX_VIEWS, withoutView, withView } from './saved-views.ts';
 import { type Density, useSavedViews } from './use-kept.ts';
@@ -48,7 +48,7 @@ export function ViewMenu({ density, onDensity }: ViewMenuProps) {
             value={filterOf(search).sort ?? ''}
             onChange={({ target }) => change({ [NAMES.sort]: target.value || undefined })}
           >
-            <option value="">newest first</option>
+            <option value="">{NEWEST_FIRST}</option>
             {Object.entries(ORDERS).map(([word, name]) => (
               <option key={word} value={word}>
                 {name}
